@@ -1,0 +1,20 @@
+//! The on-disk contract of a prepared dataset, and URLs to object stores.
+//!
+//! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
+//! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
+//! object store, and [`table`] moves Arrow batches in and out of it.
+
+mod error;
+mod interactions;
+mod location;
+mod manifest;
+mod prepared;
+mod runtime;
+pub mod table;
+
+pub use error::{Error, Result};
+pub use interactions::Interactions;
+pub use location::Location;
+pub use manifest::{Counts, FileEntry, Manifest, SCHEMA_VERSION};
+pub use prepared::{Dataset, Split};
+pub use runtime::block_on;

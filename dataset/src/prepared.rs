@@ -1,0 +1,281 @@
+//! A prepared dataset in memory, and its way to and from storage.
+//!
+//! ```text
+//! users.parquet, items.parquet                      user|item: uint32   user_id|item_id: utf8
+//! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
+//! ```
+
+use crate::{Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
+use arrow::{
+    array::{ArrayRef, RecordBatch, StringArray, UInt32Array},
+    datatypes::{DataType, Field, Schema},
+};
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// One of the three parts of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// What models learn from.
+    Train,
+    /// What values are tuned and training is stopped on.
+    Validation,
+    /// What is reported.
+    Test,
+}
+
+impl Split {
+    /// The name in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Validation => "validation",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// A prepared dataset: the users' own ids and three sets of interactions between dense ids.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// The dataset's name in the sweep file.
+    pub name: String,
+    /// Hash of all that determines the content.
+    pub fingerprint: String,
+    /// The users' own ids, by dense id.
+    pub user_ids: Vec<String>,
+    /// The items' own ids, by dense id.
+    pub item_ids: Vec<String>,
+    /// What models learn from.
+    pub train: Interactions,
+    /// What values are tuned on; may be empty.
+    pub validation: Interactions,
+    /// What is reported.
+    pub test: Interactions,
+    /// What was left after each step of the preparation.
+    pub steps: Vec<Counts>,
+    /// The resolved settings of the preparation.
+    pub settings: serde_json::Value,
+}
+
+impl Dataset {
+    /// Number of users.
+    pub fn users(&self) -> usize {
+        self.user_ids.len()
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.item_ids.len()
+    }
+
+    /// One part.
+    pub fn split(&self, split: Split) -> &Interactions {
+        match split {
+            Split::Train => &self.train,
+            Split::Validation => &self.validation,
+            Split::Test => &self.test,
+        }
+    }
+
+    /// The folder's name under `datasets/` in the storage.
+    pub fn folder(name: &str, fingerprint: &str) -> String {
+        format!("{name}-{fingerprint}")
+    }
+
+    /// Writes the tables and then the manifest, so that an unfinished folder is never taken for a dataset.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when something cannot be stored.
+    pub fn write(&self, folder: &Location) -> Result<Manifest> {
+        let mut files = BTreeMap::new();
+        let mut put = |name: &str, batch: RecordBatch| -> Result<()> {
+            let bytes = table::encode(&batch)?;
+            files.insert(name.to_owned(), FileEntry { bytes: bytes.len() as u64, sha256: checksum(&bytes) });
+            folder.join(name).write(bytes)
+        };
+        put("users.parquet", ids("user", &self.user_ids))?;
+        put("items.parquet", ids("item", &self.item_ids))?;
+        for split in [Split::Train, Split::Validation, Split::Test] {
+            put(&format!("{}.parquet", split.name()), pairs(self.split(split)))?;
+        }
+        let manifest = Manifest {
+            schema_version: SCHEMA_VERSION,
+            name: self.name.clone(),
+            fingerprint: self.fingerprint.clone(),
+            users: self.users(),
+            items: self.items(),
+            train: self.train.len(),
+            validation: self.validation.len(),
+            test: self.test.len(),
+            steps: self.steps.clone(),
+            settings: self.settings.clone(),
+            files,
+        };
+        let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
+        folder.join("manifest.json").write(text)?;
+        Ok(manifest)
+    }
+
+    /// Reads the manifest of a finished dataset.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the dataset is unfinished or absent; [`Error::Content`] for another schema version.
+    pub fn read_manifest(folder: &Location) -> Result<Manifest> {
+        let at = folder.join("manifest.json");
+        let manifest: Manifest = serde_json::from_slice(&at.read()?).map_err(|error| Error::content(&at, error))?;
+        if manifest.schema_version != SCHEMA_VERSION {
+            let reason = format!("schema version {} where this build reads {SCHEMA_VERSION}; prepare again", manifest.schema_version);
+            return Err(Error::content(at, reason));
+        }
+        Ok(manifest)
+    }
+
+    /// Reads a dataset and checks it against its manifest.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a missing file; [`Error::Content`] for a wrong checksum, an id out of range, or a held-out item
+    /// that is also in train.
+    pub fn read(folder: &Location) -> Result<Self> {
+        let manifest = Self::read_manifest(folder)?;
+        let open = |name: &str| -> Result<(RecordBatch, Location)> {
+            let at = folder.join(name);
+            let bytes = at.read()?;
+            match manifest.files.get(name) {
+                Some(entry) if entry.sha256 == checksum(&bytes) => Ok((table::decode(bytes, &at)?, at)),
+                Some(_) => Err(Error::content(at, "the checksum differs from the manifest's; delete the folder and prepare again")),
+                None => Err(Error::content(at, "the manifest does not list this file")),
+            }
+        };
+        let read_ids = |what: &str| -> Result<Vec<String>> {
+            let (batch, at) = open(&format!("{what}s.parquet"))?;
+            let column: &StringArray = table::column(&batch, &format!("{what}_id"), &at)?;
+            Ok(column.iter().map(|id| id.unwrap_or_default().to_owned()).collect())
+        };
+        let read_split = |split: Split| -> Result<Interactions> {
+            let (batch, at) = open(&format!("{}.parquet", split.name()))?;
+            let users: &UInt32Array = table::column(&batch, "user", &at)?;
+            let items: &UInt32Array = table::column(&batch, "item", &at)?;
+            check_range("user", users, manifest.users, &at)?;
+            check_range("item", items, manifest.items, &at)?;
+            Ok(Interactions::from_pairs(manifest.users, users.values().iter().copied().zip(items.values().iter().copied())))
+        };
+        let dataset = Self {
+            user_ids: read_ids("user")?,
+            item_ids: read_ids("item")?,
+            train: read_split(Split::Train)?,
+            validation: read_split(Split::Validation)?,
+            test: read_split(Split::Test)?,
+            name: manifest.name,
+            fingerprint: manifest.fingerprint,
+            steps: manifest.steps,
+            settings: manifest.settings,
+        };
+        dataset.check_disjoint().map_err(|reason| Error::content(folder, reason))?;
+        Ok(dataset)
+    }
+
+    /// That no held-out interaction is also in train, in the users' own ids.
+    ///
+    /// # Errors
+    /// A sentence that names the first offending pair.
+    pub fn check_disjoint(&self) -> Result<(), String> {
+        let held_out = [(Split::Validation, Split::Train), (Split::Test, Split::Train), (Split::Test, Split::Validation)];
+        for (held, known) in held_out {
+            for (user, item) in self.split(held).pairs() {
+                if self.split(known).contains(user as usize, item) {
+                    let (user, item) = (&self.user_ids[user as usize], &self.item_ids[item as usize]);
+                    return Err(format!(
+                        "user `{user}` has item `{item}` in {} and in {}; an interaction may stand in one part only",
+                        held.name(),
+                        known.name()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+fn ids(what: &str, ids: &[String]) -> RecordBatch {
+    let fields = vec![Field::new(what, DataType::UInt32, false), Field::new(format!("{what}_id"), DataType::Utf8, false)];
+    let dense: ArrayRef = Arc::new(UInt32Array::from_iter_values(0..ids.len() as u32));
+    let own: ArrayRef = Arc::new(StringArray::from_iter_values(ids));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![dense, own]).expect("two columns of one length")
+}
+
+fn pairs(interactions: &Interactions) -> RecordBatch {
+    let fields = vec![Field::new("user", DataType::UInt32, false), Field::new("item", DataType::UInt32, false)];
+    let users: ArrayRef = Arc::new(UInt32Array::from_iter_values(interactions.pairs().map(|(user, _)| user)));
+    let items: ArrayRef = Arc::new(UInt32Array::from(interactions.items().to_vec()));
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![users, items]).expect("two columns of one length")
+}
+
+fn check_range(what: &str, ids: &UInt32Array, bound: usize, at: &Location) -> Result<()> {
+    match ids.values().iter().find(|&&id| id as usize >= bound) {
+        Some(id) => Err(Error::content(at, format!("{what} {id} is outside the {bound} {what}s of the manifest"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Dataset {
+        Dataset {
+            name: "small".into(),
+            fingerprint: "f00d".into(),
+            user_ids: vec!["a".into(), "b,\"c\"".into()],
+            item_ids: vec!["x".into(), "y".into(), "z".into()],
+            train: Interactions::from_pairs(2, [(0, 0), (1, 2)].into_iter()),
+            validation: Interactions::empty(2),
+            test: Interactions::from_pairs(2, [(0, 1), (1, 0)].into_iter()),
+            steps: vec![Counts { step: "read".into(), users: 2, items: 3, interactions: 4 }],
+            settings: serde_json::json!({"seed": 1}),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = Location::parse("memory:///prepared/roundtrip").unwrap();
+        small().write(&folder).unwrap();
+        assert_eq!(Dataset::read(&folder).unwrap(), small());
+    }
+
+    #[test]
+    fn a_folder_without_a_manifest_is_no_dataset() {
+        let folder = Location::parse("memory:///prepared/unfinished").unwrap();
+        small().write(&folder).unwrap();
+        folder.join("manifest.json").delete().unwrap();
+        assert!(matches!(Dataset::read(&folder), Err(Error::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_changed_table_is_refused() {
+        let folder = Location::parse("memory:///prepared/changed").unwrap();
+        small().write(&folder).unwrap();
+        folder.join("test.parquet").write("junk").unwrap();
+        let message = Dataset::read(&folder).unwrap_err().to_string();
+        assert!(message.contains("test.parquet") && message.contains("checksum"), "{message}");
+    }
+
+    #[test]
+    fn a_test_item_in_train_is_named_by_its_own_id() {
+        let mut leaking = small();
+        leaking.test = Interactions::from_pairs(2, [(1, 2)].into_iter());
+        let message = leaking.check_disjoint().unwrap_err();
+        assert!(message.contains("b,\"c\"") && message.contains("`z`"), "{message}");
+    }
+
+    #[test]
+    fn an_item_outside_the_manifest_is_an_error() {
+        let at = Location::parse("memory:///prepared/test.parquet").unwrap();
+        let message = check_range("item", &UInt32Array::from(vec![1, 90_017]), 8_360, &at).unwrap_err().to_string();
+        assert!(message.ends_with("item 90017 is outside the 8360 items of the manifest"), "{message}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Full-catalogue ranking, metrics, significance and result tables. Reads stored scorers and prepared datasets, nothing of training.
+
+mod error;
+pub mod metric;
+pub mod scorer;
+pub mod settings;
+
+pub use error::{Error, Result};
+pub use metric::{Metric, MetricAt};
+pub use scorer::{Matrix, Scorer, Similarity};
+pub use settings::Evaluation;

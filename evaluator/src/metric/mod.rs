@@ -1,0 +1,100 @@
+//! Ranking metrics. Each is a function of one user's ranked held-out items.
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// A ranking metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Normalised discounted cumulative gain.
+    Ndcg,
+    /// Share of the held-out items that are in the list.
+    Recall,
+    /// Share of the list that is held out.
+    Precision,
+    /// Whether the list has a held-out item.
+    HitRate,
+    /// Reciprocal rank of the first held-out item.
+    Mrr,
+    /// Average precision.
+    Map,
+    /// Area under the ROC curve; has no cutoff.
+    Auc,
+}
+
+impl Metric {
+    /// All metrics.
+    pub const ALL: [Self; 7] = [Self::Ndcg, Self::Recall, Self::Precision, Self::HitRate, Self::Mrr, Self::Map, Self::Auc];
+
+    /// The name in sweep files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ndcg => "ndcg",
+            Self::Recall => "recall",
+            Self::Precision => "precision",
+            Self::HitRate => "hit-rate",
+            Self::Mrr => "mrr",
+            Self::Map => "map",
+            Self::Auc => "auc",
+        }
+    }
+}
+
+/// A metric and where the list is cut: `ndcg@20`, `auc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MetricAt {
+    /// The metric.
+    pub metric: Metric,
+    /// The list's length; `None` for `auc` alone.
+    pub cutoff: Option<u32>,
+}
+
+impl fmt::Display for MetricAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cutoff {
+            Some(cutoff) => write!(f, "{}@{cutoff}", self.metric.name()),
+            None => f.write_str(self.metric.name()),
+        }
+    }
+}
+
+impl FromStr for MetricAt {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let refuse = |reason: String| Error::Metric { text: text.to_owned(), reason };
+        let (name, cutoff) = match text.split_once('@') {
+            Some((name, cutoff)) => (name, Some(cutoff)),
+            None => (text, None),
+        };
+        let known = || Metric::ALL.map(Metric::name).join(", ");
+        let metric =
+            Metric::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| refuse(format!("expected one of {}", known())))?;
+        match (metric, cutoff) {
+            (Metric::Auc, None) => Ok(Self { metric, cutoff: None }),
+            (Metric::Auc, Some(_)) => Err(refuse("auc has no cutoff; write `auc`".to_owned())),
+            (_, None) => Err(refuse(format!("a cutoff is missing; write for example `{name}@20`"))),
+            (_, Some(cutoff)) => match cutoff.parse() {
+                Ok(cutoff) if cutoff > 0 => Ok(Self { metric, cutoff: Some(cutoff) }),
+                _ => Err(refuse(format!("the cutoff `{cutoff}` is no positive whole number"))),
+            },
+        }
+    }
+}
+
+impl TryFrom<String> for MetricAt {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<MetricAt> for String {
+    fn from(metric: MetricAt) -> Self {
+        metric.to_string()
+    }
+}

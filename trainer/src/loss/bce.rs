@@ -1,0 +1,8 @@
+//! Binary cross-entropy.
+
+use serde::{Deserialize, Serialize};
+
+/// `bce` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bce {}
