@@ -25,4 +25,36 @@ pub enum Error {
         /// What was expected.
         reason: String,
     },
+    /// Methods that cannot be compared.
+    #[error("{dataset}: {reason}")]
+    Comparison {
+        /// The dataset.
+        dataset: String,
+        /// Why not, with the values.
+        reason: String,
+    },
+    /// A setting out of its range.
+    #[error("`{key}` is {value}: expected {expected}")]
+    Setting {
+        /// The key in the sweep file.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// What values it may have.
+        expected: &'static str,
+    },
+    /// A scorer and interactions that cannot be ranked together.
+    #[error("cannot rank: {reason}")]
+    Ranking {
+        /// What does not fit, with the values.
+        reason: String,
+    },
+    /// A score that is not a number.
+    #[error("the score of user {user} for item {item} (dense ids) is not a number")]
+    NotANumber {
+        /// The user's dense id.
+        user: u32,
+        /// The item's dense id.
+        item: u32,
+    },
 }

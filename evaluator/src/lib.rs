@@ -2,10 +2,13 @@
 
 mod error;
 pub mod metric;
+pub mod rank;
 pub mod scorer;
 pub mod settings;
+pub mod significance;
 
 pub use error::{Error, Result};
 pub use metric::{Metric, MetricAt};
+pub use rank::Rankings;
 pub use scorer::{Matrix, Scorer, Similarity};
 pub use settings::Evaluation;

@@ -1,6 +1,16 @@
 //! Ranking metrics. Each is a function of one user's ranked held-out items.
 
-use crate::{Error, Result};
+mod hit_rate;
+mod map;
+mod mrr;
+mod ndcg;
+mod precision;
+mod recall;
+
+#[cfg(test)]
+mod tests;
+
+use crate::{Error, Rankings, Result, rank::Ranked, settings::Recall};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -20,8 +30,32 @@ pub enum Metric {
     Mrr,
     /// Average precision.
     Map,
-    /// Area under the ROC curve; has no cutoff.
+    /// Area under the ROC curve; has no cutoff. It is the share of (held-out, other) pairs in the right order, ties counting half,
+    /// and comes with the ranking.
     Auc,
+}
+
+/// One value for each ranked user, in the order of [`Rankings::users`]. Without a cutoff the whole list of candidates counts.
+pub fn values(rankings: &Rankings, at: MetricAt, recall: Recall) -> Vec<f64> {
+    rankings.iter().map(|ranked| value(ranked, at, recall)).collect()
+}
+
+fn value(ranked: Ranked<'_>, at: MetricAt, convention: Recall) -> f64 {
+    let (ranks, cutoff) = (ranked.ranks, at.cutoff.unwrap_or(ranked.candidates));
+    match at.metric {
+        Metric::Ndcg => ndcg::ndcg(ranks, cutoff),
+        Metric::Recall => recall::recall(ranks, cutoff, convention),
+        Metric::Precision => precision::precision(ranks, cutoff),
+        Metric::HitRate => hit_rate::hit_rate(ranks, cutoff),
+        Metric::Mrr => mrr::mrr(ranks, cutoff),
+        Metric::Map => map::average_precision(ranks, cutoff),
+        Metric::Auc => ranked.auc,
+    }
+}
+
+/// How many of the ascending ranks are in a list of length `cutoff`.
+fn hits(ranks: &[u32], cutoff: u32) -> usize {
+    ranks.partition_point(|&rank| rank <= cutoff)
 }
 
 impl Metric {

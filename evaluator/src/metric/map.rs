@@ -1,0 +1,14 @@
+//! Average precision; its users' mean is MAP.
+//!
+//! ```text
+//! AP@K = 1 / min(n, K)  sum over hits k <= K of Precision@k
+//! ```
+//! `n` is the number of the user's held-out items. Libraries of information retrieval divide by `n` also where `n > K`.
+//! Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4.
+
+/// Of one user's ascending ranks.
+pub(super) fn average_precision(ranks: &[u32], cutoff: u32) -> f64 {
+    let hits = ranks.iter().take_while(|&&rank| rank <= cutoff);
+    let precisions = (1..).zip(hits).map(|(hit, &rank)| f64::from(hit) / f64::from(rank));
+    precisions.sum::<f64>() / ranks.len().min(cutoff as usize) as f64
+}

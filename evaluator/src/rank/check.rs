@@ -1,0 +1,68 @@
+//! What a ranking refuses to start with, or to go on with.
+
+use super::scores::{Scores, Scratch, TILE};
+use crate::{Error, Result, Scorer};
+use dataset::Interactions;
+
+/// That the scorer knows all users and items of the interactions.
+pub(super) fn sizes(scorer: &Scorer, history: &Interactions, masked: &[&Interactions], users: usize) -> Result<()> {
+    let refuse = |reason: String| Err(Error::Ranking { reason });
+    if scorer.users().is_some_and(|known| known != users) {
+        return refuse(format!(
+            "the scorer has {} users, the dataset {users}; was it trained on another dataset?",
+            scorer.users().unwrap_or(0)
+        ));
+    }
+    let items = scorer.items();
+    for interactions in masked.iter().copied().chain([history]) {
+        if interactions.users() != users {
+            return refuse(format!("interactions of {} users meet interactions of {users}", interactions.users()));
+        }
+        if let Some(item) = interactions.items().iter().find(|&&item| item as usize >= items) {
+            return refuse(format!("item {item} is outside the {items} items of the scorer; was it trained on another dataset?"));
+        }
+    }
+    Ok(())
+}
+
+/// That every held-out item is a candidate.
+pub(super) fn held_out(scorer: &Scorer, masked: &[&Interactions], held_out: &Interactions) -> Result<()> {
+    for (user, item) in held_out.pairs() {
+        if item as usize >= scorer.items() {
+            let reason =
+                format!("held-out item {item} is outside the {} items of the scorer; was it trained on another dataset?", scorer.items());
+            return Err(Error::Ranking { reason });
+        }
+        if masked.iter().any(|masked| masked.contains(user as usize, item)) {
+            let reason = format!("item {item} of user {user} is held out and masked; an interaction may stand in one part only");
+            return Err(Error::Ranking { reason });
+        }
+    }
+    Ok(())
+}
+
+/// Where the first NaN stands.
+pub(super) fn not_a_number(scores: &[f32]) -> Option<usize> {
+    if any_not_a_number(scores) { scores.iter().position(|score| score.is_nan()) } else { None }
+}
+
+/// The error for the first of the loaded users that has a NaN, and that user's first item.
+#[cold]
+pub(super) fn first_not_a_number(scores: &Scores<'_>, users: &[u32], scratch: &mut Scratch) -> Error {
+    let mut first = (usize::MAX, 0);
+    for tile in scores.tiles() {
+        scores.score(tile.clone(), scratch);
+        for (position, row) in scratch.scores.chunks_exact(TILE).take(users.len().min(first.0)).enumerate() {
+            if let Some(at) = not_a_number(&row[..tile.len()]) {
+                first = (position, tile.start + at);
+                break;
+            }
+        }
+    }
+    Error::NotANumber { user: users[first.0], item: first.1 as u32 }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
+fn any_not_a_number(scores: &[f32]) -> bool {
+    scores.iter().fold(false, |any, score| any | score.is_nan())
+}

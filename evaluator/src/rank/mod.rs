@@ -1,0 +1,59 @@
+//! Full-catalogue ranking: where each held-out item stands among all items of the catalogue.
+//!
+//! Blocks of users meet tiles of items in one matrix product, and the scores are consumed while they are in the cache: the scores of
+//! a user's held-out items are known first, so that ranks are counts of the items above them. Nothing is sorted, and no
+//! `[users, items]` matrix ever exists. Every score is the same sum in the same order wherever its item stands in a tile, so the
+//! results have the same bits for any number of threads and any memory budget.
+
+mod block;
+mod check;
+mod count;
+mod factors;
+mod item_weights;
+mod product;
+mod rankings;
+mod scores;
+mod tally;
+mod top_k;
+
+#[cfg(test)]
+mod tests;
+
+pub use rankings::{Ranked, Rankings};
+pub use top_k::top_k;
+
+use crate::{Result, Scorer, settings::Ties};
+use block::Task;
+use dataset::Interactions;
+use rayon::prelude::*;
+use scores::{Scores, Scratch, users_per_block};
+
+/// Ranks all items for every user with held-out items.
+///
+/// `history` is the dataset's train part, from which item weights score. Items of `masked` are left out of the user's candidates.
+/// The rank of a held-out item is the number of other candidates that score above it, plus those of the same score where `ties` is
+/// pessimistic, plus its place among the user's own held-out items; so the ranks of a user are distinct: the hit positions of one
+/// list. `memory` in bytes bounds the working space, down to a floor of a few hundred kilobytes a thread; it does not change results.
+///
+/// # Errors
+/// [`Error::Ranking`](crate::Error::Ranking) when sizes do not fit or a held-out item is also masked;
+/// [`Error::NotANumber`](crate::Error::NotANumber) for the first user and item whose score is NaN.
+pub fn rank(
+    scorer: &Scorer,
+    history: &Interactions,
+    masked: &[&Interactions],
+    held_out: &Interactions,
+    ties: Ties,
+    memory: usize,
+) -> Result<Rankings> {
+    check::sizes(scorer, history, masked, held_out.users())?;
+    check::held_out(scorer, masked, held_out)?;
+    let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
+    let scores = Scores::new(scorer, history, memory);
+    let task = Task { scores: &scores, masked, held_out, ties };
+    let blocks: Vec<Result<Rankings>> = users
+        .par_chunks(users_per_block(&scores, users.len(), memory))
+        .map_init(Scratch::default, |scratch, users| task.rank(users, scratch))
+        .collect();
+    Rankings::concat(blocks)
+}

@@ -1,0 +1,101 @@
+//! Scores of a block of users, one tile of items after the other.
+
+use super::{factors::Factors, item_weights::ItemWeights};
+use crate::Scorer;
+use dataset::Interactions;
+use std::ops::Range;
+
+/// Items of a tile: with a block of users, its scores stay in the second-level cache.
+pub(super) const TILE: usize = 768;
+
+/// Users of a block at most: enough to pay for the way of a tile into the cache.
+const USERS: usize = 128;
+
+/// A scorer, made ready for all users.
+pub(super) enum Scores<'a> {
+    Factors(Factors<'a>),
+    ItemWeights(ItemWeights<'a>),
+}
+
+/// Reused buffers of one thread, filled by [`Scores::load`].
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// The loaded users.
+    pub(super) users: Vec<u32>,
+    /// Their vectors, `[users, dim]`.
+    pub(super) vectors: Vec<f32>,
+    /// Scores of the last tile, `[users, TILE]`.
+    pub(super) scores: Vec<f32>,
+    /// Item vectors as columns.
+    pub(super) packed: Vec<f32>,
+}
+
+impl<'a> Scores<'a> {
+    pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, memory: usize) -> Self {
+        match scorer {
+            Scorer::Factors { users, items, similarity } => Self::Factors(Factors::new(users, items, *similarity, memory)),
+            Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights { weights, history }),
+        }
+    }
+
+    pub(super) fn items(&self) -> usize {
+        match self {
+            Self::Factors(factors) => factors.items(),
+            Self::ItemWeights(weights) => weights.weights.rows,
+        }
+    }
+
+    /// The items of each tile, ascending.
+    pub(super) fn tiles(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let items = self.items();
+        (0..items).step_by(TILE).map(move |first| first..(first + TILE).min(items))
+    }
+
+    /// Makes the scratch ready for these users.
+    pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
+        match self {
+            Self::Factors(factors) => factors.load(users, scratch),
+            Self::ItemWeights(weights) => weights.load(users, scratch),
+        }
+    }
+
+    /// Fills `scratch.scores` with the loaded users' scores for the items of a tile.
+    pub(super) fn score(&self, tile: Range<usize>, scratch: &mut Scratch) {
+        match self {
+            Self::Factors(factors) => factors.score(tile, scratch),
+            Self::ItemWeights(weights) => weights.score(tile, scratch),
+        }
+    }
+
+    /// Appends the scores of the loaded user at `position` for some items, in the bits that [`score`](Self::score) gives.
+    pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
+        match self {
+            Self::Factors(factors) => factors.score_some(position, items, scratch, out),
+            Self::ItemWeights(weights) => weights.score_some(position, items, scratch, out),
+        }
+    }
+
+    /// What is added to a user's scores where they are reported.
+    pub(super) fn offset(&self, user: usize) -> f32 {
+        match self {
+            Self::Factors(factors) => factors.offset(user),
+            Self::ItemWeights(_) => 0.0,
+        }
+    }
+
+    fn working_space(&self) -> (usize, usize) {
+        match self {
+            Self::Factors(factors) => factors.working_space(),
+            Self::ItemWeights(weights) => weights.working_space(),
+        }
+    }
+}
+
+/// How many users share a block, within the memory and with work for every thread.
+pub(super) fn users_per_block(scores: &Scores<'_>, users: usize, memory: usize) -> usize {
+    let threads = rayon::current_num_threads();
+    let (per_user, per_block) = scores.working_space();
+    let fitting = (memory / 2 / threads).saturating_sub(per_block) / per_user / 8 * 8;
+    let even = users.div_ceil(threads * 4).next_multiple_of(8);
+    fitting.min(even).clamp(8, USERS)
+}

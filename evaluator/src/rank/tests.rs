@@ -1,0 +1,233 @@
+//! The engine against full sorts of exact scores, and against itself under other threads and budgets.
+
+use super::*;
+use crate::{Error, Matrix, Similarity};
+use proptest::prelude::*;
+
+/// A small problem whose scores are exact in `f32`, so that ties are real ones.
+#[derive(Clone, Debug)]
+struct Problem {
+    scorer: Scorer,
+    history: Interactions,
+    validation: Interactions,
+    held_out: Interactions,
+}
+
+fn matrix(rows: usize, dim: usize, similarity: Similarity) -> impl Strategy<Value = Matrix> {
+    let exact_norms = similarity == Similarity::Cosine;
+    prop::collection::vec(prop::collection::vec(-2i8..3, dim), rows).prop_map(move |rows| {
+        let values = rows.iter().flat_map(|row| row.iter().map(|&value| f32::from(value)).collect::<Vec<_>>());
+        let mut matrix = Matrix { rows: rows.len(), dim, values: values.collect() };
+        if exact_norms {
+            // One number of each row stays: cosines are -1, 0 and 1.
+            for (at, row) in matrix.values.chunks_mut(dim).enumerate() {
+                (0..dim).filter(|&d| d != at % dim).for_each(|d| row[d] = 0.0);
+            }
+        }
+        matrix
+    })
+}
+
+fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
+    let similarity = prop_oneof![Just(Similarity::Dot), Just(Similarity::Cosine), Just(Similarity::NegativeSquaredDistance)];
+    let factors = (similarity, 1usize..6).prop_flat_map(move |(similarity, dim)| {
+        (matrix(users, dim, similarity), matrix(items, dim, similarity)).prop_map(move |(users, items)| Scorer::Factors {
+            users,
+            items,
+            similarity,
+        })
+    });
+    prop_oneof![factors, matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights })]
+}
+
+prop_compose! {
+    fn problem()(users in 1usize..20, items in 2usize..40)(
+        scorer in scorer(users, items),
+        parts in prop::collection::vec(prop::collection::vec(0u8..6, items), users),
+    ) -> Problem {
+        let part = |wanted: u8| {
+            let rows = parts.iter().enumerate();
+            let pairs: Vec<(u32, u32)> = rows
+                .flat_map(|(user, row)| row.iter().enumerate().filter(move |&(_, &part)| part == wanted).map(move |(item, _)| (user as u32, item as u32)))
+                .collect();
+            Interactions::from_pairs(parts.len(), pairs.into_iter())
+        };
+        Problem { scorer, history: part(0), validation: part(1), held_out: part(2) }
+    }
+}
+
+/// The score by its definition, exact for the numbers drawn here.
+fn score(problem: &Problem, user: usize, item: usize) -> f64 {
+    match &problem.scorer {
+        Scorer::Factors { users, items, similarity } => {
+            let pairs = || users.row(user).iter().zip(items.row(item)).map(|(&p, &q)| (f64::from(p), f64::from(q)));
+            let dot: f64 = pairs().map(|(p, q)| p * q).sum();
+            match similarity {
+                Similarity::Dot => dot,
+                Similarity::Cosine if dot == 0.0 => 0.0,
+                Similarity::Cosine => dot / (pairs().map(|(p, _)| p * p).sum::<f64>() * pairs().map(|(_, q)| q * q).sum::<f64>()).sqrt(),
+                Similarity::NegativeSquaredDistance => -pairs().map(|(p, q)| (p - q) * (p - q)).sum::<f64>(),
+            }
+        }
+        Scorer::ItemWeights { weights } => {
+            problem.history.row(user).iter().map(|&known| f64::from(weights.row(known as usize)[item])).sum()
+        }
+    }
+}
+
+/// One user's candidates by descending score, ties for or against the held-out items, and whether each is held out.
+fn sorted(problem: &Problem, user: usize, ties: Ties) -> Vec<(f64, bool)> {
+    let known = |item: u32| problem.history.contains(user, item) || problem.validation.contains(user, item);
+    let mut list: Vec<(f64, bool)> = (0..problem.scorer.items() as u32)
+        .filter(|&item| !known(item))
+        .map(|item| (score(problem, user, item as usize), problem.held_out.contains(user, item)))
+        .collect();
+    list.sort_by(|a, b| {
+        let held_out_first = b.1.cmp(&a.1);
+        let rule = if ties == Ties::Optimistic { held_out_first } else { held_out_first.reverse() };
+        b.0.partial_cmp(&a.0).unwrap().then(rule)
+    });
+    list
+}
+
+proptest! {
+    #[test]
+    fn ranks_are_those_of_a_full_sort(problem in problem(), optimistic: bool, memory in prop_oneof![Just(0), Just(usize::MAX)]) {
+        let ties = if optimistic { Ties::Optimistic } else { Ties::Pessimistic };
+        let masked = [&problem.history, &problem.validation];
+        let rankings = rank(&problem.scorer, &problem.history, &masked, &problem.held_out, ties, memory).unwrap();
+        let with_held_out = (0..problem.history.users() as u32).filter(|&user| !problem.held_out.row(user as usize).is_empty());
+        prop_assert!(rankings.users.iter().copied().eq(with_held_out));
+        for ranked in rankings.iter() {
+            let list = sorted(&problem, ranked.user as usize, ties);
+            let ranks: Vec<u32> = (1..).zip(&list).filter(|(_, (_, held_out))| *held_out).map(|(rank, _)| rank).collect();
+            prop_assert_eq!(ranked.ranks, &ranks[..]);
+            prop_assert_eq!(ranked.candidates as usize, list.len());
+            let (mut ordered, mut pairs, mut tied) = (0.0, 0.0, false);
+            for positive in list.iter().filter(|(_, held_out)| *held_out) {
+                for negative in list.iter().filter(|(_, held_out)| !*held_out) {
+                    pairs += 1.0;
+                    ordered += if positive.0 > negative.0 { 1.0 } else if positive.0 == negative.0 { 0.5 } else { 0.0 };
+                    tied |= positive.0 == negative.0;
+                }
+            }
+            let auc = if pairs > 0.0 { ordered / pairs } else { 0.5 };
+            prop_assert!((ranked.auc - auc).abs() < 1e-12 && ranked.tied == tied);
+        }
+    }
+
+    #[test]
+    fn the_top_k_is_the_head_of_a_full_sort(problem in problem(), k in 0usize..45) {
+        let users: Vec<u32> = (0..problem.history.users() as u32).rev().collect();
+        let masked = [&problem.history, &problem.validation];
+        let lists = top_k(&problem.scorer, &problem.history, &masked, &users, k, 0).unwrap();
+        for (list, &user) in lists.iter().zip(&users) {
+            let known = |item: u32| masked.iter().any(|masked| masked.contains(user as usize, item));
+            let mut expected: Vec<(u32, f32)> = (0..problem.scorer.items() as u32)
+                .filter(|&item| !known(item))
+                .map(|item| (item, score(&problem, user as usize, item as usize) as f32))
+                .collect();
+            expected.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap().then(a.0.cmp(&b.0)));
+            expected.truncate(k);
+            prop_assert_eq!(list, &expected);
+        }
+    }
+}
+
+/// Factors without structure, and two items for each of the users' parts.
+fn large(users: usize, items: usize, dim: usize, similarity: Similarity) -> Problem {
+    let number = |at: usize| ((at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f32 / 1e7 - 0.8;
+    let numbers = |rows: usize, shift: usize| Matrix { rows, dim, values: (0..rows * dim).map(|at| number(at + shift)).collect() };
+    let part = |step: usize| {
+        let pairs: Vec<(u32, u32)> = (0..users)
+            .flat_map(|user| (0..user % 90).map(move |nth| (user as u32, ((user * 7 + nth * 3 * 11 + step) % items) as u32)))
+            .collect();
+        Interactions::from_pairs(users, pairs.into_iter())
+    };
+    let scorer = Scorer::Factors { users: numbers(users, 0), items: numbers(items, 1 << 30), similarity };
+    Problem { scorer, history: part(0), validation: part(11), held_out: part(22) }
+}
+
+#[test]
+fn threads_and_memory_do_not_change_a_bit() {
+    for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance] {
+        let problem = large(301, 3003, 33, similarity);
+        let masked = [&problem.history, &problem.validation];
+        let run = |threads: usize, memory: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let rankings = rank(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, memory).unwrap();
+                let users: Vec<u32> = (0..301).collect();
+                let lists = top_k(&problem.scorer, &problem.history, &masked, &users, 20, memory).unwrap();
+                (rankings, lists)
+            })
+        };
+        let expected = run(1, usize::MAX);
+        for (threads, memory) in [(1, 0), (2, usize::MAX), (3, 1 << 19), (2, 1 << 22)] {
+            assert!(run(threads, memory) == expected, "{threads} threads, {memory} bytes");
+        }
+    }
+}
+
+fn one_user(items: Vec<f32>, held_out: &[u32], ties: Ties) -> Result<Rankings> {
+    let scorer = Scorer::Factors {
+        users: Matrix { rows: 1, dim: 1, values: vec![1.0] },
+        items: Matrix { rows: items.len(), dim: 1, values: items },
+        similarity: Similarity::Dot,
+    };
+    let none = Interactions::empty(1);
+    rank(&scorer, &none, &[], &Interactions::from_pairs(1, held_out.iter().map(|&item| (0, item))), ties, 0)
+}
+
+#[test]
+fn ties_of_the_reference() {
+    // METRICS.md section 3: s = (.9, .5, .5, .5, .1), item 1.
+    let scores = vec![0.9, 0.5, 0.5, 0.5, 0.1];
+    let pessimistic = one_user(scores.clone(), &[1], Ties::Pessimistic).unwrap();
+    assert_eq!(pessimistic.iter().next().unwrap().ranks, [4]);
+    assert_eq!(pessimistic.tied_users(), 1);
+    assert_eq!(one_user(scores, &[1], Ties::Optimistic).unwrap().iter().next().unwrap().ranks, [2]);
+}
+
+#[test]
+fn all_scores_equal() {
+    let pessimistic = one_user(vec![0.25; 9], &[4], Ties::Pessimistic).unwrap();
+    assert_eq!(pessimistic.iter().next().unwrap().ranks, [9]);
+    assert_eq!(pessimistic.iter().next().unwrap().auc, 0.5);
+    assert_eq!(one_user(vec![0.25; 9], &[4], Ties::Optimistic).unwrap().iter().next().unwrap().ranks, [1]);
+}
+
+#[test]
+fn auc_of_the_reference() {
+    // s+ = (.9, .5), s- = (.5, .1, .7)
+    let scores = vec![0.9, 0.5, 0.5, 0.1, 0.7];
+    assert_eq!(one_user(scores.clone(), &[0, 1], Ties::Pessimistic).unwrap().iter().next().unwrap().auc, 0.75);
+    let negated = scores.iter().map(|score| -score).collect();
+    assert_eq!(one_user(negated, &[0, 1], Ties::Pessimistic).unwrap().iter().next().unwrap().auc, 0.25);
+}
+
+#[test]
+fn the_first_nan_is_named() {
+    let mut scores = vec![0.5; 2000];
+    scores[1700] = f32::NAN;
+    scores[900] = f32::NAN;
+    for held_out in [3, 900] {
+        let error = one_user(scores.clone(), &[held_out], Ties::Pessimistic).unwrap_err();
+        assert!(matches!(error, Error::NotANumber { user: 0, item: 900 }), "{error}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let problem = large(20, 50, 4, Similarity::Dot);
+    let refused = |history: &Interactions, masked: &[&Interactions], held_out: &Interactions| {
+        rank(&problem.scorer, history, masked, held_out, Ties::Pessimistic, 0).unwrap_err().to_string()
+    };
+    let fewer = Interactions::empty(19);
+    assert!(refused(&fewer, &[], &fewer).contains("the scorer has 20 users, the dataset 19"));
+    let outside = Interactions::from_pairs(20, [(3, 50)].into_iter());
+    assert!(refused(&problem.history, &[], &outside).contains("held-out item 50 is outside the 50 items"));
+    assert!(refused(&problem.history, &[&outside], &problem.held_out).contains("item 50 is outside the 50 items"));
+    let leak = Interactions::from_pairs(20, [(3, 7)].into_iter());
+    assert!(refused(&problem.history, &[&leak], &leak).contains("item 7 of user 3 is held out and masked"));
+}

@@ -1,0 +1,115 @@
+//! The best items of some users: what `recommend` writes.
+
+use super::{
+    check,
+    scores::{Scores, Scratch, TILE, users_per_block},
+};
+use crate::{Error, Result, Scorer};
+use dataset::Interactions;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// A user's best items and their scores.
+type List = Vec<(u32, f32)>;
+
+/// The `k` best items of each of some users with their scores, best first, equal scores by item. Items of `masked` are left out;
+/// where fewer than `k` items are left, the list is shorter. `history` and `memory` are as for [`rank`](super::rank()).
+///
+/// # Errors
+/// [`Error::Ranking`] when sizes do not fit or a user is unknown; [`Error::NotANumber`] for the first user and item whose score is NaN.
+pub fn top_k(
+    scorer: &Scorer,
+    history: &Interactions,
+    masked: &[&Interactions],
+    users: &[u32],
+    k: usize,
+    memory: usize,
+) -> Result<Vec<List>> {
+    check::sizes(scorer, history, masked, history.users())?;
+    if let Some(user) = users.iter().find(|&&user| user as usize >= history.users()) {
+        return Err(Error::Ranking { reason: format!("user {user} is outside the {} users of the dataset", history.users()) });
+    }
+    let scores = Scores::new(scorer, history, memory);
+    let blocks: Vec<Result<Vec<List>>> = users
+        .par_chunks(users_per_block(&scores, users.len(), memory))
+        .map_init(Scratch::default, |scratch, users| block(&scores, masked, users, k, scratch))
+        .collect();
+    let blocks: Vec<Vec<List>> = blocks.into_iter().collect::<Result<_>>()?;
+    Ok(blocks.into_iter().flatten().collect())
+}
+
+fn block(scores: &Scores<'_>, masked: &[&Interactions], users: &[u32], k: usize, scratch: &mut Scratch) -> Result<Vec<List>> {
+    scores.load(users, scratch);
+    let mut lists = vec![Best { k, kept: Vec::new() }; users.len()];
+    for tile in scores.tiles() {
+        scores.score(tile.clone(), scratch);
+        for ((list, row), &user) in lists.iter_mut().zip(scratch.scores.chunks_exact_mut(TILE)).zip(users) {
+            let row = &mut row[..tile.len()];
+            if check::not_a_number(row).is_some() {
+                return Err(check::first_not_a_number(scores, users, scratch));
+            }
+            for masked in masked {
+                hide(masked.row(user as usize), tile.clone(), row);
+            }
+            list.offer(tile.start, row);
+        }
+    }
+    Ok(lists.into_iter().zip(users).map(|(list, &user)| list.finish(scores.offset(user as usize))).collect())
+}
+
+/// Turns the scores of the items within the tile into NaN.
+fn hide(items: &[u32], tile: Range<usize>, row: &mut [f32]) {
+    let first = items.partition_point(|&item| (item as usize) < tile.start);
+    for &item in items[first..].iter().take_while(|&&item| (item as usize) < tile.end) {
+        row[item as usize - tile.start] = f32::NAN;
+    }
+}
+
+/// The best `k` of what was offered so far, and at most `k` more that were better than the worst of them.
+#[derive(Clone)]
+struct Best {
+    k: usize,
+    kept: List,
+}
+
+impl Best {
+    /// Offers the scores of items from `first` on; NaN is none.
+    fn offer(&mut self, first: usize, scores: &[f32]) {
+        if self.k == 0 {
+            return;
+        }
+        let mut worst = self.shrink();
+        for (at, &score) in scores.iter().enumerate() {
+            // Later items have larger ids, so of equal scores the kept one wins.
+            if score > worst || (self.kept.len() < self.k && !score.is_nan()) {
+                self.kept.push(((first + at) as u32, score));
+                if self.kept.len() == self.k || self.kept.len() == 2 * self.k {
+                    worst = self.shrink();
+                }
+            }
+        }
+    }
+
+    /// Keeps the best `k` and gives the score that a newcomer must pass.
+    fn shrink(&mut self) -> f32 {
+        if self.kept.len() < self.k {
+            return f32::INFINITY;
+        }
+        let (_, worst, _) = self.kept.select_nth_unstable_by(self.k - 1, better);
+        let worst = worst.1;
+        self.kept.truncate(self.k);
+        worst
+    }
+
+    fn finish(mut self, offset: f32) -> List {
+        self.kept.sort_unstable_by(better);
+        self.kept.truncate(self.k);
+        self.kept.iter_mut().for_each(|(_, score)| *score += offset);
+        self.kept
+    }
+}
+
+/// Higher scores first, then smaller ids. No score is NaN; the two zeros are equal.
+fn better(a: &(u32, f32), b: &(u32, f32)) -> std::cmp::Ordering {
+    b.1.partial_cmp(&a.1).expect("NaN is never kept").then(a.0.cmp(&b.0))
+}

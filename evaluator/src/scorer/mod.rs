@@ -1,0 +1,65 @@
+//! What a trained model is to the evaluator: a rule that scores every item for a user.
+
+mod matrix;
+mod store;
+
+pub use matrix::Matrix;
+
+use serde::{Deserialize, Serialize};
+
+/// How two vectors make a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Similarity {
+    /// `p . q`
+    Dot,
+    /// `p . q / (|p| |q|)`; 0 where a vector is zero.
+    Cosine,
+    /// `-|p - q|^2`
+    NegativeSquaredDistance,
+}
+
+/// A stored model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scorer {
+    /// User and item vectors and how they make a score. Popularity is one of dimension 1.
+    Factors {
+        /// `[users, dim]`
+        users: Matrix,
+        /// `[items, dim]`
+        items: Matrix,
+        /// How a row of each makes a score.
+        similarity: Similarity,
+    },
+    /// Item-to-item weights `W [items, items]`: a user's scores are the sum of the rows of the user's train items (EASE).
+    ItemWeights {
+        /// `[items, items]`
+        weights: Matrix,
+    },
+}
+
+impl Scorer {
+    /// The number of items that are scored.
+    pub fn items(&self) -> usize {
+        match self {
+            Self::Factors { items, .. } => items.rows,
+            Self::ItemWeights { weights } => weights.rows,
+        }
+    }
+
+    /// The number of users that can be scored; `None` where a history is all that is needed.
+    pub fn users(&self) -> Option<usize> {
+        match self {
+            Self::Factors { users, .. } => Some(users.rows),
+            Self::ItemWeights { .. } => None,
+        }
+    }
+
+    /// The tensors by the names that they have in a checkpoint.
+    fn tensors(&self) -> Vec<(&'static str, &Matrix)> {
+        match self {
+            Self::Factors { users, items, .. } => vec![("users", users), ("items", items)],
+            Self::ItemWeights { weights } => vec![("weights", weights)],
+        }
+    }
+}

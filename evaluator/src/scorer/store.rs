@@ -1,0 +1,208 @@
+//! A scorer on storage.
+//!
+//! ```text
+//! checkpoint/scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], or weights [items, items]
+//! checkpoint/scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last
+//! ```
+
+use super::{Matrix, Scorer, Similarity};
+use crate::{Error, Result};
+use dataset::Location;
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version of this contract.
+const SCHEMA_VERSION: u32 = 1;
+
+/// `scorer.json`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    schema_version: u32,
+    scorer: Kind,
+    sha256: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Factors(Factors),
+    ItemWeights(ItemWeights),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Factors {
+    similarity: Similarity,
+    users: usize,
+    items: usize,
+    dim: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ItemWeights {
+    items: usize,
+}
+
+impl Scorer {
+    /// Writes the tensors and then their description into a checkpoint's folder.
+    ///
+    /// # Errors
+    /// [`Error::Scorer`] for a value that is not finite or sizes that do not fit; [`Error::Dataset`] when it cannot be stored.
+    pub fn write(&self, folder: &Location) -> Result<()> {
+        let refuse = |reason| Error::Scorer { at: folder.to_string(), reason };
+        self.check().map_err(refuse)?;
+        let tensors = self.tensors().into_iter().map(|(name, matrix)| {
+            let view = TensorView::new(Dtype::F32, vec![matrix.rows, matrix.dim], bytemuck::cast_slice(&matrix.values));
+            (name, view.expect("the check compared shape and length"))
+        });
+        let bytes = safetensors::serialize(tensors, None).map_err(|error| refuse(error.to_string()))?;
+        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.kind(), sha256: checksum(&bytes) };
+        let text = serde_json::to_string_pretty(&description).expect("a description is plain data");
+        folder.join("scorer.safetensors").write(bytes)?;
+        Ok(folder.join("scorer.json").write(text)?)
+    }
+
+    /// Reads a checkpoint and checks it against its description.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`] for a missing file; [`Error::Scorer`] for another schema version, damaged bytes, sizes that do not fit,
+    /// or a value that is not finite, with its tensor and row.
+    pub fn read(folder: &Location) -> Result<Self> {
+        let at = folder.join("scorer.json");
+        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
+        let text = at.read()?;
+        let version: serde_json::Value = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
+        if version["schema_version"] != SCHEMA_VERSION {
+            let found = &version["schema_version"];
+            return Err(refuse(format!("schema version {found} where this build reads {SCHEMA_VERSION}; train the trial again")));
+        }
+        let description: Description = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
+
+        let at = folder.join("scorer.safetensors");
+        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
+        let bytes = at.read()?;
+        if checksum(&bytes) != description.sha256 {
+            return Err(refuse(
+                "the checksum differs from the one in scorer.json; delete the trial's folder and train it again".to_owned(),
+            ));
+        }
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
+        let matrix = |name: &str, rows, dim| decode(&tensors, name, rows, dim).map_err(refuse);
+        let scorer = match description.scorer {
+            Kind::Factors(Factors { similarity, users, items, dim }) => {
+                Self::Factors { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, similarity }
+            }
+            Kind::ItemWeights(ItemWeights { items }) => Self::ItemWeights { weights: matrix("weights", items, items)? },
+        };
+        scorer.check().map_err(refuse)?;
+        Ok(scorer)
+    }
+
+    /// That lengths fit and all values are finite.
+    fn check(&self) -> Result<(), String> {
+        for (name, matrix) in self.tensors() {
+            let Matrix { rows, dim, values } = matrix;
+            if *dim == 0 || values.len() != rows * dim {
+                return Err(format!("tensor `{name}` holds {} values where [{rows}, {dim}] are expected", values.len()));
+            }
+            if let Some((row, column, value)) = matrix.first_non_finite() {
+                return Err(format!("tensor `{name}` holds {value} in row {row}, column {column}; every value must be finite"));
+            }
+        }
+        match self {
+            Self::Factors { users, items, .. } if users.dim != items.dim => {
+                Err(format!("user vectors have {} dimensions, item vectors {}", users.dim, items.dim))
+            }
+            Self::ItemWeights { weights } if weights.rows != weights.dim => {
+                Err(format!("item weights are [{}, {}]; they must be square", weights.rows, weights.dim))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Factors { users, items, similarity } => {
+                Kind::Factors(Factors { similarity: *similarity, users: users.rows, items: items.rows, dim: items.dim })
+            }
+            Self::ItemWeights { weights } => Kind::ItemWeights(ItemWeights { items: weights.rows }),
+        }
+    }
+}
+
+fn decode(tensors: &SafeTensors<'_>, name: &str, rows: usize, dim: usize) -> Result<Matrix, String> {
+    let tensor = tensors.tensor(name).map_err(|_| format!("tensor `{name}` is missing"))?;
+    if tensor.dtype() != Dtype::F32 || tensor.shape() != [rows, dim] {
+        return Err(format!("tensor `{name}` is {:?} {:?} where scorer.json says F32 [{rows}, {dim}]", tensor.dtype(), tensor.shape()));
+    }
+    let numbers = tensor.data().as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes));
+    Ok(Matrix { rows, dim, values: numbers.collect() })
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factors(values: Vec<f32>) -> Scorer {
+        let users = Matrix { rows: values.len() / 2, dim: 2, values };
+        let items = Matrix { rows: 1, dim: 2, values: vec![0.5, -0.25] };
+        Scorer::Factors { users, items, similarity: Similarity::Cosine }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let weights = Matrix { rows: 2, dim: 2, values: vec![0.0, 1.5, f32::MIN_POSITIVE, 0.0] };
+        for (name, scorer) in [("factors", factors(vec![1.0, 2.0, 3.0, -0.0])), ("weights", Scorer::ItemWeights { weights })] {
+            let folder = Location::parse("memory:///scorer").unwrap().join(name);
+            scorer.write(&folder).unwrap();
+            assert_eq!(Scorer::read(&folder).unwrap(), scorer);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_named_by_tensor_and_row() {
+        let folder = Location::parse("memory:///scorer/nan").unwrap();
+        let message = factors(vec![1.0, 2.0, 3.0, f32::NAN]).write(&folder).unwrap_err().to_string();
+        assert!(message.contains("`users` holds NaN in row 1, column 1"), "{message}");
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let folder = Location::parse("memory:///scorer/damaged").unwrap();
+        factors(vec![1.0, 2.0]).write(&folder).unwrap();
+        let at = folder.join("scorer.safetensors");
+        let mut bytes = at.read().unwrap().to_vec();
+        *bytes.last_mut().unwrap() ^= 1;
+        at.write(bytes).unwrap();
+        let message = Scorer::read(&folder).unwrap_err().to_string();
+        assert!(message.contains("scorer.safetensors: the checksum differs"), "{message}");
+    }
+
+    #[test]
+    fn another_schema_version_and_a_missing_description_are_refused() {
+        let folder = Location::parse("memory:///scorer/version").unwrap();
+        factors(vec![1.0, 2.0]).write(&folder).unwrap();
+        folder.join("scorer.json").write(r#"{"schema_version": 7}"#).unwrap();
+        let message = Scorer::read(&folder).unwrap_err().to_string();
+        assert!(message.contains("schema version 7 where this build reads 1"), "{message}");
+        folder.join("scorer.json").delete().unwrap();
+        assert!(matches!(Scorer::read(&folder), Err(Error::Dataset(dataset::Error::NotFound { .. }))));
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused() {
+        let folder = Location::parse("memory:///scorer/sizes").unwrap();
+        let weights = Matrix { rows: 1, dim: 2, values: vec![0.0, 1.0] };
+        assert!(Scorer::ItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
+        let users = Matrix { rows: 2, dim: 1, values: vec![0.0] };
+        let scorer = Scorer::Factors { users: users.clone(), items: users, similarity: Similarity::Dot };
+        assert!(scorer.write(&folder).unwrap_err().to_string().contains("`users` holds 1 values where [2, 1]"));
+    }
+}
