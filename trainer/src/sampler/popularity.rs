@@ -1,5 +1,12 @@
 //! By the items' train counts to a power.
+//!
+//! ```text
+//! q_j = c_j^a / sum_k c_k^a   over the items k not in P_u
+//! ```
+//! `a` is 1 unless given; word2vec's is 0.75. Releases draw the user's positives too, or weigh by `log(1 + c)`; here positives are left out
+//! and `q` is renormalised. Items that no user has in train are never drawn, whatever the exponent.
 
+use super::{Stream, alias::Alias, check_negatives, complement::Complement};
 use serde::{Deserialize, Serialize};
 
 /// `popularity` in a sweep file.
@@ -15,4 +22,96 @@ pub struct Popularity {
 
 fn one() -> f64 {
     1.0
+}
+
+impl Popularity {
+    pub(super) fn check(&self) -> Result<(), String> {
+        check_negatives(self.negatives)?;
+        match self.exponent {
+            exponent if (0.0..=10.0).contains(&exponent) => Ok(()),
+            exponent => Err(format!("exponent is {exponent}: expected a number from 0 to 10")),
+        }
+    }
+}
+
+/// Draws of the whole catalogue's proposal that are tried before the user's own is made.
+const TRIALS: usize = 64;
+
+/// The proposal over the whole catalogue.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    weights: Vec<f64>,
+    total: f64,
+    alias: Alias,
+}
+
+impl Proposal {
+    pub(super) fn new(counts: &[u32], exponent: f64) -> Self {
+        let weights: Vec<f64> = counts.iter().map(|&count| if count == 0 { 0.0 } else { f64::from(count).powf(exponent) }).collect();
+        Self { total: weights.iter().sum(), alias: Alias::new(&weights), weights }
+    }
+
+    /// How many items can be drawn.
+    pub(super) fn drawable(&self) -> usize {
+        self.weights.iter().filter(|&&weight| weight > 0.0).count()
+    }
+
+    /// The probability of each item for a user without train items.
+    #[cfg(test)]
+    pub(super) fn probabilities(&self) -> Vec<f64> {
+        self.alias.probabilities()
+    }
+
+    /// Draws `ids [N]` and the log-probability of each.
+    pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+        let filter = complement.filter();
+        let mut exact = None;
+        for id in ids.iter_mut() {
+            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| filter.contains(item));
+            *id = tried.unwrap_or_else(|| exact.get_or_insert_with(|| Cumulative::new(&self.weights, complement)).draw(rng));
+        }
+        if let Some(log_probabilities) = log_probabilities {
+            let log_mass = self.mass(complement).ln();
+            for (log_probability, &id) in log_probabilities.iter_mut().zip(ids.iter()) {
+                *log_probability = (self.weights[id as usize].ln() - log_mass) as f32;
+            }
+        }
+    }
+
+    /// The weight of all items of the complement.
+    fn mass(&self, complement: Complement) -> f64 {
+        let positives: f64 = complement.positives().iter().map(|&item| self.weights[item as usize]).sum();
+        if positives < self.total / 2.0 {
+            return self.total - positives;
+        }
+        (0..complement.len()).map(|rank| self.weights[complement.nth(rank) as usize]).sum() // no cancellation
+    }
+}
+
+/// Running sums of the weights of a user's possible negatives, for users whose positives are nearly all that is drawn.
+struct Cumulative {
+    sums: Vec<f64>,
+}
+
+impl Cumulative {
+    fn new(weights: &[f64], complement: Complement) -> Self {
+        let mut sums = weights.to_vec();
+        for &item in complement.positives() {
+            sums[item as usize] = 0.0;
+        }
+        let mut sum = 0.0;
+        for entry in &mut sums {
+            sum += *entry;
+            *entry = sum;
+        }
+        Self { sums }
+    }
+
+    /// The first item whose sum exceeds a uniform part of the total: never one of weight 0.
+    fn draw(&self, rng: &mut Stream) -> u32 {
+        let total = self.sums.last().copied().unwrap_or(0.0);
+        let part = rng.fraction() * total;
+        let last = self.sums.partition_point(|&sum| sum < total);
+        self.sums.partition_point(|&sum| sum <= part).min(last) as u32
+    }
 }

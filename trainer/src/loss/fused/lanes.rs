@@ -1,0 +1,46 @@
+//! Loops over a row in 16 lanes.
+
+/// Floats of a step: one register of AVX-512, two of AVX2, four of SSE and NEON.
+const LANES: usize = 16;
+/// Floats whose sum is kept in `f32`: 64 a lane.
+const BLOCK: usize = 64 * LANES;
+
+/// The largest entry; `f32::NEG_INFINITY` of nothing. Does not see NaN.
+#[inline(always)]
+pub(super) fn max(values: &[f32]) -> f32 {
+    let mut largest = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (largest, &value) in largest.iter_mut().zip(chunk) {
+            *largest = if value > *largest { value } else { *largest };
+        }
+    }
+    largest.iter().chain(rest).fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a })
+}
+
+/// Replaces each entry by the first of the two values of `f`, and returns the sum of the second ones.
+///
+/// The order of the additions depends on the length of the row alone.
+#[inline(always)]
+pub(super) fn replace_and_sum(values: &mut [f32], f: impl Fn(f32) -> (f32, f32)) -> f64 {
+    let mut total = 0.0;
+    for block in values.chunks_mut(BLOCK) {
+        let mut sums = [0.0f32; LANES];
+        let (chunks, rest) = block.as_chunks_mut::<LANES>();
+        for chunk in chunks {
+            add(&mut sums, chunk, &f);
+        }
+        add(&mut sums, rest, &f);
+        total += sums.iter().map(|&sum| f64::from(sum)).sum::<f64>();
+    }
+    total
+}
+
+#[inline(always)]
+fn add(sums: &mut [f32; LANES], values: &mut [f32], f: impl Fn(f32) -> (f32, f32)) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        let (replaced, addend) = f(*value);
+        *value = replaced;
+        *sum += addend;
+    }
+}

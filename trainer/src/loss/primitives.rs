@@ -1,0 +1,74 @@
+//! Logarithms and exponentials that neither overflow nor lose their gradient.
+//!
+//! candle has no softplus, and its `binary_cross_entropy_with_logit` takes the logarithm of a sigmoid that may be 0.
+
+use candle_core::{D, Result, Tensor};
+
+/// `log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))`, elementwise.
+pub fn softplus(x: &Tensor) -> Result<Tensor> {
+    x.relu()? + (x.abs()?.neg()?.exp()? + 1.0)?.log()?
+}
+
+/// `log sigmoid(x) = -softplus(-x)`, elementwise.
+pub fn log_sigmoid(x: &Tensor) -> Result<Tensor> {
+    softplus(&x.neg()?)?.neg()
+}
+
+/// `1 / (1 + exp(-x))`, elementwise.
+pub fn sigmoid(x: &Tensor) -> Result<Tensor> {
+    log_sigmoid(x)?.exp()
+}
+
+/// `log sum_j exp(x_j)` along the last dimension: `[B]` from `[B, N]`.
+///
+/// The maximum that is taken out is a constant of the gradient, which is then the softmax alone.
+pub fn log_sum_exp(x: &Tensor) -> Result<Tensor> {
+    let max = x.max_keepdim(D::Minus1)?.detach();
+    x.broadcast_sub(&max)?.exp()?.sum(D::Minus1)?.log()? + max.squeeze(D::Minus1)?
+}
+
+/// `s_j - s_i`: `[B, N]` from `positives [B]` and `negatives [B, N]`.
+pub fn margins(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
+    negatives.broadcast_sub(&positives.unsqueeze(1)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candle_core::{Device, Var};
+
+    fn values_and_gradient(f: fn(&Tensor) -> Result<Tensor>, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let x = Var::new(x, &Device::Cpu).unwrap();
+        let y = f(&x).unwrap();
+        let gradients = y.sum_all().unwrap().backward().unwrap();
+        (y.to_vec1().unwrap(), gradients.get(&x).unwrap().to_vec1().unwrap())
+    }
+
+    #[track_caller]
+    fn assert_close(found: &[f64], expected: &[f64]) {
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} {expected:?}");
+    }
+
+    #[test]
+    fn softplus_at_zero_and_far_away() {
+        let (values, gradient) = values_and_gradient(softplus, &[0.0, 800.0, -800.0, -1e30, 1.0]);
+        assert_close(&values, &[std::f64::consts::LN_2, 800.0, 0.0, 0.0, 1.313261687518223]);
+        assert_close(&gradient, &[0.5, 1.0, 0.0, 0.0, 0.7310585786300049]);
+    }
+
+    #[test]
+    fn sigmoid_at_zero_and_far_away() {
+        let (values, gradient) = values_and_gradient(sigmoid, &[0.0, 800.0, -800.0, 1.0]);
+        assert_close(&values, &[0.5, 1.0, 0.0, 0.7310585786300049]);
+        assert_close(&gradient, &[0.25, 0.0, 0.0, 0.19661193324148185]);
+    }
+
+    #[test]
+    fn log_sum_exp_of_equal_and_huge_entries() {
+        let x = Var::new(&[[1000.0f64, 1000.0, -1e30]], &Device::Cpu).unwrap();
+        let y = log_sum_exp(&x).unwrap();
+        let gradients = y.sum_all().unwrap().backward().unwrap();
+        assert_close(&y.to_vec1().unwrap(), &[1000.0 + std::f64::consts::LN_2]);
+        assert_close(&gradients.get(&x).unwrap().flatten_all().unwrap().to_vec1().unwrap(), &[0.5, 0.5, 0.0]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Top-K quantiles of the users' scores: the state of losses that weigh positives by whether they reach the list.
+//!
+//! The quantile of a user is the K-th largest score of all items, train positives included and unmasked. It is estimated as the K-th
+//! largest of the union of all the user's train positives and N fresh uniform negatives. A union of some items never exceeds the quantile
+//! of all, and equals it when it holds the whole top K, which trained positives mostly are.
+//!
+//! The authors' release differs: it cuts the positives of heavy users to the 90th percentile of the users' numbers of positives, uses the
+//! negatives of the batch once more, and updates within the epoch, after the step of each batch that a user is in. Here each user's
+//! quantile is set once, at the end of the epoch. Both start at 0, so that until the first update weights are `sigmoid(s / t_w)`.
+
+/// Which quantile, and in which epochs it is brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuantileSchedule {
+    /// K: the quantile is the K-th largest score.
+    pub cutoff: u32,
+    /// Epochs between two updates.
+    pub every: u32,
+}
+
+impl QuantileSchedule {
+    /// Whether quantiles are set at the end of the epoch, counted from 1: after epochs `every`, `2 every`, ...
+    pub fn is_due(&self, epoch: u32) -> bool {
+        epoch.is_multiple_of(self.every)
+    }
+}
+
+/// The quantile of each user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantiles {
+    /// `[users]`
+    pub values: Vec<f32>,
+}
+
+impl Quantiles {
+    /// Zeros, as before the first update.
+    pub fn new(users: usize) -> Self {
+        Self { values: vec![0.0; users] }
+    }
+}
+
+/// The `k`-th largest score, counted from 1, in linear time; the smallest where there are fewer than `k`. Reorders `scores`.
+///
+/// # Panics
+/// When there are no scores or `k` is 0.
+pub fn kth_largest(scores: &mut [f32], k: usize) -> f32 {
+    let at = k.min(scores.len()) - 1;
+    *scores.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_kth_largest_is_that_of_a_full_sort(scores in prop::collection::vec(-5f32..5.0, 1..60), k in 1usize..80) {
+            let mut sorted = scores.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let expected = sorted.get(k - 1).or(sorted.last()).copied();
+            prop_assert_eq!(Some(kth_largest(&mut scores.clone(), k)), expected);
+        }
+    }
+
+    #[test]
+    fn the_third_of_the_worked_list_and_of_its_sample() {
+        let all = [0.9, 0.2, 0.5, -0.3, 0.7, 0.1, -0.6, 0.4];
+        assert_eq!(kth_largest(&mut all.clone(), 3), 0.5);
+        let (positives, drawn) = ([0.9, 0.5, 0.1], [-0.3, 0.7, -0.6]);
+        assert_eq!(kth_largest(&mut [positives, drawn].concat(), 3), 0.5);
+    }
+
+    #[test]
+    fn quantiles_are_due_after_every_fifth_epoch() {
+        let schedule = QuantileSchedule { cutoff: 20, every: 5 };
+        let due: Vec<u32> = (1..=20).filter(|&epoch| schedule.is_due(epoch)).collect();
+        assert_eq!(due, [5, 10, 15, 20]);
+    }
+}

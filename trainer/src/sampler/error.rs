@@ -1,0 +1,36 @@
+//! Samplers that cannot draw from a dataset.
+
+/// Why a sampler has nothing to draw.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Some users have every item that could be drawn.
+    #[error(
+        "{count} users without any possible negative, the first is user {user} with {positives} train items of {items}: \
+         remove such users, or give the dataset more items"
+    )]
+    NoNegatives {
+        /// Users like this.
+        count: usize,
+        /// The first one's dense id.
+        user: u32,
+        /// Its train items.
+        positives: usize,
+        /// Items of the dataset.
+        items: usize,
+    },
+    /// Some users have fewer items to draw than are drawn without replacement.
+    #[error(
+        "{count} users with fewer than {negatives} possible negatives, the first is user {user} with {available}: \
+         draw with `replacement: true` or lower `negatives`"
+    )]
+    TooFewNegatives {
+        /// Users like this.
+        count: usize,
+        /// The first one's dense id.
+        user: u32,
+        /// Items it can be given.
+        available: usize,
+        /// Items that are asked for.
+        negatives: usize,
+    },
+}
