@@ -1,7 +1,8 @@
 //! What every loss promises, whatever its formula.
 
-use super::testing::{Evaluated, assert_close, evaluate};
+use super::testing::{Evaluated, assert_close, evaluate, evaluate_in};
 use super::{Bce, Bpr, Cce, Loss, Softmax, SoftmaxAtK};
+use candle_core::DType;
 use evaluator::Similarity;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -72,8 +73,9 @@ fn values_and_gradients_are_finite_at_extreme_scores() {
     let positives = [500.0, -500.0, 0.0, 1e4, -1e4, 0.3];
     let negatives =
         [[800.0, -300.0, 790.0], [800.0, -300.0, 790.0], [0.0, 0.0, 0.0], [-1e4, -1e4, -1e4], [1e4, 1e4, 1e4], [-1e30, 0.2, -1e30]];
-    for loss in examples() {
-        let found = evaluate(&loss, &positives, &negatives.map(Vec::from), &[0.0, 700.0, 0.0, 1e4, 1e4, 0.5]);
+    let quantiles = [0.0, 700.0, 0.0, 1e4, 1e4, 0.5];
+    for (loss, dtype) in examples().iter().flat_map(|loss| [(loss, DType::F32), (loss, DType::F64)]) {
+        let found = evaluate_in(dtype, loss, &positives, &negatives.map(Vec::from), &quantiles);
         assert!(all(&found).all(f64::is_finite), "{loss:?}: {:?} {:?} {:?}", found.values, found.by_positives, found.by_negatives);
         assert_eq!((found.by_negatives[5][0], found.by_negatives[5][2]), (0.0, 0.0), "{loss:?}: masked entries have no gradient");
     }

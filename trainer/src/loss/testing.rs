@@ -1,7 +1,7 @@
 //! What the tests of losses share: scores as `f64` variables, values and gradients as vectors.
 
 use super::{Loss, Scores};
-use candle_core::{Device, Tensor, Var};
+use candle_core::{DType, Device, Tensor, Var};
 
 /// Values `[B]` and gradients of their sum: by positives `[B]` and negatives `[B][N]`.
 pub(super) struct Evaluated {
@@ -12,17 +12,23 @@ pub(super) struct Evaluated {
 
 /// Runs the loss in `f64` on rows of scores.
 pub(super) fn evaluate(loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], quantiles: &[f64]) -> Evaluated {
+    evaluate_in(DType::F64, loss, positives, negatives, quantiles)
+}
+
+/// Runs the loss on rows of scores in the precision of `dtype`.
+pub(super) fn evaluate_in(dtype: DType, loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], quantiles: &[f64]) -> Evaluated {
     let positives = Var::new(positives, &Device::Cpu).unwrap();
     let negatives = Var::new(negatives.to_vec(), &Device::Cpu).unwrap();
     let quantiles = Tensor::new(quantiles, &Device::Cpu).unwrap();
-    let scores = Scores { positives: &positives, negatives: &negatives, quantiles: Some(&quantiles) };
-    let values = loss.forward(&scores).unwrap();
+    let [p, n, q] = [positives.as_tensor(), &negatives, &quantiles].map(|scores| scores.to_dtype(dtype).unwrap());
+    let values = loss.forward(&Scores { positives: &p, negatives: &n, quantiles: Some(&q) }).unwrap();
+    assert_eq!((values.dtype(), values.dims()), (dtype, positives.dims()), "one value per positive, of the scores' type");
     let gradients = values.sum_all().unwrap().backward().unwrap();
-    let by_positives = match gradients.get(&positives) {
-        Some(gradient) => gradient.to_vec1().unwrap(),
-        None => vec![0.0; positives.elem_count()],
-    };
-    Evaluated { values: values.to_vec1().unwrap(), by_positives, by_negatives: gradients.get(&negatives).unwrap().to_vec2().unwrap() }
+    Evaluated {
+        values: values.to_dtype(DType::F64).unwrap().to_vec1().unwrap(),
+        by_positives: gradients.get(&positives).unwrap().to_vec1().unwrap(),
+        by_negatives: gradients.get(&negatives).unwrap().to_vec2().unwrap(),
+    }
 }
 
 /// Runs the loss on one row; the value, and the gradient as `[s+, negatives]`.

@@ -32,12 +32,14 @@ impl<'a> Complement<'a> {
     ///
     /// With `k` positives below it, the item of rank `r` is `r + k`; `k` is the first with `positives[k] - k > r`.
     pub(super) fn nth(&self, rank: u32) -> u32 {
-        let (mut from, mut to) = (0, self.positives.len());
-        while from < to {
-            let middle = from.midpoint(to);
-            if self.positives[middle] - middle as u32 > rank { to = middle } else { from = middle + 1 }
+        let (mut below, mut left) = (0, self.positives.len());
+        while left > 0 {
+            let half = left.div_ceil(2);
+            let last = below + half - 1;
+            below = std::hint::select_unpredictable(self.positives[last] - last as u32 <= rank, below + half, below);
+            left -= half;
         }
-        rank + from as u32
+        rank + below as u32
     }
 
     /// Whether the item is in it, by binary search.

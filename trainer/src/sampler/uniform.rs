@@ -26,7 +26,7 @@ fn with_replacement() -> bool {
 }
 
 /// Draws from this many on are worth a [`Filter`](super::complement::Filter).
-pub(super) const FILTERED: usize = 64;
+const FILTERED: usize = 64;
 
 /// Draws `ids [N]` and the log-probability of each.
 pub(super) fn draw(complement: Complement, replacement: bool, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {

@@ -7,7 +7,7 @@ const SMALLEST: f32 = -87.33654;
 /// Adding it rounds to the nearest integer, which the low bits of the sum then hold.
 const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
 /// The first bits of ln 2: its products with exponents are exact.
-const LN_2_HIGH: f32 = 0.693_359_375;
+const LN_2_HIGH: f32 = 355.0 / 512.0;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
 
 /// `exp(x)` for `x <= 0`, with a relative error below 2e-7; 0 below -87.33; NaN for NaN.

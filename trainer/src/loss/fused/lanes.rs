@@ -18,29 +18,34 @@ pub(super) fn max(values: &[f32]) -> f32 {
     largest.iter().chain(rest).fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a })
 }
 
-/// Replaces each entry by the first of the two values of `f`, and returns the sum of the second ones.
+/// What a loop does with each entry. Not a closure, because a closure cannot be told to be inlined.
+pub(super) trait Step {
+    /// What the entry becomes, and what it adds to the sum.
+    fn step(&self, value: f32) -> (f32, f32);
+}
+
+/// Takes the step for each entry, and returns the sum.
 ///
 /// The order of the additions depends on the length of the row alone.
 #[inline(always)]
-pub(super) fn replace_and_sum(values: &mut [f32], f: impl Fn(f32) -> (f32, f32)) -> f64 {
+pub(super) fn replace_and_sum(values: &mut [f32], step: &impl Step) -> f64 {
     let mut total = 0.0;
     for block in values.chunks_mut(BLOCK) {
         let mut sums = [0.0f32; LANES];
         let (chunks, rest) = block.as_chunks_mut::<LANES>();
         for chunk in chunks {
-            add(&mut sums, chunk, &f);
+            for lane in 0..LANES {
+                let (replaced, addend) = step.step(chunk[lane]);
+                chunk[lane] = replaced;
+                sums[lane] += addend;
+            }
         }
-        add(&mut sums, rest, &f);
+        for (sum, value) in sums.iter_mut().zip(rest) {
+            let (replaced, addend) = step.step(*value);
+            *value = replaced;
+            *sum += addend;
+        }
         total += sums.iter().map(|&sum| f64::from(sum)).sum::<f64>();
     }
     total
-}
-
-#[inline(always)]
-fn add(sums: &mut [f32; LANES], values: &mut [f32], f: impl Fn(f32) -> (f32, f32)) {
-    for (sum, value) in sums.iter_mut().zip(values) {
-        let (replaced, addend) = f(*value);
-        *value = replaced;
-        *sum += addend;
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! These are the twins of the candle formulas for the hot path of a CPU, tested against them in `f64`. The loops are written so that LLVM
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
-//! no multiplication is fused with an addition: a row gives the same bits on every processor.
+//! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
 mod elementary;
 mod lanes;

@@ -1,26 +1,49 @@
 //! Losses that are sums of softplus.
 
-use super::{elementary::softplus, lanes::replace_and_sum};
+use super::elementary::softplus;
+use super::lanes::{Step, replace_and_sum};
 use multiversion::multiversion;
 
-/// See [`bce`](crate::loss::bce).
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+/// See [`bce`](crate::loss::bce()).
 pub(super) fn bce(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     let (loss, derivative) = softplus(-positive);
-    let sum = replace_and_sum(negatives, |score| {
-        let (loss, derivative) = softplus(score);
-        (derivative, loss)
-    });
-    ((f64::from(loss) + sum) as f32, -derivative)
+    ((f64::from(loss) + softplus_sum(negatives, 0.0)) as f32, -derivative)
 }
 
-/// See [`bpr`](crate::loss::bpr).
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+/// See [`bpr`](crate::loss::bpr()).
 pub(super) fn bpr(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let loss = replace_and_sum(negatives, |score| {
-        let (loss, derivative) = softplus(score - positive);
+    let loss = softplus_sum(negatives, positive);
+    (loss as f32, -sum(negatives) as f32)
+}
+
+/// The sum of `softplus(s - shift)` over the scores, which become the derivatives.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+fn softplus_sum(scores: &mut [f32], shift: f32) -> f64 {
+    replace_and_sum(scores, &Softplus { shift })
+}
+
+struct Softplus {
+    shift: f32,
+}
+
+impl Step for Softplus {
+    #[inline(always)]
+    fn step(&self, score: f32) -> (f32, f32) {
+        let (loss, derivative) = softplus(score - self.shift);
         (derivative, loss)
-    });
-    let pull = replace_and_sum(negatives, |derivative| (derivative, derivative));
-    (loss as f32, -pull as f32)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+fn sum(values: &mut [f32]) -> f64 {
+    replace_and_sum(values, &Keep)
+}
+
+struct Keep;
+
+impl Step for Keep {
+    #[inline(always)]
+    fn step(&self, value: f32) -> (f32, f32) {
+        (value, value)
+    }
 }

@@ -27,11 +27,20 @@ pub(super) fn softmax(settings: &Softmax, positive: f32, negatives: &mut [f32], 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 fn exponentials(scores: &mut [f32], sharpness: f32) -> (f32, f64) {
     let max = lanes::max(scores);
-    let sum = lanes::replace_and_sum(scores, |score| {
-        let exponential = exp_of_negative((score - max) * sharpness);
+    (max, lanes::replace_and_sum(scores, &Exponential { max, sharpness }))
+}
+
+struct Exponential {
+    max: f32,
+    sharpness: f32,
+}
+
+impl lanes::Step for Exponential {
+    #[inline(always)]
+    fn step(&self, score: f32) -> (f32, f32) {
+        let exponential = exp_of_negative((score - self.max) * self.sharpness);
         (exponential, exponential)
-    });
-    (max, sum)
+    }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
