@@ -1,12 +1,25 @@
 //! Losses, samplers, backbones, optimizers and the training loop.
+//!
+//! [`train`] takes a resolved [`Trial`] and a prepared dataset to a stored scorer. A step goes: the backbone's vectors, scores of the
+//! positives and of the sampler's negatives, the loss on those scores, its gradient back through the scores and the backbone, and the
+//! optimizer on the tables.
 
 pub mod backbone;
+mod error;
+mod fit;
+mod gradient;
+mod graph;
 pub mod loss;
 pub mod optimizer;
+mod product;
 pub mod sampler;
+mod scoring;
+mod tables;
 pub mod trial;
 
 pub use backbone::Backbone;
+pub use error::{Error, Result};
+pub use fit::{EpochReport, Fit, Observer, Outcome, Resources, train};
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;

@@ -1,6 +1,6 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler};
+use crate::{Backbone, Loss, Optimizer, Sampler, scoring::LARGEST_BATCH};
 use evaluator::MetricAt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -56,9 +56,57 @@ pub struct Training {
 }
 
 impl Trial {
+    /// Whether the parts are possible and fit together.
+    ///
+    /// # Errors
+    /// A sentence that names the key, its value and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        self.backbone.check()?;
+        match (&self.learning, self.backbone.fits_without_sampling()) {
+            (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
+            (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),
+            (None, true) => Ok(()),
+            (Some(learning), false) => learning.check(),
+        }
+    }
+
     /// Hash of everything that determines the result, 16 hex digits: the folder's name under `trials/`.
     pub fn id(&self) -> String {
         let text = serde_json::to_string(self).expect("a trial is plain data");
         hex::encode(&Sha256::digest(text)[..8])
+    }
+}
+
+impl Learning {
+    fn check(&self) -> Result<(), String> {
+        self.loss.check()?;
+        self.sampler.check()?;
+        self.optimizer.check()?;
+        self.training.check()?;
+        match (self.loss.quantiles(), self.sampler.negatives()) {
+            (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
+                "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",
+                schedule.cutoff, schedule.cutoff
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Training {
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub fn check(&self) -> Result<(), String> {
+        let positive = |key: &str, value: u32| if value > 0 { Ok(()) } else { Err(format!("{key} is 0, expected at least 1")) };
+        positive("epochs", self.epochs)?;
+        positive("batch_size", self.batch_size)?;
+        positive("evaluate_every", self.evaluate_every)?;
+        self.patience.map_or(Ok(()), |patience| positive("patience", patience))?;
+        match self.batch_size >= LARGEST_BATCH {
+            true => Err(format!("batch_size is {}, expected below {LARGEST_BATCH}", self.batch_size)),
+            false => Ok(()),
+        }
     }
 }

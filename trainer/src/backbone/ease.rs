@@ -1,11 +1,142 @@
-//! EASE: a linear item-to-item model in closed form.
+//! EASE: each item's score is a weighted sum of the user's train items, in closed form.
+//!
+//! ```text
+//! G = X^T X + lambda I      P = G^-1      B_ij = -P_ij / P_jj,  B_jj = 0      s(u, .) = x_u B
+//! ```
+//! X is the binary train matrix. Memory is 12 bytes for each pair of items, time grows with the cube of the items.
+//! Steck, WWW 2019.
 
+use crate::{Error, Result};
+use dataset::Dataset;
+use evaluator::{Matrix, Scorer};
+use faer::{
+    Conj, Mat, MatRef, Side,
+    linalg::solvers::{Llt, SolveCore},
+};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+/// Columns of the inverse that one parallel task solves for.
+const COLUMNS: usize = 64;
 
 /// `ease` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ease {
-    /// Weight of the squared norm, above 0.
+    /// lambda, the weight of the squared norm, above 0.
     pub regularization: f64,
+}
+
+impl Ease {
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        match self.regularization > 0.0 && self.regularization.is_finite() {
+            true => Ok(()),
+            false => Err(format!("regularization is {}, expected a number above 0", self.regularization)),
+        }
+    }
+
+    /// Bytes that a fit needs at its peak.
+    pub fn memory(items: usize) -> usize {
+        20 * items * items
+    }
+}
+
+/// The weights B.
+///
+/// # Errors
+/// [`Error::Impossible`] when the catalogue is too large for `memory` bytes.
+pub(crate) fn fit(settings: &Ease, dataset: &Dataset, memory: usize) -> Result<Scorer> {
+    let items = dataset.items();
+    if Ease::memory(items) > memory {
+        let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
+        return Err(Error::Impossible(format!(
+            "ease on {items} items needs {:.1} GiB and the limit is {:.1} GiB; raise the limit (--memory) or leave ease out",
+            gib(Ease::memory(items)),
+            gib(memory)
+        )));
+    }
+    let gram = gram(settings, dataset);
+    let factor = Llt::new(MatRef::from_column_major_slice(&gram, items, items), Side::Lower);
+    let factor = factor.map_err(|_| Error::Impossible("ease: X^T X + lambda I has no Cholesky factor; raise regularization".to_owned()))?;
+    drop(gram);
+    let mut weights = vec![0.0f32; items * items];
+    // Column j of B holds the weights towards item j; row i of the stored matrix those from item i. P is symmetric, so that row i of
+    // P is column i, and each task solves for some columns of P and writes them as rows.
+    weights.par_chunks_mut(COLUMNS * items).enumerate().for_each(|(task, rows)| {
+        let (first, count) = (task * COLUMNS, rows.len() / items);
+        let mut solution = Mat::<f64>::from_fn(items, count, |row, column| f64::from(u8::from(row == first + column)));
+        factor.solve_in_place_with_conj(Conj::No, solution.as_mut());
+        for (at, row) in rows.chunks_exact_mut(items).enumerate() {
+            for (item, weight) in row.iter_mut().enumerate() {
+                *weight = solution[(item, at)] as f32;
+            }
+        }
+    });
+    let diagonal: Vec<f32> = (0..items).map(|item| weights[item * items + item]).collect();
+    weights.par_chunks_exact_mut(items).enumerate().for_each(|(item, row)| {
+        for (weight, diagonal) in row.iter_mut().zip(&diagonal) {
+            *weight = -*weight / diagonal;
+        }
+        row[item] = 0.0;
+    });
+    Ok(Scorer::ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } })
+}
+
+/// `X^T X + lambda I`, `[items * items]`.
+fn gram(settings: &Ease, dataset: &Dataset) -> Vec<f64> {
+    let items = dataset.items();
+    let users_of = dataset.train.transpose(items);
+    let mut gram = vec![0.0; items * items];
+    gram.par_chunks_exact_mut(items).enumerate().for_each(|(item, row)| {
+        for &user in users_of.row(item) {
+            for &other in dataset.train.row(user as usize) {
+                row[other as usize] += 1.0;
+            }
+        }
+        row[item] += settings.regularization;
+    });
+    gram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataset::Interactions;
+
+    /// Three items; X^T X + I = [[3, 1, 1], [1, 3, 2], [1, 2, 3]], whose inverse is [[5, -1, -1], [-1, 8, -5], [-1, -5, 8]] / 13.
+    fn small() -> Dataset {
+        let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (0, 2), (1, 0), (2, 1), (2, 2)].into_iter());
+        Dataset {
+            name: "small".into(),
+            fingerprint: "0".into(),
+            user_ids: ["a", "b", "c"].map(String::from).into(),
+            item_ids: ["x", "y", "z"].map(String::from).into(),
+            validation: Interactions::empty(3),
+            test: Interactions::empty(3),
+            train,
+            steps: vec![],
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    #[test]
+    fn weights_are_those_of_the_inverse_by_hand() {
+        let Scorer::ItemWeights { weights } = fit(&Ease { regularization: 1.0 }, &small(), 1 << 20).unwrap() else {
+            panic!("item weights")
+        };
+        let expected = [0.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 5.0, 0.0, 5.0 / 8.0, 1.0 / 5.0, 5.0 / 8.0, 0.0];
+        for (weight, expected) in weights.values.iter().zip(expected) {
+            assert!((weight - expected).abs() < 1e-6, "{:?}", weights.values);
+        }
+    }
+
+    #[test]
+    fn a_catalogue_beyond_the_memory_is_refused_with_the_arithmetic() {
+        let message = fit(&Ease { regularization: 1.0 }, &small(), 100).unwrap_err().to_string();
+        assert!(message.contains("3 items") && message.contains("--memory"), "{message}");
+    }
 }

@@ -1,4 +1,9 @@
-//! Matrix factorisation.
+//! Matrix factorisation: a learned vector for each user and each item, no biases.
+//!
+//! ```text
+//! s(u, i) = similarity(p_u, q_i)
+//! ```
+//! Papers 000, 001, 003 and 004 use it with 32 or 64 dimensions. Koren et al., IEEE Computer 2009.
 
 use crate::backbone::Init;
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,17 @@
 //! Models: parameters to user and item vectors.
 
+use crate::{gradient::RowGradients, tables::Tables};
+use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
-mod ease;
+pub(crate) mod ease;
 mod init;
 mod light_gcn;
 mod mf;
-mod popularity;
+pub(crate) mod popularity;
 
 pub use ease::Ease;
-pub use init::Init;
+pub use init::{Init, Normal, XavierNormal};
 pub use light_gcn::LightGcn;
 pub use mf::Mf;
 pub use popularity::Popularity;
@@ -28,9 +30,61 @@ pub enum Backbone {
     LightGcn(LightGcn),
 }
 
+/// How two learned tables become the vectors that are scored. All gradients of a step are of those vectors first.
+pub(crate) trait Encode: Send {
+    /// Brings the vectors up to date with the parameters.
+    fn encode(&mut self, parameters: &Tables);
+    /// The vectors of the last [`encode`](Self::encode).
+    fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables;
+    /// Turns gradients of the vectors into gradients of the parameters, in place.
+    fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients);
+}
+
+/// The tables are the vectors.
+struct Identity;
+
+impl Encode for Identity {
+    fn encode(&mut self, _parameters: &Tables) {}
+
+    fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables {
+        parameters
+    }
+
+    fn backward(&mut self, _users: &mut RowGradients, _items: &mut RowGradients) {}
+}
+
 impl Backbone {
     /// Whether it fits without a loss, a sampler and an optimizer.
     pub fn fits_without_sampling(&self) -> bool {
         matches!(self, Self::Popularity(_) | Self::Ease(_))
+    }
+
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub fn check(&self) -> Result<(), String> {
+        let learned = |dim: u32, init: &Init| match dim {
+            0 => Err("dim is 0, expected at least 1".to_owned()),
+            _ => init.check(),
+        };
+        match self {
+            Self::Popularity(_) => Ok(()),
+            Self::Ease(ease) => ease.check(),
+            Self::Mf(mf) => learned(mf.dim, &mf.init),
+            Self::LightGcn(light_gcn) => learned(light_gcn.dim, &light_gcn.init),
+        }
+    }
+
+    /// Fresh parameters and their way to vectors; `None` for backbones that fit without sampling.
+    pub(crate) fn start(&self, dataset: &Dataset, seed: u64) -> Option<(Tables, Box<dyn Encode>)> {
+        let tables = |dim: u32, init: &Init| init.tables(dataset.users(), dataset.items(), dim as usize, seed);
+        match self {
+            Self::Popularity(_) | Self::Ease(_) => None,
+            Self::Mf(mf) => Some((tables(mf.dim, &mf.init), Box::new(Identity))),
+            Self::LightGcn(light_gcn) => {
+                Some((tables(light_gcn.dim, &light_gcn.init), Box::new(light_gcn::Propagation::new(light_gcn, dataset))))
+            }
+        }
     }
 }

@@ -1,6 +1,12 @@
 //! How parameters move.
 
+use crate::gradient::RowGradients;
 use serde::{Deserialize, Serialize};
+
+mod adam;
+
+pub use adam::Adam;
+pub(crate) use adam::Moments;
 
 /// `optimizer` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,34 +18,22 @@ pub enum Optimizer {
     LazyAdam(Adam),
 }
 
-/// The values of `adam` and of `lazy-adam` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Adam {
-    /// Length of a step.
-    pub learning_rate: f64,
-    /// Weight of the squared norm in the gradient.
-    #[serde(default)]
-    pub weight_decay: f64,
-    /// Decay of the first moment.
-    #[serde(default = "first_decay")]
-    pub beta1: f64,
-    /// Decay of the second moment.
-    #[serde(default = "second_decay")]
-    pub beta2: f64,
-    /// Added to the root of the second moment.
-    #[serde(default = "epsilon")]
-    pub epsilon: f64,
-}
+impl Optimizer {
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Adam(adam) | Self::LazyAdam(adam) => adam.check(),
+        }
+    }
 
-fn first_decay() -> f64 {
-    0.9
-}
-
-fn second_decay() -> f64 {
-    0.999
-}
-
-fn epsilon() -> f64 {
-    1e-8
+    /// Moves a table `[rows, dim]` against its gradients. `step` counts from 1.
+    pub(crate) fn step(&self, step: u64, dim: usize, table: &mut [f32], moments: &mut Moments, gradients: &RowGradients) {
+        match self {
+            Self::Adam(adam) => adam.dense(step, dim, table, moments, gradients),
+            Self::LazyAdam(adam) => adam.lazy(step, dim, table, moments, gradients),
+        }
+    }
 }

@@ -1,0 +1,185 @@
+//! A training under way: parameters, moments, loss state, and where it stands.
+
+use super::{
+    EpochReport, Fit, Observer, Resources,
+    curve::{self, Point},
+    quantiles,
+    resume::{self, Position},
+    validation::validate,
+};
+use crate::{
+    Error, Learning, Result, Trial,
+    backbone::Encode,
+    gradient::RowGradients,
+    loss::Quantiles,
+    optimizer::Moments,
+    sampler,
+    scoring::{Catalogue, Sampled, Vectors},
+    tables::Tables,
+};
+use dataset::{Dataset, Location};
+use evaluator::Scorer;
+use std::time::Instant;
+
+pub(super) struct Learner<'a> {
+    pub(super) trial: &'a Trial,
+    pub(super) learning: &'a Learning,
+    pub(super) dataset: &'a Dataset,
+    folder: &'a Location,
+    resources: &'a Resources,
+    /// All (user, positive) pairs of train.
+    pub(super) pairs: Vec<(u32, u32)>,
+    pub(super) parameters: Tables,
+    pub(super) encoder: Box<dyn Encode>,
+    pub(super) negatives: sampler::Prepared<'a>,
+    pub(super) quantiles: Option<Quantiles>,
+    pub(super) user_moments: Moments,
+    pub(super) item_moments: Moments,
+    /// Steps of the optimizer so far.
+    pub(super) steps: u64,
+    position: Position,
+    pub(super) user_gradients: RowGradients,
+    pub(super) item_gradients: RowGradients,
+    pub(super) sampled: Sampled,
+    pub(super) catalogue: Catalogue,
+}
+
+impl<'a> Learner<'a> {
+    /// Fresh, or as an interrupted training left it.
+    pub(super) fn new(
+        trial: &'a Trial,
+        learning: &'a Learning,
+        dataset: &'a Dataset,
+        folder: &'a Location,
+        resources: &'a Resources,
+    ) -> Result<Self> {
+        let (parameters, encoder) = trial
+            .backbone
+            .start(dataset, learning.seed)
+            .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
+        let negatives = sampler::Prepared::new(&learning.sampler, &dataset.train, dataset.items())
+            .map_err(|error| Error::Impossible(error.to_string()))?;
+        let (users, items, dim) = (dataset.users(), dataset.items(), parameters.users.dim);
+        let mut learner = Self {
+            trial,
+            learning,
+            dataset,
+            folder,
+            resources,
+            pairs: dataset.train.pairs().collect(),
+            encoder,
+            negatives,
+            quantiles: learning.loss.quantiles().map(|_| Quantiles::new(users)),
+            user_moments: Moments::new(parameters.users.values.len()),
+            item_moments: Moments::new(parameters.items.values.len()),
+            parameters,
+            steps: 0,
+            position: Position::default(),
+            user_gradients: RowGradients::new(users, dim),
+            item_gradients: RowGradients::new(items, dim),
+            sampled: Sampled::default(),
+            catalogue: Catalogue::default(),
+        };
+        learner.restore()?;
+        Ok(learner)
+    }
+
+    /// Trains to the end.
+    pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<Fit> {
+        let training = &self.learning.training;
+        let (start, before) = (Instant::now(), self.position.seconds());
+        while self.position.epoch < training.epochs && !self.position.is_stale(training.patience) {
+            let epoch = self.position.epoch + 1;
+            let loss = self.train_epoch(epoch)?;
+            self.update_quantiles(epoch)?;
+            let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
+            let validation = if evaluates { self.evaluate(epoch)? } else { None };
+            let seconds = before + start.elapsed().as_secs_f64();
+            self.position.epoch = epoch;
+            self.position.points.push(Point { epoch, seconds, loss, validation });
+            if evaluates {
+                self.save()?;
+            }
+            let pairs = self.pairs.len() as u64;
+            observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs, validation });
+        }
+        curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)?;
+        let (best_epoch, validation) = match self.position.best {
+            Some((epoch, value)) => (epoch, Some(value)),
+            None => (self.position.epoch, None),
+        };
+        Ok(Fit { epochs: self.position.epoch, best_epoch, validation, seconds: self.position.seconds(), device: "cpu".to_owned() })
+    }
+
+    /// Ranks the validation part and keeps the model if it is the best so far. Without a validation part the last model is kept.
+    fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
+        if let Some(tensor) = self.parameters.not_finite() {
+            return Err(Error::NotFinite {
+                epoch,
+                step: self.pairs.len().div_ceil(self.learning.training.batch_size as usize) as u32,
+                tensor,
+            });
+        }
+        let scorer = self.scorer();
+        let validation = validate(&scorer, self.dataset, self.trial.select_by, self.resources.memory)?;
+        let mean = validation.as_ref().map(|validation| validation.mean);
+        if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {
+            scorer.write(&self.folder.join("checkpoint"))?;
+            self.position.best = mean.map(|mean| (epoch, mean));
+            if let Some(validation) = validation {
+                validation.write(&self.folder.join("per_user.parquet"), self.dataset, self.trial.select_by)?;
+            }
+        }
+        Ok(mean)
+    }
+
+    fn scorer(&mut self) -> Scorer {
+        self.encoder.encode(&self.parameters);
+        let vectors = self.encoder.vectors(&self.parameters).clone();
+        Scorer::Factors { users: vectors.users, items: vectors.items, similarity: self.learning.loss.similarity() }
+    }
+
+    fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
+        let (Some(schedule), Some(quantiles)) = (self.learning.loss.quantiles(), &mut self.quantiles) else { return Ok(()) };
+        if schedule.is_due(epoch) {
+            self.encoder.encode(&self.parameters);
+            let tables = self.encoder.vectors(&self.parameters);
+            let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
+            let (train, sampler, seed) = (&self.dataset.train, &self.learning.sampler, self.learning.seed);
+            quantiles::update(quantiles, schedule, vectors, train, sampler, (seed, epoch))
+                .map_err(|error| Error::Impossible(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that the next epoch needs, by name.
+    fn state(&mut self) -> Vec<(&'static str, &mut Vec<f32>)> {
+        let mut state = vec![
+            ("users", &mut self.parameters.users.values),
+            ("users.first", &mut self.user_moments.first),
+            ("users.second", &mut self.user_moments.second),
+            ("items", &mut self.parameters.items.values),
+            ("items.first", &mut self.item_moments.first),
+            ("items.second", &mut self.item_moments.second),
+        ];
+        if let Some(quantiles) = &mut self.quantiles {
+            state.push(("quantiles", &mut quantiles.values));
+        }
+        state
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.position.steps = self.steps;
+        let (folder, position) = (self.folder, self.position.clone());
+        resume::write(folder, &position, &self.state())
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        let folder = self.folder;
+        if let Some(position) = resume::read(folder, self.state())? {
+            self.steps = position.steps;
+            self.position = position;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! `done.json`: how a trial ended. A folder without one is unfinished.
+
+use crate::Result;
+use dataset::{Error, Location};
+use serde::{Deserialize, Serialize};
+
+/// A finished training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Epochs trained; 0 for closed forms.
+    pub epochs: u32,
+    /// The epoch of the stored model.
+    pub best_epoch: u32,
+    /// The stored model's validation metric; none where the dataset has no validation part.
+    pub validation: Option<f64>,
+    /// Seconds of training and validation.
+    pub seconds: f64,
+    /// Where it ran: `cpu`.
+    pub device: String,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// With a model.
+    Done(Fit),
+    /// With an error that would come again.
+    Failed(String),
+}
+
+impl Outcome {
+    /// Reads how the trial of a folder ended; `None` while it has not.
+    ///
+    /// # Errors
+    /// When the store fails or `done.json` is not one.
+    pub fn read(folder: &Location) -> Result<Option<Self>> {
+        let at = folder.join("done.json");
+        match at.read() {
+            Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(|error| Error::content(&at, error))?)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn write(&self, folder: &Location) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).expect("an outcome is plain data");
+        Ok(folder.join("done.json").write(text)?)
+    }
+}

@@ -1,0 +1,62 @@
+//! The gradient of a table in which most rows may have none.
+
+/// Gradients by row. Rows that are not touched have gradient zero, whatever stands in their place.
+pub(crate) struct RowGradients {
+    dim: usize,
+    values: Vec<f32>,
+    touched: Vec<bool>,
+}
+
+impl RowGradients {
+    pub(crate) fn new(rows: usize, dim: usize) -> Self {
+        Self { dim, values: vec![0.0; rows * dim], touched: vec![false; rows] }
+    }
+
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.touched.fill(false);
+    }
+
+    /// Adds to one row.
+    pub(crate) fn add(&mut self, row: usize, gradient: &[f32]) {
+        let target = &mut self.values[row * self.dim..][..self.dim];
+        if std::mem::replace(&mut self.touched[row], true) {
+            for (target, gradient) in target.iter_mut().zip(gradient) {
+                *target += gradient;
+            }
+        } else {
+            target.copy_from_slice(gradient);
+        }
+    }
+
+    /// Values and marks, for those who fill many rows at once.
+    pub(crate) fn parts(&mut self) -> (&mut [f32], &mut [bool]) {
+        (&mut self.values, &mut self.touched)
+    }
+
+    /// `[rows * dim]`; rows without a mark hold leftovers.
+    pub(crate) fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Which rows have a gradient.
+    pub(crate) fn touched(&self) -> &[bool] {
+        &self.touched
+    }
+
+    /// Writes out the zeros, so that the values are the whole gradient.
+    pub(crate) fn fill(&mut self) -> &mut [f32] {
+        for (row, touched) in self.values.chunks_exact_mut(self.dim).zip(&mut self.touched) {
+            if !std::mem::replace(touched, true) {
+                row.fill(0.0);
+            }
+        }
+        &mut self.values
+    }
+
+    /// Swaps in the values of all rows, `[rows * dim]`.
+    pub(crate) fn exchange(&mut self, values: &mut Vec<f32>) {
+        self.touched.fill(true);
+        std::mem::swap(&mut self.values, values);
+    }
+}

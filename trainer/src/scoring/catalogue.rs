@@ -1,0 +1,146 @@
+//! Each query with all items: the full form of a loss.
+//!
+//! Scores of some queries with the whole catalogue are one matrix product; train positives are masked. Rows of a block are as many as
+//! fit the block's budget, so that `[B, items]` never exists at once.
+
+use super::{
+    sampled::{Batch, Vectors},
+    similarity::{Prepared, finish_gradient, finish_scores},
+};
+use crate::{
+    gradient::RowGradients,
+    product::{View, multiply},
+};
+use dataset::Interactions;
+use evaluator::Similarity;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Scores of a block, about.
+const BLOCK: usize = 1 << 22;
+
+/// Rows, and items, of one parallel product.
+const ROWS: usize = 32;
+const ITEMS: usize = 512;
+
+/// What a masked item has for a score: it weighs nothing, and arithmetic on it stays finite.
+pub(crate) const MASKED: f32 = -1e30;
+
+/// Buffers of full scoring, reused from step to step.
+#[derive(Default)]
+pub(crate) struct Catalogue {
+    queries: Prepared,
+    items: Prepared,
+    /// `[R, items]`: scores of a block of rows; after weighing, the derivatives of the loss by them.
+    scores: Vec<f32>,
+    positives: Vec<f32>,
+    query_gradients: Vec<f32>,
+    item_weights: Vec<f32>,
+}
+
+impl Catalogue {
+    /// One step: `weigh(first row, positives [R], negatives [R, items])` turns scores into the derivatives of the rows' losses and
+    /// returns the sum of those losses. Train positives come as [`MASKED`]; what is put in their places is dropped.
+    ///
+    /// # Errors
+    /// Those of `weigh`.
+    pub(crate) fn step<E>(
+        &mut self,
+        (vectors, batch, train): (Vectors, Batch, &Interactions),
+        mut weigh: impl FnMut(usize, &mut [f32], &mut [f32]) -> Result<f64, E>,
+        (users, items): (&mut RowGradients, &mut RowGradients),
+    ) -> Result<f64, E> {
+        self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
+        self.items.all_rows(vectors.items, vectors.similarity);
+        self.item_weights.clear();
+        self.item_weights.resize(vectors.items.rows, 0.0);
+        users.clear();
+        items.clear();
+        items.fill();
+        let mut total = 0.0;
+        let rows_of_block = (BLOCK / vectors.items.rows).max(1);
+        for first in (0..batch.users.len()).step_by(rows_of_block) {
+            let rows = first..(first + rows_of_block).min(batch.users.len());
+            self.score(vectors, batch, train, rows.clone());
+            total += weigh(first, &mut self.positives, &mut self.scores)?;
+            self.place_positives(batch, train, rows.clone());
+            self.add_query_gradients(vectors, batch, rows.clone(), users);
+            self.add_item_gradients(vectors, rows, items);
+        }
+        self.finish_item_gradients(vectors, items);
+        Ok(total)
+    }
+
+    /// Fills scores and positives of some rows, and masks the users' train items.
+    fn score(&mut self, vectors: Vectors, batch: Batch, train: &Interactions, rows: Range<usize>) {
+        let (dim, count) = (vectors.items.dim, vectors.items.rows);
+        self.scores.resize(rows.len() * count, 0.0);
+        self.positives.resize(rows.len(), 0.0);
+        let queries = &self.queries.vectors(&[])[rows.start * dim..rows.end * dim];
+        let items = View { values: self.items.vectors(&vectors.items.values), row: 1, column: dim };
+        self.scores.par_chunks_mut(ROWS * count).zip(queries.par_chunks(ROWS * dim)).for_each(|(scores, queries)| {
+            let queries = View { values: queries, row: dim, column: 1 };
+            multiply([scores.len() / count, dim, count], scores, false, queries, items);
+        });
+        let (prepared, products) = ((&self.queries, &self.items), self.scores.par_chunks_mut(count).zip(&mut self.positives).enumerate());
+        products.for_each(|(at, (scores, positive))| {
+            let row = rows.start + at;
+            finish_scores(vectors.similarity, prepared.0, row, prepared.1, 0..count, scores);
+            *positive = scores[batch.positives[row] as usize];
+            for &item in train.row(batch.users[row] as usize) {
+                scores[item as usize] = MASKED;
+            }
+        });
+    }
+
+    /// Puts each positive's derivative in its place, and zeros in those of the user's other train items.
+    fn place_positives(&mut self, batch: Batch, train: &Interactions, rows: Range<usize>) {
+        let count = self.scores.len() / rows.len();
+        for ((row, scores), &positive) in rows.zip(self.scores.chunks_exact_mut(count)).zip(&self.positives) {
+            for &item in train.row(batch.users[row] as usize) {
+                scores[item as usize] = 0.0;
+            }
+            scores[batch.positives[row] as usize] = positive;
+        }
+    }
+
+    fn add_query_gradients(&mut self, vectors: Vectors, batch: Batch, rows: Range<usize>, users: &mut RowGradients) {
+        let (dim, count) = (vectors.items.dim, vectors.items.rows);
+        self.query_gradients.resize(rows.len() * dim, 0.0);
+        let items = View { values: self.items.vectors(&vectors.items.values), row: dim, column: 1 };
+        self.query_gradients.par_chunks_mut(ROWS * dim).zip(self.scores.par_chunks(ROWS * count)).for_each(|(gradients, weights)| {
+            let weights = View { values: weights, row: count, column: 1 };
+            multiply([gradients.len() / dim, count, dim], gradients, false, weights, items);
+        });
+        for ((row, gradient), weights) in rows.zip(self.query_gradients.chunks_exact_mut(dim)).zip(self.scores.chunks_exact(count)) {
+            let query = &self.queries.vectors(&[])[row * dim..][..dim];
+            let total = if vectors.similarity == Similarity::NegativeSquaredDistance { weights.iter().sum() } else { 0.0 };
+            finish_gradient(vectors.similarity, query, &self.queries, row, total, gradient);
+            users.add(batch.users[row] as usize, gradient);
+        }
+    }
+
+    fn add_item_gradients(&mut self, vectors: Vectors, rows: Range<usize>, items: &mut RowGradients) {
+        let (dim, count) = (vectors.items.dim, vectors.items.rows);
+        let queries = View { values: &self.queries.vectors(&[])[rows.start * dim..rows.end * dim], row: dim, column: 1 };
+        let scores = &self.scores;
+        let blocks = items.parts().0.par_chunks_mut(ITEMS * dim).zip(self.item_weights.par_chunks_mut(ITEMS)).enumerate();
+        blocks.for_each(|(block, (gradients, totals))| {
+            let weights = View { values: &scores[block * ITEMS..], row: 1, column: count };
+            multiply([totals.len(), rows.len(), dim], gradients, true, weights, queries);
+            for row in 0..rows.len() {
+                for (total, weight) in totals.iter_mut().zip(&scores[row * count + block * ITEMS..]) {
+                    *total += weight;
+                }
+            }
+        });
+    }
+
+    fn finish_item_gradients(&self, vectors: Vectors, items: &mut RowGradients) {
+        let dim = vectors.items.dim;
+        let units = self.items.vectors(&vectors.items.values);
+        items.parts().0.par_chunks_exact_mut(dim).enumerate().for_each(|(row, gradient)| {
+            finish_gradient(vectors.similarity, &units[row * dim..][..dim], &self.items, row, self.item_weights[row], gradient);
+        });
+    }
+}

@@ -1,0 +1,17 @@
+//! Scores of users with items, and the gradient back, without ever forming `[B, N, D]`.
+//!
+//! [`Sampled`] scores each query with its own drawn items; [`Catalogue`] scores it with all items. Both use vectors that are prepared so
+//! that every similarity is a dot product, and both return gradients of the original vectors.
+
+mod catalogue;
+mod kernels;
+mod lists;
+mod sampled;
+mod similarity;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use catalogue::Catalogue;
+pub(crate) use kernels::neighbour_sum;
+pub(crate) use lists::reduce_lists;
+pub(crate) use sampled::{Batch, LARGEST_BATCH, Sampled, Vectors, Weighed};

@@ -1,0 +1,280 @@
+//! Each query with its own drawn items: scores, then gradients.
+//!
+//! A batch is cut into tasks of whole rows. A task draws, scores, weighs and forms the gradients of its queries while the drawn item
+//! rows are in cache; it leaves its (item, query, weight) entries sorted by bucket of items. Then each bucket of items, small enough
+//! for the first-level cache, adds up its entries from all tasks in order. No result depends on the number of threads.
+
+use super::{
+    kernels::{dots, scatter_add, weighted_sum},
+    similarity::{Prepared, finish_gradient, finish_scores},
+};
+use crate::gradient::RowGradients;
+use evaluator::{Matrix, Similarity};
+use rayon::prelude::*;
+
+/// Items of a bucket, a power of two: 128 rows of 64 floats fill 32 KiB.
+const BUCKET: usize = 1 << BUCKET_BITS;
+const BUCKET_BITS: u32 = 7;
+
+/// Scores of a task, about: their rows and entries stay in the second-level cache.
+const TASK: usize = 1 << 15;
+
+/// The weight of one query in the gradient of one item.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Entry {
+    key: u32,
+    pub(super) weight: f32,
+}
+
+impl Entry {
+    fn new(query: usize, item: u32, weight: f32) -> Self {
+        Self { key: (query as u32) << BUCKET_BITS | item & (BUCKET as u32 - 1), weight }
+    }
+
+    /// The item's place in its bucket.
+    #[inline(always)]
+    pub(super) fn local(self) -> usize {
+        self.key as usize & (BUCKET - 1)
+    }
+
+    /// The query's row in the batch.
+    #[inline(always)]
+    pub(super) fn query(self) -> usize {
+        (self.key >> BUCKET_BITS) as usize
+    }
+}
+
+/// The largest batch whose rows fit into an [`Entry`].
+pub(crate) const LARGEST_BATCH: u32 = 1 << (32 - BUCKET_BITS);
+
+/// The vectors of a step and how they are compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Vectors<'a> {
+    pub(crate) users: &'a Matrix,
+    pub(crate) items: &'a Matrix,
+    pub(crate) similarity: Similarity,
+}
+
+/// The pairs of a step: row b is user `users[b]` with the positive item `positives[b]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    pub(crate) users: &'a [u32],
+    pub(crate) positives: &'a [u32],
+}
+
+/// The loss of each row and its derivatives by the row's scores.
+pub(crate) struct Weighed {
+    /// `[B]`
+    pub(crate) losses: Vec<f32>,
+    /// `[B]`
+    pub(crate) positives: Vec<f32>,
+    /// `[B, N]`
+    pub(crate) negatives: Vec<f32>,
+}
+
+/// Buffers of sampled scoring, reused from step to step.
+#[derive(Default)]
+pub(crate) struct Sampled {
+    queries: Prepared,
+    items: Prepared,
+    tasks: Vec<Task>,
+    item_weights: Vec<f32>,
+}
+
+/// Some rows of the batch. A row holds the positive first, then its negatives.
+#[derive(Default)]
+struct Task {
+    first_row: usize,
+    width: usize,
+    ids: Vec<u32>,
+    /// Scores; after weighing, the derivatives of the loss by them.
+    scores: Vec<f32>,
+    losses: Vec<f32>,
+    query_gradients: Vec<f32>,
+    entries: Vec<Entry>,
+    bucket_ends: Vec<u32>,
+}
+
+impl Sampled {
+    /// Draws the negatives of every row and scores them: `draw(row, user, negatives)`.
+    pub(crate) fn score(&mut self, vectors: Vectors, batch: Batch, negatives: usize, draw: impl Fn(usize, u32, &mut [u32]) + Sync) {
+        self.prepare(vectors, batch, negatives);
+        let (queries, items) = (&self.queries, &self.items);
+        self.tasks.par_iter_mut().for_each(|task| {
+            for at in 0..task.losses.len() {
+                task.draw_row(at, batch, &draw);
+                task.score_row(at, vectors, queries, items);
+            }
+        });
+    }
+
+    /// The scores of all rows: positives `[B]` and negatives `[B, N]`.
+    pub(crate) fn scores(&self) -> (Vec<f32>, Vec<f32>) {
+        let rows = || self.tasks.iter().flat_map(|task| task.scores.chunks_exact(task.width));
+        (rows().map(|row| row[0]).collect(), rows().flat_map(|row| &row[1..]).copied().collect())
+    }
+
+    /// Gradients of both tables from the loss of each row and its derivatives by the scores; returns the sum of the losses.
+    pub(crate) fn backward(
+        &mut self,
+        vectors: Vectors,
+        weighed: &Weighed,
+        (users, items): (&mut RowGradients, &mut RowGradients),
+        batch: Batch,
+    ) -> f64 {
+        let (queries, prepared) = (&self.queries, &self.items);
+        self.tasks.par_iter_mut().for_each(|task| {
+            for at in 0..task.losses.len() {
+                task.set_weights(at, weighed);
+                task.query_gradient(at, vectors, queries, prepared);
+            }
+            task.sort_entries(vectors.items.rows);
+        });
+        self.collect(vectors, batch, users, items)
+    }
+
+    /// All of a step at once, for losses that weigh a row by itself: `weigh(row, positive, negatives)` turns scores into the
+    /// derivatives of the row's loss and returns that loss.
+    pub(crate) fn step(
+        &mut self,
+        (vectors, batch, negatives): (Vectors, Batch, usize),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        weigh: impl Fn(usize, &mut f32, &mut [f32]) -> f32 + Sync,
+        (users, items): (&mut RowGradients, &mut RowGradients),
+    ) -> f64 {
+        self.prepare(vectors, batch, negatives);
+        let (queries, prepared) = (&self.queries, &self.items);
+        self.tasks.par_iter_mut().for_each(|task| {
+            for at in 0..task.losses.len() {
+                task.draw_row(at, batch, &draw);
+                task.score_row(at, vectors, queries, prepared);
+                let row = &mut task.scores[at * task.width..][..task.width];
+                let (positive, negatives) = row.split_first_mut().expect("a row holds its positive");
+                task.losses[at] = weigh(task.first_row + at, positive, negatives);
+                task.query_gradient(at, vectors, queries, prepared);
+            }
+            task.sort_entries(vectors.items.rows);
+        });
+        self.collect(vectors, batch, users, items)
+    }
+
+    /// Prepares the vectors and cuts the batch into tasks; the cut depends on the shape alone.
+    fn prepare(&mut self, vectors: Vectors, batch: Batch, negatives: usize) {
+        self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
+        self.items.all_rows(vectors.items, vectors.similarity);
+        let (width, dim) = (1 + negatives, vectors.items.dim);
+        let rows_of_task = (TASK / width).max(8);
+        self.tasks.resize_with(batch.users.len().div_ceil(rows_of_task), Task::default);
+        for (index, task) in self.tasks.iter_mut().enumerate() {
+            task.first_row = index * rows_of_task;
+            task.width = width;
+            let rows = rows_of_task.min(batch.users.len() - task.first_row);
+            task.ids.resize(rows * width, 0);
+            task.scores.resize(rows * width, 0.0);
+            task.losses.resize(rows, 0.0);
+            task.query_gradients.resize(rows * dim, 0.0);
+        }
+    }
+
+    /// Adds up what the tasks left: the items' gradients bucket by bucket, then the users' row by row.
+    fn collect(&mut self, vectors: Vectors, batch: Batch, users: &mut RowGradients, items: &mut RowGradients) -> f64 {
+        let dim = vectors.items.dim;
+        let (tasks, queries, prepared) = (&self.tasks, self.queries.vectors(&[]), &self.items);
+        let unit_items = prepared.vectors(&vectors.items.values);
+        self.item_weights.resize(vectors.items.rows, 0.0);
+        let (values, touched) = items.parts();
+        let buckets = values.par_chunks_mut(BUCKET * dim).zip(touched.par_chunks_mut(BUCKET)).zip(self.item_weights.par_chunks_mut(BUCKET));
+        buckets.enumerate().for_each(|(bucket, ((values, touched), weights))| {
+            touched.fill(false);
+            for task in tasks {
+                let entries = task.bucket(bucket);
+                for entry in entries {
+                    let local = entry.local();
+                    if !touched[local] {
+                        touched[local] = true;
+                        weights[local] = 0.0;
+                        values[local * dim..(local + 1) * dim].fill(0.0);
+                    }
+                    weights[local] += entry.weight;
+                }
+                scatter_add(dim, values, queries, entries);
+            }
+            for (local, gradient) in values.chunks_exact_mut(dim).enumerate().filter(|(local, _)| touched[*local]) {
+                let row = bucket * BUCKET + local;
+                finish_gradient(vectors.similarity, &unit_items[row * dim..][..dim], prepared, row, weights[local], gradient);
+            }
+        });
+        users.clear();
+        let mut total = 0.0;
+        for task in tasks {
+            total += task.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>();
+            for (&user, gradient) in batch.users[task.first_row..].iter().zip(task.query_gradients.chunks_exact(dim)) {
+                users.add(user as usize, gradient);
+            }
+        }
+        total
+    }
+}
+
+impl Task {
+    fn draw_row(&mut self, at: usize, batch: Batch, draw: &impl Fn(usize, u32, &mut [u32])) {
+        let row = self.first_row + at;
+        let ids = &mut self.ids[at * self.width..][..self.width];
+        ids[0] = batch.positives[row];
+        draw(row, batch.users[row], &mut ids[1..]);
+    }
+
+    fn score_row(&mut self, at: usize, vectors: Vectors, queries: &Prepared, items: &Prepared) {
+        let (row, dim) = (self.first_row + at, vectors.items.dim);
+        let query = &queries.vectors(&[])[row * dim..][..dim];
+        let ids = &self.ids[at * self.width..][..self.width];
+        let scores = &mut self.scores[at * self.width..][..self.width];
+        dots(query, items.vectors(&vectors.items.values), ids, scores);
+        finish_scores(vectors.similarity, queries, row, items, ids.iter().map(|&id| id as usize), scores);
+    }
+
+    fn set_weights(&mut self, at: usize, weighed: &Weighed) {
+        let (row, negatives) = (self.first_row + at, self.width - 1);
+        let weights = &mut self.scores[at * self.width..][..self.width];
+        weights[0] = weighed.positives[row];
+        weights[1..].copy_from_slice(&weighed.negatives[row * negatives..][..negatives]);
+        self.losses[at] = weighed.losses[row];
+    }
+
+    fn query_gradient(&mut self, at: usize, vectors: Vectors, queries: &Prepared, items: &Prepared) {
+        let (row, dim) = (self.first_row + at, vectors.items.dim);
+        let ids = &self.ids[at * self.width..][..self.width];
+        let weights = &self.scores[at * self.width..][..self.width];
+        let gradient = &mut self.query_gradients[at * dim..][..dim];
+        gradient.fill(0.0);
+        weighted_sum(items.vectors(&vectors.items.values), ids, weights, gradient);
+        let total = if vectors.similarity == Similarity::NegativeSquaredDistance { weights.iter().sum() } else { 0.0 };
+        finish_gradient(vectors.similarity, &queries.vectors(&[])[row * dim..][..dim], queries, row, total, gradient);
+    }
+
+    /// A counting sort by bucket; within a bucket, entries keep the order of rows and draws.
+    fn sort_entries(&mut self, items: usize) {
+        self.bucket_ends.clear();
+        self.bucket_ends.resize(items.div_ceil(BUCKET), 0);
+        for &id in &self.ids {
+            self.bucket_ends[(id >> BUCKET_BITS) as usize] += 1;
+        }
+        let mut start = 0;
+        for end in &mut self.bucket_ends {
+            start += std::mem::replace(end, start);
+        }
+        self.entries.resize(self.ids.len(), Entry::default());
+        for (at, (ids, weights)) in self.ids.chunks_exact(self.width).zip(self.scores.chunks_exact(self.width)).enumerate() {
+            for (&id, &weight) in ids.iter().zip(weights) {
+                let end = &mut self.bucket_ends[(id >> BUCKET_BITS) as usize];
+                self.entries[*end as usize] = Entry::new(self.first_row + at, id, weight);
+                *end += 1;
+            }
+        }
+    }
+
+    fn bucket(&self, bucket: usize) -> &[Entry] {
+        let start = if bucket == 0 { 0 } else { self.bucket_ends[bucket - 1] };
+        &self.entries[start as usize..self.bucket_ends[bucket] as usize]
+    }
+}
