@@ -57,4 +57,18 @@ pub enum Error {
         /// The item's dense id.
         item: u32,
     },
+    /// Settings of an evaluation that cannot be followed.
+    #[error("{reason}")]
+    Settings {
+        /// The key at fault, its value and what was expected.
+        reason: String,
+    },
+    /// One of several trials could not be ranked.
+    #[error("trial {trial}")]
+    Trial {
+        /// The trial's id.
+        trial: String,
+        /// Why not.
+        source: Box<Error>,
+    },
 }

@@ -1,11 +1,13 @@
 //! Full-catalogue ranking, metrics, significance and result tables. Reads stored scorers and prepared datasets, nothing of training.
 
 mod error;
+pub mod evaluate;
 pub mod metric;
 pub mod rank;
 pub mod scorer;
 pub mod settings;
 pub mod significance;
+pub mod tables;
 
 pub use error::{Error, Result};
 pub use metric::{Metric, MetricAt};

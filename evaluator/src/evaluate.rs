@@ -1,0 +1,116 @@
+//! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
+
+use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, rank, settings::Mask};
+use dataset::{Dataset, Interactions, Location, Split};
+
+/// A checkpoint to rank.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The trial's id.
+    pub trial: String,
+    /// The method that the trial is a seed of.
+    pub method: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The trial's seed.
+    pub seed: u64,
+    /// The folder with the scorer.
+    pub checkpoint: Location,
+}
+
+/// What one trial reached on every user with held-out items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialValues {
+    /// The trial's id.
+    pub trial: String,
+    /// The method that the trial is a seed of.
+    pub method: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The part that was ranked.
+    pub split: Split,
+    /// The users' dense ids, ascending.
+    pub users: Vec<u32>,
+    /// The users' own ids, in the same order.
+    pub user_ids: Vec<String>,
+    /// Each metric's values, in the order of `users`.
+    pub values: Vec<(MetricAt, Vec<f64>)>,
+    /// How many users have a held-out item whose rank depends on the rule for ties.
+    pub tied_users: usize,
+}
+
+/// Ranks every candidate on a part of the dataset, one after the other, each with all threads. `progress` hears of each one that is done.
+///
+/// On test, train items are masked, and validation items unless `mask` is `train-only`; on validation, train items.
+///
+/// # Errors
+/// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without interactions, or train; [`Error::Trial`], with
+/// the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is NaN.
+pub fn evaluate(
+    dataset: &Dataset,
+    split: Split,
+    candidates: &[Candidate],
+    settings: &Evaluation,
+    memory: usize,
+    progress: &mut dyn FnMut(&Candidate),
+) -> Result<Vec<TrialValues>> {
+    settings.check().map_err(|reason| Error::Settings { reason })?;
+    let task = Task { dataset, split, masked: masked(dataset, split, settings.mask)?, settings, memory };
+    if dataset.split(split).is_empty() {
+        return Err(Error::Ranking { reason: format!("dataset `{}` has no {} interactions", dataset.name, split.name()) });
+    }
+    let values = candidates.iter().map(|candidate| {
+        let values = task.values(candidate).map_err(|error| Error::Trial { trial: candidate.trial.clone(), source: Box::new(error) })?;
+        progress(candidate);
+        Ok(values)
+    });
+    values.collect()
+}
+
+/// The known items that are no candidates when a part is ranked.
+fn masked(dataset: &Dataset, split: Split, mask: Mask) -> Result<Vec<&Interactions>> {
+    match (split, mask) {
+        (Split::Train, _) => Err(Error::Ranking { reason: "train is what models learn from; rank test or validation".to_owned() }),
+        (Split::Test, Mask::TrainAndValidation) => Ok(vec![&dataset.train, &dataset.validation]),
+        (Split::Test, Mask::TrainOnly) | (Split::Validation, _) => Ok(vec![&dataset.train]),
+    }
+}
+
+struct Task<'a> {
+    dataset: &'a Dataset,
+    split: Split,
+    masked: Vec<&'a Interactions>,
+    settings: &'a Evaluation,
+    memory: usize,
+}
+
+impl Task<'_> {
+    fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
+        let Self { dataset, split, masked, settings, memory } = self;
+        let scorer = Scorer::read(&candidate.checkpoint)?;
+        if scorer.items() != dataset.items() {
+            let reason =
+                format!("the scorer has {} items, the dataset {}; was it trained on another dataset?", scorer.items(), dataset.items());
+            return Err(Error::Ranking { reason });
+        }
+        let rankings = rank::rank(&scorer, &dataset.train, masked, dataset.split(*split), settings.ties, *memory)
+            .map_err(|error| with_own_ids(error, dataset))?;
+        Ok(TrialValues {
+            trial: candidate.trial.clone(),
+            method: candidate.method.clone(),
+            dataset: candidate.dataset.clone(),
+            split: *split,
+            user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
+            values: settings.metric_ats().into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
+            tied_users: rankings.tied_users(),
+            users: rankings.users,
+        })
+    }
+}
+
+/// The same error with the dataset's own ids where it has dense ones.
+fn with_own_ids(error: Error, dataset: &Dataset) -> Error {
+    let Error::NotANumber { user, item } = error else { return error };
+    let (user, item) = (&dataset.user_ids[user as usize], &dataset.item_ids[item as usize]);
+    Error::Ranking { reason: format!("the score of user `{user}` for item `{item}` is not a number") }
+}

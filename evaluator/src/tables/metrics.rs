@@ -1,0 +1,89 @@
+//! `metrics.parquet`: the mean over users of every metric of every trial.
+//!
+//! ```text
+//! trial, method, dataset, split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users: uint32
+//! ```
+//! Rows follow the trials as given, then the metrics as given. `users` is how many the mean is over; `tied_users` of them have a
+//! held-out item whose rank depends on the rule for ties.
+
+use super::{columns, content};
+use crate::{MetricAt, Result, evaluate::TrialValues};
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt32Array};
+use dataset::{Location, Split, table};
+use std::sync::Arc;
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricRow {
+    /// The trial's id.
+    pub trial: String,
+    /// The method that the trial is a seed of.
+    pub method: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The part that was ranked.
+    pub split: Split,
+    /// The metric.
+    pub metric: MetricAt,
+    /// The mean over users.
+    pub value: f64,
+    /// How many users have held-out items.
+    pub users: usize,
+    /// How many of them have a held-out item whose rank depends on the rule for ties.
+    pub tied_users: usize,
+}
+
+/// Writes the means over users.
+///
+/// # Errors
+/// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
+pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
+    let rows = || trials.iter().flat_map(|trial| trial.values.iter().map(move |(metric, values)| (trial, *metric, values)));
+    let text = |field: fn(&TrialValues) -> &str| columns::strings(rows().map(|(trial, _, _)| field(trial)));
+    let [metric, cutoff] = columns::metric_columns(rows().map(|(_, metric, _)| metric));
+    let means: ArrayRef = Arc::new(Float64Array::from_iter_values(rows().map(|(_, _, values)| mean(values))));
+    let batch = columns::batch(vec![
+        ("trial", false, text(|trial| &trial.trial)),
+        ("method", false, text(|trial| &trial.method)),
+        ("dataset", false, text(|trial| &trial.dataset)),
+        ("split", false, text(|trial| trial.split.name())),
+        metric,
+        cutoff,
+        ("value", false, means),
+        ("users", false, columns::numbers(rows().map(|(trial, _, _)| trial.users.len() as u32))),
+        ("tied_users", false, columns::numbers(rows().map(|(trial, _, _)| trial.tied_users as u32))),
+    ]);
+    Ok(table::write(at, &batch)?)
+}
+
+/// Reads the rows of a table that [`write_metrics`] wrote.
+///
+/// # Errors
+/// [`Error::Dataset`](crate::Error::Dataset) when it is missing or is not this table.
+pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
+    let batch = table::read(at)?;
+    let text = |name| table::column::<StringArray>(&batch, name, at);
+    let number = |name| table::column::<UInt32Array>(&batch, name, at);
+    let (trial, method, dataset, split) = (text("trial")?, text("method")?, text("dataset")?, text("split")?);
+    let (users, tied_users) = (number("users")?, number("tied_users")?);
+    let value: &Float64Array = table::column(&batch, "value", at)?;
+    let rows = columns::metrics(&batch, at)?.into_iter().enumerate().map(|(row, metric)| {
+        let split_named = |split: &str| [Split::Train, Split::Validation, Split::Test].into_iter().find(|known| known.name() == split);
+        Ok(MetricRow {
+            trial: trial.value(row).to_owned(),
+            method: method.value(row).to_owned(),
+            dataset: dataset.value(row).to_owned(),
+            split: split_named(split.value(row)).ok_or_else(|| content(at, format!("unknown split `{}`", split.value(row))))?,
+            metric,
+            value: value.value(row),
+            users: users.value(row) as usize,
+            tied_users: tied_users.value(row) as usize,
+        })
+    });
+    rows.collect()
+}
+
+/// The mean, summed in the order of users; NaN of none.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

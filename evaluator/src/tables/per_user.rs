@@ -1,0 +1,66 @@
+//! `per_user/<trial>.parquet`: every metric of a trial for every user with held-out items.
+//!
+//! ```text
+//! trial: utf8   user: uint32   user_id: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64
+//! ```
+//! Rows follow the metrics as given, then the users.
+
+use super::{columns, content};
+use crate::{MetricAt, Result, evaluate::TrialValues};
+use arrow::array::{Float64Array, StringArray, UInt32Array};
+use dataset::{Location, table};
+use std::{iter::repeat_n, sync::Arc};
+
+/// The file's name in its folder.
+pub(super) fn file(trial: &str) -> String {
+    format!("{trial}.parquet")
+}
+
+/// Writes one table for each trial into a folder.
+///
+/// # Errors
+/// [`Error::Dataset`](crate::Error::Dataset) when one cannot be stored.
+pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
+    for trial in trials {
+        let TrialValues { users, user_ids, values, .. } = trial;
+        let metrics = values.iter().flat_map(|(metric, values)| repeat_n(*metric, values.len()));
+        let [metric, cutoff] = columns::metric_columns(metrics);
+        let batch = columns::batch(vec![
+            ("trial", false, columns::strings(repeat_n(&trial.trial, users.len() * values.len()))),
+            ("user", false, columns::numbers(values.iter().flat_map(|_| users.iter().copied()))),
+            ("user_id", false, columns::strings(values.iter().flat_map(|_| user_ids))),
+            metric,
+            cutoff,
+            ("value", false, Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied())))),
+        ]);
+        table::write(&folder.join(&file(&trial.trial)), &batch)?;
+    }
+    Ok(())
+}
+
+/// The users' dense ids, their own ids, and each metric's values in the order of the users.
+type PerUser = (Vec<u32>, Vec<String>, Vec<(MetricAt, Vec<f64>)>);
+
+/// Reads one table that [`write_per_user`] wrote.
+///
+/// # Errors
+/// [`Error::Dataset`](crate::Error::Dataset) when it is missing, is not this table, or its metrics have different users.
+pub fn read_per_user(at: &Location) -> Result<PerUser> {
+    let batch = table::read(at)?;
+    let users: &UInt32Array = table::column(&batch, "user", at)?;
+    let user_ids: &StringArray = table::column(&batch, "user_id", at)?;
+    let value: &Float64Array = table::column(&batch, "value", at)?;
+    let metrics = columns::metrics(&batch, at)?;
+    let count = metrics.iter().take_while(|&&metric| Some(&metric) == metrics.first()).count();
+    let mut values = Vec::new();
+    for first in (0..metrics.len()).step_by(count.max(1)) {
+        let rows = first..(first + count).min(metrics.len());
+        let same_users = users.values()[rows.clone()] == users.values()[..count];
+        if !same_users || metrics[rows.clone()].iter().any(|&metric| metric != metrics[first]) {
+            return Err(content(at, format!("the users of {} are not those of {}", metrics[first], metrics[0])));
+        }
+        values.push((metrics[first], value.values()[rows].to_vec()));
+    }
+    let user_ids = (0..count).map(|row| user_ids.value(row).to_owned()).collect();
+    Ok((users.values()[..count].to_vec(), user_ids, values))
+}
