@@ -1,0 +1,151 @@
+"""Holds the evaluator's tests against SciPy and statsmodels on random inputs.
+
+Run from anywhere: `python evaluator/tests/compare_significance.py` with the packages of requirements-checks.txt.
+Exact and asymptotic values agree to 1e-9; what is sampled agrees within its sampling error.
+"""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESAMPLES = 20_000
+LEVEL = 0.9
+failures = []
+
+
+def near(what, ours, theirs, tolerance=1e-9):
+    """Statistics may be large, so the tolerance is relative above 1."""
+    if not np.allclose(ours, theirs, rtol=tolerance, atol=tolerance):
+        failures.append(f"{what}: ours {ours}, theirs {theirs}")
+
+
+def inputs(random):
+    """Pairs of methods: few and many users, continuous, with many ties and zeros, skewed, nearly equal."""
+    pairs = []
+    for users in (2, 3, 5, 9, 14, 20, 21, 35, 50, 51, 80, 300, 5000):
+        base = random.beta(0.5, 2.0, users)
+        pairs.append((random.random(users), random.random(users)))
+        pairs.append((base, np.clip(base + random.normal(0.01, 0.05, users), 0, 1)))
+        pairs.append((random.integers(0, 4, users) / 4, random.integers(0, 4, users) / 4))
+        pairs.append((base, np.where(random.random(users) < 0.7, base, random.permutation(base))))
+    return pairs
+
+
+def ours(pairs, p_values):
+    given = {
+        "pairs": [{"a": a.tolist(), "b": b.tolist()} for a, b in pairs],
+        "p_values": p_values.tolist(),
+        "resamples": RESAMPLES,
+        "level": LEVEL,
+    }
+    command = ["cargo", "run", "--quiet", "--package", "evaluator", "--example", "significance"]
+    run = subprocess.run(command, cwd=ROOT, input=json.dumps(given), capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(run.stderr)
+    return json.loads(run.stdout)
+
+
+def every_sign(values):
+    """All 2^n sums of the values under signs."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums - value, sums + value])
+    return sums
+
+
+def signed_rank_p(ranks, smaller):
+    """SciPy's exact distribution knows no ties: here all subsets of the mid-ranks are counted by their sum, in whole numbers."""
+    ways = collections.Counter({0.0: 1})
+    for rank in ranks:
+        ways = ways + collections.Counter({total + rank: count for total, count in ways.items()})
+    return min(1.0, 2 * sum(count for total, count in ways.items() if total <= smaller) / 2 ** len(ranks))
+
+
+def compare_paired_t(what, d, found):
+    theirs = stats.ttest_1samp(d, 0)
+    near(f"{what} t", found["paired-t"]["statistic"], theirs.statistic)
+    near(f"{what} t p", found["paired-t"]["p_value"], theirs.pvalue)
+    interval = theirs.confidence_interval(LEVEL)
+    near(f"{what} t interval", found["t-interval"], [interval.low, interval.high])
+    d_z = d.mean() / d.std(ddof=1) * (1 - 3 / (4 * (len(d) - 1) - 1))
+    near(f"{what} d_z", found["paired-t"]["effect_size"], d_z)
+
+
+def compare_wilcoxon(what, d, found):
+    nonzero = d[d != 0]
+    ranks = stats.rankdata(np.abs(nonzero))
+    plus, minus = ranks[nonzero > 0].sum(), ranks[nonzero < 0].sum()
+    near(f"{what} W", found["wilcoxon"]["statistic"], min(plus, minus))
+    near(f"{what} rank-biserial", found["wilcoxon"]["effect_size"], (plus - minus) / (plus + minus))
+    tied = len(np.unique(np.abs(nonzero))) < len(nonzero)
+    if len(nonzero) > 50:
+        p_value = stats.wilcoxon(nonzero, correction=True, method="asymptotic").pvalue
+    elif not tied:
+        p_value = stats.wilcoxon(nonzero, method="exact").pvalue
+    else:
+        p_value = signed_rank_p(ranks, min(plus, minus))
+    near(f"{what} W p", found["wilcoxon"]["p_value"], p_value)
+    return ("tied " if tied else "distinct ") + ("asymptotic" if len(nonzero) > 50 else "exact")
+
+
+def compare_randomization(what, a, b, d, found):
+    nonzero = d[d != 0]
+    if len(nonzero) <= 20:
+        p_value, tolerance = np.mean(np.abs(every_sign(nonzero)) >= abs(nonzero.sum()) - 1e-11), 1e-9
+    else:
+        signs = np.random.default_rng(7).choice([-1.0, 1.0], (RESAMPLES, len(nonzero)))
+        p_value = np.mean(np.abs(signs @ nonzero) >= abs(nonzero.sum()) - 1e-11)
+        tolerance = 5 * np.sqrt(2 * max(p_value * (1 - p_value), 1 / RESAMPLES) / RESAMPLES)
+    if abs(found["randomization"]["p_value"] - p_value) > tolerance:
+        failures.append(f"{what} randomization: ours {found['randomization']['p_value']}, theirs {p_value} within {tolerance}")
+    near(f"{what} mean difference", found["randomization"]["statistic"], a.mean() - b.mean())
+
+
+def compare_mann_whitney(what, a, b, found):
+    theirs = stats.mannwhitneyu(a, b, use_continuity=True, method="asymptotic")
+    near(f"{what} U", found["mann-whitney"]["statistic"], theirs.statistic)
+    near(f"{what} U p", found["mann-whitney"]["p_value"], theirs.pvalue)
+    delta = np.mean(np.sign(a[:, None] - b[None, :]))
+    near(f"{what} delta", found["mann-whitney"]["effect_size"], delta)
+
+
+def compare_bootstrap(what, d, found):
+    theirs = stats.bootstrap((d,), np.mean, n_resamples=RESAMPLES, batch=500, confidence_level=LEVEL, method="percentile", rng=3)
+    interval = theirs.confidence_interval
+    width = interval.high - interval.low
+    near(f"{what} bootstrap", found["bootstrap"], [interval.low, interval.high], tolerance=0.06 * width)
+
+
+def main():
+    random = np.random.default_rng(2024)
+    pairs = inputs(random)
+    p_values = np.concatenate([random.random(30) ** 4, [0.01, 0.01, 1.0, 0.0]])
+    found = ours(pairs, p_values)
+    ways = []
+    for number, ((a, b), tests) in enumerate(zip(pairs, found["pairs"], strict=True)):
+        what, d = f"pair {number} of {len(a)} users", a - b
+        compare_mann_whitney(what, a, b, tests)
+        compare_randomization(what, a, b, d, tests)
+        if np.ptp(d) > 0:
+            compare_paired_t(what, d, tests)
+            ways.append(compare_wilcoxon(what, d, tests))
+        if len(d) >= 20:
+            compare_bootstrap(what, d, tests)
+    for ours_name, name in (("bonferroni", "bonferroni"), ("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
+        near(ours_name, found["corrections"][ours_name], multipletests(p_values, method=name)[1])
+    for failure in failures:
+        print(failure)
+    counts = ", ".join(f"{count} {way}" for way, count in sorted(collections.Counter(ways).items()))
+    print(f"{len(pairs)} pairs, {len(failures)} disagreements (signed ranks: {counts})")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
