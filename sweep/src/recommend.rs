@@ -1,0 +1,212 @@
+//! Top-K lists in the user's own ids, from a stored scorer, by the same code as the evaluation.
+
+use crate::tables::{LeaderboardRow, TrialRow};
+use anyhow::{Context, Result, bail};
+use arrow::{
+    array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array},
+    datatypes::{DataType, Field, Schema, SchemaRef},
+};
+use clap::ValueEnum;
+use dataset::{Dataset, Interactions, Location, table};
+use evaluator::{Scorer, rank};
+use parquet::arrow::ArrowWriter;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+/// Users of one block: what is in memory at once.
+const BLOCK: usize = 1 << 14;
+/// Unknown ids that an error names.
+const NAMED: usize = 10;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Items for each user, at most.
+    pub k: usize,
+    /// The users by their own ids, in the order of the lists; none for all users of the dataset.
+    pub users: Option<&'a [String]>,
+    /// Whether items that a user already has may be recommended.
+    pub seen: Seen,
+    /// Bytes for scores.
+    pub memory: usize,
+}
+
+/// Whether items that a user already has may be recommended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Seen {
+    /// Leave out every item the user has, in train, validation or test.
+    Exclude,
+    /// Leave out train and validation items only, so that lists can be judged against test.
+    Evaluate,
+    /// Rank all items.
+    Include,
+}
+
+/// Writes the lists as Parquet, best item first: `user, user_id, rank, item, item_id, score`. Returns the number of users.
+///
+/// A user with fewer than k items left has a shorter list. Items of the same score stand in the order of their ids.
+///
+/// # Errors
+/// When users are not in the dataset, naming them, or something cannot be read or stored.
+pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Request) -> Result<usize> {
+    let users = match request.users {
+        Some(ids) => dense(dataset, ids)?,
+        None => (0..dataset.users() as u32).collect(),
+    };
+    let masked: &[&Interactions] = match request.seen {
+        Seen::Exclude => &[&dataset.train, &dataset.validation, &dataset.test],
+        Seen::Evaluate => &[&dataset.train, &dataset.validation],
+        Seen::Include => &[],
+    };
+    let failed = || format!("cannot write {at}");
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema(), Some(table::writer_properties())).with_context(failed)?;
+    for block in users.chunks(BLOCK) {
+        let lists = rank::top_k(scorer, &dataset.train, masked, block, request.k, request.memory)?;
+        writer.write(&batch(dataset, block, &lists)).with_context(failed)?;
+    }
+    at.write(writer.into_inner().with_context(failed)?)?;
+    Ok(users.len())
+}
+
+/// Reads users' own ids, one in a line. Empty lines are passed over.
+///
+/// # Errors
+/// When the file cannot be read, is no UTF-8, or names no user.
+pub fn read_users(file: &Location) -> Result<Vec<String>> {
+    let bytes = file.read()?;
+    let text = std::str::from_utf8(&bytes).with_context(|| format!("{file} is no UTF-8 text (expected one user id in a line)"))?;
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
+    let ids: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    if ids.is_empty() {
+        bail!("{file} names no user (expected one user id in a line)");
+    }
+    Ok(ids)
+}
+
+/// The trial to recommend with where none is asked for: of the method that ranks best on the dataset by the first metric, the first seed.
+pub fn best<'a>(rows: &[LeaderboardRow], trials: &'a [TrialRow], dataset: &str) -> Option<&'a TrialRow> {
+    let winner = rows.iter().find(|row| row.dataset == dataset && row.rank == Some(1))?;
+    let mut picked: Vec<&TrialRow> =
+        trials.iter().filter(|trial| trial.selected && trial.dataset == dataset && trial.method == winner.method).collect();
+    picked.sort_by_key(|trial| trial.seed);
+    picked.first().copied()
+}
+
+/// Dense ids in the order asked for, each once.
+fn dense(dataset: &Dataset, ids: &[String]) -> Result<Vec<u32>> {
+    let known: HashMap<&str, u32> = dataset.user_ids.iter().map(String::as_str).zip(0..).collect();
+    let unknown: Vec<String> = ids.iter().filter(|id| !known.contains_key(id.as_str())).map(|id| format!("`{id}`")).collect();
+    if !unknown.is_empty() {
+        let (shown, more) = (unknown[..unknown.len().min(NAMED)].join(", "), unknown.len().saturating_sub(NAMED));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (count, name, all) = (unknown.len(), &dataset.name, dataset.users());
+        bail!("{count} of {} users are not among the {all} users of {name} after its filters: {shown}{more}", ids.len());
+    }
+    let mut asked = HashSet::new();
+    Ok(ids.iter().map(|id| known[id.as_str()]).filter(|user| asked.insert(*user)).collect())
+}
+
+fn schema() -> SchemaRef {
+    let field = |name: &str, kind: DataType| Field::new(name, kind, false);
+    Arc::new(Schema::new(vec![
+        field("user", DataType::UInt32),
+        field("user_id", DataType::Utf8),
+        field("rank", DataType::UInt32),
+        field("item", DataType::UInt32),
+        field("item_id", DataType::Utf8),
+        field("score", DataType::Float32),
+    ]))
+}
+
+fn batch(dataset: &Dataset, users: &[u32], lists: &[Vec<(u32, f32)>]) -> RecordBatch {
+    let of_user = |(&user, list): (&u32, &Vec<(u32, f32)>)| {
+        list.iter().zip(1..).map(|(&(item, score), rank)| (user, rank, item, score)).collect::<Vec<_>>()
+    };
+    let rows: Vec<(u32, u32, u32, f32)> = users.iter().zip(lists).flat_map(of_user).collect();
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.0))),
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &dataset.user_ids[row.0 as usize]))),
+        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.1))),
+        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.2))),
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &dataset.item_ids[row.2 as usize]))),
+        Arc::new(Float32Array::from_iter_values(rows.iter().map(|row| row.3))),
+    ];
+    RecordBatch::try_new(schema(), columns).expect("columns come from the same rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evaluator::{Matrix, Similarity};
+
+    /// Item n scores n for every user.
+    fn by_number() -> Scorer {
+        let users = Matrix { rows: 2, dim: 1, values: vec![1.0, 1.0] };
+        let items = Matrix { rows: 5, dim: 1, values: vec![0.0, 1.0, 2.0, 3.0, 4.0] };
+        Scorer::Factors { users, items, similarity: Similarity::Dot }
+    }
+
+    fn small() -> Dataset {
+        Dataset {
+            name: "small".into(),
+            fingerprint: "f00d".into(),
+            user_ids: vec!["a".into(), "b,\"c\"".into()],
+            item_ids: ["v", "w", "x", "y", "z"].map(str::to_owned).to_vec(),
+            train: Interactions::from_pairs(2, [(0, 4), (1, 2)].into_iter()),
+            validation: Interactions::from_pairs(2, [(0, 3)].into_iter()),
+            test: Interactions::from_pairs(2, [(0, 2)].into_iter()),
+            steps: Vec::new(),
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    fn lists(name: &str, k: usize, users: Option<&[String]>, seen: Seen) -> Vec<(String, u32, String)> {
+        let at = Location::parse(&format!("memory:///recommend/{name}.parquet")).unwrap();
+        let request = Request { k, users, seen, memory: 1 << 20 };
+        write(&at, &small(), &by_number(), &request).unwrap();
+        let stored = table::read(&at).unwrap();
+        let user: &StringArray = table::column(&stored, "user_id", &at).unwrap();
+        let rank: &UInt32Array = table::column(&stored, "rank", &at).unwrap();
+        let item: &StringArray = table::column(&stored, "item_id", &at).unwrap();
+        (0..stored.num_rows()).map(|row| (user.value(row).to_owned(), rank.value(row), item.value(row).to_owned())).collect()
+    }
+
+    fn rows<const N: usize>(rows: [(&str, u32, &str); N]) -> Vec<(String, u32, String)> {
+        rows.map(|(user, rank, item)| (user.to_owned(), rank, item.to_owned())).to_vec()
+    }
+
+    #[test]
+    fn seen_items_are_left_out_or_not() {
+        assert_eq!(lists("exclude", 1, None, Seen::Exclude), rows([("a", 1, "w"), ("b,\"c\"", 1, "z")]));
+        assert_eq!(lists("evaluate", 1, None, Seen::Evaluate), rows([("a", 1, "x"), ("b,\"c\"", 1, "z")]));
+        assert_eq!(lists("include", 1, None, Seen::Include), rows([("a", 1, "z"), ("b,\"c\"", 1, "z")]));
+    }
+
+    #[test]
+    fn lists_come_in_the_order_asked_for_and_end_with_the_items() {
+        let asked = ["b,\"c\"", "a", "a"].map(str::to_owned);
+        let expected = rows([("b,\"c\"", 1, "z"), ("b,\"c\"", 2, "y"), ("b,\"c\"", 3, "w"), ("a", 1, "w"), ("a", 2, "v")]);
+        assert_eq!(lists("asked", 3, Some(&asked), Seen::Exclude), expected);
+    }
+
+    #[test]
+    fn unknown_users_are_named() {
+        let asked: Vec<String> = (0..12).map(|user| format!("u{user}")).collect();
+        let at = Location::parse("memory:///recommend/unknown.parquet").unwrap();
+        let request = Request { k: 1, users: Some(&asked), seen: Seen::Exclude, memory: 1 << 20 };
+        let message = write(&at, &small(), &by_number(), &request).unwrap_err().to_string();
+        assert!(message.starts_with("12 of 12 users are not among the 2 users of small after its filters: `u0`, `u1`"), "{message}");
+        assert!(message.ends_with("`u9` and 2 more"), "{message}");
+    }
+
+    #[test]
+    fn a_users_file_has_one_id_in_a_line() {
+        let file = Location::parse("memory:///recommend/users.txt").unwrap();
+        file.write("\u{feff}a\r\n\r\nb,\"c\"\r\n").unwrap();
+        assert_eq!(read_users(&file).unwrap(), ["a", "b,\"c\""]);
+        file.write("\n").unwrap();
+        assert!(read_users(&file).unwrap_err().to_string().ends_with("names no user (expected one user id in a line)"));
+    }
+}

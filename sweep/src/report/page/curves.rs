@@ -1,0 +1,163 @@
+//! Training curves of the picked trials: validation of all methods in one picture, the loss of each method in its own.
+
+use super::{
+    super::{
+        Input,
+        figure::{Axis, Tick, apart, line},
+        number,
+    },
+    Method, Palette,
+};
+use crate::tables::{CurveRow, TrialRow};
+use serde::Serialize;
+
+/// Percent between two labels, at least.
+const GAP: f64 = 5.4;
+
+#[derive(Serialize)]
+pub(super) struct Curves {
+    validation: Option<Validation>,
+    losses: Vec<Loss>,
+}
+
+#[derive(Serialize)]
+struct Validation {
+    metric: String,
+    across: Vec<Tick>,
+    up: Vec<Tick>,
+    lines: Vec<Line>,
+    dots: Vec<Dot>,
+    labels: Vec<Label>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    color: usize,
+    points: String,
+    level: bool,
+}
+
+/// The epoch whose checkpoint was kept.
+#[derive(Serialize)]
+struct Dot {
+    color: usize,
+    left: f64,
+    top: f64,
+    said: String,
+}
+
+#[derive(Serialize)]
+struct Label {
+    color: usize,
+    top: f64,
+    title: String,
+}
+
+#[derive(Serialize)]
+struct Loss {
+    color: usize,
+    title: String,
+    lines: Vec<String>,
+    highest: String,
+    lowest: String,
+    epochs: u32,
+}
+
+/// A picked trial and its curve.
+struct Course<'a> {
+    trial: &'a TrialRow,
+    rows: Vec<&'a CurveRow>,
+}
+
+impl Course<'_> {
+    fn validation(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let selected = |row: &&&CurveRow| row.at == Some(self.trial.select_by);
+        self.rows.iter().filter(selected).filter_map(|row| Some((f64::from(row.epoch), row.value?)))
+    }
+
+    fn loss(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let first_of_epoch = |place: &usize| *place == 0 || self.rows[place - 1].epoch != self.rows[*place].epoch;
+        (0..self.rows.len()).filter(first_of_epoch).filter_map(|place| Some((f64::from(self.rows[place].epoch), self.rows[place].loss?)))
+    }
+}
+
+/// The curves of the picked trials of each method.
+pub(super) fn curves<'a>(input: &Input<'a>, methods: &[Method<'a>], palette: &Palette) -> Curves {
+    let all: Vec<(&Method, Vec<Course>)> = methods.iter().map(|method| (method, courses(input, method))).collect();
+    Curves {
+        validation: validation(&all, palette),
+        losses: all.iter().filter_map(|(method, courses)| loss(method, courses, palette)).collect(),
+    }
+}
+
+fn courses<'a>(input: &Input<'a>, method: &Method<'a>) -> Vec<Course<'a>> {
+    let rows = |trial: &TrialRow| input.curves.iter().filter(|row| row.trial == trial.trial).collect();
+    method.trials.iter().filter(|trial| trial.selected).map(|trial| Course { trial, rows: rows(trial) }).collect()
+}
+
+fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Validation> {
+    let courses = || all.iter().flat_map(|(_, courses)| courses);
+    let levels = courses().filter_map(|course| course.trial.validation);
+    let x = Axis::around(courses().flat_map(|course| course.validation().map(|(epoch, _)| epoch)).chain([0.0]), 0.0, 6)?;
+    let y = Axis::around(courses().flat_map(|course| course.validation().map(|(_, value)| value)).chain(levels), 0.03, 6)?;
+    courses().find(|course| course.validation().next().is_some())?;
+    let mut figure = Validation {
+        metric: courses().next()?.trial.select_by.to_string(),
+        across: x.ticks(),
+        up: y.ticks(),
+        lines: Vec::new(),
+        dots: Vec::new(),
+        labels: Vec::new(),
+    };
+    for (method, courses) in all {
+        let color = palette.color(method.key);
+        for course in courses {
+            figure.lines.extend(drawn(course, color, &x, &y));
+            figure.dots.extend(kept(method, course, color, &x, &y));
+        }
+        let ends: Vec<f64> =
+            courses.iter().filter_map(|course| course.validation().last().map(|(_, value)| value).or(course.trial.validation)).collect();
+        if !ends.is_empty() {
+            let end = ends.iter().sum::<f64>() / ends.len() as f64;
+            figure.labels.push(Label { color, top: 100.0 - y.percent(end), title: method.title.clone() });
+        }
+    }
+    let mut tops: Vec<f64> = figure.labels.iter().map(|label| label.top).collect();
+    apart(&mut tops, GAP);
+    figure.labels.iter_mut().zip(tops).for_each(|(label, top)| label.top = top);
+    Some(figure)
+}
+
+/// A trial's line: its curve, or a level where it fits without sampling.
+fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Line> {
+    if course.validation().next().is_some() {
+        return Some(Line { color, points: line(course.validation(), x, y), level: false });
+    }
+    let height = 1000.0 - 10.0 * y.percent(course.trial.validation?);
+    Some(Line { color, points: format!("0,{height:.1} 1000,{height:.1}"), level: true })
+}
+
+fn kept(method: &Method, course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Dot> {
+    let best = f64::from(course.trial.best_epoch?);
+    let (epoch, value) = course.validation().find(|&(epoch, _)| epoch == best)?;
+    let seed = course.trial.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
+    let said = format!("{}{seed}: best at epoch {epoch}, {}", method.title, number::value(value));
+    Some(Dot { color, left: x.percent(epoch), top: 100.0 - y.percent(value), said })
+}
+
+fn loss(method: &Method, courses: &[Course], palette: &Palette) -> Option<Loss> {
+    let points = || courses.iter().flat_map(Course::loss);
+    let x = Axis::around(points().map(|(epoch, _)| epoch), 0.0, 4)?;
+    let y = Axis::around(points().map(|(_, loss)| loss), 0.02, 4)?;
+    let lines: Vec<String> = courses.iter().map(|course| line(course.loss(), &x, &y)).filter(|points| !points.is_empty()).collect();
+    let (low, high) = points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, loss)| (low.min(loss), high.max(loss)));
+    let epochs = points().map(|(epoch, _)| epoch as u32).max()?;
+    Some(Loss {
+        color: palette.color(method.key),
+        title: method.title.clone(),
+        lines,
+        highest: number::short(high),
+        lowest: number::short(low),
+        epochs,
+    })
+}

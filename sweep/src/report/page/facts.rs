@@ -1,0 +1,47 @@
+//! What a dataset holds, and what was left of it after each step.
+
+use super::super::number::{count, counted};
+use dataset::{Counts, Manifest};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Facts<'a> {
+    size: String,
+    steps: Vec<Step<'a>>,
+    parts: [(&'static str, String); 3],
+    density: String,
+    fingerprint: &'a str,
+    settings: String,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    step: &'a str,
+    users: String,
+    items: String,
+    interactions: String,
+    /// Percent of the first step's interactions.
+    left: f64,
+}
+
+/// Sizes, counts by step, and the parts of the split.
+pub(super) fn facts<'a>(manifest: &'a Manifest) -> Facts<'a> {
+    let all = manifest.train + manifest.validation + manifest.test;
+    let first = manifest.steps.first().map_or(0, |step| step.interactions).max(1);
+    let sizes = [(manifest.users, "user"), (manifest.items, "item"), (all, "interaction")];
+    let step = |counts: &'a Counts| Step {
+        step: &counts.step,
+        users: count(counts.users),
+        items: count(counts.items),
+        interactions: count(counts.interactions),
+        left: (1000.0 * counts.interactions as f64 / first as f64).round() / 10.0,
+    };
+    Facts {
+        size: sizes.map(|(size, noun)| counted(size, noun)).join(" · "),
+        steps: manifest.steps.iter().map(step).collect(),
+        parts: [("train", count(manifest.train)), ("validation", count(manifest.validation)), ("test", count(manifest.test))],
+        density: format!("{:.3}%", 100.0 * all as f64 / (manifest.users.max(1) as f64 * manifest.items.max(1) as f64)),
+        fingerprint: &manifest.fingerprint,
+        settings: serde_json::to_string_pretty(&manifest.settings).unwrap_or_default(),
+    }
+}

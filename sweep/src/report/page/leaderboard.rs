@@ -1,0 +1,139 @@
+//! The leaderboard with its intervals drawn, and the table of every metric.
+
+use super::{
+    super::{
+        Input, Report,
+        figure::{Axis, Tick},
+        number, words,
+    },
+    Method, Palette,
+};
+use crate::tables::LeaderboardRow;
+use evaluator::MetricAt;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Leaderboard<'a> {
+    primary: String,
+    level: String,
+    others: Vec<String>,
+    rows: Vec<Row<'a>>,
+    ticks: Vec<Tick>,
+    how_to_read: String,
+    conventions: String,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    rank: String,
+    best: bool,
+    color: usize,
+    title: &'a str,
+    sampler: &'a str,
+    picked: String,
+    mean: String,
+    interval: String,
+    bar: Option<Bar>,
+    letters: &'a str,
+    others: Vec<String>,
+    seeds: u32,
+    deviation: String,
+    failed: u32,
+}
+
+/// An interval in percent of the axis.
+#[derive(Serialize)]
+struct Bar {
+    left: f64,
+    width: f64,
+    mean: f64,
+}
+
+/// The methods by the primary metric, with the others at its cutoff beside.
+pub(super) fn leaderboard<'a>(
+    input: &Input,
+    report: &'a Report,
+    methods: &[Method],
+    palette: &Palette,
+    ranking: &[&'a LeaderboardRow],
+) -> Leaderboard<'a> {
+    let headline = input.headline();
+    let ends = ranking.iter().flat_map(|row| [row.ci_low, row.mean, row.ci_high]).flatten();
+    let axis = Axis::around(ends, 0.06, 6);
+    let row = |row: &&'a LeaderboardRow| Row {
+        rank: row.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+        best: row.rank == Some(1),
+        color: palette.color(&row.method),
+        title: &row.title,
+        sampler: row.sampler.as_deref().filter(|sampler| !row.title.contains(sampler)).unwrap_or_default(),
+        picked: picked(row, methods),
+        mean: row.mean.map_or_else(|| "–".to_owned(), number::value),
+        interval: row
+            .ci_low
+            .zip(row.ci_high)
+            .map_or_else(String::new, |(low, high)| format!("{} – {}", number::value(low), number::value(high))),
+        bar: axis.as_ref().and_then(|axis| bar(row, axis)),
+        letters: &row.letters,
+        others: headline[1..].iter().map(|&at| mean_at(report, row, at)).collect(),
+        seeds: row.seeds,
+        deviation: row.seed_std.map_or_else(String::new, |deviation| format!("± {}", number::value(deviation))),
+        failed: row.failed,
+    };
+    let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
+    let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0);
+    Leaderboard {
+        primary: headline[0].to_string(),
+        level: words::level(input.evaluation),
+        others: headline[1..].iter().map(ToString::to_string).collect(),
+        rows: ranking.iter().map(row).collect(),
+        ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
+        how_to_read: words::significance(input.evaluation, measured),
+        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds)),
+    }
+}
+
+/// The picked values of what was tuned.
+fn picked(row: &LeaderboardRow, methods: &[Method]) -> String {
+    let tuned = methods.iter().find(|method| method.key == row.method).map(Method::tuned).unwrap_or_default();
+    row.parameters.as_ref().map(|picked| number::parameters(picked, Some(&tuned))).unwrap_or_default()
+}
+
+fn bar(row: &LeaderboardRow, axis: &Axis) -> Option<Bar> {
+    let mean = row.mean?;
+    let (left, right) = (axis.percent(row.ci_low.unwrap_or(mean)), axis.percent(row.ci_high.unwrap_or(mean)));
+    Some(Bar { left, width: ((right - left) * 10.0).round() / 10.0, mean: axis.percent(mean) })
+}
+
+fn mean_at(report: &Report, row: &LeaderboardRow, at: MetricAt) -> String {
+    let same = |other: &&LeaderboardRow| other.dataset == row.dataset && other.method == row.method && other.at == at;
+    report.rows.iter().find(same).and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value)
+}
+
+/// Every method by every metric.
+#[derive(Serialize)]
+pub(super) struct Every<'a> {
+    metrics: Vec<String>,
+    rows: Vec<(&'a str, Vec<Measured>)>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    mean: String,
+    letters: String,
+    best: bool,
+}
+
+/// The methods of the ranking, by every metric at every cutoff.
+pub(super) fn every<'a>(input: &Input, report: &Report, ranking: &[&'a LeaderboardRow]) -> Every<'a> {
+    let metrics = input.evaluation.metric_ats();
+    let cell = |row: &LeaderboardRow, at: MetricAt| {
+        let found = report.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at);
+        Measured {
+            mean: found.and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value),
+            letters: found.map(|found| found.letters.clone()).unwrap_or_default(),
+            best: found.is_some_and(|found| found.rank == Some(1)),
+        }
+    };
+    let row = |row: &&'a LeaderboardRow| (row.title.as_str(), metrics.iter().map(|&at| cell(row, at)).collect());
+    Every { metrics: metrics.iter().map(ToString::to_string).collect(), rows: ranking.iter().map(row).collect() }
+}

@@ -1,0 +1,55 @@
+//! Every pair of methods: by how much the one ranks better than the other, and how sure that is.
+
+use super::super::{Input, number, pairs};
+use crate::tables::LeaderboardRow;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Matrix<'a> {
+    metric: String,
+    rows: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    rank: usize,
+    title: &'a str,
+    /// Against the methods that stand below.
+    cells: Vec<Option<Cell>>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    difference: String,
+    p: String,
+    significant: bool,
+    /// 0 to 1: the difference beside the largest one of the matrix.
+    strength: f64,
+    said: String,
+}
+
+/// The upper half: each method against those that stand below it.
+pub(super) fn matrix<'a>(input: &Input, ranking: &[&'a LeaderboardRow]) -> Matrix<'a> {
+    let measured: Vec<&LeaderboardRow> = ranking.iter().copied().filter(|row| row.mean.is_some()).collect();
+    let between = |one: &LeaderboardRow, other: &LeaderboardRow| pairs::between(input, &one.dataset, one.at, &one.method, &other.method);
+    let spread = measured.first().zip(measured.last()).and_then(|(first, last)| Some(first.mean? - last.mean?)).unwrap_or(0.0);
+    let cell = |one: &LeaderboardRow, other: &LeaderboardRow| {
+        let pair = between(one, other)?;
+        let (difference, p) = (number::difference(pair.difference), number::p_value(pair.p));
+        let strength = if spread > 0.0 { (pair.difference / spread).clamp(0.0, 1.0) } else { 0.0 };
+        Some(Cell {
+            said: format!("{} minus {}: {difference}, adjusted p = {p}", one.title, other.title),
+            difference,
+            p,
+            significant: pair.significant,
+            strength: (100.0 * strength).round() / 100.0,
+        })
+    };
+    let line = |(place, row): (usize, &&'a LeaderboardRow)| Line {
+        rank: place + 1,
+        title: &row.title,
+        cells: measured[place + 1..].iter().map(|other| cell(row, other)).collect(),
+    };
+    let rows = ranking.iter().filter(|row| row.mean.is_some()).enumerate().map(line).collect();
+    Matrix { metric: input.primary().to_string(), rows }
+}

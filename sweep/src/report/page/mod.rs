@@ -1,0 +1,179 @@
+//! `report.html`: one file that needs no network. What it says is put together here; how it looks is the template's and the style's.
+
+mod curves;
+mod facts;
+mod leaderboard;
+mod matrix;
+mod palette;
+mod trials;
+
+use super::{
+    Input, Report,
+    method::{Method, methods},
+    number,
+    remarks::{self, Failure},
+    words,
+};
+use anyhow::{Context, Result};
+use curves::Curves;
+use dataset::Manifest;
+use facts::Facts;
+use leaderboard::{Every, Leaderboard};
+use matrix::Matrix;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+use palette::Palette;
+use serde::Serialize;
+use trials::TrialLine;
+
+/// The whole page. The template engine escapes everything but the style.
+///
+/// # Errors
+/// When the template and the page disagree.
+pub(super) fn render(input: &Input, report: &Report) -> Result<String> {
+    let mut templates = Environment::new();
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().context("the report's syntax")?);
+    templates.add_template("report.html", include_str!("../report.html.j2")).context("the report's template")?;
+    let template = templates.get_template("report.html").context("the report's template")?;
+    template.render(Serde(page(input, report))).context("the report's page")
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    name: &'a str,
+    version: &'static str,
+    style: &'static str,
+    overview: String,
+    sections: Vec<Section<'a>>,
+    settings: Vec<(&'static str, String)>,
+    sweep_file: &'a str,
+}
+
+/// What is said of one dataset.
+#[derive(Serialize)]
+struct Section<'a> {
+    dataset: &'a str,
+    winner: &'a str,
+    verdict: &'a str,
+    leaderboard: Leaderboard<'a>,
+    every: Every<'a>,
+    matrix: Matrix<'a>,
+    curves: Curves,
+    trials: Vec<TrialLine<'a>>,
+    remarks: Vec<String>,
+    failures: Vec<Failure>,
+    facts: Facts<'a>,
+}
+
+fn page<'a>(input: &Input<'a>, report: &'a Report) -> Page<'a> {
+    let palette = Palette::new(input, report);
+    let sections = input.manifests.iter().zip(&report.verdicts);
+    Page {
+        name: input.name,
+        version: env!("CARGO_PKG_VERSION"),
+        style: include_str!("../style.css"),
+        overview: overview(input),
+        sections: sections.map(|(manifest, verdict)| section(input, report, &palette, manifest, verdict)).collect(),
+        settings: settings(input),
+        sweep_file: input.sweep_file,
+    }
+}
+
+fn section<'a>(input: &Input<'a>, report: &'a Report, palette: &Palette, manifest: &'a Manifest, verdict: &'a str) -> Section<'a> {
+    let dataset = manifest.name.as_str();
+    let ranking = report.ranking(dataset, input.primary());
+    let mut methods = methods(input.trials, dataset);
+    methods.sort_by_key(|method| ranking.iter().position(|row| row.method == method.key));
+    let winner = ranking.first().map_or("", |row| row.title.as_str());
+    Section {
+        dataset,
+        winner: if verdict.starts_with(winner) { winner } else { "" },
+        verdict: verdict.strip_prefix(winner).unwrap_or(verdict),
+        leaderboard: leaderboard::leaderboard(input, report, &methods, palette, &ranking),
+        every: leaderboard::every(input, report, &ranking),
+        matrix: matrix::matrix(input, &ranking),
+        curves: curves::curves(input, &methods, palette),
+        trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
+        remarks: remarks::remarks(input, dataset),
+        failures: remarks::failures(input, dataset),
+        facts: facts::facts(manifest),
+    }
+}
+
+fn overview(input: &Input) -> String {
+    let mut methods: Vec<&str> = input.trials.iter().map(|trial| trial.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let counted = [(input.manifests.len(), "dataset"), (methods.len(), "method"), (input.trials.len(), "trial")];
+    let time: f64 = input.trials.iter().filter_map(|trial| trial.seconds).sum();
+    format!("{}, {} of training", counted.map(|(count, noun)| number::counted(count, noun)).join(", "), number::seconds(time))
+}
+
+fn settings(input: &Input) -> Vec<(&'static str, String)> {
+    let evaluation = input.evaluation;
+    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test).to_owned()).collect();
+    let metrics: Vec<String> = evaluation.metric_ats().iter().map(ToString::to_string).collect();
+    vec![
+        ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),
+        ("metrics", metrics.join(", ")),
+        ("ranked", words::mask(evaluation.mask).to_owned()),
+        ("ties", words::ties(evaluation.ties).to_owned()),
+        ("recall", words::recall(evaluation.recall).to_owned()),
+        ("tests", number::listed(&tests)),
+        (
+            "p-values",
+            format!(
+                "{}; called significant below {}",
+                words::correction(evaluation.significance.correction),
+                evaluation.significance.alpha
+            ),
+        ),
+        ("ranksweep", env!("CARGO_PKG_VERSION").to_owned()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    fn rendered(change: impl Fn(&mut example::Sweep)) -> String {
+        let mut sweep = example::sweep();
+        change(&mut sweep);
+        let input = sweep.input();
+        render(&input, &Report::new(&input).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_page_needs_no_network_and_no_script() {
+        let page = rendered(|_| ());
+        for outside in ["http://", "https://", "src=", "<script", "@import", "url("] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
+    }
+
+    #[test]
+    fn what_users_typed_is_escaped() {
+        let page = rendered(|sweep| sweep.manifests[0].steps[0].step = "<b>\"read\"".into());
+        assert!(
+            page.contains("&lt;script&gt;alert(1)") && page.contains("is NaN &lt;&amp;&gt;") && page.contains("&lt;b&gt;&quot;read&quot;")
+        );
+    }
+
+    #[test]
+    fn a_sweep_without_any_result_has_a_page() {
+        let page = rendered(|sweep| {
+            sweep.values.clear();
+            sweep.comparisons.clear();
+            sweep.curves.clear();
+        });
+        assert!(page.contains("No method has a result on books."));
+    }
+
+    #[test]
+    fn the_page_is_the_same_each_time() {
+        assert_eq!(rendered(|_| ()), rendered(|_| ()));
+    }
+}

@@ -1,0 +1,123 @@
+//! What a careful reader should know before believing the leaderboard.
+
+use super::{
+    Input,
+    method::{Method, methods},
+    number,
+};
+use crate::tables::{Status, TrialRow};
+use serde::Serialize;
+
+/// A trial without a result, as a reader sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Failure {
+    /// The method, its values and the seed.
+    pub(super) what: String,
+    /// The trial's id.
+    pub(super) trial: String,
+    /// Why it failed.
+    pub(super) error: String,
+}
+
+/// The trials of a dataset that failed, in the order of the plan.
+pub(super) fn failures(input: &Input, dataset: &str) -> Vec<Failure> {
+    let methods = methods(input.trials, dataset);
+    let failed = |method: &Method| {
+        let tuned = method.tuned();
+        let failed = method.trials.iter().filter(|trial| trial.status == Status::Failed);
+        failed.map(|trial| failure(method, trial, &tuned)).collect::<Vec<_>>()
+    };
+    methods.iter().flat_map(failed).collect()
+}
+
+fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
+    let mut parts = vec![method.title.clone(), number::parameters(&trial.parameters, Some(tuned))];
+    parts.extend(trial.seed.map(|seed| format!("seed {seed}")));
+    parts.retain(|part| !part.is_empty());
+    let error = trial.error.clone().unwrap_or_else(|| "no reason was kept".to_owned());
+    Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
+}
+
+/// Remarks on a dataset: missing trials, single seeds, values at the edge of their grid, trainings cut short, ties.
+pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
+    let methods = methods(input.trials, dataset);
+    let mut remarks = Vec::new();
+    remarks.extend(missing(&methods));
+    remarks.extend(single_seed(&methods));
+    remarks.extend(methods.iter().filter_map(edge));
+    remarks.extend(cut_short(&methods));
+    remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
+    remarks
+}
+
+fn missing(methods: &[Method]) -> Option<String> {
+    let missing = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Missing).count();
+    (missing > 0)
+        .then(|| format!("{} of the plan {} not trained yet.", number::counted(missing, "trial"), if missing == 1 { "is" } else { "are" }))
+}
+
+fn single_seed(methods: &[Method]) -> Option<String> {
+    let seeds = |method: &Method| method.trials.iter().filter(|trial| trial.selected && trial.seed.is_some()).count();
+    let learned: Vec<usize> = methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect();
+    let one = !learned.is_empty() && learned.iter().all(|&seeds| seeds == 1);
+    one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
+}
+
+fn edge(method: &Method) -> Option<String> {
+    let edges: Vec<String> = method.at_the_edge().iter().map(|(key, value)| format!("{} {value}", number::own(key))).collect();
+    (!edges.is_empty()).then(|| {
+        format!("{}: validation picked {} at the edge of what was tried; the best may lie beyond.", method.title, number::listed(&edges))
+    })
+}
+
+fn cut_short(methods: &[Method]) -> Option<String> {
+    let to_the_end = |trial: &&&TrialRow| trial.selected && trial.best_epoch.is_some() && trial.best_epoch == trial.epochs;
+    let part = |method: &Method| {
+        let (cut, all) = (method.trials.iter().filter(to_the_end).count(), method.trials.iter().filter(|trial| trial.selected).count());
+        let of = if all > 1 { format!(" ({cut} of {all} seeds)") } else { String::new() };
+        (cut > 0).then(|| format!("{}{of}", method.title))
+    };
+    let parts: Vec<String> = methods.iter().filter_map(part).collect();
+    (!parts.is_empty()).then(|| format!("Best at the last epoch, so that more epochs may rank better: {}.", number::listed(&parts)))
+}
+
+/// Where held-out items share their score with others for more than one user in a hundred.
+fn tied(input: &Input, dataset: &str, method: &Method) -> Option<String> {
+    let mut values = input.values.iter().filter(|values| values.dataset == dataset && values.method == method.key);
+    let worst = values.by_ref().max_by_key(|values| values.tied_users)?;
+    let (tied, users) = (worst.tied_users, worst.users.len());
+    (tied * 100 > users).then(|| {
+        format!(
+            "{}: a held-out item shares its score with others for {} of {} users.",
+            method.title,
+            number::count(tied),
+            number::count(users)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn failures_say_what_and_why() {
+        let sweep = example::sweep();
+        let failures = failures(&sweep.input(), "books");
+        assert_eq!(failures.len(), 2);
+        assert_eq!(failures[0].what, "bpr on mf-64, learning_rate 1.0, seed 1");
+        assert_eq!(failures[0].error, "step 7: the gradient of the item vectors is NaN <&>");
+    }
+
+    #[test]
+    fn what_a_reader_should_know() {
+        let sweep = example::sweep();
+        let remarks = remarks(&sweep.input(), "books");
+        let said = |words: &str| assert!(remarks.iter().any(|remark| remark.contains(words)), "{words}: {remarks:?}");
+        said("popularity: a held-out item shares its score with others for 210 of 400 users.");
+        said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
+        said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
+        assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+}

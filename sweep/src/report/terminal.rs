@@ -1,0 +1,186 @@
+//! The leaderboard as text, for the end of a run.
+
+use super::{Input, Report, method::methods, number, remarks, words};
+use crate::tables::LeaderboardRow;
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use dataset::Manifest;
+use evaluator::MetricAt;
+use std::fmt::Write;
+
+/// How text is set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    /// Columns of the terminal; none sets lines as long as they are.
+    pub width: Option<u16>,
+    /// Whether bold and colours are understood.
+    pub color: bool,
+}
+
+impl Report {
+    /// The findings as text: for each dataset its table, how to read it, its verdict, and the trials that failed.
+    pub fn terminal(&self, input: &Input, style: Style) -> String {
+        let sections = input.manifests.iter().zip(&self.verdicts);
+        let texts: Vec<String> = sections.map(|(manifest, verdict)| self.section(input, manifest, verdict, style)).collect();
+        texts.join("\n\n")
+    }
+
+    fn section(&self, input: &Input, manifest: &Manifest, verdict: &str, style: Style) -> String {
+        let ranking = self.ranking(&manifest.name, input.primary());
+        let mut text = String::new();
+        let mut line = |content: &str| writeln!(text, "{content}").expect("a string takes all text");
+        line(&style.bold(&heading(manifest)));
+        line(&self.table(input, &ranking, style).to_string());
+        line("");
+        line(&style.wrap(&style.bold(verdict)));
+        line(&style.wrap(&legend(input, &ranking)));
+        for remark in remarks::remarks(input, &manifest.name) {
+            line(&style.wrap(&format!("Note. {remark}")));
+        }
+        let failures = remarks::failures(input, &manifest.name);
+        if !failures.is_empty() {
+            line(&style.alarm(&format!("{} failed:", number::counted(failures.len(), "trial"))));
+        }
+        for failure in failures {
+            line(&style.wrap(&format!("  {} ({}): {}", failure.what, failure.trial, failure.error)));
+        }
+        text.trim_end().to_owned()
+    }
+
+    fn table(&self, input: &Input, ranking: &[&LeaderboardRow], style: Style) -> Table {
+        let headline = input.headline();
+        let mut table = Table::new();
+        table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+        if let Some(width) = style.width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        if style.color {
+            table.enforce_styling();
+        }
+        let level = format!("{} interval", words::level(input.evaluation));
+        let mut header = vec!["#".to_owned(), "method".to_owned(), headline[0].to_string(), level, "letters".to_owned()];
+        header.extend(headline[1..].iter().map(ToString::to_string));
+        header.extend(["seeds".to_owned(), "validation picked".to_owned()]);
+        table.set_header(header.into_iter().map(|title| style.cell(title, false)));
+        let methods = methods(input.trials, ranking.first().map_or("", |row| &row.dataset));
+        for row in ranking {
+            let tuned = methods.iter().find(|method| method.key == row.method).map(|method| method.tuned()).unwrap_or_default();
+            table.add_row(self.cells(row, &headline, &tuned).into_iter().map(|cell| style.cell(cell, row.rank == Some(1))));
+        }
+        let last = 4 + headline.len();
+        for number in (0..=last).filter(|&number| number != 1) {
+            let column = table.column_mut(number).expect("the header has a title for each column");
+            column.set_constraint(ColumnConstraint::ContentWidth);
+            column.set_cell_alignment(if [3, 4].contains(&number) { CellAlignment::Left } else { CellAlignment::Right });
+        }
+        table
+    }
+
+    fn cells(&self, row: &LeaderboardRow, headline: &[MetricAt], tuned: &[String]) -> Vec<String> {
+        let mean = |at: MetricAt| {
+            self.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at)?.mean
+        };
+        let shown = |at: &MetricAt| mean(*at).map_or_else(|| "-".to_owned(), number::value);
+        let interval = row.ci_low.zip(row.ci_high).map(|(low, high)| format!("{} to {}", number::value(low), number::value(high)));
+        let failed = if row.failed > 0 { format!(" ({} failed)", row.failed) } else { String::new() };
+        let rank = row.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
+        let mut cells = vec![rank, row.title.clone(), shown(&headline[0]), interval.unwrap_or_else(|| "-".to_owned()), row.letters.clone()];
+        cells.extend(headline[1..].iter().map(shown));
+        cells.push(format!("{}{failed}", row.seeds));
+        cells.push(row.parameters.as_ref().map(|picked| number::parameters(picked, Some(tuned))).unwrap_or_default());
+        cells
+    }
+}
+
+fn heading(manifest: &Manifest) -> String {
+    let sizes = [(manifest.users, "user"), (manifest.items, "item"), (manifest.train + manifest.validation + manifest.test, "interaction")];
+    format!("{}: {}", manifest.name, sizes.map(|(size, noun)| number::counted(size, noun)).join(", "))
+}
+
+fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
+    let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
+    let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
+    let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
+    format!("{} {}", words::significance(input.evaluation, measured), words::conventions(input.evaluation, users as usize, seeds))
+}
+
+impl Style {
+    fn cell(self, content: String, best: bool) -> Cell {
+        let cell = Cell::new(content);
+        if self.color && best { cell.add_attribute(Attribute::Bold).fg(Color::Green) } else { cell }
+    }
+
+    fn bold(self, text: &str) -> String {
+        if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    fn alarm(self, text: &str) -> String {
+        if self.color { format!("\u{1b}[1;31m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Breaks a paragraph at spaces.
+    fn wrap(self, text: &str) -> String {
+        let width = usize::from(self.width.unwrap_or(u16::MAX));
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ') {
+            match lines.last_mut() {
+                Some(line) if line.trim().is_empty() || line.chars().count() + 1 + word.chars().count() <= width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn the_table_says_who_won_how_to_read_it_and_what_failed() {
+        let sweep = example::sweep();
+        let input = sweep.input();
+        let report = Report::new(&input).unwrap();
+        let text = report.terminal(&input, Style { width: Some(120), color: false });
+        assert!(text.starts_with("books: 400 users, 8,360 items, 32,"), "{text}");
+        for expected in [
+            "softmax-at-k(20) on mf-64 ranks best on books",
+            "Methods that share a letter do not differ significantly: paired t-test",
+            "21 pairs of methods, adjusted after Holm",
+            "2 trials failed:",
+            "step 7: the gradient of the item vectors is NaN <&>",
+            "films: 300 users",
+        ] {
+            assert!(text.replace('\n', " ").contains(expected), "{expected}\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_best_row_is_marked_where_colours_are_understood() {
+        let sweep = example::sweep();
+        let input = sweep.input();
+        let text = Report::new(&input).unwrap().terminal(&input, Style { width: None, color: true });
+        let best = text.lines().find(|line| line.contains("softmax-at-k(20) on mf-64")).unwrap();
+        assert!(best.contains("\u{1b}["), "{best}");
+    }
+
+    #[test]
+    fn paragraphs_break_at_spaces() {
+        let style = Style { width: Some(10), color: false };
+        assert_eq!(style.wrap("one two three four"), "one two\nthree four");
+        assert_eq!(style.wrap("  indented"), "  indented");
+        assert_eq!(Style::default().wrap("one two three four"), "one two three four");
+    }
+
+    #[test]
+    fn nothing_measured_is_still_a_table() {
+        let sweep = example::sweep();
+        let input = Input { values: &[], comparisons: &[], ..sweep.input() };
+        let text = Report::new(&input).unwrap().terminal(&input, Style::default());
+        assert!(text.contains("No method has a result on books.") && text.contains("bpr on mf-64"), "{text}");
+    }
+}
