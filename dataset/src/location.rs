@@ -10,6 +10,7 @@ use std::{
     collections::HashMap,
     fmt,
     io::{self, Read},
+    path::{Component, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
 use url::Url;
@@ -35,7 +36,7 @@ impl Location {
         let url = match Url::parse(text) {
             Ok(url) if url.scheme().len() > 1 => url,
             _ => {
-                let absolute = std::path::absolute(text).map_err(|error| refuse(error.to_string()))?;
+                let absolute = std::path::absolute(text).and_then(without_parents).map_err(|error| refuse(error.to_string()))?;
                 Url::from_file_path(absolute).map_err(|()| refuse("not a path of this system".to_owned()))?
             }
         };
@@ -62,8 +63,8 @@ impl Location {
     }
 
     /// The path on this machine, where the location is a local one.
-    pub fn local_path(&self) -> Option<std::path::PathBuf> {
-        (self.base == "file://").then(|| std::path::PathBuf::from(format!("/{}", self.path)))
+    pub fn local_path(&self) -> Option<PathBuf> {
+        (self.base == "file://").then(|| PathBuf::from(format!("/{}", self.path)))
     }
 
     /// Whether a file stands here.
@@ -186,6 +187,14 @@ impl fmt::Debug for Location {
     }
 }
 
+/// The path without `..`, which stores do not know: the part up to the last one is looked up on this machine.
+fn without_parents(path: PathBuf) -> io::Result<PathBuf> {
+    let steps: Vec<Component<'_>> = path.components().collect();
+    let Some(last) = steps.iter().rposition(|step| *step == Component::ParentDir) else { return Ok(path) };
+    let known = steps[..=last].iter().collect::<PathBuf>().canonicalize()?;
+    Ok(known.join(steps[last + 1..].iter().collect::<PathBuf>()))
+}
+
 /// One store for each server and bucket, so that connections and the contents of `memory://` are shared.
 fn store_of(url: &Url, base: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
     static STORES: OnceLock<Mutex<HashMap<String, Arc<dyn ObjectStore>>>> = OnceLock::new();
@@ -254,6 +263,16 @@ mod tests {
         let root = Location::parse(folder.path().to_str().unwrap()).unwrap();
         conforms(&root);
         assert_eq!(root.join("x").local_path().unwrap(), folder.path().join("x"));
+    }
+
+    #[test]
+    fn a_path_may_go_up() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        let text = folder.path().join("inner/../data/./a.csv");
+        let at = Location::parse(text.to_str().unwrap()).unwrap();
+        assert_eq!(at.local_path().unwrap(), folder.path().canonicalize().unwrap().join("data/a.csv"));
+        assert!(Location::parse("no-such-folder/../a.csv").is_err());
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
-use crate::{Source, Split};
+use crate::{Error, KCore, Result, Source, Split, source::Has, split};
 use serde::{Deserialize, Serialize};
 
 /// How raw interactions become a prepared dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
-    /// The dataset's name in tables and folders.
+    /// The dataset's name in tables and folders: letters, digits, `-`, `_` and `.`.
     pub name: String,
     /// Where the interactions come from.
     pub source: Source,
@@ -22,22 +22,119 @@ pub struct Preparation {
     pub split: Split,
 }
 
-/// `k_core: 10`, or `k_core: {users: 10, items: 5}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum KCore {
-    /// The same bound for users and items.
-    Both(u32),
-    /// A bound for each.
-    Each(KCoreBounds),
+impl Preparation {
+    /// Checks all that can be checked without reading the source.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], which names the key, the value and what was expected.
+    pub fn check(&self) -> Result<()> {
+        check_name(&self.name)?;
+        self.source.check()?;
+        if let Some(least) = self.min_rating.filter(|least| !least.is_finite()) {
+            return Err(Error::setting("min_rating", format!("{least} is no bound (expected a finite number)")));
+        }
+        if let Some(bounds) = self.k_core {
+            bounds.check()?;
+        }
+        self.split.check()?;
+        if self.source.is_split() { self.check_given() } else { self.check_whole() }
+    }
+
+    /// A source that comes split is used exactly as it is.
+    fn check_given(&self) -> Result<()> {
+        let exactly = "the source comes split and is used exactly as given";
+        let Split::Given(given) = &self.split else {
+            return Err(Error::setting("split.kind", format!("{exactly} (expected `kind: given`, or no `split`)")));
+        };
+        if given.validation > 0.0 && self.source.parts().contains(&dataset::Split::Validation) {
+            return Err(Error::setting("split.validation", "the source brings a validation file (expected one of the two)"));
+        }
+        let filter = [("min_rating", self.min_rating.is_some()), ("k_core", self.k_core.is_some())];
+        match filter.into_iter().find(|&(_, set)| set) {
+            Some((key, _)) => Err(Error::setting(key, format!("{exactly} (filter before splitting, and leave this key out)"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_whole(&self) -> Result<()> {
+        if matches!(self.split, Split::Given(_)) {
+            return Err(Error::setting("split", "the source does not come split (expected `kind: random`, `temporal` or `leave-last`)"));
+        }
+        if self.min_rating.is_some() && self.source.ratings() == Has::No {
+            return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
+        }
+        if self.split.needs_timestamps() && self.source.timestamps() == Has::No {
+            return Err(split::no_timestamps());
+        }
+        Ok(())
+    }
 }
 
-/// The least number of interactions of a user and of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KCoreBounds {
-    /// Of a user.
-    pub users: u32,
-    /// Of an item.
-    pub items: u32,
+fn check_name(name: &str) -> Result<()> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err(Error::setting("name", format!("`{name}` cannot name a folder (expected letters, digits, `-`, `_` and `.`)")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn failure(more: Value) -> String {
+        let mut settings = json!({"name": "d", "source": {"movielens": {"path": "ratings.dat"}}, "split": {"random": {"test": 0.2}}});
+        settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let preparation: Preparation = serde_json::from_value(settings).unwrap();
+        preparation.check().err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn a_good_one_passes() {
+        assert_eq!(failure(json!({"min_rating": 3, "k_core": {"users": 10, "items": 5}})), "");
+        assert_eq!(failure(json!({"source": {"adjacency": {"train": "a", "test": "b"}}, "split": {"given": {"validation": 0.1}}})), "");
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        let adjacency = json!({"adjacency": {"train": "a", "test": "b"}});
+        let three = json!({"splits": {"train": "a", "test": "b", "validation": "c"}});
+        let timeless = json!({"delimited": {"path": "a.csv", "columns": {"user": "u", "item": "i"}}});
+        let given = json!({"given": {"validation": 0.1}});
+        let cases = [
+            (json!({"name": ""}), "`name`: `` cannot name a folder"),
+            (json!({"name": "a/b"}), "`name`: `a/b` cannot name a folder"),
+            (json!({"k_core": 0}), "`k_core`: 0 is no bound"),
+            (json!({"split": {"random": {"test": 1.5}}}), "`split.test`: 1.5 is no share"),
+            (json!({"split": given}), "`split`: the source does not come split"),
+            (json!({"source": adjacency}), "`split.kind`: the source comes split"),
+            (json!({"source": adjacency, "split": given, "k_core": 5}), "`k_core`: the source comes split"),
+            (json!({"source": adjacency, "split": given, "min_rating": 5}), "`min_rating`: the source comes split"),
+            (json!({"source": three, "split": given}), "`split.validation`: the source brings a validation file"),
+            (json!({"source": timeless, "min_rating": 3}), "`min_rating`: the source has no ratings"),
+            (json!({"source": timeless, "split": {"leave-last": {}}}), "`split.kind`: the source has no timestamps"),
+            (json!({"source": {"synthetic": {"users": 0}}}), "`source`: `users`, `items` and `dim`"),
+        ];
+        for (settings, expected) in cases {
+            let message = failure(settings);
+            assert!(message.starts_with(expected), "{message}");
+        }
+        let infinite =
+            Preparation { min_rating: Some(f64::INFINITY), ..serde_json::from_value(json!({"name": "d", "source": three})).unwrap() };
+        assert!(infinite.check().unwrap_err().to_string().starts_with("`min_rating`: inf is no bound"));
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_at_every_depth() {
+        for text in [
+            r#"{"name": "d", "source": {"synthetic": {}}, "kcore": 5}"#,
+            r#"{"name": "d", "source": {"synthetic": {"user": 5}}}"#,
+            r#"{"name": "d", "source": {"splits": {"train": "a", "test": "b", "columns": {"user": 0, "item": 1, "rating": 2}}}}"#,
+            r#"{"name": "d", "source": {"synthetic": {}}, "split": {"leave-last": {"seed": 1}}}"#,
+        ] {
+            let message = serde_json::from_str::<Preparation>(text).unwrap_err().to_string();
+            assert!(message.contains("unknown field"), "{message}");
+        }
+    }
 }

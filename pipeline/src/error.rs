@@ -1,0 +1,112 @@
+//! What can go wrong between raw interactions and a prepared dataset.
+
+use datafusion::error::DataFusionError;
+use dataset::Location;
+use std::io;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Errors of a preparation. Each names the key, or the file and the line, the value, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A value of the sweep file cannot be used.
+    #[error("`{key}`: {reason}")]
+    Setting {
+        /// The key below the dataset's entry: `split.test`.
+        key: &'static str,
+        /// What is wrong, with the value and what was expected.
+        reason: String,
+    },
+    /// A raw file as a whole is not what its format says.
+    #[error("{at}: {reason}")]
+    File {
+        /// The file.
+        at: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A row of a raw file cannot be used.
+    #[error("{at} line {line}: {reason}")]
+    Row {
+        /// The file.
+        at: String,
+        /// The line on which the row starts, from 1.
+        line: u64,
+        /// The column, the value, and what was expected.
+        reason: String,
+    },
+    /// A raw file ends early, is no valid archive, or its store fails.
+    #[error("cannot read {at} after line {line}: {reason}")]
+    Unreadable {
+        /// The file.
+        at: String,
+        /// The last line that was read.
+        line: u64,
+        /// What it means and what to do.
+        reason: &'static str,
+        /// The reader's error.
+        source: io::Error,
+    },
+    /// No interaction is left.
+    #[error(
+        "{dataset}: no interaction is left after `{step}`; before it there were {users} users, {items} items and {interactions} interactions: lower the bound"
+    )]
+    Empty {
+        /// The dataset's name.
+        dataset: String,
+        /// The step that removed the last ones.
+        step: String,
+        /// Users before the step.
+        users: usize,
+        /// Items before the step.
+        items: usize,
+        /// Interactions before the step.
+        interactions: usize,
+    },
+    /// The memory limit is too small even with spilling to disk.
+    #[error("cleaning does not fit in the memory limit of {limit} bytes, although it spills to disk: raise the limit or use fewer threads")]
+    Memory {
+        /// The limit.
+        limit: usize,
+        /// DataFusion's account of who holds what.
+        source: Box<DataFusionError>,
+    },
+    /// DataFusion failed: a full scratch disk, a broken Parquet file.
+    #[error("cannot {action}")]
+    Query {
+        /// What was tried.
+        action: String,
+        /// DataFusion's error.
+        source: Box<DataFusionError>,
+    },
+    /// The scratch folder cannot be used.
+    #[error("cannot write in the scratch folder {folder}")]
+    Scratch {
+        /// The folder.
+        folder: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The storage failed.
+    #[error(transparent)]
+    Storage(#[from] dataset::Error),
+}
+
+impl Error {
+    pub(crate) fn setting(key: &'static str, reason: impl Into<String>) -> Self {
+        Self::Setting { key, reason: reason.into() }
+    }
+
+    pub(crate) fn file(at: &Location, reason: impl Into<String>) -> Self {
+        Self::File { at: at.to_string(), reason: reason.into() }
+    }
+
+    pub(crate) fn row(at: &Location, line: u64, reason: impl Into<String>) -> Self {
+        Self::Row { at: at.to_string(), line, reason: reason.into() }
+    }
+
+    pub(crate) fn query(action: impl Into<String>, source: DataFusionError) -> Self {
+        Self::Query { action: action.into(), source: Box::new(source) }
+    }
+}

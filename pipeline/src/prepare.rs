@@ -1,0 +1,71 @@
+//! The way from a preparation to a stored dataset.
+
+use crate::{Error, Limits, Preparation, Result, edges::Edges, fingerprint, gather, rejected::RejectedRows, steps::Steps};
+use dataset::{Counts, Dataset, Location, Manifest, Split};
+
+/// A dataset that stands in the storage.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Its folder: `<datasets>/<name>-<fingerprint>`.
+    pub folder: Location,
+    /// What it holds.
+    pub manifest: Manifest,
+    /// Whether it was there already.
+    pub reused: bool,
+}
+
+/// Prepares a dataset in a folder below `datasets`, or finds it finished there. The counts after each step go to `progress` and into the
+/// manifest. The manifest is written last, so a folder that was left half-written is prepared again.
+///
+/// The files have the same bytes for any `limits`, and for any order of the source's rows.
+///
+/// # Errors
+/// Each names the key, or the file and line, and what to do: a bad setting, an unreadable source, a bad row, an interaction in two parts,
+/// nothing left after a step, a memory limit that is too small, or a storage that cannot be written.
+pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, progress: &mut dyn FnMut(&Counts)) -> Result<Prepared> {
+    let settings = fingerprint::settings(preparation)?;
+    let fingerprint = fingerprint::of(&settings);
+    let folder = datasets.join(&Dataset::folder(&preparation.name, &fingerprint));
+    match Dataset::read_manifest(&folder) {
+        Ok(manifest) => return Ok(Prepared { folder, manifest, reused: true }),
+        Err(dataset::Error::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut steps = Steps::new(&preparation.name, progress);
+    let mut rejected = RejectedRows::new(limits)?;
+    let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
+    let mut edges = gather(preparation, &mut rejected, limits, &mut steps)?;
+    preparation.split.hold_out(&mut edges)?;
+    count_parts(&edges, &mut steps)?;
+    rejected.store(&folder.join("rejected.tsv"))?;
+    let dataset = edges.into_dataset(preparation.name.clone(), fingerprint, steps.into_done(), settings);
+    let manifest = dataset.write(&folder)?;
+    Ok(Prepared { folder, manifest, reused: false })
+}
+
+/// Reports the parts, and what of test a model could not know or should not.
+fn count_parts(edges: &Edges, steps: &mut Steps<'_>) -> Result<()> {
+    for part in [Split::Train, Split::Validation, Split::Test] {
+        let counts = edges.counts(part.name(), |place| edges.parts[place] == part);
+        if counts.interactions == 0 && part != Split::Validation {
+            let reason = format!("{} is empty (expected users with more interactions, or a larger share)", part.name());
+            return Err(Error::setting("split", reason));
+        }
+        steps.add(counts);
+    }
+    let mut unknown = vec![true; edges.pairs.len()];
+    for row in edges.rows().filter(|row| edges.parts[row.clone()].contains(&Split::Train)) {
+        unknown[row].fill(false);
+    }
+    let unknown = edges.counts("test, of users without train", |place| edges.parts[place] == Split::Test && unknown[place]);
+    if unknown.interactions > 0 {
+        steps.add(unknown);
+    }
+    if let Some(times) = &edges.times {
+        let train = (0..times.len()).filter(|&place| edges.parts[place] == Split::Train).map(|place| times[place]);
+        let last = train.fold(f64::NEG_INFINITY, f64::max);
+        let earlier = |place: usize| edges.parts[place] == Split::Test && times[place] < last;
+        steps.add(edges.counts("test, before the last interaction of train", earlier));
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! `rejected.tsv`: the rows that `on_bad_row: skip` left out.
+//!
+//! ```text
+//! line <TAB> reason <TAB> raw
+//! ```
+//! `raw` is the row as it stands in the source, with `\t`, `\n`, `\r` and `\\` for tabs, line ends and backslashes.
+
+use crate::{Error, Limits, Result, source::Rejected};
+use dataset::Location;
+use std::{
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+};
+use tempfile::NamedTempFile;
+
+/// Rejected rows, in a scratch file.
+pub(crate) struct RejectedRows {
+    folder: PathBuf,
+    file: Option<BufWriter<NamedTempFile>>,
+    pub(crate) count: usize,
+    /// The first one, in words.
+    pub(crate) first: String,
+}
+
+impl RejectedRows {
+    /// None so far.
+    pub(crate) fn new(limits: &Limits) -> Result<Self> {
+        Ok(Self { folder: limits.scratch_folder()?, file: None, count: 0, first: String::new() })
+    }
+
+    pub(crate) fn add(&mut self, rejected: Rejected<'_>) -> Result<()> {
+        if self.count == 0 {
+            self.first = format!("line {}: {}", rejected.line, rejected.reason);
+        }
+        self.count += 1;
+        self.append(rejected).map_err(|source| self.failed(source))
+    }
+
+    /// Stores the rows, if there are any.
+    pub(crate) fn store(mut self, at: &Location) -> Result<()> {
+        let Some(mut file) = self.file.take() else { return Ok(()) };
+        file.flush().map_err(|source| self.failed(source))?;
+        Ok(at.upload(file.get_ref().path())?)
+    }
+
+    fn append(&mut self, rejected: Rejected<'_>) -> io::Result<()> {
+        if self.file.is_none() {
+            let mut file = BufWriter::new(NamedTempFile::new_in(&self.folder)?);
+            file.write_all(b"line\treason\traw\n")?;
+            self.file = Some(file);
+        }
+        let file = self.file.as_mut().expect("made above");
+        writeln!(file, "{}\t{}\t{}", rejected.line, escaped(rejected.reason.as_bytes()), escaped(rejected.raw))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Scratch { folder: self.folder.display().to_string(), source }
+    }
+}
+
+fn escaped(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
+}

@@ -1,0 +1,65 @@
+//! A user and all their items on each line, as LightGCN's files: `user item item …`, separated by spaces or tabs.
+//!
+//! A user without items on their line has none in that part.
+
+use super::{
+    content,
+    row::{Row, Sink},
+};
+use crate::{Error, Result};
+use dataset::{Location, Split};
+use serde::{Deserialize, Serialize};
+use std::io::BufRead;
+
+/// `adjacency` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adjacency {
+    /// The file that models learn from.
+    pub train: String,
+    /// The file that is reported.
+    pub test: String,
+}
+
+impl Adjacency {
+    pub(crate) fn path(&self, part: Split) -> Option<&str> {
+        match part {
+            Split::Train => Some(&self.train),
+            Split::Validation => None,
+            Split::Test => Some(&self.test),
+        }
+    }
+
+    pub(crate) fn read(&self, part: Split, sink: &mut dyn Sink) -> Result<()> {
+        let Some(path) = self.path(part) else { return Ok(()) };
+        let at = Location::parse(path)?;
+        let mut content = content::open(&at)?;
+        let mut text = Vec::new();
+        for line in 1.. {
+            text.clear();
+            if content.read_until(b'\n', &mut text).map_err(|error| content::unreadable(&at, line - 1, error))? == 0 {
+                break;
+            }
+            let text = std::str::from_utf8(&text).map_err(|_| Error::row(&at, line, "not UTF-8; convert the file to UTF-8"))?;
+            let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
+            let Some(user) = ids.next() else { continue };
+            ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::testing::{pair, read, source, stored};
+    use dataset::Split;
+    use serde_json::json;
+
+    #[test]
+    fn items_follow_their_user() {
+        let train = stored("adjacency/train.txt", "0 3 4\r\n1 \n\n2\t3\n");
+        let source = source(json!({"adjacency": {"train": train, "test": train}}));
+        assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("0", "3"), pair("0", "4"), pair("2", "3")]);
+        assert_eq!(source.parts(), [Split::Train, Split::Test]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Text with any separator, with or without a header.
+
+use super::{
+    columns::Columns,
+    row::Sink,
+    text::{self, Header, Layout, OnBadRow},
+};
+use crate::{Error, Result};
+use dataset::Location;
+use serde::{Deserialize, Serialize};
+
+/// `delimited` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Delimited {
+    /// The file.
+    pub path: String,
+    /// One or more characters between fields.
+    #[serde(default = "comma")]
+    pub separator: String,
+    /// Whether the first line holds names.
+    #[serde(default = "yes")]
+    pub header: bool,
+    /// Which columns hold what.
+    pub columns: Columns,
+    /// What to do with a row that cannot be used.
+    #[serde(default)]
+    pub on_bad_row: OnBadRow,
+}
+
+fn comma() -> String {
+    ",".to_owned()
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Delimited {
+    pub(crate) fn check(&self) -> Result<()> {
+        check_separator(&self.separator)?;
+        self.columns.check(self.header)
+    }
+
+    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+        let layout = Layout {
+            separator: &self.separator,
+            header: if self.header { Header::Names } else { Header::Absent },
+            columns: self.columns.clone(),
+            on_bad_row: self.on_bad_row,
+            advice: "correct the row, or set `on_bad_row: skip`",
+        };
+        text::read(&Location::parse(&self.path)?, &layout, sink)
+    }
+}
+
+/// A separator must be told from quotes and line ends.
+pub(super) fn check_separator(separator: &str) -> Result<()> {
+    if separator.is_empty() || separator.contains(['"', '\n', '\r']) {
+        let reason = format!("{separator:?} cannot separate fields (expected one or more characters, no quotes or line ends)");
+        return Err(Error::setting("source.separator", reason));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::testing::{Kept, failure, pair, read, source, stored};
+    use dataset::Split;
+    use serde_json::{Value, json};
+
+    const HEADER: &str = "user,item,stars,when\n";
+
+    fn from(name: &str, content: &str, more: Value) -> crate::Source {
+        let columns = json!({"user": "user", "item": "item", "rating": "stars", "timestamp": "when"});
+        let mut settings = json!({"path": stored(name, content), "columns": columns});
+        settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        source(json!({"delimited": settings}))
+    }
+
+    fn kept(source: &crate::Source) -> Kept {
+        read(source, Split::Train).unwrap()
+    }
+
+    #[test]
+    fn ids_with_commas_and_quotes() {
+        let source = from("quotes.csv", "when,stars,item,user\n1, 4.5 ,\"a,\"\"b\"\"\",\"x\ny\"\r\n", json!({}));
+        assert_eq!(kept(&source).rows, [("x\ny".into(), "a,\"b\"".into(), Some(4.5), Some(1.0))]);
+    }
+
+    #[test]
+    fn columns_by_index_and_a_long_separator() {
+        let more = json!({"separator": " | ", "header": false, "columns": {"user": 2, "item": 0}});
+        assert_eq!(kept(&from("index.txt", "i1 | x | u1\ni2 | y | u2\n", more)).rows, [pair("u1", "i1"), pair("u2", "i2")]);
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        let cases = [
+            ("u,i,4\n", "3 fields where the header has 4"),
+            ("u,i,good,1\n", "column `stars`: `good` is not a number"),
+            ("u,i,NaN,1\n", "column `stars`: `NaN` is not finite"),
+            ("u,i,1,-inf\n", "column `when`: `-inf` is not finite"),
+            ("u,,4,1\n", "column `item` is empty"),
+            ("\"u\"x,i,4,1\n", "text after a closing quote"),
+        ];
+        for (row, expected) in cases {
+            let message = failure(&from("bad.csv", &format!("{HEADER}\nu,i,3,1\n{row}"), json!({})));
+            assert!(message.contains("bad.csv line 4: ") && message.contains(expected), "{message}");
+            assert!(message.contains("`on_bad_row: skip`"), "{message}");
+        }
+    }
+
+    #[test]
+    fn bad_rows_are_skipped_and_kept() {
+        let content = format!("{HEADER}u,i,4,1\nu,i,4\nv,\"j,x,nan,2\"\nw,j,3,3\n");
+        let kept = kept(&from("skip.csv", &content, json!({"on_bad_row": "skip"})));
+        assert_eq!(kept.rows.len(), 2);
+        let lines: Vec<(u64, &[u8])> = kept.rejected.iter().map(|(line, _, raw)| (*line, &raw[..])).collect();
+        assert_eq!(lines, [(3, &b"u,i,4"[..]), (4, &b"v,\"j,x,nan,2\""[..])]);
+        assert_eq!(kept.rejected[1].1, "2 fields where the header has 4");
+    }
+
+    #[test]
+    fn the_first_row_sets_the_width_without_a_header() {
+        let more = json!({"header": false, "columns": {"user": 0, "item": 3}});
+        let message = failure(&from("short.csv", "a,b,c\n", more.clone()));
+        assert!(message.contains("line 1: 3 fields where at least 4 are needed"), "{message}");
+        let message = failure(&from("width.csv", "a,b,c,d\ne,f,g,h,i\n", more));
+        assert!(message.contains("line 2: 5 fields where line 1 has 4"), "{message}");
+    }
+
+    #[test]
+    fn a_missing_column_lists_the_present_ones() {
+        let message = failure(&from("missing.csv", "user,item,rating,when\n", json!({})));
+        assert!(
+            message.ends_with("no column `stars` (rating) in the header; its 4 columns are `user`, `item`, `rating`, `when`"),
+            "{message}"
+        );
+        assert!(failure(&from("empty.csv", "", json!({}))).contains("the file is empty"));
+    }
+
+    #[test]
+    fn impossible_settings() {
+        let message = failure(&from("separator.csv", HEADER, json!({"separator": ""})));
+        assert!(message.starts_with("`source.separator`: \"\" cannot separate"), "{message}");
+        let message = failure(&from("names.csv", HEADER, json!({"header": false})));
+        assert!(message.contains("`header: true`"), "{message}");
+    }
+
+    #[test]
+    fn a_truncated_gzip_and_a_missing_file() {
+        let mut encoder = flate2::read::GzEncoder::new("a,b,1,2\n".as_bytes(), flate2::Compression::none());
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut encoder, &mut bytes).unwrap();
+        stored("cut.csv.gz", &bytes[..bytes.len() - 6]);
+        let settings = |path: &str| json!({"delimited": {"path": path, "header": false, "columns": {"user": 0, "item": 1}}});
+        let message = failure(&source(settings("memory:///sources/cut.csv.gz")));
+        assert!(message.contains("cut.csv.gz after line 1: the compressed data ends in the middle"), "{message}");
+        let message = failure(&source(settings("memory:///sources/none.csv")));
+        assert!(message.contains("memory:///sources/none.csv does not exist"), "{message}");
+    }
+
+    #[test]
+    fn other_text_encodings_are_refused() {
+        stored("latin.csv", b"a,caf\xe9\n".to_vec());
+        let settings = json!({"path": "memory:///sources/latin.csv", "header": false, "columns": {"user": 0, "item": 1}});
+        let message = failure(&source(json!({"delimited": settings})));
+        assert!(message.contains("line 1: column 1 (item): ") && message.contains("not UTF-8"), "{message}");
+    }
+}

@@ -1,0 +1,207 @@
+//! A Parquet file, scanned by DataFusion.
+//!
+//! Ids are text or integers, ratings are numbers, timestamps are numbers, timestamps or dates.
+
+use super::{
+    columns::Columns,
+    row::{Row, Sink},
+};
+use crate::{Error, Result};
+use arrow::{
+    array::{Array, AsArray, RecordBatch},
+    datatypes::{DataType, Float64Type},
+};
+use datafusion::{
+    datasource::object_store::ObjectStoreUrl,
+    error::DataFusionError,
+    prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
+};
+use dataset::{Location, block_on};
+use futures::StreamExt;
+use serde::{Deserialize, Serialize};
+
+/// `parquet` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parquet {
+    /// The file.
+    pub path: String,
+    /// Which columns hold what, by name.
+    pub columns: ParquetColumns,
+}
+
+/// Columns of a Parquet file, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParquetColumns {
+    /// The user's id: text or integers.
+    pub user: String,
+    /// The item's id: text or integers.
+    pub item: String,
+    /// A number.
+    #[serde(default)]
+    pub rating: Option<String>,
+    /// A number, a timestamp or a date.
+    #[serde(default)]
+    pub timestamp: Option<String>,
+}
+
+impl Parquet {
+    pub(crate) fn check(&self) -> Result<()> {
+        let ParquetColumns { user, item, rating, timestamp } = &self.columns;
+        Columns::named(user, item, rating.as_deref(), timestamp.as_deref()).check(true)
+    }
+
+    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+        let at = Location::parse(&self.path)?;
+        if !at.exists()? {
+            return Err(dataset::Error::NotFound { at: at.to_string() }.into());
+        }
+        let failed = |error: DataFusionError| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error);
+        let frame = block_on(scan(&at)).map_err(failed)?;
+        let frame = frame.clone().select(self.selection(&frame, &at)?).map_err(failed)?;
+        let mut stream = block_on(frame.execute_stream()).map_err(failed)?;
+        let mut rows = 0;
+        while let Some(batch) = block_on(stream.next()) {
+            let batch = batch.map_err(failed)?;
+            self.give(&batch, rows, &at, sink)?;
+            rows += batch.num_rows();
+        }
+        Ok(())
+    }
+
+    /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
+    fn selection(&self, frame: &DataFrame, at: &Location) -> Result<Vec<Expr>> {
+        let columns = &self.columns;
+        let mut selection = vec![select(frame, &columns.user, Role::Id, at)?, select(frame, &columns.item, Role::Id, at)?];
+        if let Some(rating) = &columns.rating {
+            selection.push(select(frame, rating, Role::Rating, at)?);
+        }
+        if let Some(timestamp) = &columns.timestamp {
+            selection.push(select(frame, timestamp, Role::Time, at)?);
+        }
+        Ok(selection)
+    }
+
+    fn give(&self, batch: &RecordBatch, before: usize, at: &Location, sink: &mut dyn Sink) -> Result<()> {
+        let names = [Some(&self.columns.user), Some(&self.columns.item), self.columns.rating.as_ref(), self.columns.timestamp.as_ref()];
+        let names: Vec<&String> = names.into_iter().flatten().collect();
+        let bad = |row: usize, column: usize, what: &str| {
+            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, names[column]))
+        };
+        let id = |row: usize, column: usize| {
+            let ids = batch.column(column).as_string::<i32>();
+            let id = if ids.is_null(row) { "" } else { ids.value(row) };
+            if id.trim_ascii().is_empty() { Err(bad(row, column, "is empty (expected an id)")) } else { Ok(id) }
+        };
+        let number = |row: usize, column: Option<usize>| {
+            let Some(column) = column else { return Ok(None) };
+            let numbers = batch.column(column).as_primitive::<Float64Type>();
+            let valid = numbers.is_valid(row) && numbers.value(row).is_finite();
+            if valid { Ok(Some(numbers.value(row))) } else { Err(bad(row, column, "is null or not finite (expected a number)")) }
+        };
+        let rating = self.columns.rating.as_ref().map(|_| 2);
+        let time = self.columns.timestamp.as_ref().map(|_| batch.num_columns() - 1);
+        (0..batch.num_rows()).try_for_each(|row| {
+            sink.row(Row { user: id(row, 0)?, item: id(row, 1)?, rating: number(row, rating)?, time: number(row, time)? })
+        })
+    }
+}
+
+/// The file as a table, in the order of its rows.
+async fn scan(at: &Location) -> Result<DataFrame, DataFusionError> {
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    let url = ObjectStoreUrl::parse("source://file")?;
+    let (store, path) = at.store();
+    session.register_object_store(url.as_ref(), store);
+    let options = ParquetReadOptions { file_extension: "", ..ParquetReadOptions::default() };
+    session.read_parquet(format!("{url}{path}"), options).await
+}
+
+#[derive(Clone, Copy)]
+enum Role {
+    Id,
+    Rating,
+    Time,
+}
+
+/// A column by its exact name, in the one type that its role has here.
+fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Expr> {
+    let fields = frame.schema().fields();
+    let Some(field) = fields.iter().find(|field| field.name() == name) else {
+        let present: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
+        return Err(Error::file(at, format!("no column `{name}`; its {} columns are `{}`", present.len(), present.join("`, `"))));
+    };
+    let of = field.data_type();
+    let temporal = matches!(of, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
+    let (fits, expected) = match role {
+        Role::Id => (of.is_integer() || of.is_string(), "text or integers"),
+        Role::Rating => (of.is_numeric(), "numbers"),
+        Role::Time => (of.is_numeric() || temporal, "numbers, timestamps or dates"),
+    };
+    if !fits {
+        return Err(Error::file(at, format!("column `{name}` is of type {of} (expected {expected})")));
+    }
+    let column = ident(name);
+    Ok(match role {
+        Role::Id => cast(column, DataType::Utf8),
+        Role::Time if matches!(of, DataType::Date32) => cast(cast(column, DataType::Int32), DataType::Float64),
+        Role::Time if temporal => cast(cast(column, DataType::Int64), DataType::Float64),
+        _ => cast(column, DataType::Float64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::testing::{failure, read, source};
+    use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+    use dataset::{Location, Split, table};
+    use serde_json::{Value, json};
+    use std::sync::Arc;
+
+    fn stored(name: &str) -> String {
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("User", Arc::new(StringArray::from(vec!["a,\"b\"", "c"]))),
+            ("item.id", Arc::new(Int64Array::from(vec![7, 8]))),
+            ("stars", Arc::new(Float32Array::from(vec![4.5, 3.0]))),
+            ("when", Arc::new(TimestampMillisecondArray::from(vec![1_500, 2_500]))),
+            ("empty", Arc::new(StringArray::from(vec![None, Some("x")]))),
+        ];
+        let url = format!("memory:///sources/{name}");
+        table::write(&Location::parse(&url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+        url
+    }
+
+    fn from(name: &str, columns: Value) -> crate::Source {
+        source(json!({"parquet": {"path": stored(name), "columns": columns}}))
+    }
+
+    #[test]
+    fn columns_are_cast_by_their_role() {
+        let all = from("all.parquet", json!({"user": "User", "item": "item.id", "rating": "stars", "timestamp": "when"}));
+        let rows = read(&all, Split::Train).unwrap().rows;
+        assert_eq!(rows, [("a,\"b\"".into(), "7".into(), Some(4.5), Some(1_500.0)), ("c".into(), "8".into(), Some(3.0), Some(2_500.0))]);
+        let timed = from("timed.bin", json!({"user": "item.id", "item": "User", "timestamp": "stars"}));
+        assert_eq!(read(&timed, Split::Train).unwrap().rows[1], ("8".into(), "c".into(), None, Some(3.0)));
+    }
+
+    #[test]
+    fn bad_columns_are_named() {
+        let missing = failure(&from("missing.parquet", json!({"user": "user", "item": "item.id"})));
+        assert!(missing.ends_with("no column `user`; its 5 columns are `User`, `item.id`, `stars`, `when`, `empty`"), "{missing}");
+        let kind = failure(&from("kind.parquet", json!({"user": "stars", "item": "item.id"})));
+        assert!(kind.contains("`stars` is of type Float32 (expected text or integers)"), "{kind}");
+        let null = failure(&from("null.parquet", json!({"user": "empty", "item": "item.id"})));
+        assert!(null.contains("null.parquet: row 1: column `empty` is empty"), "{null}");
+    }
+
+    #[test]
+    fn what_is_no_parquet_is_named() {
+        let at = Location::parse("memory:///sources/text.parquet").unwrap();
+        at.write("user,item\n").unwrap();
+        let settings = json!({"path": at.to_string(), "columns": {"user": "user", "item": "item"}});
+        assert!(failure(&source(json!({"parquet": settings}))).contains("sources/text.parquet as Parquet"));
+        let none = json!({"path": "memory:///sources/none.parquet", "columns": {"user": "user", "item": "item"}});
+        assert!(failure(&source(json!({"parquet": none}))).contains("does not exist"));
+    }
+}

@@ -1,0 +1,72 @@
+//! RecBole's atomic interaction files: tab-separated, with a header of `name:type`.
+//!
+//! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at.
+
+use super::{
+    columns::{ColumnRef, Columns},
+    records::Records,
+    row::Sink,
+    text::{self, Header, Layout, OnBadRow},
+};
+use crate::Result;
+use dataset::Location;
+use serde::{Deserialize, Serialize};
+
+/// `recbole` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recbole {
+    /// The `.inter` file.
+    pub path: String,
+}
+
+impl Recbole {
+    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+        let at = Location::parse(&self.path)?;
+        let layout = Layout {
+            separator: "\t",
+            header: Header::Typed,
+            columns: columns(&at)?,
+            on_bad_row: OnBadRow::Error,
+            advice: "correct the row, or read the file as `format: delimited` with `on_bad_row: skip`",
+        };
+        text::read(&at, &layout, sink)
+    }
+}
+
+/// The optional columns are asked for only where the header has them.
+fn columns(at: &Location) -> Result<Columns> {
+    let mut records = Records::open(at, "\t")?;
+    let header = records.next()?;
+    let has = |name: &str| {
+        let names = header.iter().flat_map(|header| header.fields.iter());
+        names.map(|field| field.split(|&byte| byte == b':').next().unwrap_or_default()).any(|field| field == name.as_bytes())
+    };
+    let optional = |name: &str| has(name).then(|| ColumnRef::Name(name.to_owned()));
+    Ok(Columns { rating: optional("rating"), timestamp: optional("timestamp"), ..Columns::named("user_id", "item_id", None, None) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::testing::{failure, pair, read, source, stored};
+    use dataset::Split;
+    use serde_json::json;
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let content = "venue:token\titem_id:token\tuser_id:token\ttimestamp:float\trating:float\nx\t242\t196\t881250949\t3\n";
+        let found = source(json!({"recbole": {"path": stored("a.inter", content)}}));
+        assert_eq!(read(&found, Split::Train).unwrap().rows, [("196".into(), "242".into(), Some(3.0), Some(881_250_949.0))]);
+        let bare = source(json!({"recbole": {"path": stored("b.inter", "user_id:token\titem_id:token\n196\t242\n")}}));
+        assert_eq!(read(&bare, Split::Train).unwrap().rows, [pair("196", "242")]);
+    }
+
+    #[test]
+    fn a_missing_column_is_named() {
+        let message = failure(&source(json!({"recbole": {"path": stored("c.inter", "user:token\titem_id:token\n1\t2\n")}})));
+        assert!(
+            message.ends_with("no column `user_id` (user) in the header; its 2 columns are `user:token`, `item_id:token`"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Files that come split: each row is an interaction, a repeat counts once.
+
+use super::{
+    columns::IdColumns,
+    delimited::check_separator,
+    row::Sink,
+    text::{self, Header, Layout, OnBadRow},
+};
+use crate::Result;
+use dataset::{Location, Split};
+use serde::{Deserialize, Serialize};
+
+/// `splits` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Splits {
+    /// The file that models learn from.
+    pub train: String,
+    /// The file that is reported.
+    pub test: String,
+    /// The file that values are tuned on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<String>,
+    /// One or more characters between fields.
+    #[serde(default = "tab")]
+    pub separator: String,
+    /// Whether the first line of each file holds names.
+    #[serde(default)]
+    pub header: bool,
+    /// Which columns hold the ids; others are not looked at.
+    #[serde(default)]
+    pub columns: IdColumns,
+}
+
+fn tab() -> String {
+    "\t".to_owned()
+}
+
+impl Splits {
+    pub(crate) fn check(&self) -> Result<()> {
+        check_separator(&self.separator)?;
+        super::Columns::from(self.columns.clone()).check(self.header)
+    }
+
+    pub(crate) fn path(&self, part: Split) -> Option<&str> {
+        match part {
+            Split::Train => Some(&self.train),
+            Split::Validation => self.validation.as_deref(),
+            Split::Test => Some(&self.test),
+        }
+    }
+
+    pub(crate) fn read(&self, part: Split, sink: &mut dyn Sink) -> Result<()> {
+        let Some(path) = self.path(part) else { return Ok(()) };
+        let layout = Layout {
+            separator: &self.separator,
+            header: if self.header { Header::Names } else { Header::Absent },
+            columns: self.columns.clone().into(),
+            on_bad_row: OnBadRow::Error,
+            advice: "correct the row",
+        };
+        text::read(&Location::parse(path)?, &layout, sink)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::testing::{pair, read, source, stored};
+    use dataset::Split;
+    use serde_json::json;
+
+    #[test]
+    fn each_part_is_its_file() {
+        let (train, test) = (stored("splits/train.tsv", "0\t5\n0\t6\n1\t5\n"), stored("splits/test.tsv", "0\t7\n"));
+        let source = source(json!({"splits": {"train": train, "test": test}}));
+        assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("0", "5"), pair("0", "6"), pair("1", "5")]);
+        assert_eq!(read(&source, Split::Test).unwrap().rows, [pair("0", "7")]);
+        assert_eq!(source.parts(), [Split::Train, Split::Test]);
+    }
+
+    #[test]
+    fn a_header_and_names() {
+        let train = stored("splits/named.csv", "item,when,user\ni,9,u\n");
+        let columns = json!({"user": "user", "item": "item"});
+        let source = source(json!({"splits": {"train": train, "test": train, "separator": ",", "header": true, "columns": columns}}));
+        assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("u", "i")]);
+    }
+}

@@ -1,0 +1,25 @@
+//! The source comes split, and is used exactly so. Validation may be taken out of its train.
+
+use super::{ratio::Ratio, validation};
+use crate::{Result, edges::Edges};
+use serde::{Deserialize, Serialize};
+
+/// `given` in a sweep file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Given {
+    /// The share of each user's train that is validation, by the rule of all splits; only where the source brings no validation.
+    pub validation: f64,
+    /// The seed of validation.
+    pub seed: u64,
+}
+
+impl Given {
+    pub(crate) fn check(&self) -> Result<()> {
+        Ratio::new("split.validation", self.validation).map(|_| ())
+    }
+
+    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+        validation::hold_out(edges, self.validation, self.seed)
+    }
+}

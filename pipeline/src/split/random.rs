@@ -1,0 +1,52 @@
+//! A share of each user's interactions, at random.
+//!
+//! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](super::order), and so keeps at least
+//! one. Validation comes out of the rest by the rule of [`validation`](super::validation).
+
+use super::{order, ratio::Ratio, validation};
+use crate::{Error, Result, edges::Edges};
+use dataset::Split;
+use serde::{Deserialize, Serialize};
+
+/// `random` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// The share of each user's interactions that is test.
+    pub test: f64,
+    /// The share of each user's train that is validation.
+    #[serde(default)]
+    pub validation: f64,
+    /// The seed.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Random {
+    pub(crate) fn check(&self) -> Result<()> {
+        check_shares(self.test, self.validation)
+    }
+
+    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+        let share = Ratio::new("split.test", self.test)?;
+        for row in edges.rows() {
+            let count = share.of(row.len());
+            let places = order::shuffled(edges, row, self.seed);
+            edges.put(&places[..count], Split::Test);
+        }
+        validation::hold_out(edges, self.validation, self.seed)
+    }
+}
+
+/// Both are shares, test is not nothing, and they leave something for train.
+pub(super) fn check_shares(test: f64, validation: f64) -> Result<()> {
+    if Ratio::new("split.test", test)?.is_zero() {
+        return Err(Error::setting("split.test", "0 leaves nothing to test on (expected a number between 0 and 1)"));
+    }
+    Ratio::new("split.validation", validation)?;
+    if test + validation >= 1.0 {
+        let reason = format!("{test} and `validation` {validation} are all there is (expected a sum below 1)");
+        return Err(Error::setting("split.test", reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Each kind on small interactions whose parts are written down.
+
+use super::*;
+use dataset::Split as Part;
+
+/// Users by letter, items by number from 1; each with its time.
+fn edges(rows: &[(char, u32, f64)]) -> Edges {
+    let mut rows: Vec<(u64, f64)> =
+        rows.iter().map(|&(user, item, time)| (crate::edges::pair(user as u32 - 'a' as u32, item - 1), time)).collect();
+    rows.sort_by_key(|row| row.0);
+    Edges {
+        user_ids: ('a'..='e').map(String::from).collect(),
+        item_ids: (1..=10).map(|item| item.to_string()).collect(),
+        parts: vec![Part::Train; rows.len()],
+        pairs: rows.iter().map(|row| row.0).collect(),
+        times: Some(rows.iter().map(|row| row.1).collect()),
+    }
+}
+
+/// The items of a user in a part.
+fn items(edges: &Edges, user: char, part: Part) -> Vec<u32> {
+    let of_user = |pair: u64| crate::edges::unpair(pair).0 == user as u32 - 'a' as u32;
+    let all = edges.pairs.iter().zip(&edges.parts);
+    all.filter(|&(&pair, &other)| of_user(pair) && other == part).map(|(&pair, _)| crate::edges::unpair(pair).1 + 1).collect()
+}
+
+fn held_out(split: Split, rows: &[(char, u32, f64)]) -> Result<Edges> {
+    split.check()?;
+    let mut edges = edges(rows);
+    split.hold_out(&mut edges)?;
+    Ok(edges)
+}
+
+fn row(user: char, count: u32) -> Vec<(char, u32, f64)> {
+    (1..=count).map(|item| (user, item, 0.0)).collect()
+}
+
+/// Computed by an implementation of SipHash in Python, itself checked against the vector of the SipHash paper.
+#[test]
+fn the_hash_is_frozen() {
+    assert_eq!(order::hash(0, "1", "1193"), 0x6e56_78f5_5059_f05f);
+    assert_eq!(order::hash(2024, "1", "1193"), 0xd135_e80a_0316_bbd5);
+    assert_eq!(order::hash(2024, "ü,\"", "i"), 0x6161_f8ab_97eb_6d8e);
+}
+
+/// By the same Python: with seed 2024 user a's ten items are in the order 10 6 8 4 5 7 3 9 2 1, user b's first four 3 1 4 2.
+#[test]
+fn random_takes_the_first_in_the_order_of_hashes() {
+    let rows = [row('a', 10), row('b', 4), row('c', 1)].concat();
+    let edges = held_out(Split::Random(Random { test: 0.2, validation: 0.25, seed: 2024 }), &rows).unwrap();
+    assert_eq!(items(&edges, 'a', Part::Test), [6, 10]);
+    assert_eq!(items(&edges, 'a', Part::Validation), [4, 8]);
+    assert_eq!(items(&edges, 'a', Part::Train), [1, 2, 3, 5, 7, 9]);
+    assert_eq!(items(&edges, 'b', Part::Validation), [3]);
+    assert_eq!(items(&edges, 'b', Part::Train), [1, 2, 4]);
+    assert_eq!(items(&edges, 'c', Part::Train), [1]);
+}
+
+#[test]
+fn given_takes_validation_by_the_same_rule() {
+    let rows = [row('a', 10), row('b', 4), row('c', 1)].concat();
+    let edges = held_out(Split::Given(Given { validation: 0.25, seed: 2024 }), &rows).unwrap();
+    assert_eq!(items(&edges, 'a', Part::Validation), [6, 10]);
+    assert_eq!(items(&edges, 'b', Part::Validation), [3]);
+    assert_eq!(items(&edges, 'c', Part::Train), [1]);
+    let edges = held_out(Split::default(), &rows).unwrap();
+    assert!(edges.parts.iter().all(|&part| part == Part::Train));
+}
+
+#[test]
+fn temporal_parts_at_one_moment_and_keeps_ties_in_train() {
+    let rows = [('a', 1, 1.0), ('a', 2, 2.0), ('a', 3, 3.0), ('b', 1, 4.0), ('b', 2, 5.0), ('b', 3, 5.0), ('c', 1, 6.0), ('a', 4, 7.0)];
+    let split = |test, validation| held_out(Split::Temporal(Temporal { test, validation }), &rows);
+    // Two of eight are test, the ones at 6 and 7; one of the other six would be validation, and two share the last time.
+    let edges = split(0.25, 0.0).unwrap();
+    assert_eq!(
+        (items(&edges, 'a', Part::Test), items(&edges, 'b', Part::Test), items(&edges, 'c', Part::Test)),
+        (vec![4], vec![], vec![1])
+    );
+    let message = split(0.25, 0.2).err().unwrap().to_string();
+    assert!(message.contains("the last 1 of 6 interactions have the time of those before them"), "{message}");
+    // Three of eight would be test; the border falls between the two at 5.
+    let edges = split(0.375, 0.5).unwrap();
+    assert_eq!((items(&edges, 'b', Part::Train), items(&edges, 'b', Part::Validation)), (vec![], vec![1, 2, 3]));
+    assert_eq!((items(&edges, 'a', Part::Train), items(&edges, 'a', Part::Validation)), (vec![1, 2, 3], vec![]));
+    assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'c', Part::Test)), (vec![4], vec![1]));
+}
+
+#[test]
+fn leave_last_takes_each_users_last() {
+    let rows = [('a', 1, 3.0), ('a', 2, 1.0), ('a', 3, 2.0), ('b', 1, 1.0), ('b', 2, 1.0), ('c', 5, 9.0)];
+    let edges = held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap();
+    assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'a', Part::Validation)), (vec![1], vec![3]));
+    assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Train)), (vec![2], vec![1]));
+    assert_eq!(items(&edges, 'c', Part::Train), [5]);
+    let edges = held_out(Split::LeaveLast(LeaveLast { validation: false }), &rows).unwrap();
+    assert_eq!(items(&edges, 'a', Part::Train), [2, 3]);
+}
+
+#[test]
+fn kinds_that_need_times_say_so() {
+    let mut edges = edges(&row('a', 3));
+    edges.times = None;
+    for split in [Split::Temporal(Temporal { test: 0.5, validation: 0.0 }), Split::LeaveLast(LeaveLast { validation: false })] {
+        let message = split.hold_out(&mut edges).unwrap_err().to_string();
+        assert!(message.contains("no timestamps"), "{message}");
+    }
+}
+
+#[test]
+fn impossible_shares() {
+    let failure = |test, validation| Split::Random(Random { test, validation, seed: 0 }).check().unwrap_err().to_string();
+    assert!(failure(1.5, 0.0).starts_with("`split.test`: 1.5 is no share"));
+    assert!(failure(0.0, 0.1).starts_with("`split.test`: 0 leaves nothing"));
+    assert!(failure(0.9, 0.1).contains("expected a sum below 1"));
+    assert!(failure(0.2, f64::NAN).starts_with("`split.validation`: NaN is no share"));
+}

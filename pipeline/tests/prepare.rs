@@ -1,0 +1,253 @@
+//! Whole preparations of small sources: what is stored, what is the same, and what is refused.
+
+use dataset::{Dataset, Location};
+use pipeline::{Limits, Preparation, Prepared, fingerprint, prepare};
+use serde_json::{Value, json};
+
+const LIMITS: Limits = Limits { threads: 2, memory: None, scratch: None };
+
+fn stored(name: &str, content: impl Into<Vec<u8>>) -> String {
+    let url = format!("memory:///raw/{name}");
+    Location::parse(&url).expect("a good URL").write(content.into()).expect("memory takes it");
+    url
+}
+
+fn preparation(settings: Value) -> Preparation {
+    serde_json::from_value(settings).expect("settings of a preparation")
+}
+
+fn datasets(folder: &str) -> Location {
+    Location::parse(&format!("memory:///prepared/{folder}")).expect("a good URL")
+}
+
+fn run(settings: Value, folder: &str) -> pipeline::Result<Prepared> {
+    prepare(&preparation(settings), &datasets(folder), &LIMITS, &mut |_| {})
+}
+
+fn failure(settings: Value) -> String {
+    run(settings, "failures").expect_err("these settings must fail").to_string()
+}
+
+/// Delimited rows of user, item, rating, timestamp.
+fn ratings(name: &str, rows: &str, more: Value) -> Value {
+    let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+    let source = json!({"delimited": {"path": stored(name, rows), "header": false, "columns": columns}});
+    let mut settings = json!({"name": "small", "source": source, "split": {"leave-last": {}}});
+    settings.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    settings
+}
+
+/// 300 users with a long tail of 200 items; every tenth row comes again with another time.
+fn many_rows(reversed: bool) -> String {
+    rows(30_000, 300, 200, reversed)
+}
+
+fn rows(count: u64, users: u64, items: u64, reversed: bool) -> String {
+    let mut rows = Vec::new();
+    for n in 0..count {
+        let draw = n.wrapping_mul(6_364_136_223_846_793_005).rotate_left(29).wrapping_mul(1_442_695_040_888_963_407);
+        let (user, item) = (draw % users, (draw >> 20) % items * ((draw >> 40) % items) / items);
+        rows.push(format!("u{user},i{item},{},{}", 1 + (draw >> 50) % 5, n / 7));
+        if n % 10 == 0 {
+            rows.push(format!("u{user},i{item},5,{}", n / 3));
+        }
+    }
+    if reversed {
+        rows.reverse();
+    }
+    rows.join("\n")
+}
+
+fn files(folder: &Location) -> Vec<(String, Vec<u8>)> {
+    let files = folder.list().expect("memory lists");
+    files.iter().map(|file| (file.name().to_owned(), file.read().expect("memory reads").to_vec())).collect()
+}
+
+#[test]
+fn any_limits_give_the_same_bytes() {
+    let settings = ratings(
+        "many.csv",
+        &rows(150_000, 3_000, 2_000, false),
+        json!({"min_rating": 2, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1, "seed": 7}}}),
+    );
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let mut first: Option<Vec<(String, Vec<u8>)>> = None;
+    for threads in [1, 2, 7] {
+        for memory in [None, Some(64 << 20), Some(threads << 20)] {
+            let limits = Limits { threads, memory, scratch: Some(scratch.path().to_owned()) };
+            let at = datasets(&format!("limits-{threads}-{memory:?}"));
+            let prepared = prepare(&preparation(settings.clone()), &at, &limits, &mut |_| {}).expect("a good preparation");
+            assert!(!prepared.reused);
+            let found = files(&prepared.folder);
+            assert_eq!(found.len(), 6);
+            assert!(*first.get_or_insert_with(|| found.clone()) == found, "{threads} threads, {memory:?} bytes");
+        }
+    }
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("the folder stands").count(), 0, "scratch is left clean");
+}
+
+#[test]
+fn the_order_of_rows_makes_no_difference() {
+    let parts = |name: &str, reversed| {
+        let split = json!({"temporal": {"test": 0.2, "validation": 0.1}});
+        let prepared =
+            run(ratings(name, &many_rows(reversed), json!({"k_core": {"users": 5, "items": 3}, "split": split})), "order").expect("good");
+        let read = Dataset::read(&prepared.folder).expect("what was written");
+        (read.user_ids, read.item_ids, read.train, read.validation, read.test, read.steps)
+    };
+    assert_eq!(parts("forwards.csv", false), parts("backwards.csv", true));
+}
+
+#[test]
+fn every_step_is_counted() {
+    let rows = "1,x,5,1\n1,y,4,2\n1,x,3,9\n2,x,5,3\n2,y,1,4\n2,z,5,5\n10,x,5,6\n10,y,4,7\n";
+    let mut reported = Vec::new();
+    let settings = preparation(ratings("steps.csv", rows, json!({"min_rating": 3, "k_core": 2})));
+    let prepared = prepare(&settings, &datasets("steps"), &LIMITS, &mut |counts| reported.push(counts.clone())).expect("good");
+    let steps: Vec<(&str, usize, usize, usize)> =
+        reported.iter().map(|counts| (&counts.step[..], counts.users, counts.items, counts.interactions)).collect();
+    let expected = [
+        ("read", 3, 3, 8),
+        ("rating at least 3", 3, 3, 7),
+        ("one per user and item", 3, 3, 6),
+        ("2-core (2 rounds)", 2, 2, 4),
+        ("train", 2, 2, 2),
+        ("validation", 0, 0, 0),
+        ("test", 2, 2, 2),
+        ("test, before the last interaction of train", 0, 0, 0),
+    ];
+    assert_eq!(steps, expected);
+    assert_eq!(prepared.manifest.steps, reported);
+    let read = Dataset::read(&prepared.folder).expect("what was written");
+    assert_eq!((&read.user_ids[..], &read.item_ids[..]), (&["1".to_owned(), "10".to_owned()][..], &["x".to_owned(), "y".to_owned()][..]));
+    // User 1 took x last, at 9; user 10 took y last, at 7.
+    assert_eq!((read.test.row(0), read.test.row(1)), (&[0][..], &[1][..]));
+}
+
+#[test]
+fn a_finished_dataset_is_reused_and_an_unfinished_one_redone() {
+    let settings = ratings("again.csv", "1,x,5,1\n1,y,4,2\n", json!({}));
+    let first = run(settings.clone(), "again").expect("good");
+    let second = run(settings.clone(), "again").expect("good");
+    assert!(!first.reused && second.reused);
+    assert_eq!(first.manifest, second.manifest);
+    first.folder.join("manifest.json").delete().expect("memory deletes");
+    let third = run(settings, "again").expect("good");
+    assert!(!third.reused);
+    assert_eq!(third.manifest, first.manifest);
+}
+
+#[test]
+fn the_fingerprint_is_of_content_not_of_place() {
+    let of = |path: &str, more: Value| {
+        let mut settings = ratings("unused.csv", "", more);
+        settings["source"]["delimited"]["path"] = path.into();
+        fingerprint(&preparation(settings)).expect("a readable source")
+    };
+    let (here, there) = (stored("here/a.csv", "1,x,5,1\n1,y,4,2\n"), stored("there/a.csv", "1,x,5,1\n1,y,4,2\n"));
+    let base = of(&here, json!({}));
+    assert!(base.len() == 16 && base.bytes().all(|byte| byte.is_ascii_hexdigit()), "{base}");
+    assert_eq!(base, of(&there, json!({"name": "other"})));
+    assert_eq!(of(&here, json!({"k_core": 5})), of(&here, json!({"k_core": {"users": 5, "items": 5}})));
+    let other = stored("other/a.csv", "1,x,5,1\n1,y,4,3\n");
+    for different in [of(&other, json!({})), of(&here, json!({"min_rating": 2})), of(&here, json!({"split": {"random": {"test": 0.5}}}))] {
+        assert_ne!(base, different);
+    }
+}
+
+#[test]
+fn skipped_rows_are_kept_in_a_file_and_counted() {
+    let columns = json!({"user": "user", "item": "item", "rating": "stars"});
+    let rows = "user,item,stars\n1,x,5\n1,y,good\n1,z,4\n1,\"w\\\nv\",nan\n2,x,3\n2,y,3\n";
+    let source = json!({"delimited": {"path": stored("skip.csv", rows), "columns": columns, "on_bad_row": "skip"}});
+    let prepared = run(json!({"name": "skip", "source": source, "split": {"random": {"test": 0.5}}}), "skip").expect("good");
+    assert_eq!((&prepared.manifest.steps[0].step[..], prepared.manifest.steps[0].interactions), ("rejected (rejected.tsv)", 2));
+    let rejected = prepared.folder.join("rejected.tsv").read().expect("the file stands");
+    let expected = "line\treason\traw\n3\tcolumn `stars`: `good` is not a number\t1,y,good\n\
+                    5\tcolumn `stars`: `nan` is not finite (expected a number)\t1,\"w\\\\\\nv\",nan\n";
+    assert_eq!(std::str::from_utf8(&rejected).expect("text"), expected);
+}
+
+#[test]
+fn a_source_of_bad_rows_only_says_so() {
+    let columns = json!({"user": 0, "item": 1, "rating": 2});
+    let source =
+        json!({"delimited": {"path": stored("all-bad.csv", "1;x;5\n2;y;4\n"), "header": false, "columns": columns, "on_bad_row": "skip"}});
+    let message = failure(json!({"name": "bad", "source": source, "split": {"random": {"test": 0.5}}}));
+    assert!(
+        message.contains("all-bad.csv: all 2 rows were rejected, the first at line 1: 1 field where at least 3 are needed"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_test_item_in_train_is_named() {
+    let (train, test) = (stored("leak/train.tsv", "u1\ti 1\nu1\ti2\n"), stored("leak/test.tsv", "u1\ti 1\n"));
+    let message = failure(json!({"name": "leak", "source": {"splits": {"train": train, "test": test}}}));
+    assert!(message.contains("user `u1` has item `i 1` in ") && message.contains("train") && message.contains("test"), "{message}");
+}
+
+#[test]
+fn given_files_are_used_exactly() {
+    let (train, test) = (stored("given/train.tsv", "2\t10\n2\t9\n2\t9\n1\t9\n"), stored("given/test.tsv", "3\t9\n2\t11\n"));
+    let source = json!({"splits": {"train": train, "test": test}});
+    let prepared = run(json!({"name": "given", "source": source, "split": {"given": {"validation": 0.1}}}), "given").expect("good");
+    let read = Dataset::read(&prepared.folder).expect("what was written");
+    assert_eq!((read.user_ids.join(" "), read.item_ids.join(" ")), ("1 2 3".to_owned(), "9 10 11".to_owned()));
+    assert_eq!((read.train.len(), read.validation.len(), read.test.len()), (2, 1, 2));
+    assert_eq!((read.train.row(0), read.test.row(1), read.test.row(2)), (&[0][..], &[2][..], &[0][..]));
+    let unknown = prepared.manifest.steps.last().expect("steps");
+    assert_eq!((&unknown.step[..], unknown.users, unknown.interactions), ("test, of users without train", 1, 1));
+}
+
+#[test]
+fn nothing_left_names_the_step() {
+    let rows = "1,x,5,1\n1,y,2,2\n2,x,4,3\n";
+    let message = failure(ratings("core.csv", rows, json!({"k_core": 5})));
+    assert!(message.contains("`5-core (1 round)`; before it there were 2 users, 2 items and 3 interactions"), "{message}");
+    let message = failure(ratings("rated.csv", rows, json!({"min_rating": 6})));
+    assert!(message.contains("after `rating at least 6`; before it there were 2 users, 2 items and 3 interactions"), "{message}");
+    assert!(failure(ratings("nothing.csv", "\n\n", json!({}))).contains("nothing.csv: the file holds no interactions"));
+    let message = failure(ratings("no-test.csv", rows, json!({"split": {"random": {"test": 0.1}}})));
+    assert!(message.starts_with("`split`: test is empty"), "{message}");
+}
+
+#[test]
+fn ratings_and_times_that_are_not_there() {
+    let path = stored("bare.inter", "user_id:token\titem_id:token\n1\tx\n1\ty\n");
+    let bare = |more: Value| {
+        let mut settings = json!({"name": "bare", "source": {"recbole": {"path": path}}, "split": {"random": {"test": 0.5}}});
+        settings.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        settings
+    };
+    assert!(failure(bare(json!({"min_rating": 3}))).starts_with("`min_rating`: the source has no ratings"));
+    assert!(failure(bare(json!({"split": {"leave-last": {}}}))).starts_with("`split.kind`: the source has no timestamps"));
+    run(bare(json!({})), "bare").expect("a random split needs neither");
+}
+
+#[test]
+fn a_bad_row_stops_everything() {
+    let message = failure(ratings("three.csv", "1,x,5,1\n1,y,4\n", json!({})));
+    assert!(message.contains("three.csv line 2: 3 fields where line 1 has 4"), "{message}");
+    let folders = datasets("failures").folders().expect("memory lists");
+    assert!(folders.is_empty(), "nothing is stored of a failed preparation");
+}
+
+#[test]
+fn a_tiny_memory_limit_is_an_error_with_advice_or_enough() {
+    let settings = ratings("tiny.csv", &many_rows(false), json!({}));
+    let limits = Limits { threads: 2, memory: Some(10_000), scratch: None };
+    let error = prepare(&preparation(settings), &datasets("tiny"), &limits, &mut |_| {}).expect_err("10 kB are not enough");
+    assert!(error.to_string().contains("memory limit of 10000 bytes"), "{error}");
+}
+
+#[test]
+fn the_generator_prepares_with_its_defaults() {
+    let prepared = run(
+        json!({"name": "synthetic", "source": {"synthetic": {}}, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1}}}),
+        "synthetic",
+    );
+    let manifest = prepared.expect("good").manifest;
+    assert!(manifest.users == 2_000 && manifest.items > 900, "{} {}", manifest.users, manifest.items);
+    assert!(manifest.test > 10_000 && manifest.validation > 3_000);
+}
