@@ -1,0 +1,164 @@
+"""Sets the results of finished sweeps beside a paper's numbers, and writes docs/reproduction.md.
+
+    pip install -r requirements-checks.txt
+    python docs/make_reproduction.py runs
+
+The paper's numbers are in configs/paper-001.csv. What was found out about the differences is written by hand, in
+docs/reproduction_notes.md, and goes below the tables.
+"""
+
+import csv
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+
+import duckdb
+
+HERE = Path(__file__).parent
+PAPER = HERE.parent / "configs" / "paper-001.csv"
+NOTES = HERE / "reproduction_notes.md"
+# The paper's order, best first: of every dataset and backbone it reports.
+ORDER = ["softmax-at-k(20)", "softmax", "bpr"]
+TESTS = {"paired-t": "paired t", "wilcoxon": "Wilcoxon", "randomization": "randomization", "mann-whitney": "Mann-Whitney"}
+
+
+def bare(part):
+    """A part's name without the values that tell it from others of the sweep: `mf-64` of `mf-64(init=normal)`."""
+    head, _, inside = (part or "").rstrip(")").partition("(")
+    first = list(itertools.takewhile(lambda value: "=" not in value, inside.split(", "))) if inside else []
+    return f"{head}({', '.join(first)})" if first else head
+
+
+def rows(path):
+    """A Parquet table as dictionaries."""
+    found = duckdb.sql(f"SELECT * FROM '{path}'")
+    return [dict(zip(found.columns, row)) for row in found.fetchall()]
+
+
+class Sweep:
+    """The tables of one finished sweep."""
+
+    def __init__(self, storage, name):
+        self.name = name
+        folder = storage / "sweeps" / name
+        if not (folder / "leaderboard.parquet").exists():
+            sys.exit(f"{folder} has no leaderboard.parquet; first: ranksweep run configs/{name}.yaml")
+        self.board = rows(folder / "leaderboard.parquet")
+        self.pairs = rows(folder / "significance.parquet")
+        manifests = [json.loads(path.read_text()) for path in sorted((storage / "datasets").glob("*/manifest.json"))]
+        self.manifests = {manifest["name"]: manifest for manifest in manifests}
+
+    def find(self, dataset, backbone, loss, metric, cutoff):
+        """The leaderboard's row of a method; none where it has no result."""
+        wanted = (dataset, backbone, loss, metric, cutoff)
+        for row in self.board:
+            if (row["dataset"], bare(row["backbone"]), bare(row["loss"]), row["metric"], row["cutoff"]) == wanted:
+                return row if row["mean"] is not None else None
+        return None
+
+    def compare(self, one, other):
+        """Each test of two leaderboard rows, as seen from the first."""
+        same = ["dataset", "metric", "cutoff"]
+        for pair in self.pairs:
+            if [pair[key] for key in same] != [one[key] for key in same]:
+                continue
+            if (pair["method_a"], pair["method_b"]) == (one["method"], other["method"]):
+                yield pair
+            elif (pair["method_b"], pair["method_a"]) == (one["method"], other["method"]):
+                low, high = -pair["ci_high"], -pair["ci_low"]
+                yield pair | {"difference": -pair["difference"], "ci_low": low, "ci_high": high}
+
+
+def p_value(p):
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def table(header, lines):
+    head = f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n"
+    return head + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def numbers(paper, sweeps):
+    """Each printed number, ours, and whether they agree."""
+    for line in paper:
+        row = sweeps[line["sweep"]].find(line["dataset"], line["backbone"], line["loss"], line["metric"], int(line["cutoff"]))
+        title = f"{line['loss']} on {line['backbone']}"
+        cells = [line["table"], line["dataset"], title, f"{line['metric']}@{line['cutoff']}", line["paper"]]
+        if row is None:
+            yield [*cells, "no result", "", "", "no"]
+            continue
+        off = row["mean"] / float(line["paper"]) - 1
+        spread = f"{row['seeds']}" + (f" (± {row['seed_std']:.4f})" if row["seed_std"] is not None else "")
+        agrees = abs(off) <= float(line["tolerance"])
+        ours = f"{row['mean']:.4f} [{row['ci_low']:.4f}, {row['ci_high']:.4f}]"
+        yield [*cells, ours, spread, f"{off:+.1%}", f"{'yes' if agrees else '**no**'} ({float(line['tolerance']):.0%})"]
+
+
+def said(difference, significant):
+    if significant:
+        return "holds" if difference > 0 else "**reversed**"
+    return "not told apart" if difference > 0 else "not told apart, reversed in the mean"
+
+
+def order(paper, sweeps):
+    """The paper's order of losses, pair by pair, and what our tests say of it."""
+    seen = dict.fromkeys((line["sweep"], line["dataset"]) for line in paper)
+    for sweep, dataset in seen:
+        backbones = dict.fromkeys(bare(row["backbone"]) for row in sweeps[sweep].board if row["dataset"] == dataset and row["loss"])
+        for backbone, (better, worse) in itertools.product(sorted(backbones, reverse=True), itertools.combinations(ORDER, 2)):
+            found = [sweeps[sweep].find(dataset, backbone, loss, "ndcg", 20) for loss in (better, worse)]
+            if None in found:
+                continue
+            printed = {line["loss"]: float(line["paper"]) for line in paper
+                       if (line["sweep"], line["dataset"], line["backbone"], line["metric"]) == (sweep, dataset, backbone, "ndcg")}
+            both = better in printed and worse in printed
+            theirs = f"{printed[better] / printed[worse] - 1:+.1%}" if both else "not printed"
+            tests = {pair["test"]: pair for pair in sweeps[sweep].compare(*found)}
+            first = next(iter(tests.values()))
+            ours = f"{first['difference'] / found[1]['mean']:+.1%}"
+            interval = f"{first['difference']:+.4f} [{first['ci_low']:+.4f}, {first['ci_high']:+.4f}]"
+            p = "; ".join(f"{TESTS[test]} {p_value(pair['p_adjusted'])}" for test, pair in tests.items())
+            yield [dataset, backbone, f"{better} above {worse}", theirs, ours, interval, p, said(first["difference"], first["significant"])]
+
+
+def data(sweeps):
+    for sweep in sweeps.values():
+        for dataset in dict.fromkeys(row["dataset"] for row in sweep.board):
+            manifest = sweep.manifests[dataset]
+            sizes = [manifest[key] for key in ("users", "items", "train", "validation", "test")]
+            yield [dataset, *[f"{size:,}" for size in sizes], f"[configs/{sweep.name}.yaml](../configs/{sweep.name}.yaml)"]
+
+
+def main():
+    storage = Path(sys.argv[1])
+    paper = list(csv.DictReader(PAPER.open()))
+    sweeps = {name: Sweep(storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)}
+    agreeing = list(numbers(paper, sweeps))
+    yes = sum(line[-1].startswith("yes") for line in agreeing)
+    page = f"""# Reproduction: paper 001, SL@K
+
+Made by `python docs/make_reproduction.py {storage.name}` from the result tables of the sweeps below; not edited by hand but for the notes at its end.
+"Towards Optimizing Top-K Ranking Metrics in Recommender Systems", its printed numbers in [configs/paper-001.csv](../configs/paper-001.csv).
+
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data(sweeps))}
+## The numbers
+
+{yes} of {len(agreeing)} printed numbers are met within tolerance. Intervals are 95% t over users of the mean over seeds; beside the seeds the standard
+deviation of their means. The paper prints single runs without intervals.
+
+{table(["table", "dataset", "method", "metric", "paper", "ours", "seeds", "difference", "within"], agreeing)}
+## The order of the losses
+
+By ndcg@20, the first named above the second. p-values are adjusted after Holm over all pairs of methods of the dataset; the verdict is by the first test.
+Tests are over users and hold the trained models fixed.
+
+{table(["dataset", "backbone", "claim", "paper", "ours", "difference", "adjusted p", "verdict"], order(paper, sweeps))}"""
+    if NOTES.exists():
+        page += f"\n{re.sub(r'^# .*', '## Notes', NOTES.read_text().strip(), count=1)}\n"
+    (HERE / "reproduction.md").write_text(page)
+    print(f"docs/reproduction.md: {yes} of {len(agreeing)} numbers within tolerance")
+
+
+main()
