@@ -29,12 +29,24 @@ pub(super) fn methods<'a>(trials: &'a [TrialRow], dataset: &str) -> Vec<Method<'
     methods
 }
 
-/// Says the sampler, what else is in the key, and then the whole key, only where another method would read the same.
+/// Says values in brackets, the sampler, what else is in the key, and then the whole key, only where another method would read the same.
 fn title(method: &TrialRow, all: &[&TrialRow]) -> String {
-    let levels = [short, with_sampler, with_the_rest];
+    let levels: [fn(&TrialRow) -> String; 4] = [bare, short, with_sampler, with_the_rest];
     let alone = |level: &&fn(&TrialRow) -> String| all.iter().filter(|other| level(other) == level(method)).count() == 1;
-    let levels: [fn(&TrialRow) -> String; 3] = levels;
     levels.iter().find(alone).map_or_else(|| method.method.clone(), |level| level(method))
+}
+
+fn bare(method: &TrialRow) -> String {
+    short(&TrialRow { loss: method.loss.as_deref().map(without_values), backbone: without_values(&method.backbone), ..method.clone() })
+}
+
+/// A part's name without the values that tell it from others of the sweep: `softmax-at-k(20)` of `softmax-at-k(20, quantile_every=5)`.
+fn without_values(part: &str) -> String {
+    let Some((head, inside)) = part.strip_suffix(')').and_then(|part| part.split_once('(')) else {
+        return part.to_owned();
+    };
+    let first: Vec<&str> = inside.split(", ").take_while(|value| !value.contains('=')).collect();
+    if first.is_empty() { head.to_owned() } else { format!("{head}({})", first.join(", ")) }
 }
 
 fn short(method: &TrialRow) -> String {
@@ -73,6 +85,19 @@ mod tests {
     fn the_sampler_is_said_only_where_it_is_needed() {
         let trials = [method("u", "uniform-1"), method("p", "popularity-1"), example::trial("d", "ease", None)];
         assert_eq!(titles(&trials), ["bpr on mf-64 with uniform-1", "bpr on mf-64 with popularity-1", "ease"]);
+    }
+
+    #[test]
+    fn values_are_said_only_where_they_are_needed() {
+        let method = |key: &str, backbone: &str, loss: &str| TrialRow { method: key.into(), ..example::trial("d", backbone, Some(loss)) };
+        let trials = [
+            method("1", "mf-64(init=xavier-normal)", "bpr"),
+            method("2", "mf-64(init=normal)", "softmax-at-k(20, quantile_every=5)"),
+            method("3", "mf-64(init=normal)", "softmax(temperature=0.1)"),
+            method("4", "mf-64(init=normal)", "softmax(temperature=0.2)"),
+        ];
+        let expected = ["bpr on mf-64", "softmax-at-k(20) on mf-64", "softmax(temperature=0.1) on mf-64(init=normal)"];
+        assert_eq!(titles(&trials)[..3], expected);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine
 }
 
 fn line<'a>(method: &Method, trial: &'a TrialRow, shown: Option<&[String]>, palette: &Palette) -> TrialLine<'a> {
-    let epochs = trial.best_epoch.zip(trial.epochs).map(|(best, all)| format!("{best} of {all}"));
+    let epochs = trial.best_epoch.zip(trial.epochs).filter(|&(_, all)| all > 0).map(|(best, all)| format!("{best} of {all}"));
     TrialLine {
         trial: &trial.trial,
         color: palette.color(method.key),
