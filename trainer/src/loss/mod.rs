@@ -108,7 +108,7 @@ impl Loss {
     /// The same loss on plain slices, value and gradient in one pass; `None` where there is none.
     pub fn fused(&self) -> Option<Fused> {
         match self {
-            Loss::Bce(_) => Some(Fused::Bce),
+            Loss::Bce(_) => None,
             Loss::Bpr(_) => Some(Fused::Bpr),
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),

@@ -110,7 +110,7 @@ impl Adam {
 
     /// One step of a whole table: rows without gradient move too. `step` counts from 1.
     pub(crate) fn dense(&self, step: u64, dim: usize, table: &mut [f32], moments: &mut Moments, gradients: &RowGradients) {
-        self.rows(step, dim, table, moments, gradients, |table, first, second, constants| still(table, first, second, constants));
+        self.rows(step, dim, table, moments, gradients, still);
     }
 
     /// One step of the rows that have a gradient.

@@ -1,143 +1,197 @@
 //! The inner loops over rows: dot products, weighted sums and updates.
 //!
-//! Each is compiled for several instruction sets and picked at run time. Sixteen lanes are summed in one fixed order, so that a
-//! result depends on the row alone. Rows of the usual lengths stay in registers.
-#![allow(unsafe_code)] // SAFETY: written by `multiversion` alone: it calls a clone only after it has found the clone's instructions.
+//! Written once on `pulp`'s vectors and compiled for the instruction sets that it knows; the best is picked at run time. Sums have a
+//! fixed order, so that a result depends on the row alone. Rows of up to [`WIDEST`] vectors stay in registers.
 
-use multiversion::multiversion;
+use super::sampled::Entry;
+use pulp::{Arch, Simd, WithSimd};
 
-/// Lanes that are summed side by side.
-const LANES: usize = 16;
+/// The longest row that is kept in registers, in vectors.
+const WIDEST: usize = 16;
 
 /// `scores[k] = query . table[ids[k]]`
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(crate) fn dots(query: &[f32], table: &[f32], ids: &[u32], scores: &mut [f32]) {
-    match query.len() {
-        16 => dots_of::<16>(query, table, ids, scores),
-        32 => dots_of::<32>(query, table, ids, scores),
-        64 => dots_of::<64>(query, table, ids, scores),
-        128 => dots_of::<128>(query, table, ids, scores),
-        dim => {
-            for (score, &id) in scores.iter_mut().zip(ids) {
-                *score = dot(query, &table[id as usize * dim..][..dim]);
-            }
-        }
-    }
+    Arch::new().dispatch(Dots { query, table, ids, scores });
 }
 
-#[inline(always)]
-fn dots_of<const D: usize>(query: &[f32], table: &[f32], ids: &[u32], scores: &mut [f32]) {
-    let query: &[f32; D] = query.try_into().expect("the caller matched the length");
-    let (rows, _) = table.as_chunks::<D>();
-    for (score, &id) in scores.iter_mut().zip(ids) {
-        *score = dot(query, &rows[id as usize]);
-    }
-}
-
-/// `a . b`, summed in sixteen lanes.
-#[inline(always)]
+/// `a . b`
 pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut lanes = [0.0f32; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            lanes[lane] = a[lane].mul_add(b[lane], lanes[lane]);
-        }
-    }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    sum(lanes) + rest
-}
-
-/// The sum of all lanes, by halves.
-#[inline(always)]
-fn sum(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
+    let mut score = [0.0];
+    dots(a, b, &[0], &mut score);
+    score[0]
 }
 
 /// `sum += weights[k] * table[ids[k]]` over all k.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(crate) fn weighted_sum(table: &[f32], ids: &[u32], weights: &[f32], sum: &mut [f32]) {
-    let rows = ids.iter().zip(weights).map(|(&id, &weight)| (id, weight));
-    match sum.len() {
-        16 => accumulate_of::<16>(table, rows, sum),
-        32 => accumulate_of::<32>(table, rows, sum),
-        64 => accumulate_of::<64>(table, rows, sum),
-        128 => accumulate_of::<128>(table, rows, sum),
-        _ => accumulate(table, rows, sum),
-    }
+    Arch::new().dispatch(Accumulate { table, ids, weight: |k: usize, _| weights[k], sum });
 }
 
 /// `sum += scale[id] * table[id]` over all ids.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
 pub(crate) fn neighbour_sum(table: &[f32], ids: &[u32], scale: &[f32], sum: &mut [f32]) {
-    let rows = ids.iter().map(|&id| (id, scale[id as usize]));
-    match sum.len() {
-        16 => accumulate_of::<16>(table, rows, sum),
-        32 => accumulate_of::<32>(table, rows, sum),
-        64 => accumulate_of::<64>(table, rows, sum),
-        128 => accumulate_of::<128>(table, rows, sum),
-        _ => accumulate(table, rows, sum),
+    Arch::new().dispatch(Accumulate { table, ids, weight: |_, id: u32| scale[id as usize], sum });
+}
+
+/// `rows[entry.local()] += entry.weight * table[entry.query()]` for each entry, in order; rows have `dim` values.
+pub(crate) fn scatter_add(dim: usize, rows: &mut [f32], table: &[f32], entries: &[Entry]) {
+    Arch::new().dispatch(ScatterAdd { dim, rows, table, entries });
+}
+
+/// Calls the method for the number of vectors in a row, or the last one for any length.
+macro_rules! by_width {
+    ($self:ident, $simd:ident, $dim:expr) => {
+        match ($dim / S::F32_LANES, $dim % S::F32_LANES) {
+            (1, 0) => $self.rows::<S, 1>($simd),
+            (2, 0) => $self.rows::<S, 2>($simd),
+            (4, 0) => $self.rows::<S, 4>($simd),
+            (8, 0) => $self.rows::<S, 8>($simd),
+            (WIDEST, 0) => $self.rows::<S, WIDEST>($simd),
+            _ => $self.any_rows($simd),
+        }
+    };
+}
+
+/// Row `id` of a table whose rows are `V` vectors.
+#[inline(always)]
+fn vectors<S: Simd, const V: usize>(table: &[S::f32s], id: usize) -> &[S::f32s; V] {
+    table[id * V..][..V].try_into().expect("the slice has V vectors")
+}
+
+struct Dots<'a> {
+    query: &'a [f32],
+    table: &'a [f32],
+    ids: &'a [u32],
+    scores: &'a mut [f32],
+}
+
+impl WithSimd for Dots<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        by_width!(self, simd, self.query.len());
     }
 }
 
-#[inline(always)]
-fn accumulate_of<const D: usize>(table: &[f32], weighted: impl Iterator<Item = (u32, f32)>, sum: &mut [f32]) {
-    let (rows, _) = table.as_chunks::<D>();
-    let target: &mut [f32; D] = sum.try_into().expect("the caller matched the length");
-    let mut total = *target;
-    for (id, weight) in weighted {
-        let row = &rows[id as usize];
-        for at in 0..D {
-            total[at] = weight.mul_add(row[at], total[at]);
+impl Dots<'_> {
+    #[inline(always)]
+    fn rows<S: Simd, const V: usize>(self, simd: S) {
+        let query = *vectors::<S, V>(S::as_simd_f32s(self.query).0, 0);
+        let (table, _) = S::as_simd_f32s(self.table);
+        for (score, &id) in self.scores.iter_mut().zip(self.ids) {
+            let row = vectors::<S, V>(table, id as usize);
+            let mut total = simd.mul_f32s(query[0], row[0]);
+            for at in 1..V {
+                total = simd.mul_add_e_f32s(query[at], row[at], total);
+            }
+            *score = simd.reduce_sum_f32s(total);
         }
     }
-    *target = total;
-}
 
-#[inline(always)]
-fn accumulate(table: &[f32], weighted: impl Iterator<Item = (u32, f32)>, sum: &mut [f32]) {
-    let dim = sum.len();
-    for (id, weight) in weighted {
-        for (total, &value) in sum.iter_mut().zip(&table[id as usize * dim..][..dim]) {
-            *total = weight.mul_add(value, *total);
+    #[inline(always)]
+    fn any_rows<S: Simd>(self, simd: S) {
+        let dim = self.query.len();
+        let (query, query_rest) = S::as_simd_f32s(self.query);
+        for (score, &id) in self.scores.iter_mut().zip(self.ids) {
+            let (row, rest) = S::as_simd_f32s(&self.table[id as usize * dim..][..dim]);
+            let mut total = simd.splat_f32s(0.0);
+            for (&a, &b) in query.iter().zip(row) {
+                total = simd.mul_add_e_f32s(a, b, total);
+            }
+            let rest: f32 = query_rest.iter().zip(rest).map(|(a, b)| a * b).sum();
+            *score = simd.reduce_sum_f32s(total) + rest;
         }
     }
 }
 
-/// `rows[target] += weight * table[source]` for each (target, source, weight), in order.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
-pub(crate) fn scatter_add(dim: usize, rows: &mut [f32], table: &[f32], entries: &[super::sampled::Entry]) {
-    match dim {
-        16 => scatter_add_of::<16>(rows, table, entries),
-        32 => scatter_add_of::<32>(rows, table, entries),
-        64 => scatter_add_of::<64>(rows, table, entries),
-        128 => scatter_add_of::<128>(rows, table, entries),
-        _ => {
-            for entry in entries {
-                let row = &mut rows[entry.local() * dim..][..dim];
-                for (total, &value) in row.iter_mut().zip(&table[entry.query() * dim..][..dim]) {
-                    *total = entry.weight.mul_add(value, *total);
-                }
+struct Accumulate<'a, W> {
+    table: &'a [f32],
+    ids: &'a [u32],
+    /// The weight of the k-th id.
+    weight: W,
+    sum: &'a mut [f32],
+}
+
+impl<W: Fn(usize, u32) -> f32> WithSimd for Accumulate<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        by_width!(self, simd, self.sum.len());
+    }
+}
+
+impl<W: Fn(usize, u32) -> f32> Accumulate<'_, W> {
+    #[inline(always)]
+    fn rows<S: Simd, const V: usize>(self, simd: S) {
+        let (table, _) = S::as_simd_f32s(self.table);
+        let (sum, _) = S::as_mut_simd_f32s(self.sum);
+        let sum: &mut [S::f32s; V] = sum.try_into().expect("the sum has V vectors");
+        let mut total = *sum;
+        for (k, &id) in self.ids.iter().enumerate() {
+            let (weight, row) = (simd.splat_f32s((self.weight)(k, id)), vectors::<S, V>(table, id as usize));
+            for at in 0..V {
+                total[at] = simd.mul_add_e_f32s(weight, row[at], total[at]);
+            }
+        }
+        *sum = total;
+    }
+
+    #[inline(always)]
+    fn any_rows<S: Simd>(self, simd: S) {
+        let dim = self.sum.len();
+        for (k, &id) in self.ids.iter().enumerate() {
+            add_scaled(simd, self.sum, (self.weight)(k, id), &self.table[id as usize * dim..][..dim]);
+        }
+    }
+}
+
+struct ScatterAdd<'a> {
+    dim: usize,
+    rows: &'a mut [f32],
+    table: &'a [f32],
+    entries: &'a [Entry],
+}
+
+impl WithSimd for ScatterAdd<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        by_width!(self, simd, self.dim);
+    }
+}
+
+impl ScatterAdd<'_> {
+    #[inline(always)]
+    fn rows<S: Simd, const V: usize>(self, simd: S) {
+        let ((rows, _), (table, _)) = (S::as_mut_simd_f32s(self.rows), S::as_simd_f32s(self.table));
+        for entry in self.entries {
+            let (weight, source) = (simd.splat_f32s(entry.weight), vectors::<S, V>(table, entry.query()));
+            let row: &mut [S::f32s; V] = (&mut rows[entry.local() * V..][..V]).try_into().expect("the slice has V vectors");
+            for at in 0..V {
+                row[at] = simd.mul_add_e_f32s(weight, source[at], row[at]);
             }
         }
     }
+
+    #[inline(always)]
+    fn any_rows<S: Simd>(self, simd: S) {
+        for entry in self.entries {
+            let row = &mut self.rows[entry.local() * self.dim..][..self.dim];
+            add_scaled(simd, row, entry.weight, &self.table[entry.query() * self.dim..][..self.dim]);
+        }
+    }
 }
 
+/// `target += weight * source`, of any length.
 #[inline(always)]
-fn scatter_add_of<const D: usize>(rows: &mut [f32], table: &[f32], entries: &[super::sampled::Entry]) {
-    let ((rows, _), (table, _)) = (rows.as_chunks_mut::<D>(), table.as_chunks::<D>());
-    for entry in entries {
-        let (row, source) = (&mut rows[entry.local()], &table[entry.query()]);
-        for at in 0..D {
-            row[at] = entry.weight.mul_add(source[at], row[at]);
-        }
+fn add_scaled<S: Simd>(simd: S, target: &mut [f32], weight: f32, source: &[f32]) {
+    let ((target, target_rest), (source, source_rest)) = (S::as_mut_simd_f32s(target), S::as_simd_f32s(source));
+    for (target, &source) in target.iter_mut().zip(source) {
+        *target = simd.mul_add_e_f32s(simd.splat_f32s(weight), source, *target);
+    }
+    for (target, source) in target_rest.iter_mut().zip(source_rest) {
+        *target += weight * source;
     }
 }
 

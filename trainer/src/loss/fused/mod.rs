@@ -18,8 +18,6 @@ pub use softmax_at_k::SoftmaxAtK;
 /// A loss with its values, ready to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fused {
-    /// `bce`
-    Bce,
     /// `bpr`
     Bpr,
     /// `softmax`, and `cce` as the one of temperature 1 with the positive.
@@ -35,7 +33,6 @@ impl Fused {
     /// of the row's user; losses without a [`QuantileSchedule`](super::QuantileSchedule) do not look at it.
     pub fn row(&self, positive: f32, negatives: &mut [f32], quantile: f32) -> (f32, f32) {
         match self {
-            Fused::Bce => pairwise::bce(positive, negatives),
             Fused::Bpr => pairwise::bpr(positive, negatives),
             Fused::Softmax(settings) => softmax::softmax(settings, positive, negatives, 1.0),
             Fused::SoftmaxAtK(settings) => softmax_at_k::softmax_at_k(settings, positive, negatives, quantile),

@@ -4,12 +4,6 @@ use super::elementary::softplus;
 use super::lanes::{Step, replace_and_sum};
 use multiversion::multiversion;
 
-/// See [`bce`](crate::loss::bce()).
-pub(super) fn bce(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let (loss, derivative) = softplus(-positive);
-    ((f64::from(loss) + softplus_sum(negatives, 0.0)) as f32, -derivative)
-}
-
 /// See [`bpr`](crate::loss::bpr()).
 pub(super) fn bpr(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     let loss = softplus_sum(negatives, positive);

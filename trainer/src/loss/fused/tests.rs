@@ -23,6 +23,11 @@ fn assert_twin(loss: &Loss, positive: f32, negatives: &[f32], quantile: f32) {
     }
 }
 
+/// An example of each loss that has a twin.
+fn examples_with_twin() -> Vec<Loss> {
+    examples().into_iter().filter(|loss| loss.fused().is_some()).collect()
+}
+
 /// Temperatures at both ends of what papers tune.
 fn sharp_and_blunt() -> [Loss; 2] {
     [0.01, 5.0].map(|temperature| Loss::Softmax(Softmax { temperature, include_positive: false, similarity: Similarity::Cosine }))
@@ -31,14 +36,14 @@ fn sharp_and_blunt() -> [Loss; 2] {
 proptest! {
     #[test]
     fn twins_agree_on_cosines(scores in prop::collection::vec(-1f32..1.0, 2..200), quantile in -1f32..1.0) {
-        for loss in examples().iter().chain(&sharp_and_blunt()) {
+        for loss in examples_with_twin().iter().chain(&sharp_and_blunt()) {
             assert_twin(loss, scores[0], &scores[1..], quantile);
         }
     }
 
     #[test]
     fn twins_agree_on_wide_scores(scores in prop::collection::vec(-60f32..60.0, 2..80), quantile in -60f32..60.0) {
-        for loss in examples() {
+        for loss in examples_with_twin() {
             assert_twin(&loss, scores[0], &scores[1..], quantile);
         }
     }
@@ -47,14 +52,14 @@ proptest! {
 #[test]
 fn twins_agree_on_long_rows() {
     let negatives: Vec<f32> = (0..5003).map(|at| (at as f32 * 0.7).sin()).collect();
-    for loss in examples().iter().chain(&sharp_and_blunt()) {
+    for loss in examples_with_twin().iter().chain(&sharp_and_blunt()) {
         assert_twin(loss, 0.4, &negatives, 0.6);
     }
 }
 
 #[test]
 fn twins_agree_at_extremes() {
-    for loss in examples() {
+    for loss in examples_with_twin() {
         assert_twin(&loss, 500.0, &[800.0, -300.0, 790.0], 700.0);
         assert_twin(&loss, -500.0, &[800.0, -300.0, 790.0], 0.0);
         assert_twin(&loss, 1e4, &[-1e4], 0.0);
@@ -64,7 +69,7 @@ fn twins_agree_at_extremes() {
 
 #[test]
 fn masked_entries_get_no_gradient() {
-    for loss in examples() {
+    for loss in examples_with_twin() {
         let mut negatives = [-1e30, 0.2, -1e30, 0.1];
         let (value, by_positive) = loss.fused().unwrap().row(0.3, &mut negatives, 0.5);
         assert!(value.is_finite() && by_positive.is_finite(), "{loss:?}");
@@ -75,7 +80,7 @@ fn masked_entries_get_no_gradient() {
 /// A score that is not a number must end a trial, not vanish in a clamp.
 #[test]
 fn nan_comes_through() {
-    for loss in examples() {
+    for loss in examples_with_twin() {
         let fused = loss.fused().unwrap();
         let mut negatives: Vec<f32> = (0..40).map(|at| at as f32 / 40.0).collect();
         negatives[17] = f32::NAN;
@@ -91,7 +96,7 @@ fn scores_of_hundreds_neither_overflow_nor_vanish() {
         let loss: Loss = serde_json::from_str(&format!(r#"{{"{kind}": {{}}}}"#)).unwrap();
         f64::from(loss.fused().unwrap().row(500.0, &mut [800.0, -300.0, 790.0], 0.0).0)
     };
-    assert_eq!([row("bce"), row("bpr")], [1590.0, 590.0]);
+    assert_eq!(row("bpr"), 590.0);
     assert!((row("cce") - 300.0000454).abs() < 2e-5, "{}", row("cce"));
 }
 

@@ -1,0 +1,193 @@
+//! Whole trainings on a small dataset with planted tastes.
+#![allow(clippy::unwrap_used)]
+
+use dataset::{Dataset, Interactions, Location};
+use evaluator::Scorer;
+use trainer::{EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
+
+const RESOURCES: Resources = Resources { memory: 1 << 28 };
+
+/// 90 users and 60 items in three groups: a user has 8 of the 20 items of its group in train, 2 in validation.
+fn tastes() -> Dataset {
+    let mut state = 7u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let (mut train, mut validation) = (Vec::new(), Vec::new());
+    for user in 0..90usize {
+        let mut items: Vec<usize> = (0..20).collect();
+        for at in 0..10 {
+            items.swap(at, at + random(20 - at));
+        }
+        let pair = |item: &usize| (user as u32, (user % 3 * 20 + item) as u32);
+        train.extend(items[..8].iter().map(pair));
+        validation.extend(items[8..10].iter().map(pair));
+    }
+    Dataset {
+        name: "tastes".into(),
+        fingerprint: "tastes".into(),
+        user_ids: (0..90).map(|user| format!("u{user}")).collect(),
+        item_ids: (0..60).map(|item| format!("i{item}")).collect(),
+        train: Interactions::from_pairs(90, train.into_iter()),
+        validation: Interactions::from_pairs(90, validation.into_iter()),
+        test: Interactions::empty(90),
+        steps: vec![],
+        settings: serde_json::Value::Null,
+    }
+}
+
+fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {
+    let text = format!(
+        r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "select_by": "ndcg@10",
+            "learning": {{"loss": {loss}, "sampler": {sampler}, "optimizer": {optimizer}, "seed": 3,
+                "training": {{"epochs": 12, "batch_size": 64, "evaluate_every": 2, "patience": 20}}}}}}"#
+    );
+    let trial: Trial = serde_json::from_str(&text).unwrap();
+    trial.check().unwrap();
+    trial
+}
+
+const MF: &str = r#"{"mf": {"dim": 16}}"#;
+const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
+const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}}"#;
+const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
+const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6}}"#;
+
+fn folder(name: &str) -> Location {
+    Location::parse(&format!("memory:///training/{name}")).unwrap()
+}
+
+/// All that must be the same however a training went: the model, its validation values, its fit without the clock.
+fn result(folder: &Location) -> (Vec<u8>, Vec<u8>, Fit) {
+    let Some(Outcome::Done(fit)) = Outcome::read(folder).unwrap() else { panic!("not done") };
+    let read = |name: &str| folder.join(name).read().unwrap().to_vec();
+    (read("checkpoint/scorer.safetensors"), read("per_user.parquet"), Fit { seconds: 0.0, ..fit })
+}
+
+fn run(name: &str, trial: &Trial) -> f64 {
+    train(trial, &tastes(), &folder(name), &RESOURCES, &mut ()).unwrap().validation.unwrap()
+}
+
+#[test]
+fn every_kind_learns_the_tastes_that_popularity_cannot() {
+    let popularity: Trial = serde_json::from_str(
+        r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#,
+    )
+    .unwrap();
+    let floor = run("popularity", &popularity);
+    let ease = Trial { backbone: serde_json::from_str(r#"{"ease": {"regularization": 10.0}}"#).unwrap(), ..popularity };
+    assert!(run("ease", &ease) > 2.0 * floor);
+    let losses = [r#"{"bce": {}}"#, r#"{"bpr": {}}"#, r#"{"cce": {}}"#, r#"{"softmax": {"temperature": 0.2}}"#, SOFTMAX_AT_K];
+    let samplers =
+        [UNIFORM, r#"{"uniform": {"negatives": 20, "replacement": false}}"#, r#"{"popularity": {"negatives": 20}}"#, r#"{"all": {}}"#];
+    for (backbone, optimizer) in [(MF, ADAM), (LIGHT_GCN, ADAM), (MF, r#"{"lazy-adam": {"learning_rate": 0.05}}"#)] {
+        for loss in losses {
+            for sampler in samplers {
+                let name = format!("learns {backbone} {loss} {sampler} {optimizer}");
+                let value = run(&name.replace('/', " "), &trial(backbone, loss, sampler, optimizer));
+                assert!(value > 1.5 * floor, "{name}: {value} is not far above {floor}");
+            }
+        }
+    }
+}
+
+/// Copies the folder as it stands after an epoch, as if the process had been killed there.
+struct Snapshot<'a> {
+    epoch: u32,
+    from: &'a Location,
+    to: &'a Location,
+}
+
+impl Observer for Snapshot<'_> {
+    fn epoch(&mut self, report: &EpochReport) {
+        if report.epoch == self.epoch {
+            for name in
+                ["trial.json", "resume/state.safetensors", "checkpoint/scorer.safetensors", "checkpoint/scorer.json", "per_user.parquet"]
+            {
+                self.to.join(name).write(self.from.join(name).read().unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
+    for (kind, backbone) in [("mf", MF), ("light-gcn", LIGHT_GCN)] {
+        let trial = trial(backbone, SOFTMAX_AT_K, UNIFORM, ADAM);
+        for epoch in [2, 7, 11] {
+            let (whole, killed) = (folder(&format!("{kind}-{epoch}")), folder(&format!("{kind}-{epoch}-killed")));
+            train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch, from: &whole, to: &killed }).unwrap();
+            let mut epochs = Epochs::default();
+            train(&trial, &tastes(), &killed, &RESOURCES, &mut epochs).unwrap();
+            assert_eq!(epochs.0.first(), Some(&(epoch / 2 * 2 + 1)), "resumes after the last evaluation");
+            assert!(result(&whole) == result(&killed), "{kind} killed after epoch {epoch}");
+            assert!(!killed.join("resume/state.safetensors").exists().unwrap());
+        }
+    }
+}
+
+#[derive(Default)]
+struct Epochs(Vec<u32>);
+
+impl Observer for Epochs {
+    fn epoch(&mut self, report: &EpochReport) {
+        self.0.push(report.epoch);
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_the_number_of_threads() {
+    for (kind, backbone, sampler) in [("mf", MF, UNIFORM), ("light-gcn", LIGHT_GCN, UNIFORM), ("all", MF, r#"{"all": {}}"#)] {
+        let results = [1, 3].map(|threads| {
+            let folder = folder(&format!("{kind}-threads-{threads}"));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| train(&trial(backbone, SOFTMAX_AT_K, sampler, ADAM), &tastes(), &folder, &RESOURCES, &mut ()).unwrap());
+            result(&folder)
+        });
+        assert!(results[0] == results[1], "{kind}");
+    }
+}
+
+#[test]
+fn a_finished_trial_is_not_trained_again() {
+    let (trial, folder, mut epochs) = (trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM), folder("twice"), Epochs::default());
+    let first = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
+    assert_eq!(train(&trial, &tastes(), &folder, &RESOURCES, &mut epochs).unwrap(), first);
+    assert!(epochs.0.is_empty());
+}
+
+#[test]
+fn patience_stops_and_the_best_model_stays() {
+    let mut trial = trial(MF, SOFTMAX_AT_K, UNIFORM, r#"{"adam": {"learning_rate": 0.5}}"#);
+    let training = &mut trial.learning.as_mut().unwrap().training;
+    (training.epochs, training.patience, training.evaluate_every) = (400, Some(3), 1);
+    let folder = folder("patience");
+    let fit = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
+    assert_eq!(fit.epochs, fit.best_epoch + 3);
+    let scorer = Scorer::read(&folder.join("checkpoint")).unwrap();
+    let data = tastes();
+    let rankings =
+        evaluator::rank::rank(&scorer, &data.train, &[&data.train], &data.validation, evaluator::settings::Ties::Pessimistic, 1 << 24)
+            .unwrap();
+    let values = evaluator::metric::values(&rankings, trial.select_by, evaluator::settings::Recall::Standard);
+    assert_eq!(Some(values.iter().sum::<f64>() / values.len() as f64), fit.validation);
+}
+
+#[test]
+fn numbers_that_are_none_fail_the_trial_for_good() {
+    let trial = trial(MF, r#"{"bpr": {}}"#, UNIFORM, r#"{"adam": {"learning_rate": 1e38}}"#);
+    let folder = folder("not-finite");
+    let error = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { epoch: 1, .. }), "{error}");
+    assert!(error.to_string().contains("user table"), "{error}");
+    let again = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err();
+    assert_eq!((again.to_string(), matches!(again, Error::FailedBefore(_))), (error.to_string(), true));
+}
+
+#[test]
+fn without_a_validation_part_the_last_model_is_kept() {
+    let data = Dataset { validation: Interactions::empty(90), ..tastes() };
+    let fit = train(&trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM), &data, &folder("no-validation"), &RESOURCES, &mut ()).unwrap();
+    assert_eq!((fit.epochs, fit.best_epoch, fit.validation), (12, 12, None));
+}
