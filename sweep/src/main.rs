@@ -1,1 +1,20 @@
-fn main() {}
+//! `ranksweep`: which loss, with which negative sampler, on which backbone, ranks best on this data, and is the difference real?
+
+use clap::Parser;
+use std::process::ExitCode;
+use sweep::cli::{Cli, Command, exit, start};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let global = &cli.global;
+    let result = start(global).and_then(|()| match &cli.command {
+        Command::Run(command) => command.run(global),
+        Command::Plan(command) => command.run(global),
+        Command::Prepare(command) => command.run(global),
+        Command::Train(command) => command.run(global),
+        Command::Evaluate(command) => command.run(global),
+        Command::Report(command) => command.run(global),
+        Command::Recommend(command) => command.run(global),
+    });
+    exit(global.log_format, result)
+}

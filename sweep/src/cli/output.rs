@@ -1,0 +1,22 @@
+//! What a command says on standard output: its result, as text.
+
+use std::io::{self, Write};
+
+/// Writes a text; a reader that went away (`| head`) is no error.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Columns of the terminal; `None` where standard output is none.
+pub(super) fn width() -> Option<u16> {
+    let term = console::Term::stdout();
+    term.is_term().then(|| term.size().1)
+}
+
+/// Whether standard output shows colours.
+pub(super) fn is_colored() -> bool {
+    console::colors_enabled()
+}

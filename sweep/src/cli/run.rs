@@ -1,0 +1,29 @@
+//! `ranksweep run SWEEP.yaml`
+
+use super::{Ending, Global, output, report};
+use crate::runner::{self, Session};
+use anyhow::Result;
+use clap::Args;
+
+/// Everything, from raw interactions to the report.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The sweep file
+    sweep: String,
+}
+
+impl Run {
+    /// Does what is not done yet.
+    ///
+    /// # Errors
+    /// A bad sweep file, data that cannot be prepared, or a store that fails. Failed trials are no error but an [`Ending`].
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        runner::prepare(&session)?;
+        let endings = runner::train(&session)?;
+        let results = runner::evaluate(&session, &endings)?;
+        let report = runner::report(&session, &results)?;
+        output::print(&report::terminal(&report, &session, &results))?;
+        Ok(results.ending())
+    }
+}

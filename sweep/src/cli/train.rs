@@ -1,0 +1,35 @@
+//! `ranksweep train SWEEP.yaml [--index N | --trial ID]`
+
+use super::{Ending, Global};
+use crate::runner::{self, Session};
+use anyhow::Result;
+use clap::Args;
+
+/// All trials, or one: what a pod runs.
+#[derive(Debug, Args)]
+pub struct Train {
+    /// The sweep file
+    sweep: String,
+    /// Only the trial at this place of the plan, counted from 0 as `ranksweep plan` prints it
+    #[arg(long, value_name = "N", conflicts_with = "trial")]
+    index: Option<usize>,
+    /// Only the trial with this id
+    #[arg(long, value_name = "ID")]
+    trial: Option<String>,
+}
+
+impl Train {
+    /// Trains what is not trained yet.
+    ///
+    /// # Errors
+    /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let endings = match (self.index, &self.trial) {
+            (None, None) => runner::train(&session)?,
+            (Some(index), _) => vec![runner::train_one(&session, session.plan.trial_at(index)?)?],
+            (_, Some(id)) => vec![runner::train_one(&session, session.plan.trial_named(id)?)?],
+        };
+        Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))
+    }
+}

@@ -1,0 +1,49 @@
+//! `${NAME}` in a sweep file stands for a variable of the environment; `$${` is a plain `${`.
+
+/// The text with every variable replaced.
+///
+/// # Errors
+/// In words: a variable that is not set, or a `${` that names none.
+pub(super) fn substitute(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        if rest[..at].ends_with('$') {
+            result.push_str(&rest[..at]);
+            result.push('{');
+            rest = &rest[at + 2..];
+            continue;
+        }
+        result.push_str(&rest[..at]);
+        let (name, after) = rest[at + 2..].split_once('}').ok_or_else(|| format!("`{}` has no closing `}}`", &rest[at..]))?;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(format!("`${{{name}}}` is no name of an environment variable (letters, digits and `_`)"));
+        }
+        result.push_str(&variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set"))?);
+        rest = after;
+    }
+    result.push_str(rest);
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_home(text: &str) -> Result<String, String> {
+        substitute(text, |name| (name == "HOME").then(|| "/home/ann".to_owned()))
+    }
+
+    #[test]
+    fn variables_are_replaced_and_escapes_kept() {
+        assert_eq!(with_home("${HOME}/data/${HOME}.csv").unwrap(), "/home/ann/data//home/ann.csv");
+        assert_eq!(with_home("costs $5 and $${HOME}").unwrap(), "costs $5 and ${HOME}");
+    }
+
+    #[test]
+    fn what_is_unset_or_malformed_is_named() {
+        assert_eq!(with_home("${HOUSE}/x").unwrap_err(), "the environment variable `HOUSE` is not set");
+        assert_eq!(with_home("a/${HOME").unwrap_err(), "`${HOME` has no closing `}`");
+        assert!(with_home("${HO-ME}").unwrap_err().starts_with("`${HO-ME}` is no name"));
+    }
+}

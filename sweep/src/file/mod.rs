@@ -1,0 +1,17 @@
+//! The sweep file as typed. YAML becomes a tree that knows its lines ([`node`]), the tree becomes typed values ([`SweepFile`]), and
+//! whatever does not fit is an [`Error`] that names file, line, column and key.
+
+mod deserialize;
+mod environment;
+mod error;
+mod fields;
+mod grid;
+mod nearest;
+pub mod node;
+mod scalar;
+mod sweep_file;
+mod tuned;
+
+pub use error::{Error, Place, Result};
+pub use grid::{Block, Entry, Ways};
+pub use sweep_file::{Grid, Placed, Search, SweepFile};

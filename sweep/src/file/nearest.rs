@@ -1,0 +1,40 @@
+//! The nearest valid spelling of a word that is not known.
+
+/// Two words this alike are taken for a slip of the same word: of ten letters, at most four are wrong, missing or swapped.
+const ALIKE: f64 = 0.6;
+
+/// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
+pub(super) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
+    let list = match expected {
+        [] => "no key is expected here".to_owned(),
+        [only] => format!("expected `{only}`"),
+        _ => format!("expected one of {}", expected.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
+    };
+    match nearest(word, expected) {
+        Some(near) => format!("unknown {what} `{word}`: did you mean `{near}`? ({list})"),
+        None => format!("unknown {what} `{word}`: {list}"),
+    }
+}
+
+/// The most similar of the words, where one is similar enough.
+fn nearest<'a>(word: &str, expected: &[&'a str]) -> Option<&'a str> {
+    let plain = word.to_lowercase().replace('_', "-");
+    let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&plain, &candidate.replace('_', "-"));
+    let scored = expected.iter().map(|&candidate| (likeness(candidate), candidate));
+    scored.filter(|(score, _)| *score >= ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        let kinds = ["bce", "bpr", "cce", "softmax", "softmax-at-k"];
+        assert_eq!(nearest("sofmax", &kinds), Some("softmax"));
+        assert_eq!(nearest("Softmax_At_K", &kinds), Some("softmax-at-k"));
+        assert_eq!(nearest("brp", &kinds), Some("bpr"));
+        assert_eq!(nearest("hinge", &kinds), None);
+        assert_eq!(unknown("key", "x", &["dim"]), "unknown key `x`: expected `dim`");
+    }
+}

@@ -1,0 +1,137 @@
+//! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
+
+use super::{
+    error::{Error, Place, Result},
+    fields::Fields,
+    grid::Block,
+    node::{Node, Value},
+};
+use evaluator::{Evaluation, Metric, MetricAt};
+use pipeline::Preparation;
+use serde::{Deserialize, de::DeserializeOwned};
+use trainer::Training;
+
+/// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
+#[derive(Clone, Debug)]
+pub struct Placed<T> {
+    /// As typed.
+    pub node: Node,
+    /// What it means.
+    pub value: T,
+}
+
+impl<T> Placed<T> {
+    /// Where it stands.
+    pub fn place(&self) -> &Place {
+        &self.node.place
+    }
+
+    /// A complaint about the value, at the key that the complaint names.
+    pub fn complain(&self, complaint: String) -> Error {
+        self.node.named_in(&complaint).map_or(self.place(), |(_, place)| place).error(complaint)
+    }
+}
+
+/// A sweep file.
+#[derive(Clone, Debug)]
+pub struct SweepFile {
+    /// The file's text, to be kept with the results.
+    pub text: String,
+    /// The sweep's name: its folder under `sweeps/`.
+    pub name: Placed<String>,
+    /// Where everything is stored; `./runs` when left out.
+    pub storage: Placed<String>,
+    /// The datasets.
+    pub datasets: Vec<Placed<Preparation>>,
+    /// The blocks of the grid.
+    pub grid: Vec<Block>,
+    /// Epochs, batches and stopping: 200 epochs of batches of 1024, evaluated every 5, without early stopping, when left out.
+    pub training: Placed<Training>,
+    /// The validation metric that picks values and checkpoints; `ndcg@20` when left out.
+    pub select_by: Placed<MetricAt>,
+    /// The seeds of every trial; `[1]` when left out.
+    pub seeds: Placed<Vec<u64>>,
+    /// How tuned values are searched; `{kind: grid}` when left out.
+    pub search: Search,
+    /// What is measured and tested.
+    pub evaluation: Placed<Evaluation>,
+}
+
+/// How tuned values are searched, by `kind`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// Every combination.
+    Grid(Grid),
+}
+
+/// `grid` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {}
+
+const KEYS: [&str; 8] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation"];
+
+impl SweepFile {
+    /// Reads a sweep file from disk.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and all that [`parse`](Self::parse) refuses.
+    pub fn open(path: &str) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::new(format!("cannot read the sweep file `{path}`: {error}")))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads a sweep file from its text; `file` names it in errors.
+    ///
+    /// # Errors
+    /// Text that is no YAML, unknown and missing keys, values of a wrong type, and blocks whose parts do not fit together.
+    pub fn parse(text: &str, file: &str) -> Result<Self> {
+        let root = Node::parse(text, file)?;
+        let fields = Fields::of(&root, &KEYS)?;
+        let (training, select_by) = training(absent_or(&root, "training"))?;
+        Ok(Self {
+            text: text.to_owned(),
+            name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
+            storage: placed(&root, "storage", "./runs".to_owned())?,
+            datasets: fields
+                .items("datasets")?
+                .iter()
+                .map(|node| Ok(Placed { node: node.clone(), value: node.read()? }))
+                .collect::<Result<_>>()?,
+            grid: fields.items("grid")?.iter().map(Block::read).collect::<Result<_>>()?,
+            training,
+            select_by,
+            seeds: placed(&root, "seeds", vec![1])?,
+            search: fields.read_or("search", Search::Grid(Grid {}))?,
+            evaluation: placed(&root, "evaluation", Evaluation::default())?,
+        })
+    }
+}
+
+/// The value of a key, or its default.
+fn placed<T: DeserializeOwned>(parent: &Node, key: &str, default: T) -> Result<Placed<T>> {
+    let value = parent.get(key).map_or(Ok(default), Node::read)?;
+    Ok(Placed { node: absent_or(parent, key), value })
+}
+
+/// The node of a key, or an empty one in its stead.
+fn absent_or(parent: &Node, key: &str) -> Node {
+    let path = if parent.place.path.is_empty() { key.to_owned() } else { format!("{}.{key}", parent.place.path) };
+    let absent = || Node { place: Place { path, ..parent.place.clone() }, value: Value::Null };
+    parent.get(key).cloned().unwrap_or_else(absent)
+}
+
+/// `training`, taken apart: what a trial learns with, and what picks between trials.
+fn training(node: Node) -> Result<(Placed<Training>, Placed<MetricAt>)> {
+    let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None };
+    if node.value != Value::Null {
+        let fields = Fields::of(&node, &["epochs", "batch_size", "evaluate_every", "patience", "select_by"])?;
+        training.epochs = fields.read_or("epochs", training.epochs)?;
+        training.batch_size = fields.read_or("batch_size", training.batch_size)?;
+        training.evaluate_every = fields.read_or("evaluate_every", training.evaluate_every)?;
+        training.patience = fields.read_or("patience", training.patience)?;
+    }
+    let select_by = placed(&node, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })?;
+    Ok((Placed { node, value: training }, select_by))
+}

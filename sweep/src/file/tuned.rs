@@ -1,0 +1,111 @@
+//! A list of values where one value is expected is tuned: one kind becomes every combination of its listed values.
+
+use super::{
+    error::Result,
+    node::{Key, Node, Value},
+};
+
+/// More combinations of one kind are taken for a slip.
+const MOST_COMBINATIONS: usize = 10_000;
+
+/// Every combination of the values listed in a kind, in written order: the last key changes fastest.
+///
+/// # Errors
+/// An empty list, a value that stands twice in its list, or too many combinations.
+pub(super) fn combinations(node: &Node) -> Result<Vec<Node>> {
+    let all = match &node.value {
+        Value::Mapping(entries) => of_mapping(node, entries)?,
+        _ => vec![node.clone()],
+    };
+    if all.len() > MOST_COMBINATIONS {
+        return Err(node.place.error(format!("{} combinations of listed values; at most {MOST_COMBINATIONS} are taken", all.len())));
+    }
+    Ok(all)
+}
+
+fn of_mapping(node: &Node, entries: &[(Key, Node)]) -> Result<Vec<Node>> {
+    let mut rows: Vec<Vec<(Key, Node)>> = vec![Vec::new()];
+    for (key, value) in entries {
+        if key.name == "kind" && matches!(value.value, Value::Sequence(_)) {
+            return Err(value.place.error("a list of kinds: kinds are compared, not tuned; write one entry for each"));
+        }
+        let choices = choices(value)?;
+        if rows.len() * choices.len() > MOST_COMBINATIONS {
+            let message = format!("more than {MOST_COMBINATIONS} combinations of listed values; list fewer");
+            return Err(value.place.error(message));
+        }
+        let extended = rows.iter().flat_map(|row| choices.iter().map(|choice| [row.clone(), vec![(key.clone(), choice.clone())]].concat()));
+        rows = extended.collect();
+    }
+    Ok(rows.into_iter().map(|row| Node { place: node.place.clone(), value: Value::Mapping(row) }).collect())
+}
+
+/// The values a key may take: those of its list, or its only one.
+fn choices(value: &Node) -> Result<Vec<Node>> {
+    let Value::Sequence(items) = &value.value else { return combinations(value) };
+    if items.is_empty() {
+        return Err(value.place.error("an empty list: give one value, or several to tune"));
+    }
+    for (index, item) in items.iter().enumerate() {
+        if matches!(item.value, Value::Sequence(_)) {
+            return Err(item.place.error("a list inside a list of tuned values"));
+        }
+        if items[..index].iter().any(|other| other.value == item.value) {
+            return Err(item.place.error(format!("{} stands twice in the list", item.describe())));
+        }
+    }
+    Ok(items.iter().map(combinations).collect::<Result<Vec<_>>>()?.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainer::{Backbone, Loss};
+
+    fn of(text: &str) -> Result<Vec<Node>> {
+        combinations(&Node::parse(text, "s.yaml").unwrap())
+    }
+
+    #[test]
+    fn the_last_key_changes_fastest() {
+        let nodes = of("{kind: softmax-at-k, cutoff: 20, temperature: [0.2, 0.1], weight_temperature: [1, 2], quantile_every: 5}").unwrap();
+        let pairs: Vec<(f64, f64)> = nodes
+            .iter()
+            .map(|node| match node.read().unwrap() {
+                Loss::SoftmaxAtK(loss) => (loss.temperature, loss.weight_temperature),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(pairs, [(0.2, 1.0), (0.2, 2.0), (0.1, 1.0), (0.1, 2.0)]);
+    }
+
+    #[test]
+    fn lists_inside_a_value_and_lists_of_kinds_are_tuned_too() {
+        let nodes = of("{kind: mf, dim: 8, init: [{kind: xavier-normal}, {kind: normal, std: [0.1, 1]}]}").unwrap();
+        let texts: Vec<String> = nodes.iter().map(|node| serde_json::to_string(&node.read::<Backbone>().unwrap()).unwrap()).collect();
+        assert_eq!(
+            texts,
+            [
+                r#"{"mf":{"dim":8,"init":{"xavier-normal":{}}}}"#,
+                r#"{"mf":{"dim":8,"init":{"normal":{"std":0.1}}}}"#,
+                r#"{"mf":{"dim":8,"init":{"normal":{"std":1.0}}}}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_in_a_list_keeps_its_place() {
+        let nodes = of("kind: softmax\ntemperature: [0.1, hot]\n").unwrap();
+        let message = nodes[1].read::<Loss>().unwrap_err().to_string();
+        assert_eq!(message, "s.yaml:2:20: temperature[1]: expected a number, found `hot`");
+    }
+
+    #[test]
+    fn empty_lists_repeats_and_explosions_are_refused() {
+        assert!(of("{kind: softmax, temperature: []}").unwrap_err().to_string().contains("s.yaml:1:30: temperature: an empty list"));
+        assert!(of("{kind: [bpr, bce]}").unwrap_err().to_string().contains("s.yaml:1:8: kind: a list of kinds"));
+        assert!(of("{kind: softmax, temperature: [1, 1]}").unwrap_err().to_string().contains("temperature[1]: `1` stands twice"));
+        let long = format!("{{a: [{0}], b: [{0}]}}", (0..200).map(|i| i.to_string()).collect::<Vec<_>>().join(", "));
+        assert!(of(&long).unwrap_err().to_string().contains("more than 10000 combinations"));
+    }
+}

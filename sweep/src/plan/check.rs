@@ -1,0 +1,132 @@
+//! What must hold between the parts of a sweep file.
+
+use super::{
+    draft::{Choice, Draft},
+    resolve,
+};
+use crate::file::{Error, Place, Placed, Result, SweepFile};
+use pipeline::{Preparation, Split};
+use std::collections::HashMap;
+
+/// Checks a whole sweep file.
+pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    folder_name("the sweep", &file.name)?;
+    datasets(file)?;
+    seeds(&file.seeds)?;
+    file.evaluation.value.check().map_err(|reason| file.evaluation.complain(reason))?;
+    validation(file, drafts)?;
+    each_trial(file, drafts)?;
+    no_trial_twice(drafts)
+}
+
+/// A name that becomes a folder on any store.
+fn folder_name(what: &str, name: &Placed<String>) -> Result<()> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.value.is_empty() && name.value.chars().all(fine) && !name.value.starts_with('.') && name.value.len() <= 100 {
+        return Ok(());
+    }
+    let rule = "expected at most 100 letters, digits, `-`, `_` and `.`, not starting with `.`";
+    Err(name.place().error(format!("`{}` cannot name {what}'s folder: {rule}", name.value)))
+}
+
+fn datasets(file: &SweepFile) -> Result<()> {
+    for (index, Placed { node, value: preparation }) in file.datasets.iter().enumerate() {
+        let name = &preparation.name;
+        preparation.check().map_err(|error| match &error {
+            pipeline::Error::Setting { key, reason } => node.at(key).place.error(format!("dataset `{name}`: {reason}")),
+            other => node.place.error(format!("dataset `{name}`: {other}")),
+        })?;
+        folder_name("the dataset", &Placed { node: node.at("name").clone(), value: name.clone() })?;
+        if let Some(first) = file.datasets[..index].iter().find(|other| other.value.name == *name) {
+            let line = first.node.at("name").place.line;
+            return Err(node.at("name").place.error(format!("a second dataset is named `{name}`, the first in line {line}")));
+        }
+    }
+    Ok(())
+}
+
+/// Two names for the same content would show every method twice.
+pub(super) fn different_content(file: &SweepFile, fingerprints: &[String]) -> Result<()> {
+    for (index, (entry, fingerprint)) in file.datasets.iter().zip(fingerprints).enumerate() {
+        if let Some(first) = fingerprints[..index].iter().position(|other| other == fingerprint) {
+            let first = &file.datasets[first];
+            let (name, other, line) = (&entry.value.name, &first.value.name, first.node.place.line);
+            return Err(entry.node.place.error(format!("`{name}` has the same source and settings as `{other}` in line {line}; keep one")));
+        }
+    }
+    Ok(())
+}
+
+fn seeds(seeds: &Placed<Vec<u64>>) -> Result<()> {
+    let twice = seeds.value.iter().enumerate().find(|(index, seed)| seeds.value[..*index].contains(seed));
+    match (seeds.value.is_empty(), twice) {
+        (true, _) => Err(seeds.place().error("no seed; give at least one")),
+        (_, Some((_, seed))) => Err(seeds.place().error(format!("the seed {seed} stands twice"))),
+        _ => Ok(()),
+    }
+}
+
+/// Tuning and early stopping need validation interactions.
+fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let without = |entry: &&Placed<Preparation>| !has_validation(&entry.value);
+    let Some(Placed { node, value: preparation }) = file.datasets.iter().find(without) else { return Ok(()) };
+    let (name, line) = (&preparation.name, node.place.line);
+    let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`validation: 0.1`)");
+    if let Some(draft) = drafts.iter().find(|draft| draft.choices().len() > 1) {
+        let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
+        return Err(draft.tuned_place().error(message));
+    }
+    if let Some(patience) = file.training.value.patience {
+        return Err(file.training.complain(format!("patience {patience} stops on validation, but {remedy}, or leave `patience` out")));
+    }
+    Ok(())
+}
+
+fn has_validation(preparation: &Preparation) -> bool {
+    let of_split = match &preparation.split {
+        Split::Random(split) => split.validation > 0.0,
+        Split::Temporal(split) => split.validation > 0.0,
+        Split::LeaveLast(split) => split.validation,
+        Split::Given(split) => split.validation > 0.0,
+    };
+    of_split || preparation.source.parts().contains(&dataset::Split::Validation)
+}
+
+fn each_trial(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    for draft in drafts {
+        for choice in draft.choices() {
+            for trial in resolve(file, &choice, "").take(1) {
+                trial.check().map_err(|reason| blame(file, draft, &reason).error(format!("{}: {reason}", draft.names.method)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value that a trial's complaint names first, or the method's first entry.
+fn blame<'a>(file: &'a SweepFile, draft: &Draft<'a>, complaint: &str) -> &'a Place {
+    let nodes = draft.nodes().into_iter().chain([&file.training.node]);
+    let named = nodes.filter_map(|node| node.named_in(complaint)).min_by_key(|(at, _)| *at);
+    named.map_or(&draft.nodes()[0].place, |(_, place)| place)
+}
+
+/// Overlapping blocks would train, compare and count the same thing twice.
+fn no_trial_twice(drafts: &[Draft<'_>]) -> Result<()> {
+    let mut seen: HashMap<String, &Draft<'_>> = HashMap::new();
+    for draft in drafts {
+        for choice in draft.choices() {
+            if let Some(first) = seen.insert(choice.key(), draft) {
+                return Err(twice(first, draft, &choice));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn twice(first: &Draft<'_>, second: &Draft<'_>, choice: &Choice) -> Error {
+    let mut pairs = second.nodes().into_iter().zip(first.nodes()).map(|(here, there)| (&here.place, &there.place));
+    let (here, there) = pairs.find(|(here, there)| here != there).unwrap_or((&second.nodes()[0].place, &first.nodes()[0].place));
+    let values: Vec<String> = choice.parameters().iter().map(|(name, value)| format!("{name}={}", super::part::plain(value))).collect();
+    let line = there.line;
+    here.error(format!("`{}` with {} stands twice, first in line {line}; keep one", second.names.method, values.join(", ")))
+}

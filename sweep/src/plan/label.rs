@@ -1,0 +1,94 @@
+//! Short names for methods: `mf-64 / softmax-at-k(20) / uniform-1000`.
+//!
+//! A part's name is its kind and the value that a reader looks for first. Where two parts of a sweep would read the same, the values
+//! in which they differ are added: `softmax(temperature=0.1)`.
+
+use super::part::{Part, plain};
+
+/// What a part is in a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Backbone,
+    Loss,
+    Sampler,
+    Optimizer,
+}
+
+impl Role {
+    /// The prefix of the part's values in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Backbone => "backbone",
+            Self::Loss => "loss",
+            Self::Sampler => "sampler",
+            Self::Optimizer => "optimizer",
+        }
+    }
+}
+
+/// The name of one part among all parts of its role in the sweep.
+pub(super) fn label(role: Role, part: &Part, all: &[Part]) -> String {
+    let (head, values) = short(role, part);
+    let rivals: Vec<&Part> = all.iter().filter(|other| *other != part && short(role, other) == (head.clone(), values.clone())).collect();
+    let differs = |name: &str| rivals.iter().any(|rival| rival.choices(name) != part.choices(name));
+    let mut inside: Vec<String> = values.into_iter().collect();
+    for name in part.names().filter(|name| differs(name)) {
+        let choices: Vec<String> = part.choices(name).into_iter().map(plain).collect();
+        inside.push(format!("{name}={}", choices.join("|")));
+    }
+    if inside.is_empty() { head } else { format!("{head}({})", inside.join(", ")) }
+}
+
+/// The kind with the value that a reader looks for first, and what comes first in brackets.
+fn short(role: Role, part: &Part) -> (String, Option<String>) {
+    let fixed = |name: &str| part.fixed(name).map(plain);
+    match role {
+        Role::Backbone => match (fixed("dim"), fixed("layers")) {
+            (Some(dim), Some(layers)) => (format!("{}-{dim}x{layers}", part.kind), None),
+            (Some(dim), None) => (format!("{}-{dim}", part.kind), None),
+            _ => (part.kind.clone(), None),
+        },
+        Role::Loss => (part.kind.clone(), fixed("cutoff")),
+        Role::Sampler => match fixed("negatives") {
+            Some(negatives) => (format!("{}-{negatives}", part.kind), None),
+            None => (part.kind.clone(), None),
+        },
+        Role::Optimizer => (part.kind.clone(), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn part(kind: &str, combinations: &[serde_json::Value]) -> Part {
+        Part { kind: kind.to_owned(), combinations: combinations.iter().map(|values| values.as_object().unwrap().clone()).collect() }
+    }
+
+    #[test]
+    fn a_part_is_named_by_its_kind_and_first_value() {
+        let alone = |role, part: Part| label(role, &part, std::slice::from_ref(&part));
+        assert_eq!(alone(Role::Backbone, part("light-gcn", &[json!({"dim": 64, "init": "xavier-normal", "layers": 2})])), "light-gcn-64x2");
+        assert_eq!(alone(Role::Backbone, part("mf", &[json!({"dim": 32}), json!({"dim": 64})])), "mf");
+        assert_eq!(alone(Role::Sampler, part("uniform", &[json!({"negatives": 1000, "replacement": true})])), "uniform-1000");
+        let tuned = part("softmax-at-k", &[json!({"cutoff": 20, "temperature": 0.1}), json!({"cutoff": 20, "temperature": 0.2})]);
+        assert_eq!(alone(Role::Loss, tuned), "softmax-at-k(20)");
+    }
+
+    #[test]
+    fn parts_that_would_read_the_same_show_their_differences() {
+        let fixed = part("softmax-at-k", &[json!({"cutoff": 20, "quantile_every": 5, "temperature": 0.1})]);
+        let tuned = part(
+            "softmax-at-k",
+            &[
+                json!({"cutoff": 20, "quantile_every": 5, "temperature": 0.1}),
+                json!({"cutoff": 20, "quantile_every": 5, "temperature": 1.0}),
+            ],
+        );
+        let other = part("softmax-at-k", &[json!({"cutoff": 5, "quantile_every": 5, "temperature": 0.1})]);
+        let all = [fixed, tuned, other];
+        let labels: Vec<String> = all.iter().map(|part| label(Role::Loss, part, &all)).collect();
+        assert_eq!(labels, ["softmax-at-k(20, temperature=0.1)", "softmax-at-k(20, temperature=0.1|1)", "softmax-at-k(5)"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! The sweep resolved: datasets with fingerprints, methods, and trials with ids. Stored as `plan.json`.
+
+mod check;
+mod draft;
+mod estimate;
+mod label;
+mod part;
+mod show;
+
+pub use estimate::Estimate;
+pub use part::plain;
+pub use show::show;
+
+use crate::file::{Result, SweepFile};
+use anyhow::Context;
+use draft::{Choice, Draft};
+use evaluator::{Evaluation, MetricAt};
+use pipeline::Preparation;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use trainer::{Learning, Trial, trial::TRAINER_VERSION};
+
+/// All that a sweep will do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The sweep's name.
+    pub name: String,
+    /// The datasets, in the order of the sweep file.
+    pub datasets: Vec<PlannedDataset>,
+    /// The methods: by dataset, then in the order of the grid.
+    pub methods: Vec<Method>,
+    /// The validation metric that picks values.
+    pub select_by: MetricAt,
+    /// What is measured and tested.
+    pub evaluation: Evaluation,
+}
+
+/// A dataset and its folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedDataset {
+    /// Hash of all that determines the content.
+    pub fingerprint: String,
+    /// How it is made.
+    pub preparation: Preparation,
+}
+
+/// One row of the leaderboard: kinds and fixed values on one dataset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// The name in tables, unique on a dataset: `mf-64 / softmax-at-k(20) / uniform-1000`.
+    pub label: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The backbone's part of the label.
+    pub backbone: String,
+    /// The loss's part of the label.
+    pub loss: Option<String>,
+    /// The sampler's part of the label.
+    pub sampler: Option<String>,
+    /// Every combination of the tuned values; one where nothing is tuned.
+    pub configurations: Vec<Configuration>,
+}
+
+/// A method with every value fixed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// The tuned values: those that differ between the method's configurations.
+    pub values: Map<String, Value>,
+    /// All values, by name: `backbone.dim`, `loss.temperature`, `optimizer.learning_rate`.
+    pub parameters: Map<String, Value>,
+    /// One trial for each seed.
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// A trial and its folder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedTrial {
+    /// The folder under `trials/`.
+    pub id: String,
+    /// All that determines the result.
+    pub trial: Trial,
+}
+
+impl PlannedTrial {
+    /// The seed; `None` for backbones that fit without sampling.
+    pub fn seed(&self) -> Option<u64> {
+        self.trial.learning.as_ref().map(|learning| learning.seed)
+    }
+}
+
+/// A trial with the method and the configuration it belongs to.
+pub type PlannedRef<'a> = (&'a Method, &'a Configuration, &'a PlannedTrial);
+
+/// A sweep file that holds together, not yet bound to the content of its datasets.
+pub struct Checked<'a> {
+    file: &'a SweepFile,
+    drafts: Vec<Draft<'a>>,
+}
+
+/// Spreads the grid out and checks all that can be checked without reading data.
+///
+/// # Errors
+/// Values out of range, combinations that cannot be, and methods or trials that stand twice, each with its place.
+pub fn check(file: &SweepFile) -> Result<Checked<'_>> {
+    let drafts = draft::drafts(file);
+    check::whole(file, &drafts)?;
+    Ok(Checked { file, drafts })
+}
+
+impl Checked<'_> {
+    /// How the datasets are made.
+    fn preparations(&self) -> impl Iterator<Item = &Preparation> {
+        self.file.datasets.iter().map(|dataset| &dataset.value)
+    }
+
+    /// The plan, from the fingerprint of each dataset.
+    ///
+    /// # Errors
+    /// When two datasets have the same content.
+    pub fn plan(&self, fingerprints: &[String]) -> Result<Plan> {
+        check::different_content(self.file, fingerprints)?;
+        let datasets: Vec<PlannedDataset> = self
+            .preparations()
+            .zip(fingerprints)
+            .map(|(preparation, fingerprint)| PlannedDataset { fingerprint: fingerprint.clone(), preparation: preparation.clone() })
+            .collect();
+        let methods = datasets.iter().flat_map(|dataset| self.drafts.iter().map(|draft| method(self.file, draft, dataset))).collect();
+        Ok(Plan {
+            name: self.file.name.value.clone(),
+            datasets,
+            methods,
+            select_by: self.file.select_by.value,
+            evaluation: self.file.evaluation.value.clone(),
+        })
+    }
+}
+
+impl Plan {
+    /// All trials in the plan's order, each with its method and configuration. `train --index N` counts along it.
+    pub fn trials(&self) -> impl Iterator<Item = PlannedRef<'_>> {
+        self.methods.iter().flat_map(|method| {
+            method
+                .configurations
+                .iter()
+                .flat_map(move |configuration| configuration.trials.iter().map(move |trial| (method, configuration, trial)))
+        })
+    }
+
+    /// The trial at a place of the plan, from 0.
+    ///
+    /// # Errors
+    /// When the plan is shorter.
+    pub fn trial_at(&self, index: usize) -> anyhow::Result<PlannedRef<'_>> {
+        let count = self.trials().count();
+        self.trials().nth(index).with_context(|| format!("there is no trial {index}: the plan has {count}, counted from 0"))
+    }
+
+    /// The trial with an id.
+    ///
+    /// # Errors
+    /// When the plan has none.
+    pub fn trial_named(&self, id: &str) -> anyhow::Result<PlannedRef<'_>> {
+        self.trials()
+            .find(|(.., trial)| trial.id == id)
+            .with_context(|| format!("no trial of the plan has the id `{id}`; `ranksweep plan` lists them"))
+    }
+
+    /// The text of `plan.json`.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a plan is plain data") + "\n"
+    }
+
+    /// The dataset of a name.
+    ///
+    /// # Panics
+    /// When no dataset has it; a method's always has.
+    pub fn dataset(&self, name: &str) -> &PlannedDataset {
+        self.datasets.iter().find(|dataset| dataset.preparation.name == name).expect("a method's dataset is in its plan")
+    }
+}
+
+fn method(file: &SweepFile, draft: &Draft<'_>, dataset: &PlannedDataset) -> Method {
+    let choices = draft.choices();
+    let parameters: Vec<Map<String, Value>> = choices.iter().map(Choice::parameters).collect();
+    let tuned = |name: &str| parameters.iter().any(|other| other.get(name) != parameters[0].get(name));
+    let configuration = |(choice, parameters): (&Choice, &Map<String, Value>)| Configuration {
+        values: parameters.iter().filter(|(name, _)| tuned(name)).map(|(name, value)| (name.clone(), value.clone())).collect(),
+        parameters: parameters.clone(),
+        trials: resolve(file, choice, &dataset.fingerprint).map(|trial| PlannedTrial { id: trial.id(), trial }).collect(),
+    };
+    let names = draft.names.clone();
+    Method {
+        label: names.method,
+        dataset: dataset.preparation.name.clone(),
+        backbone: names.backbone,
+        loss: names.loss,
+        sampler: names.sampler,
+        configurations: choices.iter().zip(&parameters).map(configuration).collect(),
+    }
+}
+
+/// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling.
+fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<Item = Trial> {
+    let learnings: Vec<Option<Learning>> = match &choice.way {
+        None => vec![None],
+        Some((loss, sampler, optimizer)) => file
+            .seeds
+            .value
+            .iter()
+            .map(|&seed| {
+                let (loss, sampler, optimizer) = (loss.clone(), sampler.clone(), optimizer.clone());
+                Some(Learning { loss, sampler, optimizer, training: file.training.value.clone(), seed })
+            })
+            .collect(),
+    };
+    let (backbone, select_by, dataset) = (choice.backbone.clone(), file.select_by.value, dataset.to_owned());
+    let trial =
+        move |learning| Trial { version: TRAINER_VERSION, dataset: dataset.clone(), backbone: backbone.clone(), learning, select_by };
+    learnings.into_iter().map(trial)
+}
+
+#[cfg(test)]
+mod tests;

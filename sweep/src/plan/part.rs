@@ -1,0 +1,98 @@
+//! One kind with its values, whatever its type: the flat view that labels, tables and plans need.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`.
+pub(super) type Values = Map<String, Value>;
+
+/// A kind of a grid and the values it takes in each of its combinations.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// `mf`, `softmax-at-k`, `adam`.
+    pub(super) kind: String,
+    /// One for each combination of tuned values.
+    pub(super) combinations: Vec<Values>,
+}
+
+impl Part {
+    /// Of the values of one entry of a grid; all are of one kind.
+    pub(super) fn of<T: Serialize>(values: &[T]) -> Self {
+        let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
+        let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();
+        Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect() }
+    }
+
+    /// The names of all values, sorted.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.combinations.first().into_iter().flat_map(Map::keys)
+    }
+
+    /// The different values that a name takes, in order.
+    pub(super) fn choices(&self, name: &str) -> Vec<&Value> {
+        let mut choices = Vec::new();
+        for value in self.combinations.iter().filter_map(|values| values.get(name)) {
+            if !choices.contains(&value) {
+                choices.push(value);
+            }
+        }
+        choices
+    }
+
+    /// The value of a name that is not tuned.
+    pub(super) fn fixed(&self, name: &str) -> Option<&Value> {
+        match self.choices(name)[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// A kind's name and its values: `Loss::Softmax { temperature: 0.1 }` is `softmax` and `temperature: 0.1`.
+pub(super) fn flat<T: Serialize>(kind: &T) -> (String, Values) {
+    let (name, values) = tagged(serde_json::to_value(kind).expect("a kind is plain data"));
+    let text = |value: Value| if value.is_object() { Value::String(nested(value)) } else { value };
+    (name, values.into_iter().map(|(name, value)| (name, text(value))).collect())
+}
+
+/// The only key of a serialised enum, and the mapping below it.
+fn tagged(value: Value) -> (String, Values) {
+    match value {
+        Value::Object(variant) => match variant.into_iter().next() {
+            Some((name, Value::Object(values))) => (name, values),
+            Some((name, _)) => (name, Map::new()),
+            None => (String::new(), Map::new()),
+        },
+        other => (plain(&other), Map::new()),
+    }
+}
+
+fn nested(value: Value) -> String {
+    let (name, values) = tagged(value);
+    let list: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+    if list.is_empty() { name } else { format!("{name}({})", list.join(", ")) }
+}
+
+/// A value as a reader writes it: texts without quotes, whole numbers without `.0`.
+pub fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string().trim_end_matches(".0").to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::node::Node;
+    use trainer::Backbone;
+
+    #[test]
+    fn a_nested_kind_is_one_text() {
+        let backbone: Backbone = Node::parse("{kind: mf, dim: 8, init: {kind: normal, std: 1}}", "s").unwrap().read().unwrap();
+        let (kind, values) = flat(&backbone);
+        assert_eq!(kind, "mf");
+        assert_eq!(serde_json::to_string(&values).unwrap(), r#"{"dim":8,"init":"normal(std=1)"}"#);
+    }
+}

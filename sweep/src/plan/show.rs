@@ -1,0 +1,82 @@
+//! The plan as `ranksweep plan` prints it.
+
+use super::{Estimate, Plan, PlannedTrial, part::plain};
+use dataset::Manifest;
+use std::fmt::Write as _;
+
+/// Datasets, methods, trials and estimates in words. `manifests` holds one entry per dataset, `None` where it is not prepared yet.
+pub fn show(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
+    let mut text = format!("sweep {}: select by validation {}\n\n", plan.name, plan.select_by);
+    for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
+        text += &dataset_line(&dataset.preparation.name, &dataset.fingerprint, manifest.as_ref());
+    }
+    let mut index = 0;
+    for method in &plan.methods {
+        let count: usize = method.configurations.iter().map(|configuration| configuration.trials.len()).sum();
+        let _ = writeln!(
+            text,
+            "\n{} on {}: {}, {}",
+            method.label,
+            method.dataset,
+            count_of(method.configurations.len(), "configuration"),
+            count_of(count, "trial")
+        );
+        for configuration in &method.configurations {
+            let values: Vec<String> = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+            for trial in &configuration.trials {
+                let _ = writeln!(text, "  {index:>5}  {}  {:<8}  {}", trial.id, seed(trial), values.join(" "));
+                index += 1;
+            }
+        }
+    }
+    text + &totals(plan, manifests)
+}
+
+fn dataset_line(name: &str, fingerprint: &str, manifest: Option<&Manifest>) -> String {
+    let size = manifest.map_or_else(
+        || "sizes known after prepare".to_owned(),
+        |m| format!("{} users, {} items, {} train, {} validation, {} test", m.users, m.items, m.train, m.validation, m.test),
+    );
+    format!("dataset {name} ({fingerprint}): {size}\n")
+}
+
+fn seed(trial: &PlannedTrial) -> String {
+    trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
+}
+
+fn totals(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
+    let mut text = format!("\n{}, {}\n", count_of(plan.methods.len(), "method"), count_of(plan.trials().count(), "trial"));
+    for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
+        let name = &dataset.preparation.name;
+        let Some(manifest) = manifest else {
+            let _ = writeln!(text, "{name}: memory and steps known after prepare (`ranksweep prepare`)");
+            continue;
+        };
+        let trials = plan.trials().filter(|(method, ..)| method.dataset == *name);
+        let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest)).collect();
+        let memory = estimates.iter().map(|estimate| estimate.memory).max().unwrap_or_default();
+        let steps: u64 = estimates.iter().map(|estimate| estimate.steps).sum();
+        let scores: u64 = estimates.iter().map(|estimate| estimate.scores).sum();
+        let _ = writeln!(
+            text,
+            "{name}: about {} for the largest trial; at most {steps} steps and {scores:.2e} scores in all",
+            bytes(memory),
+            scores = scores as f64
+        );
+    }
+    text
+}
+
+fn count_of(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn bytes(count: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (count as f64, 0);
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", units[unit])
+}

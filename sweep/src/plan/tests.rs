@@ -1,0 +1,195 @@
+//! What the plan makes of whole sweep files, good and bad.
+
+use super::*;
+use crate::file::SweepFile;
+
+const GOOD: &str = "\
+name: small
+datasets:
+  - name: d
+    source: {format: synthetic}
+    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}
+grid:
+  - backbones:
+      - {kind: mf, dim: 8}
+      - {kind: light-gcn, dim: 8, layers: 2}
+    losses:
+      - {kind: bpr}
+      - {kind: softmax, temperature: [0.1, 0.2]}
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: [0.1, 0.01]}
+  - backbones: [{kind: popularity}, {kind: ease, regularization: [10, 100]}]
+training: {epochs: 3, batch_size: 64, evaluate_every: 1}
+seeds: [1, 2]
+";
+
+fn plan_of(text: &str) -> Result<Plan> {
+    let file = SweepFile::parse(text, "s.yaml")?;
+    check(&file)?.plan(&file.datasets.iter().map(|dataset| dataset.value.name.clone()).collect::<Vec<_>>())
+}
+
+fn message(text: &str) -> String {
+    plan_of(text).unwrap_err().to_string()
+}
+
+/// The good file with one text replaced.
+fn with(old: &str, new: &str) -> String {
+    assert!(GOOD.contains(old), "{old}");
+    GOOD.replacen(old, new, 1)
+}
+
+#[test]
+fn the_grid_is_spread_out_in_written_order() {
+    let plan = plan_of(GOOD).unwrap();
+    let methods: Vec<(&str, usize)> = plan.methods.iter().map(|method| (method.label.as_str(), method.configurations.len())).collect();
+    assert_eq!(
+        methods,
+        [
+            ("mf-8 / bpr / uniform-5", 2),
+            ("mf-8 / softmax / uniform-5", 4),
+            ("light-gcn-8x2 / bpr / uniform-5", 2),
+            ("light-gcn-8x2 / softmax / uniform-5", 4),
+            ("popularity", 1),
+            ("ease", 2),
+        ]
+    );
+    // Twelve configurations with two seeds each, and three that fit without sampling.
+    assert_eq!(plan.trials().count(), 27);
+    let values: Vec<String> =
+        plan.methods[1].configurations.iter().map(|configuration| Value::from(configuration.values.clone()).to_string()).collect();
+    assert_eq!(
+        values,
+        [
+            r#"{"loss.temperature":0.1,"optimizer.learning_rate":0.1}"#,
+            r#"{"loss.temperature":0.1,"optimizer.learning_rate":0.01}"#,
+            r#"{"loss.temperature":0.2,"optimizer.learning_rate":0.1}"#,
+            r#"{"loss.temperature":0.2,"optimizer.learning_rate":0.01}"#,
+        ]
+    );
+    let seeds: Vec<Option<u64>> = plan.methods[4].configurations[0].trials.iter().map(PlannedTrial::seed).collect();
+    assert_eq!(seeds, [None]);
+}
+
+#[test]
+fn parameters_are_all_values_by_role() {
+    let plan = plan_of(GOOD).unwrap();
+    let (_, configuration, _) = plan.trial_at(0).unwrap();
+    assert_eq!(
+        Value::from(configuration.parameters.clone()).to_string(),
+        r#"{"backbone.dim":8,"backbone.init":"xavier-normal","loss.similarity":"dot","optimizer.beta1":0.9,"optimizer.beta2":0.999,"optimizer.epsilon":1e-8,"optimizer.kind":"adam","optimizer.learning_rate":0.1,"optimizer.weight_decay":0.0,"sampler.negatives":5,"sampler.replacement":true}"#
+    );
+}
+
+#[test]
+fn trials_have_ids_of_their_own_that_do_not_depend_on_how_the_file_is_written() {
+    let plan = plan_of(GOOD).unwrap();
+    let ids: Vec<&str> = plan.trials().map(|(.., trial)| trial.id.as_str()).collect();
+    let different: std::collections::HashSet<&str> = ids.iter().copied().collect();
+    assert_eq!(different.len(), ids.len());
+    let rewritten = with("learning_rate: [0.1, 0.01]", "weight_decay: 0, learning_rate: [1.0e-1, 0.010]");
+    let again = plan_of(&rewritten).unwrap();
+    assert!(again.trials().map(|(.., trial)| trial.id.as_str()).eq(ids));
+    assert_eq!(again.to_json(), plan.to_json());
+    let stored: Plan = serde_json::from_str(&plan.to_json()).unwrap();
+    assert_eq!(stored, plan);
+}
+
+#[test]
+fn two_blocks_that_differ_in_the_optimizer_show_it() {
+    let block = "  - backbones: [{kind: mf, dim: 8}]\n    losses: [{kind: bpr}]\n    samplers: [{kind: uniform, negatives: 5}]\n    optimizer: {kind: lazy-adam, learning_rate: 0.1}\ntraining:";
+    let plan = plan_of(&with("training:", block)).unwrap();
+    let labels: Vec<&str> = plan.methods.iter().map(|method| method.label.as_str()).collect();
+    assert_eq!((labels[0], labels[6]), ("mf-8 / bpr / uniform-5 / adam", "mf-8 / bpr / uniform-5 / lazy-adam"));
+    assert_eq!(labels[1], "mf-8 / softmax / uniform-5");
+}
+
+#[test]
+fn the_same_trial_twice_names_both_lines() {
+    let block = "  - backbones: [{kind: mf, dim: 8}]\n    losses: [{kind: bpr}]\n    samplers: [{kind: uniform, negatives: 5}]\n    optimizer: {kind: adam, learning_rate: 0.01}\ntraining:";
+    let text = message(&with("training:", block));
+    assert!(
+        text.starts_with("s.yaml:17:14: grid[2].losses[0]: `mf-8 / bpr / uniform-5 / adam(learning_rate=0.01)` with backbone.dim=8"),
+        "{text}"
+    );
+    assert!(text.ends_with("stands twice, first in line 11; keep one"), "{text}");
+    let text = message(&with("{kind: bpr}", "{kind: bpr}\n      - {kind: bpr}"));
+    assert!(text.starts_with("s.yaml:12:9: grid[0].losses[1]: `mf-8 / bpr / uniform-5") && text.contains("first in line 11"), "{text}");
+    let text = message(&with("[0.1, 0.2]", "[0.1, 0.10]"));
+    assert!(text.starts_with("s.yaml:12:"), "{text}");
+}
+
+#[test]
+fn values_that_cannot_be_name_their_line() {
+    let cases = [
+        (with("temperature: [0.1, 0.2]", "temperature: [0.1, -1]"), "s.yaml:12:38: grid[0].losses[1].temperature"),
+        (with("{kind: mf, dim: 8}", "{kind: mf, dim: 0}"), "s.yaml:8:25: grid[0].backbones[0].dim"),
+        (with("negatives: 5", "negatives: 0"), "s.yaml:13:43: grid[0].samplers[0].negatives"),
+        (with("epochs: 3", "epochs: 0"), "s.yaml:16:20: training.epochs: mf-8 / bpr / uniform-5: epochs is 0"),
+        (with("test: 0.2", "test: 1.2"), "s.yaml:5:33: datasets[0].split.test"),
+        (with("name: d", "name: a/b"), "s.yaml:3:11: datasets[0].name"),
+        (with("name: small", "name: .."), "s.yaml:1:7: name"),
+        (with("seeds: [1, 2]", "seeds: [1, 1]"), "s.yaml:17:8: seeds: the seed 1 stands twice"),
+        (with("seeds: [1, 2]", "seeds: []"), "s.yaml:17:8: seeds: no seed"),
+        (with("evaluate_every: 1", "select_by: ndcg"), "s.yaml:16:50: training.select_by: `ndcg` is no metric: a cutoff is missing"),
+        (
+            with("{kind: bpr}", "{kind: softmax-at-k, cutoff: 20, temperature: 1, weight_temperature: 1, quantile_every: 1}"),
+            "s.yaml:11:38: grid[0].losses[0].cutoff",
+        ),
+        (GOOD.to_owned() + "evaluation: {cutoffs: []}\n", "s.yaml:18:23: evaluation.cutoffs: `cutoffs` is empty"),
+    ];
+    for (text, expected) in cases {
+        let found = message(&text);
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+#[test]
+fn wrong_keys_at_every_depth_name_their_line() {
+    let cases = [
+        (with("name: small", "nane: small"), "s.yaml:1:1: nane: unknown key `nane`: did you mean `name`?"),
+        (with("source:", "sorce:"), "s.yaml:4:5: datasets[0].sorce: unknown key `sorce`: did you mean `source`?"),
+        (with("losses:", "loses:"), "s.yaml:10:5: grid[0].loses: unknown key `loses`: did you mean `losses`?"),
+        (
+            with("temperature: [", "tempratur: ["),
+            "s.yaml:12:25: grid[0].losses[1].tempratur: unknown key `tempratur`: did you mean `temperature`?",
+        ),
+        (with("epochs: 3", "epoch: 3"), "s.yaml:16:12: training.epoch: unknown key `epoch`: did you mean `epochs`?"),
+        (with("evaluate_every: 1", "checkpoint_minutes: 1"), "s.yaml:16:39: training.checkpoint_minutes: unknown key"),
+        (GOOD.to_owned() + "resources: {gpus: 1}\n", "s.yaml:18:1: resources: unknown key `resources`"),
+        (
+            GOOD.to_owned() + "evaluation: {significance: {test: [wilcoxon]}}\n",
+            "s.yaml:18:29: evaluation.significance.test: unknown key `test`: did you mean `tests`?",
+        ),
+        (GOOD.to_owned() + "search: {kind: random}\n", "s.yaml:18:16: search.kind: unknown kind `random`"),
+        (
+            with("format: synthetic", "format: sythetic"),
+            "s.yaml:4:22: datasets[0].source.format: unknown format `sythetic`: did you mean `synthetic`?",
+        ),
+        (with("epochs: 3", "epochs: 3, epochs: 4"), "s.yaml:16:23: training.epochs: the key `epochs` stands twice, first in line 16"),
+        (with("epochs: 3", "epochs: many"), "s.yaml:16:20: training.epochs: expected a whole number from 0 to 4294967295, found `many`"),
+        (with("seeds: [1, 2]", "seeds: 1"), "s.yaml:17:8: seeds: expected a list (`[a, b]`), found `1`"),
+    ];
+    for (text, expected) in cases {
+        let found = message(&text);
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+#[test]
+fn pairs_that_cannot_be_say_why() {
+    let ease_learns = message(&with("{kind: mf, dim: 8}", "{kind: ease, regularization: 1}"));
+    assert_eq!(
+        ease_learns,
+        "s.yaml:8:9: grid[0].backbones[0]: `ease` fits without sampling, but its block has `losses` (line 11); give it a block with `backbones` alone"
+    );
+    let mf_alone = message(&with("[{kind: popularity}, ", "[{kind: mf, dim: 4}, "));
+    assert_eq!(
+        mf_alone,
+        "s.yaml:15:17: grid[1].backbones[0]: `mf` learns from a loss, but its block has none; add `losses`, `samplers` and `optimizer`"
+    );
+    let untuned = message(&with(", validation: 0.1", ""));
+    assert_eq!(
+        untuned,
+        "s.yaml:14:16: grid[0].optimizer: listed values are tuned on validation, but dataset `d` (line 3) has no validation part: give its `split` one (`validation: 0.1`), or give one value"
+    );
+}

@@ -1,0 +1,50 @@
+//! The picked trials on the test part: metrics, values per user, tests.
+
+use super::{Results, Session, TrialEnding, results, rows, select};
+use crate::tables::TrialRow;
+use anyhow::{Context, Result};
+use dataset::{Dataset, Split};
+use evaluator::{
+    evaluate::{Candidate, TrialValues, evaluate as rank},
+    significance::compare,
+};
+
+/// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
+///
+/// # Errors
+/// A checkpoint or a dataset that cannot be read, or a store that fails.
+pub fn evaluate(session: &Session, endings: &[TrialEnding]) -> Result<Results> {
+    let manifests = session.prepared()?;
+    let picked = select::picked(&session.plan, endings);
+    let trials = rows::trials(session, endings, &picked);
+    let progress = session.progress.ranking(trials.iter().filter(|row| row.selected).count());
+    let mut values: Vec<TrialValues> = Vec::new();
+    for dataset in &session.plan.datasets {
+        let candidates = candidates(session, &dataset.preparation.name, &trials);
+        if candidates.is_empty() {
+            continue;
+        }
+        let name = &dataset.preparation.name;
+        let dataset = Dataset::read(&session.dataset(name)).with_context(|| format!("dataset `{name}`"))?;
+        let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
+        let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
+        values.extend(ranked.with_context(|| format!("dataset `{name}`"))?);
+    }
+    progress.testing();
+    let comparisons = compare(&values, &session.plan.evaluation.significance)?;
+    progress.finish();
+    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session)? };
+    results::write(session, &results)?;
+    Ok(results)
+}
+
+fn candidates(session: &Session, dataset: &str, trials: &[TrialRow]) -> Vec<Candidate> {
+    let of = |row: &TrialRow| Candidate {
+        trial: row.trial.clone(),
+        method: row.method.clone(),
+        dataset: row.dataset.clone(),
+        seed: row.seed.unwrap_or_default(),
+        checkpoint: session.trial(&row.trial).join("checkpoint"),
+    };
+    trials.iter().filter(|row| row.selected && row.dataset == dataset).map(of).collect()
+}

@@ -1,0 +1,23 @@
+//! A sweep on this machine: prepare, train, pick, rank, report.
+//!
+//! Every stage first looks at what is stored and does only what is missing, so a run that was killed goes on where it stopped. All
+//! writes are atomic and their content depends on the plan alone: two runs of one sweep on the same storage at once waste work, but
+//! write the same bytes.
+
+mod ending;
+mod evaluate;
+mod prepare;
+mod progress;
+mod results;
+mod rows;
+mod select;
+mod session;
+mod train;
+
+pub use ending::{TrialEnding, stored_endings};
+pub use evaluate::evaluate;
+pub use prepare::prepare;
+pub use progress::Progress;
+pub use results::{Results, report};
+pub use session::{Machine, Session};
+pub use train::{train, train_one};

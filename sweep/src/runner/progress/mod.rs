@@ -1,0 +1,61 @@
+//! How a sweep goes, told to a person as bars or to a log as one event per line.
+
+mod datasets;
+mod ranking;
+mod trials;
+
+pub(super) use datasets::DatasetStage;
+pub(super) use ranking::RankingStage;
+pub(super) use trials::TrialStage;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// Who is told how it goes.
+pub enum Progress {
+    /// A person at a terminal.
+    Bars(MultiProgress),
+    /// A log.
+    Lines,
+}
+
+impl Progress {
+    /// Bars on standard error.
+    pub fn bars() -> Self {
+        Self::Bars(MultiProgress::new())
+    }
+
+    /// Events through `tracing`.
+    pub fn lines() -> Self {
+        Self::Lines
+    }
+
+    /// The preparation of one dataset begins.
+    pub(super) fn dataset(&self, name: &str) -> DatasetStage<'_> {
+        DatasetStage::new(self, name)
+    }
+
+    /// The training of so many trials begins.
+    pub(super) fn trials(&self, count: usize) -> TrialStage<'_> {
+        TrialStage::new(self, count)
+    }
+
+    /// The ranking of so many checkpoints begins.
+    pub(super) fn ranking(&self, count: usize) -> RankingStage {
+        RankingStage::new(self, count)
+    }
+
+    /// A bar at the bottom; none for a log.
+    fn bar(&self, length: u64, template: &str) -> Option<ProgressBar> {
+        let Self::Bars(all) = self else { return None };
+        let style = ProgressStyle::with_template(template).expect("the template is a literal of this crate");
+        Some(all.add(ProgressBar::new(length).with_style(style.progress_chars("━━ "))))
+    }
+
+    /// A line that stays above the bars; a log gets an event of its own instead.
+    fn line(&self, text: &str) {
+        if let Self::Bars(all) = self {
+            // A terminal that went away is no reason to stop.
+            let _ = all.println(text);
+        }
+    }
+}

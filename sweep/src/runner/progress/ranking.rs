@@ -1,0 +1,41 @@
+//! How the ranking of the test part goes.
+
+use super::Progress;
+use evaluator::evaluate::Candidate;
+use indicatif::ProgressBar;
+
+/// The ranking of all picked trials.
+pub(in crate::runner) struct RankingStage {
+    bar: Option<ProgressBar>,
+}
+
+impl RankingStage {
+    pub(super) fn new(progress: &Progress, count: usize) -> Self {
+        Self { bar: progress.bar(count as u64, "ranking {bar:40} {pos}/{len}, {eta} left  {msg}") }
+    }
+
+    /// One checkpoint is ranked.
+    pub(in crate::runner) fn ranked(&self, candidate: &Candidate) {
+        let Candidate { trial, method, dataset, .. } = candidate;
+        tracing::info!(trial, method, dataset, "ranked");
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{method} on {dataset}"));
+            bar.inc(1);
+        }
+    }
+
+    /// The tests between methods begin.
+    pub(in crate::runner) fn testing(&self) {
+        tracing::info!("testing differences");
+        if let Some(bar) = &self.bar {
+            bar.set_message("testing differences");
+        }
+    }
+
+    /// All is done.
+    pub(in crate::runner) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

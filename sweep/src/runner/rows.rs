@@ -1,0 +1,50 @@
+//! What became of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
+
+use super::{Session, TrialEnding};
+use crate::{
+    plan::{Configuration, PlannedRef},
+    tables::{CurveRow, Status, TrialRow, curves},
+};
+use anyhow::Result;
+
+/// One row per trial, in the plan's order.
+pub(super) fn trials(session: &Session, endings: &[TrialEnding], picked: &[Option<&Configuration>]) -> Vec<TrialRow> {
+    let is_picked = |configuration: &Configuration| picked.iter().flatten().any(|other| std::ptr::eq(*other, configuration));
+    let row = |(planned, ending): (PlannedRef<'_>, &TrialEnding)| trial(planned, ending, is_picked(planned.1));
+    session.plan.trials().zip(endings).map(row).collect()
+}
+
+fn trial((method, configuration, trial): PlannedRef<'_>, ending: &TrialEnding, picked: bool) -> TrialRow {
+    let fit = ending.fit();
+    TrialRow {
+        trial: trial.id.clone(),
+        method: method.label.clone(),
+        dataset: method.dataset.clone(),
+        backbone: method.backbone.clone(),
+        loss: method.loss.clone(),
+        sampler: method.sampler.clone(),
+        parameters: configuration.parameters.clone().into(),
+        seed: trial.seed(),
+        status: if fit.is_some() { Status::Done } else { Status::Failed },
+        selected: picked && fit.is_some(),
+        epochs: fit.map(|fit| fit.epochs),
+        best_epoch: fit.map(|fit| fit.best_epoch),
+        select_by: trial.trial.select_by,
+        validation: fit.and_then(|fit| fit.validation),
+        seconds: fit.map(|fit| fit.seconds),
+        device: fit.map(|fit| fit.device.clone()),
+        error: match ending {
+            TrialEnding::Done(_) => None,
+            TrialEnding::Failed(error) => Some(error.clone()),
+        },
+    }
+}
+
+/// The curves of all trials that have one, in the plan's order.
+pub(super) fn curves(session: &Session) -> Result<Vec<CurveRow>> {
+    let mut rows = Vec::new();
+    for (.., trial) in session.plan.trials() {
+        rows.extend(curves::of_trial(&trial.id, &session.trial(&trial.id).join("curve.parquet"))?);
+    }
+    Ok(rows)
+}

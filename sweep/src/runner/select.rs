@@ -1,0 +1,94 @@
+//! Which values of each method are ranked on the test part: those that did best on validation, and no others.
+
+use super::TrialEnding;
+use crate::plan::{Configuration, Method, Plan};
+use std::collections::HashMap;
+
+/// The picked configuration of each method, in the plan's order; `None` where every trial of the method failed.
+///
+/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a failed
+/// seed comes after all that have none, whatever its mean.
+pub(super) fn picked<'a>(plan: &'a Plan, endings: &[TrialEnding]) -> Vec<Option<&'a Configuration>> {
+    let of_trial: HashMap<&str, &TrialEnding> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
+    plan.methods.iter().map(|method| best(method, &of_trial)).collect()
+}
+
+fn best<'a>(method: &'a Method, endings: &HashMap<&str, &TrialEnding>) -> Option<&'a Configuration> {
+    let mut best: Option<(Score, &Configuration)> = None;
+    for configuration in &method.configurations {
+        let score = Score::of(configuration, endings);
+        if score.done > 0 && best.as_ref().is_none_or(|(other, _)| score.beats(other)) {
+            best = Some((score, configuration));
+        }
+    }
+    best.map(|(_, configuration)| configuration)
+}
+
+/// What a configuration is judged by.
+struct Score {
+    done: usize,
+    mean: f64,
+}
+
+impl Score {
+    fn of(configuration: &Configuration, endings: &HashMap<&str, &TrialEnding>) -> Self {
+        let fits = || configuration.trials.iter().filter_map(|trial| endings.get(trial.id.as_str()).and_then(|ending| ending.fit()));
+        let done = fits().count();
+        let total: f64 = fits().map(|fit| fit.validation.unwrap_or(f64::NEG_INFINITY)).sum();
+        Self { done, mean: total / done as f64 }
+    }
+
+    fn beats(&self, other: &Self) -> bool {
+        (self.done, self.mean) > (other.done, other.mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{file::SweepFile, plan};
+    use trainer::Fit;
+
+    const SWEEP: &str = "
+name: s
+datasets: [{name: d, source: {format: synthetic}, split: {kind: random, test: 0.2, validation: 0.1, seed: 1}}]
+grid:
+  - backbones: [{kind: mf, dim: 8}]
+    losses: [{kind: softmax, temperature: [0.1, 0.2, 0.3]}]
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: 0.01}
+seeds: [1, 2]
+";
+
+    fn done(validation: f64) -> TrialEnding {
+        TrialEnding::Done(Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() })
+    }
+
+    fn failed() -> TrialEnding {
+        TrialEnding::Failed("NaN".to_owned())
+    }
+
+    fn picked_temperature(endings: [TrialEnding; 6]) -> Option<f64> {
+        let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
+        let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
+        picked(&plan, &endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())
+    }
+
+    #[test]
+    fn the_best_mean_over_seeds_is_picked() {
+        // Means 0.30, 0.35, 0.31: the best single trial, 0.5, is not what counts.
+        assert_eq!(picked_temperature([done(0.5), done(0.1), done(0.34), done(0.36), done(0.3), done(0.32)]), Some(0.2));
+    }
+
+    #[test]
+    fn the_first_of_equals_is_picked() {
+        assert_eq!(picked_temperature([done(0.25), done(0.25), done(0.125), done(0.375), done(0.0), done(0.5)]), Some(0.1));
+    }
+
+    #[test]
+    fn a_failed_seed_puts_a_configuration_behind_the_whole_ones() {
+        assert_eq!(picked_temperature([done(0.9), failed(), done(0.1), done(0.1), failed(), failed()]), Some(0.2));
+        assert_eq!(picked_temperature([failed(), failed(), failed(), done(0.2), done(0.1), failed()]), Some(0.2));
+        assert_eq!(picked_temperature([failed(), failed(), failed(), failed(), failed(), failed()]), None);
+    }
+}

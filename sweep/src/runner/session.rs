@@ -1,0 +1,103 @@
+//! One sweep opened: the file, the plan and the places where things are stored.
+
+use super::Progress;
+use crate::{
+    file::{self, Placed, SweepFile},
+    plan::{self, Plan},
+};
+use anyhow::{Context, Result};
+use dataset::{Dataset, Location, Manifest};
+use pipeline::{Limits, Preparation};
+
+/// What the work may use of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// Threads.
+    pub threads: usize,
+    /// Bytes for the buffers of preparing and ranking.
+    pub memory: usize,
+}
+
+/// One sweep opened.
+pub struct Session {
+    /// The sweep file as typed.
+    pub file: SweepFile,
+    /// The sweep resolved.
+    pub plan: Plan,
+    /// What the work may use.
+    pub machine: Machine,
+    /// Who is told how it goes.
+    pub progress: Progress,
+    storage: Location,
+}
+
+impl Session {
+    /// Reads and checks a sweep file, and the source files' fingerprints; writes nothing. `storage` overrides the file's.
+    ///
+    /// # Errors
+    /// [`file::Error`](crate::file::Error) for a bad sweep file; others for source files that cannot be read.
+    pub fn open(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        let file = SweepFile::open(path)?;
+        let checked = plan::check(&file)?;
+        let storage = match storage {
+            Some(url) => Location::parse(url).map_err(|error| file::Error::new(format!("--storage: {error}")))?,
+            None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
+        };
+        let fingerprints = file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?;
+        let plan = checked.plan(&fingerprints)?;
+        Ok(Self { file, plan, machine, progress, storage })
+    }
+
+    /// The folder of the prepared datasets.
+    pub fn datasets(&self) -> Location {
+        self.storage.join("datasets")
+    }
+
+    /// The folder of one prepared dataset.
+    pub fn dataset(&self, name: &str) -> Location {
+        self.datasets().join(&Dataset::folder(name, &self.plan.dataset(name).fingerprint))
+    }
+
+    /// The folder of one trial.
+    pub fn trial(&self, id: &str) -> Location {
+        self.storage.join("trials").join(id)
+    }
+
+    /// The folder of the sweep's own tables.
+    pub fn folder(&self) -> Location {
+        self.storage.join("sweeps").join(&self.plan.name)
+    }
+
+    /// The manifests of the datasets, in the plan's order; `None` for one that is not prepared.
+    ///
+    /// # Errors
+    /// When the store fails, or a manifest is of another version.
+    pub fn manifests(&self) -> Result<Vec<Option<Manifest>>> {
+        let read = |name: &str| match Dataset::read_manifest(&self.dataset(name)) {
+            Ok(manifest) => Ok(Some(manifest)),
+            Err(dataset::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        };
+        self.plan.datasets.iter().map(|dataset| read(&dataset.preparation.name)).collect()
+    }
+
+    /// The manifests of all datasets.
+    ///
+    /// # Errors
+    /// When one is not prepared.
+    pub fn prepared(&self) -> Result<Vec<Manifest>> {
+        let names = self.plan.datasets.iter().map(|dataset| &dataset.preparation.name);
+        let missing = |name: &str| format!("dataset `{name}` is not prepared; run `ranksweep prepare` first");
+        self.manifests()?.into_iter().zip(names).map(|(manifest, name)| manifest.with_context(|| missing(name))).collect()
+    }
+
+    /// Bounds for the pipeline.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { threads: self.machine.threads, memory: Some(self.machine.memory), scratch: None }
+    }
+}
+
+fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {
+    let of = || format!("{}: dataset `{}`", entry.node.place.position(), entry.value.name);
+    pipeline::fingerprint(&entry.value).with_context(of)
+}

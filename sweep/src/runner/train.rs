@@ -1,0 +1,70 @@
+//! Trials to checkpoints, one after the other; each uses all threads.
+
+use super::{Session, TrialEnding, ending, progress::TrialStage};
+use crate::plan::{PlannedRef, PlannedTrial};
+use anyhow::{Context, Result};
+use dataset::Dataset;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use trainer::{Observer, Resources};
+
+/// Trains every trial of the plan that has not ended, and gives how each of them ended, in the plan's order.
+///
+/// # Errors
+/// A dataset that is not prepared, or cannot be read. A trial that fails is no error here: the sweep goes on.
+pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
+    let progress = session.progress.trials(session.plan.trials().count());
+    let mut open = None;
+    session.plan.trials().map(|planned| end(session, planned, &progress, &mut open)).collect()
+}
+
+/// Trains one trial of the plan, unless it has ended.
+///
+/// # Errors
+/// A dataset that is not prepared, or cannot be read.
+pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<TrialEnding> {
+    end(session, planned, &session.progress.trials(1), &mut None)
+}
+
+/// How a trial ended before, or ends now. `open` keeps the dataset for the next trial.
+fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<TrialEnding> {
+    let (method, _, trial) = planned;
+    if let Some(ending) = ending::stored(session, &trial.id)? {
+        progress.found(planned, &ending);
+        return Ok(ending);
+    }
+    let dataset = match open.take().filter(|dataset| dataset.name == method.dataset) {
+        Some(dataset) => dataset,
+        None => read(session, &method.dataset)?,
+    };
+    let ending = guarded(session, trial, &dataset, &mut progress.start(planned));
+    *open = Some(dataset);
+    progress.finish(planned, &ending);
+    Ok(ending)
+}
+
+fn read(session: &Session, name: &str) -> Result<Dataset> {
+    match Dataset::read(&session.dataset(name)) {
+        Err(dataset::Error::NotFound { at }) => {
+            Err(anyhow::anyhow!("dataset `{name}` is not prepared ({at} is missing); run `ranksweep prepare` first"))
+        }
+        other => other.with_context(|| format!("dataset `{name}`")),
+    }
+}
+
+/// Trains; an error or a panic of this trial is its ending and not the sweep's.
+#[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
+fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> TrialEnding {
+    let resources = Resources { memory: session.machine.memory };
+    let folder = session.trial(&trial.id);
+    let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
+    match catch_unwind(training) {
+        Ok(Ok(fit)) => TrialEnding::Done(fit),
+        Ok(Err(error)) => TrialEnding::Failed(format!("{:#}", anyhow::Error::from(error))),
+        Err(panic) => TrialEnding::Failed(format!("panic: {}", panic_text(panic.as_ref()))),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
