@@ -49,9 +49,9 @@ pub enum Error {
         /// What does not fit, with the values.
         reason: String,
     },
-    /// A score that is not a number.
-    #[error("the score of user {user} for item {item} (dense ids) is not a number")]
-    NotANumber {
+    /// A score that is NaN or infinite.
+    #[error("the score of user {user} for item {item} (dense ids) is not finite")]
+    NotFinite {
         /// The user's dense id.
         user: u32,
         /// The item's dense id.

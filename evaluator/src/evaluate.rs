@@ -45,7 +45,7 @@ pub struct TrialValues {
 ///
 /// # Errors
 /// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without interactions, or train; [`Error::Trial`], with
-/// the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is NaN.
+/// the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is not finite.
 pub fn evaluate(
     dataset: &Dataset,
     split: Split,
@@ -110,7 +110,7 @@ impl Task<'_> {
 
 /// The same error with the dataset's own ids where it has dense ones.
 fn with_own_ids(error: Error, dataset: &Dataset) -> Error {
-    let Error::NotANumber { user, item } = error else { return error };
+    let Error::NotFinite { user, item } = error else { return error };
     let (user, item) = (&dataset.user_ids[user as usize], &dataset.item_ids[item as usize]);
-    Error::Ranking { reason: format!("the score of user `{user}` for item `{item}` is not a number") }
+    Error::Ranking { reason: format!("the score of user `{user}` for item `{item}` is not finite") }
 }

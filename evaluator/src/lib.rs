@@ -1,5 +1,6 @@
 //! Full-catalogue ranking, metrics, significance and result tables. Reads stored scorers and prepared datasets, nothing of training.
 
+pub mod command;
 mod error;
 pub mod evaluate;
 pub mod metric;

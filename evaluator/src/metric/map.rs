@@ -10,5 +10,5 @@
 pub(super) fn average_precision(ranks: &[u32], cutoff: u32) -> f64 {
     let hits = ranks.iter().take_while(|&&rank| rank <= cutoff);
     let precisions = (1..).zip(hits).map(|(hit, &rank)| f64::from(hit) / f64::from(rank));
-    precisions.sum::<f64>() / ranks.len().min(cutoff as usize) as f64
+    precisions.fold(0.0, |sum, precision| sum + precision) / ranks.len().min(cutoff as usize) as f64
 }

@@ -13,5 +13,5 @@ pub(super) fn ndcg(ranks: &[u32], cutoff: u32) -> f64 {
 }
 
 fn dcg(ranks: impl Iterator<Item = u32>) -> f64 {
-    ranks.map(|rank| 1.0 / (f64::from(rank) + 1.0).log2()).sum()
+    ranks.map(|rank| 1.0 / (f64::from(rank) + 1.0).log2()).fold(0.0, |sum, gain| sum + gain)
 }

@@ -26,8 +26,8 @@ impl Task<'_> {
             self.scores.score(tile.clone(), scratch);
             for (tally, row) in tallies.iter_mut().zip(scratch.scores.chunks_exact_mut(TILE)) {
                 let row = &mut row[..tile.len()];
-                if check::not_a_number(row).is_some() {
-                    return Err(check::first_not_a_number(self.scores, users, scratch));
+                if check::not_finite(row).is_some() {
+                    return Err(check::first_not_finite(self.scores, users, scratch));
                 }
                 tally.count(tile.clone(), row);
             }

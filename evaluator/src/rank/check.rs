@@ -41,28 +41,28 @@ pub(super) fn held_out(scorer: &Scorer, masked: &[&Interactions], held_out: &Int
     Ok(())
 }
 
-/// Where the first NaN stands.
-pub(super) fn not_a_number(scores: &[f32]) -> Option<usize> {
-    if any_not_a_number(scores) { scores.iter().position(|score| score.is_nan()) } else { None }
+/// Where the first NaN or infinite score stands.
+pub(super) fn not_finite(scores: &[f32]) -> Option<usize> {
+    if any_not_finite(scores) { scores.iter().position(|score| !score.is_finite()) } else { None }
 }
 
-/// The error for the first of the loaded users that has a NaN, and that user's first item.
+/// The error for the first of the loaded users that has such a score, and that user's first item.
 #[cold]
-pub(super) fn first_not_a_number(scores: &Scores<'_>, users: &[u32], scratch: &mut Scratch) -> Error {
+pub(super) fn first_not_finite(scores: &Scores<'_>, users: &[u32], scratch: &mut Scratch) -> Error {
     let mut first = (usize::MAX, 0);
     for tile in scores.tiles() {
         scores.score(tile.clone(), scratch);
         for (position, row) in scratch.scores.chunks_exact(TILE).take(users.len().min(first.0)).enumerate() {
-            if let Some(at) = not_a_number(&row[..tile.len()]) {
+            if let Some(at) = not_finite(&row[..tile.len()]) {
                 first = (position, tile.start + at);
                 break;
             }
         }
     }
-    Error::NotANumber { user: users[first.0], item: first.1 as u32 }
+    Error::NotFinite { user: users[first.0], item: first.1 as u32 }
 }
 
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))]
-fn any_not_a_number(scores: &[f32]) -> bool {
-    scores.iter().fold(false, |any, score| any | score.is_nan())
+fn any_not_finite(scores: &[f32]) -> bool {
+    scores.iter().fold(false, |any, score| any | !score.is_finite())
 }

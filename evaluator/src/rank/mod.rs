@@ -37,7 +37,7 @@ use scores::{Scores, Scratch, users_per_block};
 ///
 /// # Errors
 /// [`Error::Ranking`](crate::Error::Ranking) when sizes do not fit or a held-out item is also masked;
-/// [`Error::NotANumber`](crate::Error::NotANumber) for the first user and item whose score is NaN.
+/// [`Error::NotFinite`](crate::Error::NotFinite) for the first user and item whose score is NaN or infinite.
 pub fn rank(
     scorer: &Scorer,
     history: &Interactions,

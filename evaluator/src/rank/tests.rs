@@ -207,13 +207,13 @@ fn auc_of_the_reference() {
 }
 
 #[test]
-fn the_first_nan_is_named() {
+fn the_first_score_that_is_not_finite_is_named() {
     let mut scores = vec![0.5; 2000];
     scores[1700] = f32::NAN;
-    scores[900] = f32::NAN;
+    scores[900] = f32::INFINITY;
     for held_out in [3, 900] {
         let error = one_user(scores.clone(), &[held_out], Ties::Pessimistic).unwrap_err();
-        assert!(matches!(error, Error::NotANumber { user: 0, item: 900 }), "{error}");
+        assert!(matches!(error, Error::NotFinite { user: 0, item: 900 }), "{error}");
     }
 }
 

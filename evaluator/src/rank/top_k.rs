@@ -16,7 +16,7 @@ type List = Vec<(u32, f32)>;
 /// where fewer than `k` items are left, the list is shorter. `history` and `memory` are as for [`rank`](super::rank()).
 ///
 /// # Errors
-/// [`Error::Ranking`] when sizes do not fit or a user is unknown; [`Error::NotANumber`] for the first user and item whose score is NaN.
+/// [`Error::Ranking`] when sizes do not fit or a user is unknown; [`Error::NotFinite`] for the first user and item whose score is NaN or infinite.
 pub fn top_k(
     scorer: &Scorer,
     history: &Interactions,
@@ -45,8 +45,8 @@ fn block(scores: &Scores<'_>, masked: &[&Interactions], users: &[u32], k: usize,
         scores.score(tile.clone(), scratch);
         for ((list, row), &user) in lists.iter_mut().zip(scratch.scores.chunks_exact_mut(TILE)).zip(users) {
             let row = &mut row[..tile.len()];
-            if check::not_a_number(row).is_some() {
-                return Err(check::first_not_a_number(scores, users, scratch));
+            if check::not_finite(row).is_some() {
+                return Err(check::first_not_finite(scores, users, scratch));
             }
             for masked in masked {
                 hide(masked.row(user as usize), tile.clone(), row);

@@ -7,6 +7,7 @@ mod metrics;
 mod per_user;
 mod significance;
 
+pub(crate) use metrics::mean;
 pub use metrics::{MetricRow, read_metrics, write_metrics};
 pub use per_user::{read_per_user, write_per_user};
 pub use significance::{read_significance, write_significance};

@@ -1,0 +1,135 @@
+//! The flags and the work of `ranksweep-evaluator` and of `ranksweep evaluate --checkpoints`.
+
+mod checkpoints;
+mod size;
+mod summary;
+
+pub use size::parse as parse_size;
+pub use summary::Summary;
+
+use crate::{
+    Error, Evaluation, Metric, Result,
+    evaluate::evaluate,
+    settings::{Correction, Mask, Recall, Significance, Test, Ties},
+    significance, tables,
+};
+use dataset::{Dataset, Location, Split};
+use serde::de::{DeserializeOwned, value::StrDeserializer};
+
+/// Ranks the full catalogue with stored checkpoints and writes metrics, per-user values and tests as Parquet tables.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Evaluate {
+    /// The prepared dataset: a folder or URL with a manifest.json
+    #[arg(long, value_name = "URL")]
+    pub dataset: String,
+    /// A folder of trials (`<id>/checkpoint`, `<id>/trial.json`), or one trial or checkpoint
+    #[arg(long, value_name = "URL")]
+    pub checkpoints: String,
+    /// Where metrics.parquet, per_user/ and significance.parquet are written
+    #[arg(long, value_name = "URL")]
+    pub out: String,
+    /// The part to rank: test or validation
+    #[arg(long, default_value = "test", value_parser = split)]
+    pub split: Split,
+    /// ndcg, recall, precision, hit-rate, mrr, map, auc
+    #[arg(long, value_delimiter = ',', default_value = "ndcg,recall,precision,mrr", value_parser = named::<Metric>)]
+    pub metrics: Vec<Metric>,
+    /// Lengths at which lists are cut
+    #[arg(long, value_delimiter = ',', default_value = "20")]
+    pub cutoffs: Vec<u32>,
+    /// Known items left out of the test ranking: train-and-validation or train-only
+    #[arg(long, default_value = "train-and-validation", value_parser = named::<Mask>)]
+    pub mask: Mask,
+    /// The denominator of recall: standard (all held-out items) or capped (at most the cutoff)
+    #[arg(long, default_value = "standard", value_parser = named::<Recall>)]
+    pub recall: Recall,
+    /// Where a held-out item stands among equal scores: pessimistic or optimistic
+    #[arg(long, default_value = "pessimistic", value_parser = named::<Ties>)]
+    pub ties: Ties,
+    /// Tests between all pairs of trials: paired-t, wilcoxon, randomization, mann-whitney; none unless given
+    #[arg(long, value_delimiter = ',', value_parser = named::<Test>)]
+    pub tests: Vec<Test>,
+    /// Adjustment of p-values: none, bonferroni, holm, benjamini-hochberg
+    #[arg(long, default_value = "holm", value_parser = named::<Correction>)]
+    pub correction: Correction,
+    /// The level below which an adjusted p-value is called significant
+    #[arg(long, default_value_t = 0.05)]
+    pub alpha: f64,
+}
+
+impl Evaluate {
+    /// Ranks, tests and writes. `memory` in bytes bounds the working space of the ranking.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] for flags out of range; others when something cannot be read, does not fit the dataset or cannot be written.
+    pub fn run(&self, memory: usize) -> Result<Summary> {
+        let settings = self.settings();
+        settings.check().map_err(|reason| Error::Settings { reason })?;
+        let (folder, out) = (Location::parse(&self.checkpoints)?, Location::parse(&self.out)?);
+        let dataset = Dataset::read(&Location::parse(&self.dataset)?)?;
+        let found = checkpoints::find(&folder, &dataset)?;
+        let mut progress = |candidate: &crate::evaluate::Candidate| tracing::info!(trial = %candidate.trial, "ranked");
+        let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
+        tables::write_per_user(&out.join("per_user"), &values)?;
+        tables::write_metrics(&out.join("metrics.parquet"), &values)?;
+        let comparisons = if self.tests.is_empty() { Vec::new() } else { significance::compare(&values, &settings.significance)? };
+        tables::write_significance(&out.join("significance.parquet"), &comparisons)?;
+        Ok(Summary { values, comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
+    }
+
+    fn settings(&self) -> Evaluation {
+        let mut significance = Significance { correction: self.correction, alpha: self.alpha, ..Significance::default() };
+        if !self.tests.is_empty() {
+            significance.tests = self.tests.clone();
+        }
+        let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
+        Evaluation { metrics, cutoffs, mask: self.mask, recall: self.recall, ties: self.ties, significance }
+    }
+}
+
+/// A kind by its name in sweep files.
+fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
+    T::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).map_err(|error| error.to_string())
+}
+
+fn split(name: &str) -> Result<Split, String> {
+    let split = [Split::Test, Split::Validation].into_iter().find(|split| split.name() == name);
+    split.ok_or_else(|| "expected `test` or `validation`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        evaluate: Evaluate,
+    }
+
+    fn parse(more: &[&str]) -> Result<Evaluate, String> {
+        let needed = ["x", "--dataset", "d", "--checkpoints", "c", "--out", "o"];
+        Flags::try_parse_from(needed.iter().chain(more)).map(|flags| flags.evaluate).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_a_sweep_file() {
+        assert_eq!(parse(&[]).unwrap().settings(), Evaluation::default());
+    }
+
+    #[test]
+    fn lists_are_split_at_commas() {
+        let flags = parse(&["--metrics", "map,hit-rate", "--cutoffs", "5,50", "--tests", "wilcoxon", "--recall", "capped"]).unwrap();
+        let settings = flags.settings();
+        assert_eq!((settings.metrics, settings.cutoffs), (vec![Metric::Map, Metric::HitRate], vec![5, 50]));
+        assert_eq!((settings.significance.tests, settings.recall), (vec![Test::Wilcoxon], Recall::Capped));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_known_ones() {
+        let message = parse(&["--metrics", "ndgc"]).unwrap_err();
+        assert!(message.contains("`ndgc`") && message.contains("`ndcg`"), "{message}");
+        assert!(parse(&["--split", "train"]).unwrap_err().contains("expected `test` or `validation`"));
+    }
+}

@@ -1,0 +1,56 @@
+//! What is said on the terminal when the ranking is done.
+
+use crate::{evaluate::TrialValues, significance::Comparison, tables};
+use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use std::fmt;
+
+/// What was ranked and what was left out. Displays as a table, the best trial by the first metric on top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Every ranked trial.
+    pub values: Vec<TrialValues>,
+    /// The tests between them.
+    pub comparisons: Vec<Comparison>,
+    /// How many trials belong to other datasets.
+    pub other_datasets: usize,
+    /// How many trials of the dataset failed or are not done.
+    pub unfinished: usize,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { values, comparisons, other_datasets, unfinished } = self;
+        let mut rows: Vec<(&TrialValues, Vec<f64>)> = values.iter().map(|trial| (trial, means(trial))).collect();
+        rows.sort_by(|a, b| b.1[0].total_cmp(&a.1[0]));
+        if let Some((trial, _)) = rows.first() {
+            let users = trial.users.len();
+            writeln!(f, "{}, {}: {users} users, mean of each metric", trial.dataset, trial.split.name())?;
+            writeln!(f, "{}", table(&rows))?;
+        }
+        if !comparisons.is_empty() {
+            let significant = comparisons.iter().filter(|row| row.significant).count();
+            writeln!(f, "{significant} of {} comparisons are significant", comparisons.len())?;
+        }
+        if other_datasets + unfinished > 0 {
+            writeln!(f, "skipped {other_datasets} trials of other datasets and {unfinished} that failed or are not done")?;
+        }
+        Ok(())
+    }
+}
+
+fn means(trial: &TrialValues) -> Vec<f64> {
+    trial.values.iter().map(|(_, values)| tables::mean(values)).collect()
+}
+
+fn table(rows: &[(&TrialValues, Vec<f64>)]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    let names = rows[0].0.values.iter().map(|(metric, _)| metric.to_string());
+    table.set_header(["trial".to_owned()].into_iter().chain(names).chain(["users with ties".to_owned()]));
+    for (trial, means) in rows {
+        let numbers = means.iter().map(|mean| format!("{mean:.5}"));
+        table.add_row([trial.trial.clone()].into_iter().chain(numbers).chain([trial.tied_users.to_string()]));
+    }
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table
+}

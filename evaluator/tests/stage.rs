@@ -1,0 +1,163 @@
+//! The whole stage on `memory://`: a dataset and two checkpoints in, tables out.
+
+#![allow(clippy::unwrap_used)]
+
+use clap::Parser;
+use dataset::{Dataset, Interactions, Location, Split};
+use evaluator::{Error, Matrix, Scorer, Similarity, command::Evaluate, significance::Comparison, tables};
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    evaluate: Evaluate,
+}
+
+/// Four users and five items; every user knows item 0, and the third user has nothing to find.
+fn dataset(fingerprint: &str) -> Dataset {
+    Dataset {
+        name: "small".to_owned(),
+        fingerprint: fingerprint.to_owned(),
+        user_ids: ["ann", "bob", "cy,\"d\"", "eve"].map(str::to_owned).to_vec(),
+        item_ids: ["p", "q", "r", "s", "t"].map(str::to_owned).to_vec(),
+        train: Interactions::from_pairs(4, (0..4).map(|user| (user, 0))),
+        validation: Interactions::from_pairs(4, [(0, 1), (1, 1)].into_iter()),
+        test: Interactions::from_pairs(4, [(0, 2), (1, 3), (1, 4), (3, 1)].into_iter()),
+        steps: vec![],
+        settings: serde_json::Value::Null,
+    }
+}
+
+/// The same scores for every user, as popularity has.
+fn scorer(scores: [f32; 5]) -> Scorer {
+    Scorer::Factors {
+        users: Matrix { rows: 4, dim: 1, values: vec![1.0; 4] },
+        items: Matrix { rows: 5, dim: 1, values: scores.to_vec() },
+        similarity: Similarity::Dot,
+    }
+}
+
+/// A storage with a dataset, two finished trials, a failed one, and one of another dataset.
+fn storage(name: &str) -> Location {
+    let root = Location::parse("memory:///stage").unwrap().join(name);
+    dataset("f00d").write(&root.join("dataset")).unwrap();
+    let trial = |id: &str, fingerprint: &str, status: &str, scores: [f32; 5]| {
+        let folder = root.join("trials").join(id);
+        folder.join("trial.json").write(format!(r#"{{"version": 1, "dataset": "{fingerprint}", "more": []}}"#)).unwrap();
+        scorer(scores).write(&folder.join("checkpoint")).unwrap();
+        folder.join("done.json").write(format!(r#"{{"status": "{status}"}}"#)).unwrap();
+    };
+    trial("aa", "f00d", "done", [9.0, 5.0, 4.0, 3.0, 2.0]);
+    trial("bb", "f00d", "done", [9.0, 1.0, 2.0, 2.0, 3.0]);
+    trial("cc", "f00d", "failed", [0.0; 5]);
+    trial("dd", "beef", "done", [0.0; 5]);
+    root
+}
+
+fn evaluate(root: &Location, more: &[&str]) -> evaluator::Result<evaluator::command::Summary> {
+    let (dataset, trials, out) = (format!("{root}/dataset"), format!("{root}/trials"), format!("{root}/out"));
+    let mut words = vec!["x", "--dataset", &dataset, "--out", &out];
+    if !more.contains(&"--checkpoints") {
+        words.extend(["--checkpoints", &trials]);
+    }
+    Flags::try_parse_from(words.into_iter().chain(more.iter().copied())).unwrap().evaluate.run(1 << 20)
+}
+
+#[test]
+fn checkpoints_become_tables() {
+    let root = storage("tables");
+    let summary = evaluate(&root, &["--metrics", "mrr,recall,auc", "--cutoffs", "1,3", "--tests", "paired-t"]).unwrap();
+    assert_eq!((summary.other_datasets, summary.unfinished), (1, 1));
+
+    let out = root.join("out");
+    let values = tables::read_values(&out.join("metrics.parquet"), &out.join("per_user")).unwrap();
+    assert_eq!(values, summary.values);
+    let [first, second] = &values[..] else { panic!("two trials of this dataset are done") };
+    assert_eq!((first.trial.as_str(), first.method.as_str(), first.split), ("aa", "aa", Split::Test));
+    assert_eq!((first.users.as_slice(), &first.user_ids[1..]), ([0, 1, 3].as_slice(), ["bob".to_owned(), "eve".to_owned()].as_slice()));
+
+    // ann's candidates are r s t, of which r is held out; bob's the same, of which s and t; eve's q r s t, of which q.
+    let by_name = |values: &evaluator::evaluate::TrialValues, name: &str| {
+        values.values.iter().find(|(metric, _)| metric.to_string() == name).map(|(_, values)| values.clone()).unwrap()
+    };
+    assert_eq!(by_name(first, "mrr@3"), [1.0, 0.5, 1.0]);
+    assert_eq!(by_name(first, "recall@3"), [1.0, 1.0, 1.0]);
+    assert_eq!(by_name(first, "auc"), [1.0, 0.0, 1.0]);
+    assert_eq!(first.tied_users, 0);
+    // Scores 2 2 3: r is tied with s, against the method; bob's t is first, and his s stands behind r.
+    assert_eq!(by_name(second, "mrr@3"), [1.0 / 3.0, 1.0, 0.0]);
+    assert_eq!(by_name(second, "recall@1"), [0.0, 0.5, 0.0]);
+    assert_eq!(by_name(second, "auc"), [0.25, 0.75, 0.0]);
+    assert_eq!(second.tied_users, 2);
+
+    let rows: Vec<Comparison> = tables::read_significance(&out.join("significance.parquet")).unwrap();
+    assert_eq!(rows, summary.comparisons);
+    assert_eq!(rows.len(), 5);
+    let text = summary.to_string();
+    assert!(text.contains("small, test: 3 users") && text.contains("skipped 1 trials of other datasets and 1 that failed"), "{text}");
+}
+
+#[test]
+fn conventions_are_options() {
+    let root = storage("conventions");
+    let value = |flags: &[&str]| evaluate(&root, flags).unwrap().values[0].values[0].1.clone();
+    // With validation items as candidates, q stands before r for ann and before s and t for bob.
+    assert_eq!(value(&["--metrics", "mrr"]), [1.0, 0.5, 1.0]);
+    assert_eq!(value(&["--metrics", "mrr", "--mask", "train-only"]), [0.5, 1.0 / 3.0, 1.0]);
+    assert_eq!(value(&["--metrics", "mrr", "--split", "validation"]), [1.0, 1.0]);
+    assert_eq!(value(&["--metrics", "recall", "--cutoffs", "2"]), [1.0, 0.5, 1.0]);
+    let optimistic = evaluate(&root, &["--metrics", "mrr", "--ties", "optimistic"]).unwrap();
+    assert_eq!(optimistic.values[1].values[0].1, [0.5, 1.0, 0.25]);
+}
+
+#[test]
+fn the_same_checkpoints_give_the_same_bytes() {
+    let root = storage("bytes");
+    let bytes = || {
+        evaluate(&root, &["--metrics", "ndcg,auc", "--tests", "paired-t,randomization"]).unwrap();
+        let files = root.join("out").list().unwrap();
+        files.into_iter().map(|file| (file.to_string(), file.read().unwrap())).collect::<Vec<_>>()
+    };
+    let first = bytes();
+    assert_eq!(first.len(), 4);
+    assert_eq!(first, bytes());
+}
+
+#[test]
+fn one_checkpoint_goes_by_its_trial() {
+    let root = storage("one");
+    for at in ["trials/bb", "trials/bb/checkpoint"] {
+        let at = format!("{root}/{at}");
+        let summary = evaluate(&root, &["--checkpoints", &at]).unwrap();
+        assert_eq!((summary.values.len(), summary.values[0].trial.as_str()), (1, "bb"));
+    }
+}
+
+#[test]
+fn what_cannot_be_ranked_is_named() {
+    let root = storage("errors");
+    let error = |flags: &[&str]| evaluate(&root, flags).unwrap_err();
+    let nowhere = format!("{root}/nowhere");
+    let none = error(&["--checkpoints", &nowhere]);
+    assert!(none.to_string().contains("no finished trial of dataset `small` (f00d)"), "{none}");
+    let failed = format!("{root}/trials/cc");
+    assert!(error(&["--checkpoints", &failed]).to_string().contains("1 failed or are not done"));
+    assert!(matches!(error(&["--alpha", "2"]), Error::Settings { reason } if reason.contains("`alpha` is 2")));
+    assert!(matches!(error(&["--cutoffs", "5,5"]), Error::Settings { reason } if reason.contains("`cutoffs` has 5 twice")));
+
+    root.join("trials/aa/checkpoint/scorer.safetensors").write("junk").unwrap();
+    let Error::Trial { trial, source } = error(&[]) else { panic!("a damaged checkpoint is an error of its trial") };
+    assert_eq!(trial, "aa");
+    assert!(source.to_string().contains("scorer.safetensors: the checksum differs"), "{source}");
+}
+
+#[test]
+fn a_score_that_overflows_is_named_by_the_users_own_ids() {
+    let root = storage("overflow");
+    let dim = 2;
+    let users = Matrix { rows: 4, dim, values: vec![f32::MAX; 8] };
+    let mut items = Matrix { rows: 5, dim, values: vec![0.0; 10] };
+    items.values[6..8].copy_from_slice(&[2.0, 2.0]);
+    Scorer::Factors { users, items, similarity: Similarity::Dot }.write(&root.join("trials/aa/checkpoint")).unwrap();
+    let Error::Trial { source, .. } = evaluate(&root, &[]).unwrap_err() else { panic!("an error of its trial") };
+    assert_eq!(source.to_string(), "cannot rank: the score of user `ann` for item `s` is not finite");
+}
