@@ -57,12 +57,20 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 /// A flat JSON object as `temperature 0.2, learning_rate 0.01`; only `keys` where they are given.
 pub(super) fn parameters(parameters: &serde_json::Value, keys: Option<&[String]>) -> String {
-    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let shown = |key: &String| keys.is_none_or(|keys| keys.contains(key));
     let all: Vec<(&String, &serde_json::Value)> = parameters.as_object().into_iter().flatten().filter(|(key, _)| shown(key)).collect();
     let alone = |key: &str| all.iter().filter(|(other, _)| own(other) == own(key)).count() == 1;
-    let pairs = all.iter().map(|(key, value)| format!("{} {}", if alone(key) { own(key) } else { key.as_str() }, text(value)));
+    let pairs = all.iter().map(|(key, value)| format!("{} {}", if alone(key) { own(key) } else { key.as_str() }, plain(value)));
     pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// A value without quotes, and a whole number without decimals.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// A key without the role before the dot: `temperature` of `loss.temperature`.
@@ -106,8 +114,8 @@ mod tests {
 
     #[test]
     fn parameters_are_words() {
-        let json = serde_json::json!({"backbone.kind": "mf", "loss.kind": "bpr", "optimizer.learning_rate": 0.1});
-        assert_eq!(parameters(&json, None), "backbone.kind mf, loss.kind bpr, learning_rate 0.1");
+        let json = serde_json::json!({"backbone.kind": "mf", "loss.kind": "bpr", "optimizer.learning_rate": 0.1, "optimizer.weight_decay": 1e-5, "x": 200.0});
+        assert_eq!(parameters(&json, None), "backbone.kind mf, loss.kind bpr, learning_rate 0.1, weight_decay 0.00001, x 200");
         assert_eq!(parameters(&json, Some(&["loss.kind".to_owned()])), "kind bpr");
     }
 }

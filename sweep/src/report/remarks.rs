@@ -106,7 +106,7 @@ mod tests {
         let sweep = example::sweep();
         let failures = failures(&sweep.input(), "books");
         assert_eq!(failures.len(), 2);
-        assert_eq!(failures[0].what, "bpr on mf-64, learning_rate 1.0, seed 1");
+        assert_eq!(failures[0].what, "bpr on mf-64, learning_rate 1, seed 1");
         assert_eq!(failures[0].error, "step 7: the gradient of the item vectors is NaN <&>");
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Input, Report, method::methods, number, remarks, words};
 use crate::tables::LeaderboardRow;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use dataset::Manifest;
 use evaluator::MetricAt;
 use std::fmt::Write;
@@ -49,7 +49,7 @@ impl Report {
     fn table(&self, input: &Input, ranking: &[&LeaderboardRow], style: Style) -> Table {
         let headline = input.headline();
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).remove_style(TableComponent::HorizontalLines);
         if let Some(width) = style.width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
