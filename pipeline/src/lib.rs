@@ -3,8 +3,8 @@
 //! ```text
 //! Source --rows--> codes --DataFusion: threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset
 //! ```
-//! Files are read as streams and ids become codes on the way in, so memory holds the ids and 8 to 16 bytes for each interaction that
-//! stays; what DataFusion needs beyond that is bounded by [`Limits`] and spills to disk. Nothing of the result depends on threads,
+//! Files are read as streams and ids become codes on the way in, so memory holds the ids and up to 40 bytes for each interaction that
+//! is left after cleaning; what DataFusion needs beyond that is bounded by [`Limits`] and spills to disk. Nothing of the result depends on threads,
 //! partitions, memory or the order of rows.
 
 mod clean;

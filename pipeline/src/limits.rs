@@ -8,8 +8,8 @@ use std::path::PathBuf;
 pub struct Limits {
     /// DataFusion's partitions; at least 1.
     pub threads: usize,
-    /// Bytes that cleaning may hold before it spills to `scratch`; `None` for no bound. The ids and 8 to 16 bytes for each
-    /// interaction that stays come on top: the result itself is held in memory.
+    /// Bytes that cleaning may hold before it spills to `scratch`; `None` for no bound. The ids and up to 40 bytes for each
+    /// interaction that is left come on top: the result itself is held in memory.
     pub memory: Option<usize>,
     /// The folder for spilled data; `None` for the system's temporary folder.
     pub scratch: Option<PathBuf>,

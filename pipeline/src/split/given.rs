@@ -1,7 +1,8 @@
 //! The source comes split, and is used exactly so. Validation may be taken out of its train.
 
-use super::{ratio::Ratio, validation};
+use super::{order, ratio::Ratio, validation};
 use crate::{Result, edges::Edges};
+use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `given` in a sweep file.
@@ -20,6 +21,14 @@ impl Given {
     }
 
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
-        validation::hold_out(edges, self.validation, self.seed)
+        let share = Ratio::new("split.validation", self.validation)?;
+        if share.is_zero() {
+            return Ok(());
+        }
+        for row in edges.rows() {
+            let places = order::shuffled(edges, row, self.seed);
+            edges.put(&places[..validation::count(share, places.len())], Split::Validation);
+        }
+        Ok(())
     }
 }

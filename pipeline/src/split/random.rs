@@ -28,13 +28,14 @@ impl Random {
     }
 
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
-        let share = Ratio::new("split.test", self.test)?;
+        let (test, validation) = (Ratio::new("split.test", self.test)?, Ratio::new("split.validation", self.validation)?);
         for row in edges.rows() {
-            let count = share.of(row.len());
             let places = order::shuffled(edges, row, self.seed);
-            edges.put(&places[..count], Split::Test);
+            let (tested, train) = places.split_at(test.of(places.len()));
+            edges.put(tested, Split::Test);
+            edges.put(&train[..validation::count(validation, train.len())], Split::Validation);
         }
-        validation::hold_out(edges, self.validation, self.seed)
+        Ok(())
     }
 }
 
