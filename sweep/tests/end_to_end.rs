@@ -160,6 +160,17 @@ fn kills_and_thread_counts_change_no_byte() {
 }
 
 #[test]
+fn two_runs_at_once_write_the_same_as_one() {
+    let whole = Bench::new(SWEEP);
+    whole.expect(0, &["run", "s.yaml"]);
+    let shared = Bench::new(SWEEP);
+    let start = || shared.command(&["run", "s.yaml"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut first, mut second) = (start(), start());
+    assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
+    assert_same(&shared.results(), &whole.results(), "two runs at once");
+}
+
+#[test]
 fn stages_one_by_one_equal_a_run() {
     let whole = Bench::new(SWEEP);
     whole.expect(0, &["run", "s.yaml"]);

@@ -7,7 +7,7 @@
 //! | 2 | the sweep file or the command line is wrong; nothing was done |
 
 use super::LogFormat;
-use crate::file;
+use crate::{chain::chain, file};
 use anyhow::Result;
 use std::{
     io::{self, Write},
@@ -40,7 +40,7 @@ pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
             ExitCode::from(1)
         }
         Err(error) => {
-            say(format, &format!("{error:#}"));
+            say(format, &chain(&error));
             ExitCode::from(if error.is::<file::Error>() { 2 } else { 1 })
         }
     }

@@ -24,7 +24,8 @@ pub fn show(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
         for configuration in &method.configurations {
             let values: Vec<String> = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
             for trial in &configuration.trials {
-                let _ = writeln!(text, "  {index:>5}  {}  {:<8}  {}", trial.id, seed(trial), values.join(" "));
+                let line = format!("  {index:>5}  {}  {:<8}  {}", trial.id, seed(trial), values.join(" "));
+                text = text + line.trim_end() + "\n";
                 index += 1;
             }
         }

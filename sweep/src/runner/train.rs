@@ -1,16 +1,19 @@
 //! Trials to checkpoints, one after the other; each uses all threads.
 
 use super::{Session, TrialEnding, ending, progress::TrialStage};
-use crate::plan::{PlannedRef, PlannedTrial};
+use crate::{
+    chain::chain,
+    plan::{PlannedRef, PlannedTrial},
+};
 use anyhow::{Context, Result};
 use dataset::Dataset;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use trainer::{Observer, Resources};
+use trainer::{Error, Observer, Resources};
 
 /// Trains every trial of the plan that has not ended, and gives how each of them ended, in the plan's order.
 ///
 /// # Errors
-/// A dataset that is not prepared, or cannot be read. A trial that fails is no error here: the sweep goes on.
+/// A dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error here: the sweep goes on.
 pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
     let progress = session.progress.trials(session.plan.trials().count());
     let mut open = None;
@@ -20,7 +23,7 @@ pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
 /// Trains one trial of the plan, unless it has ended.
 ///
 /// # Errors
-/// A dataset that is not prepared, or cannot be read.
+/// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<TrialEnding> {
     end(session, planned, &session.progress.trials(1), &mut None)
 }
@@ -36,7 +39,7 @@ fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, op
         Some(dataset) => dataset,
         None => read(session, &method.dataset)?,
     };
-    let ending = guarded(session, trial, &dataset, &mut progress.start(planned));
+    let ending = guarded(session, trial, &dataset, &mut progress.start(planned))?;
     *open = Some(dataset);
     progress.finish(planned, &ending);
     Ok(ending)
@@ -51,16 +54,17 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
     }
 }
 
-/// Trains; an error or a panic of this trial is its ending and not the sweep's.
+/// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
-fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> TrialEnding {
+fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<TrialEnding> {
     let resources = Resources { memory: session.machine.memory };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {
-        Ok(Ok(fit)) => TrialEnding::Done(fit),
-        Ok(Err(error)) => TrialEnding::Failed(format!("{:#}", anyhow::Error::from(error))),
-        Err(panic) => TrialEnding::Failed(format!("panic: {}", panic_text(panic.as_ref()))),
+        Ok(Ok(fit)) => Ok(TrialEnding::Done(fit)),
+        Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
+        Ok(Err(error)) => Ok(TrialEnding::Failed(chain(&error.into()))),
+        Err(panic) => Ok(TrialEnding::Failed(format!("panic: {}", panic_text(panic.as_ref())))),
     }
 }
 
