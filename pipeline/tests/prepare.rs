@@ -160,7 +160,10 @@ fn skipped_rows_are_kept_in_a_file_and_counted() {
     let columns = json!({"user": "user", "item": "item", "rating": "stars"});
     let rows = "user,item,stars\n1,x,5\n1,y,good\n1,z,4\n1,\"w\\\nv\",nan\n2,x,3\n2,y,3\n";
     let source = json!({"delimited": {"path": stored("skip.csv", rows), "columns": columns, "on_bad_row": "skip"}});
-    let prepared = run(json!({"name": "skip", "source": source, "split": {"random": {"test": 0.5}}}), "skip").expect("good");
+    let storage = tempfile::tempdir().expect("a temporary folder");
+    let at = Location::parse(storage.path().to_str().expect("text")).expect("a good path");
+    let settings = preparation(json!({"name": "skip", "source": source, "split": {"random": {"test": 0.5}}}));
+    let prepared = prepare(&settings, &at, &LIMITS, &mut |_| {}).expect("good");
     assert_eq!((&prepared.manifest.steps[0].step[..], prepared.manifest.steps[0].interactions), ("rejected (rejected.tsv)", 2));
     let rejected = prepared.folder.join("rejected.tsv").read().expect("the file stands");
     let expected = "line\treason\traw\n3\tcolumn `stars`: `good` is not a number\t1,y,good\n\
@@ -231,6 +234,15 @@ fn a_bad_row_stops_everything() {
     assert!(message.contains("three.csv line 2: 3 fields where line 1 has 4"), "{message}");
     let folders = datasets("failures").folders().expect("memory lists");
     assert!(folders.is_empty(), "nothing is stored of a failed preparation");
+}
+
+#[test]
+fn a_storage_that_cannot_be_written_is_named() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let at = Location::parse(file.path().join("datasets").to_str().expect("text")).expect("a good path");
+    let settings = preparation(ratings("unwritten.csv", "1,x,5,1\n1,y,4,2\n", json!({})));
+    let error = prepare(&settings, &at, &LIMITS, &mut |_| {}).expect_err("a file is no folder");
+    assert!(error.to_string().contains(file.path().to_str().expect("text")), "{error}");
 }
 
 #[test]

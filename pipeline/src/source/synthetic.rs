@@ -4,9 +4,10 @@
 //! P(item | user, time) = sum_k taste(user, k, time) * appeal(item, k)
 //! appeal(item, k)      ~ popularity(item) * (1 if k is the item's topic, else 1/50)
 //! ```
-//! Item popularity falls with rank r as 1 / (r + items/20), user activity as 1 / (r + users/10). Each user likes three of the `dim` topics;
-//! the shares 0.6, 0.3 and 0.1 move from one to the next over the two years of timestamps. A user takes an item once. Every user draws from a
-//! generator of their own, and only +, *, / touch floating-point numbers: the same settings give the same rows on every machine.
+//! Item popularity falls with rank r as 1 / (r + items/20), user activity as 1 / (r + users/10). Each user likes three of the `dim`
+//! topics, drawn with replacement; the shares 0.6, 0.3 and 0.1 move from one to the next over the two years of timestamps. A user takes
+//! an item once. Every user draws from a generator of their own, and only +, -, * and / touch floating-point numbers: the same settings
+//! give the same rows on every machine.
 
 use super::row::{Row, Sink};
 use crate::{Error, Result};
@@ -233,6 +234,22 @@ mod tests {
         let rows = |seed| generated(Synthetic { users: 50, items: 40, interactions: 500, dim: 4, seed }).unwrap().rows;
         assert_eq!(rows(1), rows(1));
         assert_ne!(rows(1), rows(2));
+    }
+
+    /// The rows of the same generator written in Python.
+    #[test]
+    fn the_rows_are_frozen() {
+        let expected = [
+            (1, 1, 1_610_624_209.0),
+            (1, 4, 1_616_758_200.0),
+            (1, 3, 1_619_228_303.0),
+            (1, 2, 1_631_321_739.0),
+            (2, 3, 1_610_303_142.0),
+            (2, 5, 1_633_765_626.0),
+            (3, 2, 1_635_663_187.0),
+        ];
+        let rows = generated(Synthetic { users: 3, items: 5, interactions: 7, dim: 2, seed: 1 }).unwrap().rows;
+        assert_eq!(rows, expected.map(|(user, item, time)| (format!("{user}"), format!("{item}"), None, Some(time))));
     }
 
     #[test]
