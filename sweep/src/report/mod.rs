@@ -2,6 +2,7 @@
 //!
 //! [`write()`] makes `leaderboard.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
 
+mod board;
 mod figure;
 mod measured;
 mod method;

@@ -1,10 +1,8 @@
 //! The leaderboard as text, for the end of a run.
 
-use super::{Input, Report, method::methods, number, remarks, words};
+use super::{Input, Report, board::board, number, remarks, words};
 use crate::tables::LeaderboardRow;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use dataset::Manifest;
-use evaluator::MetricAt;
 use std::fmt::Write;
 
 /// How text is set.
@@ -29,7 +27,11 @@ impl Report {
         let mut text = String::new();
         let mut line = |content: &str| writeln!(text, "{content}").expect("a string takes all text");
         line(&style.bold(&heading(manifest)));
-        line(&self.table(input, &ranking, style).to_string());
+        let (table, left_out) = board(self, input, &ranking, style);
+        line(&table.to_string());
+        if !left_out.is_empty() {
+            line(&style.wrap(&format!("Left out for want of room: {}.", left_out.join(", "))));
+        }
         line("");
         line(&style.wrap(&style.bold(verdict)));
         line(&style.wrap(&legend(input, &ranking)));
@@ -44,50 +46,6 @@ impl Report {
             line(&style.wrap(&format!("  {} ({}): {}", failure.what, failure.trial, failure.error)));
         }
         text.trim_end().to_owned()
-    }
-
-    fn table(&self, input: &Input, ranking: &[&LeaderboardRow], style: Style) -> Table {
-        let headline = input.headline();
-        let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).remove_style(TableComponent::HorizontalLines);
-        if let Some(width) = style.width {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-        }
-        if style.color {
-            table.enforce_styling();
-        }
-        let level = format!("{} interval", words::level(input.evaluation));
-        let mut header = vec!["#".to_owned(), "method".to_owned(), headline[0].to_string(), level, "letters".to_owned()];
-        header.extend(headline[1..].iter().map(ToString::to_string));
-        header.extend(["seeds".to_owned(), "validation picked".to_owned()]);
-        table.set_header(header.into_iter().map(|title| style.cell(title, false)));
-        let methods = methods(input.trials, ranking.first().map_or("", |row| &row.dataset));
-        for row in ranking {
-            let tuned = methods.iter().find(|method| method.key == row.method).map(|method| method.tuned()).unwrap_or_default();
-            table.add_row(self.cells(row, &headline, &tuned).into_iter().map(|cell| style.cell(cell, row.rank == Some(1))));
-        }
-        let last = 4 + headline.len();
-        for number in (0..=last).filter(|&number| number != 1) {
-            let column = table.column_mut(number).expect("the header has a title for each column");
-            column.set_constraint(ColumnConstraint::ContentWidth);
-            column.set_cell_alignment(if [3, 4].contains(&number) { CellAlignment::Left } else { CellAlignment::Right });
-        }
-        table
-    }
-
-    fn cells(&self, row: &LeaderboardRow, headline: &[MetricAt], tuned: &[String]) -> Vec<String> {
-        let mean = |at: MetricAt| {
-            self.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at)?.mean
-        };
-        let shown = |at: &MetricAt| mean(*at).map_or_else(|| "-".to_owned(), number::value);
-        let interval = row.ci_low.zip(row.ci_high).map(|(low, high)| format!("{} to {}", number::value(low), number::value(high)));
-        let failed = if row.failed > 0 { format!(" ({} failed)", row.failed) } else { String::new() };
-        let rank = row.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
-        let mut cells = vec![rank, row.title.clone(), shown(&headline[0]), interval.unwrap_or_else(|| "-".to_owned()), row.letters.clone()];
-        cells.extend(headline[1..].iter().map(shown));
-        cells.push(format!("{}{failed}", row.seeds));
-        cells.push(row.parameters.as_ref().map(|picked| number::parameters(picked, Some(tuned))).unwrap_or_default());
-        cells
     }
 }
 
@@ -104,11 +62,6 @@ fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
 }
 
 impl Style {
-    fn cell(self, content: String, best: bool) -> Cell {
-        let cell = Cell::new(content);
-        if self.color && best { cell.add_attribute(Attribute::Bold).fg(Color::Green) } else { cell }
-    }
-
     fn bold(self, text: &str) -> String {
         if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
