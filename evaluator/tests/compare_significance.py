@@ -1,6 +1,7 @@
 """Holds the evaluator's tests against SciPy and statsmodels on random inputs.
 
 Run from anywhere: `python evaluator/tests/compare_significance.py` with the packages of requirements-checks.txt.
+The example `significance` is built and run by cargo, unless the path of a built one is given.
 Exact and asymptotic values agree to 1e-9; what is sampled agrees within its sampling error.
 """
 
@@ -45,7 +46,7 @@ def ours(pairs, p_values):
         "resamples": RESAMPLES,
         "level": LEVEL,
     }
-    command = ["cargo", "run", "--quiet", "--package", "evaluator", "--example", "significance"]
+    command = sys.argv[1:] or ["cargo", "run", "--quiet", "--package", "evaluator", "--example", "significance"]
     run = subprocess.run(command, cwd=ROOT, input=json.dumps(given), capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(run.stderr)
