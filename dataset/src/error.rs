@@ -1,5 +1,7 @@
 //! What can go wrong with a stored dataset.
 
+use std::{error::Error as Cause, io, iter};
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -27,8 +29,8 @@ pub enum Error {
         action: &'static str,
         /// The file or folder.
         at: String,
-        /// The store's own error.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        /// The store's own words, and what to do.
+        source: Box<dyn Cause + Send + Sync>,
     },
     /// A stored table or manifest does not hold what the contract says.
     #[error("{at}: {reason}")]
@@ -46,7 +48,54 @@ impl Error {
         Self::Content { at: at.to_string(), reason: reason.to_string() }
     }
 
-    pub(crate) fn store(action: &'static str, at: impl ToString, source: impl std::error::Error + Send + Sync + 'static) -> Self {
-        Self::Store { action, at: at.to_string(), source: Box::new(source) }
+    pub(crate) fn store(action: &'static str, at: impl ToString, source: impl Cause + 'static) -> Self {
+        Self::Store { action, at: at.to_string(), source: in_words(&source).into() }
+    }
+}
+
+/// A store's error as one text. Where the operating system refused a file, its own words say it all; otherwise the outermost error holds
+/// the texts of those inside it.
+fn in_words(error: &(dyn Cause + 'static)) -> String {
+    let mut causes = iter::successors(Some(error), |error| (*error).source());
+    let system = causes.find_map(|error| error.downcast_ref::<io::Error>());
+    match system.and_then(|error| Some((error, remedy(error.kind())?))) {
+        Some((error, remedy)) => format!("{error}; {remedy}"),
+        None => error.to_string(),
+    }
+}
+
+/// What to do about a file that the operating system refuses.
+fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space there, or store elsewhere"),
+        io::ErrorKind::ReadOnlyFilesystem => Some("make it writable, or store elsewhere"),
+        io::ErrorKind::PermissionDenied => Some("give the user that runs this the permission, or use another path"),
+        io::ErrorKind::NotADirectory => Some("a file stands where a folder is expected: remove it, or use another path"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("Generic store error: cannot copy: {source}")]
+    struct Outer {
+        source: io::Error,
+    }
+
+    fn text(source: io::Error) -> String {
+        let error = Error::store("write", "runs/a", Outer { source });
+        format!("{error}: {}", error.source().unwrap())
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_said_once_with_what_to_do() {
+        let full = text(io::Error::from_raw_os_error(28));
+        assert_eq!(full, "cannot write runs/a: No space left on device (os error 28); free some space there, or store elsewhere");
+        let file = text(io::Error::from_raw_os_error(20));
+        assert!(file.contains("Not a directory (os error 20); a file stands where a folder is expected"), "{file}");
+        assert_eq!(text(io::Error::other("reset")), "cannot write runs/a: Generic store error: cannot copy: reset");
     }
 }

@@ -123,7 +123,8 @@ impl Dataset {
     /// [`Error::NotFound`] when the dataset is unfinished or absent; [`Error::Content`] for another schema version.
     pub fn read_manifest(folder: &Location) -> Result<Manifest> {
         let at = folder.join("manifest.json");
-        let manifest: Manifest = serde_json::from_slice(&at.read()?).map_err(|error| Error::content(&at, error))?;
+        let refuse = |error| Error::content(&at, format!("{error}; delete the folder and prepare again"));
+        let manifest: Manifest = serde_json::from_slice(&at.read()?).map_err(refuse)?;
         if manifest.schema_version != SCHEMA_VERSION {
             let reason = format!("schema version {} where this build reads {SCHEMA_VERSION}; prepare again", manifest.schema_version);
             return Err(Error::content(at, reason));

@@ -18,6 +18,16 @@ pub enum Error {
         /// What is wrong, with the value and what was expected.
         reason: String,
     },
+    /// A raw file is not there.
+    #[error("{at} {found}; correct `source.{key}` (a relative path starts at the working directory)")]
+    Absent {
+        /// The key below the source that names it: `path`, `train`.
+        key: &'static str,
+        /// The file.
+        at: String,
+        /// `does not exist`, `is a folder`.
+        found: &'static str,
+    },
     /// A raw file as a whole is not what its format says.
     #[error("{at}: {reason}")]
     File {
@@ -50,11 +60,11 @@ pub enum Error {
     },
     /// No interaction is left.
     #[error(
-        "{dataset}: no interaction is left after `{step}`; before it there were {users} users, {items} items and {interactions} interactions: lower the bound"
+        "no interaction is left after `{step}`; before it there were {users} users, {items} items and {interactions} interactions: lower `{key}`"
     )]
     Empty {
-        /// The dataset's name.
-        dataset: String,
+        /// The key below the dataset's entry that asks for the step.
+        key: &'static str,
         /// The step that removed the last ones.
         step: String,
         /// Users before the step.

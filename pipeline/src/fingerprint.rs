@@ -3,7 +3,7 @@
 //! Covered are the settings, the source files' names and bytes, and the schema version; not the dataset's name, nor the folders in
 //! which the files stand. The same data in another place is the same dataset.
 
-use crate::{Preparation, Result};
+use crate::{Error, Preparation, Result};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -15,7 +15,8 @@ const PIPELINE_VERSION: u32 = 1;
 /// The fingerprint of a prepared dataset, 16 hexadecimal digits. Reads the source files once.
 ///
 /// # Errors
-/// [`Error::Setting`](crate::Error::Setting) for a value that cannot be used, or the storage's error for a file that cannot be read.
+/// [`Error::Setting`] for a value that cannot be used, [`Error::Absent`] for a file that is not there, or the storage's error for one that
+/// cannot be read.
 pub fn fingerprint(preparation: &Preparation) -> Result<String> {
     Ok(of(&settings(preparation)?))
 }
@@ -34,7 +35,7 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     let source = source.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
         let at = Location::parse(path)?;
-        source[key] = json!({"name": at.name(), "sha256": checksum(&at)?});
+        source[key] = json!({"name": at.name(), "sha256": checksum(&at).map_err(|error| absent(error, key, &at))?});
     }
     Ok(sorted(settings))
 }
@@ -51,6 +52,17 @@ fn sorted(value: Value) -> Value {
             let mut entries: Vec<(String, Value)> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect::<Map<String, Value>>())
+        }
+        other => other,
+    }
+}
+
+/// A file that is not there is the sweep file's matter.
+fn absent(error: Error, key: &'static str, at: &Location) -> Error {
+    let is_folder = || at.local_path().is_some_and(|path| path.is_dir());
+    match error {
+        Error::Storage(dataset::Error::NotFound { at: text }) => {
+            Error::Absent { key, at: text, found: if is_folder() { "is a folder, expected a file" } else { "does not exist" } }
         }
         other => other,
     }

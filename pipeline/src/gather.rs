@@ -8,7 +8,7 @@ use crate::{
     rejected::RejectedRows,
     steps::Steps,
 };
-use dataset::{Counts, Interactions, Split};
+use dataset::{Counts, Interactions, Location, Split};
 
 /// Read, threshold, duplicates, k-core. All interactions are train.
 pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
@@ -24,12 +24,12 @@ pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limi
     steps.add(Counts { step: "read".to_owned(), users: catalogue.users.len(), items: catalogue.items.len(), interactions: read });
     let distinct = catalogue.counts("one per user and item", &pairs);
     if let Some(least) = preparation.min_rating {
-        steps.narrow(Counts { step: format!("rating at least {least}"), interactions: rated, ..distinct.clone() })?;
+        steps.narrow("min_rating", Counts { step: format!("rating at least {least}"), interactions: rated, ..distinct.clone() })?;
     }
     steps.add(distinct);
     if let Some(bounds) = preparation.k_core {
         let step = peel(bounds, &catalogue, &mut pairs, &mut times);
-        steps.narrow(catalogue.counts(step, &pairs))?;
+        steps.narrow("k_core", catalogue.counts(step, &pairs))?;
     }
     Ok(if times.is_empty() {
         let Numbered { user_ids, item_ids, rows } = catalogue.number(&pairs, pairs.iter().map(|_| ()));
@@ -90,8 +90,8 @@ fn nothing(preparation: &Preparation, part: Split, rejected: &RejectedRows) -> E
     let files = preparation.source.files();
     let at = files.iter().find(|(key, _)| *key == part.name()).or(files.first()).map_or("the source", |(_, path)| path);
     let reason = match rejected.count {
-        0 => "the file holds no interactions".to_owned(),
+        0 => "the file holds no interactions (expected at least one row)".to_owned(),
         count => format!("all {count} rows were rejected, the first at {}; correct the separator, the columns or the rows", rejected.first),
     };
-    Error::File { at: at.to_owned(), reason }
+    Error::File { at: Location::parse(at).map_or_else(|_| (*at).to_owned(), |at| at.to_string()), reason }
 }

@@ -31,7 +31,7 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
         Err(dataset::Error::NotFound { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut steps = Steps::new(&preparation.name, progress);
+    let mut steps = Steps::new(progress);
     let mut rejected = RejectedRows::new(limits)?;
     let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
     let mut edges = gather(preparation, &mut rejected, limits, &mut steps)?;

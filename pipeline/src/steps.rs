@@ -5,14 +5,13 @@ use dataset::Counts;
 
 /// The steps so far; each is reported as it is done.
 pub(crate) struct Steps<'a> {
-    dataset: &'a str,
     done: Vec<Counts>,
     progress: &'a mut dyn FnMut(&Counts),
 }
 
 impl<'a> Steps<'a> {
-    pub(crate) fn new(dataset: &'a str, progress: &'a mut dyn FnMut(&Counts)) -> Self {
-        Self { dataset, done: Vec::new(), progress }
+    pub(crate) fn new(progress: &'a mut dyn FnMut(&Counts)) -> Self {
+        Self { done: Vec::new(), progress }
     }
 
     /// Reports a step.
@@ -21,14 +20,14 @@ impl<'a> Steps<'a> {
         self.done.push(counts);
     }
 
-    /// Reports a step that narrows what was there before.
+    /// Reports a step that narrows what was there before, because `key` of the dataset's entry asks for it.
     ///
     /// # Errors
     /// [`Error::Empty`] when nothing is left.
-    pub(crate) fn narrow(&mut self, counts: Counts) -> Result<()> {
+    pub(crate) fn narrow(&mut self, key: &'static str, counts: Counts) -> Result<()> {
         if let (0, Some(before)) = (counts.interactions, self.done.last()) {
             let &Counts { users, items, interactions, .. } = before;
-            return Err(Error::Empty { dataset: self.dataset.to_owned(), step: counts.step, users, items, interactions });
+            return Err(Error::Empty { key, step: counts.step, users, items, interactions });
         }
         self.add(counts);
         Ok(())

@@ -74,12 +74,13 @@ impl Scorer {
         let at = folder.join("scorer.json");
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
         let text = at.read()?;
-        let version: serde_json::Value = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
+        let broken = |error| refuse(format!("{error}; delete the trial's folder and train it again"));
+        let version: serde_json::Value = serde_json::from_slice(&text).map_err(broken)?;
         if version["schema_version"] != SCHEMA_VERSION {
             let found = &version["schema_version"];
             return Err(refuse(format!("schema version {found} where this build reads {SCHEMA_VERSION}; train the trial again")));
         }
-        let description: Description = serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
+        let description: Description = serde_json::from_slice(&text).map_err(broken)?;
 
         let at = folder.join("scorer.safetensors");
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };

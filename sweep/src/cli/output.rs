@@ -1,11 +1,12 @@
 //! What a command says on standard output: its result, as text.
 
+use anyhow::Context;
 use std::io::{self, Write};
 
 /// Writes a text; a reader that went away (`| head`) is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result to standard output"),
         _ => Ok(()),
     }
 }

@@ -53,6 +53,11 @@ impl Encode for Identity {
     fn backward(&mut self, _users: &mut RowGradients, _items: &mut RowGradients) {}
 }
 
+/// Longer vectors are taken for a slip: the tables would not fit anywhere.
+const LONGEST_VECTOR: u32 = 65_536;
+/// More propagations are taken for a slip: all vectors would be the same.
+const MOST_LAYERS: u32 = 1_000;
+
 impl Backbone {
     /// Whether it fits without a loss, a sampler and an optimizer.
     pub fn fits_without_sampling(&self) -> bool {
@@ -65,13 +70,16 @@ impl Backbone {
     /// A sentence that names the key.
     pub fn check(&self) -> Result<(), String> {
         let learned = |dim: u32, init: &Init| match dim {
-            0 => Err("dim is 0, expected at least 1".to_owned()),
-            _ => init.check(),
+            1..=LONGEST_VECTOR => init.check(),
+            _ => Err(format!("dim is {dim}, expected 1 to {LONGEST_VECTOR}")),
         };
         match self {
             Self::Popularity(_) => Ok(()),
             Self::Ease(ease) => ease.check(),
             Self::Mf(mf) => learned(mf.dim, &mf.init),
+            Self::LightGcn(light_gcn) if light_gcn.layers > MOST_LAYERS => {
+                Err(format!("layers is {}, expected at most {MOST_LAYERS}", light_gcn.layers))
+            }
             Self::LightGcn(light_gcn) => learned(light_gcn.dim, &light_gcn.init),
         }
     }

@@ -37,8 +37,9 @@ impl Outcome {
     /// When the store fails or `done.json` is not one.
     pub fn read(folder: &Location) -> Result<Option<Self>> {
         let at = folder.join("done.json");
+        let refuse = |error| Error::content(&at, format!("{error}; delete the trial's folder to train it again"));
         match at.read() {
-            Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(|error| Error::content(&at, error))?)),
+            Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(refuse)?)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -55,8 +55,15 @@ impl Sampler {
     }
 }
 
+/// More negatives for each positive are taken for a slip: their scores would not fit in memory.
+const MOST_NEGATIVES: u32 = 1 << 20;
+
 fn check_negatives(negatives: u32) -> Result<(), String> {
-    if negatives > 0 { Ok(()) } else { Err("negatives is 0: expected at least 1".into()) }
+    match negatives {
+        1..=MOST_NEGATIVES => Ok(()),
+        0 => Err("negatives is 0: expected at least 1".to_owned()),
+        _ => Err(format!("negatives is {negatives}: expected at most {MOST_NEGATIVES}; the sampler `all` takes every item")),
+    }
 }
 
 /// A sampler with what it needs of a dataset, ready to draw from any thread.
