@@ -187,6 +187,12 @@ fn stages_one_by_one_equal_a_run() {
     let (out, _) = staged.expect(0, &["report", "s.yaml"]);
     assert!(out.contains("ndcg@5"), "{out}");
     assert_same(&staged.results(), &whole.results(), "stage by stage");
+    let dataset = std::fs::read_dir(staged.path("runs/datasets")).unwrap().next().unwrap().unwrap().path();
+    let stored = ["evaluate", "--checkpoints", "runs/trials", "--dataset", dataset.to_str().unwrap(), "--out", "again"];
+    assert!(staged.expect(0, &stored).0.contains("ndcg@20"));
+    assert!(staged.path("again/metrics.parquet").exists());
+    assert!(staged.expect(2, &["evaluate"]).1.contains("SWEEP"));
+    assert!(staged.expect(2, &["evaluate", "--checkpoints", "runs/trials"]).1.contains("--dataset"));
     let (out, _) = staged.expect(0, &["recommend", "s.yaml", "-k", "3"]);
     assert!(out.contains("lists of 3 items"), "{out}");
     assert!(staged.path("recommendations.parquet").exists());

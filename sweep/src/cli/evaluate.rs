@@ -1,26 +1,38 @@
-//! `ranksweep evaluate SWEEP.yaml`
+//! `ranksweep evaluate SWEEP.yaml`, or `ranksweep evaluate --checkpoints URL --dataset URL --out URL`
 
-use super::{Ending, Global};
+use super::{Ending, Global, output, stored::Stored};
 use crate::runner::{self, Session};
 use anyhow::Result;
 use clap::Args;
 
-/// Stored checkpoints to result tables; also after the `evaluation` of the sweep file changed.
+/// Stored checkpoints to result tables.
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// The sweep file
-    sweep: String,
+    /// The sweep file: pick values by validation, rank the picked trials and write the sweep's tables, by its `evaluation` as it now is
+    #[arg(required_unless_present = "checkpoints", conflicts_with = "checkpoints")]
+    sweep: Option<String>,
+    /// Without a sweep file: rank all checkpoints of a folder, by flags
+    #[command(flatten)]
+    stored: Stored,
 }
 
 impl Evaluate {
-    /// Picks values by validation, ranks the test part, tests, and writes the tables.
+    /// Ranks, tests and writes.
     ///
     /// # Errors
-    /// A bad sweep file, trials that are not trained, or a store that fails.
+    /// A bad sweep file, trials that are not trained, flags out of range, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let endings = runner::stored_endings(&session)?;
-        let results = runner::evaluate(&session, &endings)?;
-        Ok(results.ending())
+        match (&self.sweep, &self.stored.0) {
+            (None, Some(stored)) => {
+                output::print(&stored.run(global.memory)?.to_string())?;
+                Ok(Ending::Done)
+            }
+            (sweep, _) => {
+                let path = sweep.as_deref().unwrap_or_default();
+                let session = Session::open(path, global.storage.as_deref(), global.machine(), global.progress())?;
+                let endings = runner::stored_endings(&session)?;
+                Ok(runner::evaluate(&session, &endings)?.ending())
+            }
+        }
     }
 }

@@ -41,9 +41,14 @@ pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
         }
         Err(error) => {
             say(format, &chain(&error));
-            ExitCode::from(if error.is::<file::Error>() { 2 } else { 1 })
+            ExitCode::from(if is_of_the_user(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// Whether the sweep file or the flags are at fault.
+fn is_of_the_user(error: &anyhow::Error) -> bool {
+    error.is::<file::Error>() || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
 }
 
 /// A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.

@@ -1,8 +1,8 @@
 //! What every command knows: threads, memory, logs.
 
-use super::bytes;
 use crate::runner::{Machine, Progress};
 use clap::{Args, ValueEnum};
+use evaluator::command::parse_size;
 use std::io::{self, IsTerminal};
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -13,7 +13,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// Memory for preparing and ranking, beside the tables themselves: 512MiB, 4GiB
-    #[arg(long, global = true, value_name = "SIZE", value_parser = bytes::parse, default_value = "2GiB")]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, default_value = "2GiB")]
     pub memory: usize,
     /// How events are logged; RUST_LOG says which (`info`, but none where bars are drawn)
     #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]

@@ -1,6 +1,5 @@
 //! The command line: one file for each command.
 
-mod bytes;
 mod evaluate;
 mod exit;
 mod global;
@@ -10,6 +9,7 @@ mod prepare;
 mod recommend;
 mod report;
 mod run;
+mod stored;
 mod train;
 
 use clap::{Parser, Subcommand};
@@ -46,4 +46,23 @@ pub enum Command {
     Report(report::Report),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_flags_fit_together() {
+        Cli::command().debug_assert();
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).map_err(|error| error.to_string());
+        assert!(parse("ranksweep evaluate s.yaml --threads 2 --memory 1GiB").is_ok());
+        assert!(parse("ranksweep evaluate --checkpoints c --dataset d --out o --cutoffs 5,10").is_ok());
+        assert!(parse("ranksweep evaluate s.yaml --checkpoints c --dataset d --out o").unwrap_err().contains("cannot be used with"));
+        assert!(parse("ranksweep evaluate --checkpoints c").unwrap_err().contains("--dataset"));
+        assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("--checkpoints"));
+        assert!(parse("ranksweep run s.yaml --threads 0").unwrap_err().contains("0 is not in 1.."));
+        assert!(parse("ranksweep train s.yaml --index 1 --trial x").unwrap_err().contains("cannot be used with"));
+    }
 }

@@ -19,7 +19,7 @@ pub(super) fn substitute(text: &str, variable: impl Fn(&str) -> Option<String>) 
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(format!("`${{{name}}}` is no name of an environment variable (letters, digits and `_`)"));
         }
-        result.push_str(&variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set"))?);
+        result.push_str(&variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write the value here"))?);
         rest = after;
     }
     result.push_str(rest);
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn what_is_unset_or_malformed_is_named() {
-        assert_eq!(with_home("${HOUSE}/x").unwrap_err(), "the environment variable `HOUSE` is not set");
+        assert_eq!(with_home("${HOUSE}/x").unwrap_err(), "the environment variable `HOUSE` is not set; set it, or write the value here");
         assert_eq!(with_home("a/${HOME").unwrap_err(), "`${HOME` has no closing `}`");
         assert!(with_home("${HO-ME}").unwrap_err().starts_with("`${HO-ME}` is no name"));
     }

@@ -1,6 +1,7 @@
 //! The sweep file as typed. YAML becomes a tree that knows its lines ([`node`]), the tree becomes typed values ([`SweepFile`]), and
 //! whatever does not fit is an [`Error`] that names file, line, column and key.
 
+mod access;
 mod deserialize;
 mod environment;
 mod error;
@@ -8,6 +9,7 @@ mod fields;
 mod grid;
 mod nearest;
 pub mod node;
+mod parse;
 mod scalar;
 mod sweep_file;
 mod tuned;

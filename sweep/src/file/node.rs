@@ -3,15 +3,9 @@
 //! Stricter than YAML: one document, text keys, no key twice, no tags, no merge keys. Anchors and aliases work: an alias is a copy.
 
 use super::{
-    environment,
-    error::{Error, Place, Result},
-    scalar,
+    error::{Place, Result},
+    parse,
 };
-use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
-use std::{collections::HashMap, sync::Arc};
-
-/// More values than this are not a sweep file but aliases of aliases.
-const MOST_NODES: usize = 100_000;
 
 /// One value of a sweep file.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +49,7 @@ impl Node {
     /// # Errors
     /// Text that is no YAML, a key that stands twice, an environment variable that is not set, and what the module's head excludes.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
-        let mut tree = Tree { events: Parser::new_from_str(text), file: file.into(), anchors: HashMap::new(), nodes: 0 };
-        tree.document()
+        parse::document(text, file)
     }
 
     /// The value of a key, where this is a mapping that has it.
@@ -95,7 +88,7 @@ impl Node {
     }
 
     /// The same value under another path; lines and columns stay those of the original.
-    fn moved(&self, path: &str) -> Self {
+    pub(super) fn moved(&self, path: &str) -> Self {
         let place = |place: &Place, path: &str| Place { path: path.to_owned(), ..place.clone() };
         let value = match &self.value {
             Value::Sequence(items) => {
@@ -115,7 +108,8 @@ impl Node {
         Self { place: place(&self.place, path), value }
     }
 
-    fn size(&self) -> usize {
+    /// The number of values here and below.
+    pub(super) fn size(&self) -> usize {
         match &self.value {
             Value::Sequence(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
             Value::Mapping(entries) => 1 + entries.iter().map(|(_, value)| value.size()).sum::<usize>(),
@@ -132,122 +126,8 @@ fn word_in(text: &str, word: &str) -> Option<usize> {
 }
 
 /// The path of a key under a path.
-fn child(path: &str, key: &str) -> String {
+pub(super) fn child(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
-/// The parser's events on their way to a tree.
-struct Tree<'a> {
-    events: Parser<'a, StrInput<'a>>,
-    file: Arc<str>,
-    anchors: HashMap<usize, Node>,
-    nodes: usize,
-}
-
-impl<'a> Tree<'a> {
-    fn document(&mut self) -> Result<Node> {
-        let root = loop {
-            match self.next("")? {
-                (Event::StreamStart | Event::DocumentStart(..), _) => {}
-                (Event::StreamEnd, span) => return Err(self.place(&span, "").error("the file is empty")),
-                (event, span) => break self.node(event, &span, "")?,
-            }
-        };
-        loop {
-            match self.next("")? {
-                (Event::StreamEnd, _) => return Ok(root),
-                (Event::DocumentStart(..), span) => {
-                    return Err(self.place(&span, "").error("a second document starts here; a sweep file holds one"));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn next(&mut self, path: &str) -> Result<(Event<'a>, Span)> {
-        let ended = || Error::new("the file ends early");
-        self.events.next().ok_or_else(ended)?.map_err(|error| {
-            let mark = error.marker();
-            let place = Place { file: Arc::clone(&self.file), line: mark.line(), column: mark.col() + 1, path: path.to_owned() };
-            place.error(format!("not valid YAML: {}", error.info()))
-        })
-    }
-
-    fn place(&self, span: &Span, path: &str) -> Place {
-        Place { file: Arc::clone(&self.file), line: span.start.line(), column: span.start.col() + 1, path: path.to_owned() }
-    }
-
-    fn node(&mut self, event: Event<'a>, span: &Span, path: &str) -> Result<Node> {
-        let place = self.place(span, path);
-        if let Some(tag) = event.tag() {
-            return Err(place.error(format!("the tag `{}` has no meaning in a sweep file", tag.original())));
-        }
-        self.count(1, &place)?;
-        let anchor = event.anchor_id();
-        let value = match event {
-            Event::Alias(id) => {
-                let node = self.anchors.get(&id).ok_or_else(|| place.error("the alias stands inside its own anchor"))?.moved(path);
-                self.count(node.size(), &place)?;
-                return Ok(node);
-            }
-            Event::Scalar(text, style, ..) => scalar_value(&text, style == ScalarStyle::Plain).map_err(|reason| place.error(reason))?,
-            Event::SequenceStart(..) => Value::Sequence(self.items(path)?),
-            Event::MappingStart(..) => Value::Mapping(self.entries(path)?),
-            other => return Err(place.error(format!("expected a value, found {other:?}"))),
-        };
-        let node = Node { place, value };
-        if let Some(id) = anchor {
-            self.anchors.insert(id, node.clone());
-        }
-        Ok(node)
-    }
-
-    fn count(&mut self, nodes: usize, place: &Place) -> Result<()> {
-        self.nodes += nodes;
-        if self.nodes > MOST_NODES { Err(place.error(format!("more than {MOST_NODES} values in one sweep file"))) } else { Ok(()) }
-    }
-
-    fn items(&mut self, path: &str) -> Result<Vec<Node>> {
-        let mut items = Vec::new();
-        loop {
-            match self.next(path)? {
-                (Event::SequenceEnd, _) => return Ok(items),
-                (event, span) => {
-                    let path = format!("{path}[{}]", items.len());
-                    items.push(self.node(event, &span, &path)?);
-                }
-            }
-        }
-    }
-
-    fn entries(&mut self, path: &str) -> Result<Vec<(Key, Node)>> {
-        let mut entries: Vec<(Key, Node)> = Vec::new();
-        loop {
-            let key = match self.next(path)? {
-                (Event::MappingEnd, _) => return Ok(entries),
-                (Event::Scalar(text, ..), span) => Key { place: self.place(&span, &child(path, &text)), name: text.into_owned() },
-                (_, span) => return Err(self.place(&span, path).error("expected a key, a plain word")),
-            };
-            if key.name == "<<" {
-                return Err(key.place.error("merge keys (`<<`) are not supported; write the keys out"));
-            }
-            if let Some((first, _)) = entries.iter().find(|(other, _)| other.name == key.name) {
-                let message = format!("the key `{}` stands twice, first in line {}; keep one of them", key.name, first.place.line);
-                return Err(key.place.error(message));
-            }
-            let (event, span) = self.next(path)?;
-            let value = self.node(event, &span, &key.place.path)?;
-            entries.push((key, value));
-        }
-    }
-}
-
-fn scalar_value(text: &str, plain: bool) -> std::result::Result<Value, String> {
-    if plain && scalar::is_null(text) {
-        return Ok(Value::Null);
-    }
-    let text = environment::substitute(text, |name| std::env::var(name).ok())?;
-    Ok(Value::Scalar { text, plain })
 }
 
 #[cfg(test)]

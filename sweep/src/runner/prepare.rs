@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 /// # Errors
 /// Data that cannot be prepared, each error with the dataset's name; a store that fails.
 pub fn prepare(session: &Session) -> Result<()> {
+    session.progress.begin(&session.plan, session.storage());
     let limits = session.limits();
     for dataset in &session.plan.datasets {
         let name = &dataset.preparation.name;

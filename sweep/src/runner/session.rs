@@ -48,6 +48,11 @@ impl Session {
         Ok(Self { file, plan, machine, progress, storage })
     }
 
+    /// Where everything is stored.
+    pub fn storage(&self) -> &Location {
+        &self.storage
+    }
+
     /// The folder of the prepared datasets.
     pub fn datasets(&self) -> Location {
         self.storage.join("datasets")
@@ -98,6 +103,12 @@ impl Session {
 }
 
 fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {
-    let of = || format!("{}: dataset `{}`", entry.node.place.position(), entry.value.name);
-    pipeline::fingerprint(&entry.value).with_context(of)
+    pipeline::fingerprint(&entry.value).map_err(|error| {
+        let node = match &error {
+            pipeline::Error::Absent { key, .. } => entry.node.at(&format!("source.{key}")),
+            _ => &entry.node,
+        };
+        let of = format!("{}: dataset `{}`", node.place.position(), entry.value.name);
+        anyhow::Error::from(error).context(of)
+    })
 }

@@ -8,6 +8,8 @@ pub(super) use datasets::DatasetStage;
 pub(super) use ranking::RankingStage;
 pub(super) use trials::TrialStage;
 
+use crate::plan::Plan;
+use dataset::Location;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Who is told how it goes.
@@ -27,6 +29,13 @@ impl Progress {
     /// Events through `tracing`.
     pub fn lines() -> Self {
         Self::Lines
+    }
+
+    /// What the sweep will do, once, at its start.
+    pub(super) fn begin(&self, plan: &Plan, storage: &Location) {
+        let (name, methods, trials) = (&plan.name, plan.methods.len(), plan.trials().count());
+        tracing::info!(sweep = name, methods, trials, select_by = %plan.select_by, %storage, "sweep");
+        self.line(&format!("{name}: {methods} methods, {trials} trials, picked by validation {}, stored in {storage}", plan.select_by));
     }
 
     /// The preparation of one dataset begins.

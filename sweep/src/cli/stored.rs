@@ -1,0 +1,37 @@
+//! The evaluator's own flags, for `ranksweep evaluate` without a sweep file.
+
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, parser::ValueSource};
+use evaluator::command::Evaluate as Flags;
+
+/// All of the evaluator's flags, where `--checkpoints` is given; with a sweep file, none may be.
+#[derive(Debug)]
+pub(super) struct Stored(pub(super) Option<Flags>);
+
+impl Args for Stored {
+    fn augment_args(command: Command) -> Command {
+        let flags = Flags::augment_args(Command::new("flags"));
+        let tied = flags.get_arguments().cloned().map(|flag| match flag.get_id().as_str() {
+            "checkpoints" => flag.required(false).requires("dataset").requires("out"),
+            _ => flag.required(false).requires("checkpoints"),
+        });
+        command.args(tied)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Stored {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        match matches.value_source("checkpoints") {
+            Some(ValueSource::CommandLine) => Flags::from_arg_matches(matches).map(|flags| Self(Some(flags))),
+            _ => Ok(Self(None)),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
