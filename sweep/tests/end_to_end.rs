@@ -246,7 +246,8 @@ fn bad_data_and_bad_storage_end_with_1_and_one_line() {
     let source = "source: {format: synthetic, users: 150, items: 90, interactions: 3000}";
     let missing = Bench::new(&SWEEP.replace(source, "source: {format: movielens, path: ratings.dat}"));
     let message = missing.complaint(1, &["run", "s.yaml"]);
-    assert!(message.starts_with("error: s.yaml:3:5: dataset `small`: ") && message.ends_with("ratings.dat does not exist"), "{message}");
+    assert!(message.starts_with("error: s.yaml:4:39: dataset `small`: "), "{message}");
+    assert!(message.contains("ratings.dat does not exist; correct `source.path`"), "{message}");
     let blocked = Bench::new(SWEEP);
     std::fs::write(blocked.path("runs"), "a file, not a folder").unwrap();
     let (_, error) = blocked.expect(1, &["run", "s.yaml"]);

@@ -20,9 +20,9 @@ pub struct Fit {
     pub device: String,
 }
 
-/// How a trial ended.
+/// How a trial ended: `{"status": "done", "detail": {..}}` or `{"status": "failed", "detail": "why"}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "status", content = "detail", rename_all = "kebab-case")]
 pub enum Outcome {
     /// With a model.
     Done(Fit),
