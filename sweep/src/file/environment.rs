@@ -19,7 +19,9 @@ pub(super) fn substitute(text: &str, variable: impl Fn(&str) -> Option<String>) 
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(format!("`${{{name}}}` is no name of an environment variable (letters, digits and `_`)"));
         }
-        result.push_str(&variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write the value here"))?);
+        result.push_str(
+            &variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write the value here"))?,
+        );
         rest = after;
     }
     result.push_str(rest);

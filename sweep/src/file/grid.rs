@@ -48,24 +48,9 @@ impl Block {
     pub(super) fn read(node: &Node) -> Result<Self> {
         let fields = Fields::of(node, &["backbones", "losses", "samplers", "optimizer"])?;
         let backbones: Vec<Entry<Backbone>> = Entry::read_all(fields.items("backbones")?)?;
-        let learns = ["losses", "samplers", "optimizer"].iter().find_map(|key| fields.get(key).map(|value| (key, &value.place)));
+        let learns = ["losses", "samplers", "optimizer"].into_iter().find_map(|key| fields.get(key).map(|value| (key, value)));
         for entry in &backbones {
-            let fits_alone = entry.values.iter().any(Backbone::fits_without_sampling);
-            let kind = entry.node.get("kind").map(Node::describe).unwrap_or_default();
-            match learns {
-                Some((key, place)) if fits_alone => {
-                    let line = place.line;
-                    let message = format!(
-                        "{kind} fits without sampling, but its block has `{key}` (line {line}); give it a block with `backbones` alone"
-                    );
-                    return Err(entry.node.place.error(message));
-                }
-                None if !fits_alone => {
-                    let message = format!("{kind} learns from a loss, but its block has none; add `losses`, `samplers` and `optimizer`");
-                    return Err(entry.node.place.error(message));
-                }
-                _ => {}
-            }
+            fits_in(entry, learns)?;
         }
         let ways = match learns {
             Some(_) => Some(Ways {
@@ -77,4 +62,19 @@ impl Block {
         };
         Ok(Self { backbones, ways })
     }
+}
+
+/// A backbone learns exactly where its block says how. `learns` is the block's first key that does.
+fn fits_in(backbone: &Entry<Backbone>, learns: Option<(&str, &Node)>) -> Result<()> {
+    let kind = backbone.node.get("kind").map(Node::describe).unwrap_or_default();
+    let fits_alone = backbone.values.iter().any(Backbone::fits_without_sampling);
+    let message = match learns {
+        Some((key, node)) if fits_alone => {
+            let line = node.place.line;
+            format!("{kind} fits without sampling, but its block has `{key}` (line {line}); give it a block with `backbones` alone")
+        }
+        None if !fits_alone => format!("{kind} learns from a loss, but its block has none; add `losses`, `samplers` and `optimizer`"),
+        _ => return Ok(()),
+    };
+    Err(backbone.node.place.error(message))
 }

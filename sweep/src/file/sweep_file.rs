@@ -78,7 +78,8 @@ impl SweepFile {
     /// # Errors
     /// A file that cannot be read, and all that [`parse`](Self::parse) refuses.
     pub fn open(path: &str) -> Result<Self> {
-        let refuse = |error| Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"));
+        let refuse =
+            |error| Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"));
         let text = std::fs::read_to_string(path).map_err(refuse)?;
         Self::parse(&text, path)
     }

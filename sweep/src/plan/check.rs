@@ -6,7 +6,10 @@ use super::{
 };
 use crate::file::{Error, Place, Placed, Result, SweepFile};
 use pipeline::{Preparation, Split};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// Trials of one sweep.
+const MOST_TRIALS: f64 = 1e5;
 
 /// Checks a whole sweep file.
 pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
@@ -14,6 +17,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     datasets(file)?;
     seeds(&file.seeds)?;
     file.evaluation.value.check().map_err(|reason| file.evaluation.complain(reason))?;
+    size(file, drafts)?;
     validation(file, drafts)?;
     each_trial(file, drafts)?;
     no_trial_twice(drafts)
@@ -58,12 +62,24 @@ pub(super) fn different_content(file: &SweepFile, fingerprints: &[String]) -> Re
 }
 
 fn seeds(seeds: &Placed<Vec<u64>>) -> Result<()> {
-    let twice = seeds.value.iter().enumerate().find(|(index, seed)| seeds.value[..*index].contains(seed));
+    let mut seen = HashSet::new();
+    let twice = seeds.value.iter().find(|seed| !seen.insert(**seed));
     match (seeds.value.is_empty(), twice) {
         (true, _) => Err(seeds.place().error("no seed; give at least one")),
-        (_, Some((_, seed))) => Err(seeds.place().error(format!("the seed {seed} stands twice"))),
+        (_, Some(seed)) => Err(seeds.place().error(format!("the seed {seed} stands twice"))),
         _ => Ok(()),
     }
+}
+
+/// No machine trains more; a plan of more would not fit in memory.
+fn size(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let repeats = (file.datasets.len() as f64) * (file.seeds.value.len() as f64);
+    let trials = repeats * drafts.iter().map(Draft::combinations).sum::<f64>();
+    if trials > MOST_TRIALS {
+        let place = drafts.first().map_or(file.name.place(), |draft| draft.tuned_place());
+        return Err(place.error(format!("about {trials:.0} trials; at most {MOST_TRIALS:.0} are planned: list fewer values")));
+    }
+    Ok(())
 }
 
 /// Tuning and early stopping need validation interactions.
@@ -72,7 +88,7 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let Some(Placed { node, value: preparation }) = file.datasets.iter().find(without) else { return Ok(()) };
     let (name, line) = (&preparation.name, node.place.line);
     let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`validation: 0.1`)");
-    if let Some(draft) = drafts.iter().find(|draft| draft.choices().len() > 1) {
+    if let Some(draft) = drafts.iter().find(|draft| draft.combinations() > 1.0) {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
         return Err(draft.tuned_place().error(message));
     }

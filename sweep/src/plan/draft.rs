@@ -82,6 +82,12 @@ impl<'a> Draft<'a> {
         way.chain([&self.backbone.node]).collect()
     }
 
+    /// How many combinations there are; a float, for it may be too many.
+    pub(super) fn combinations(&self) -> f64 {
+        let way = self.way.map_or(1.0, |way| (way.loss.values.len() * way.sampler.values.len()) as f64 * way.optimizer.values.len() as f64);
+        way * self.backbone.values.len() as f64
+    }
+
     /// The first entry with several values, or the method's first.
     pub(super) fn tuned_place(&self) -> &'a Place {
         let counts = self.way.iter().flat_map(|way| [way.loss.values.len(), way.sampler.values.len(), way.optimizer.values.len()]);

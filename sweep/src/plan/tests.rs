@@ -144,6 +144,13 @@ fn values_that_cannot_be_name_their_line() {
 }
 
 #[test]
+fn a_grid_without_bounds_is_refused_before_it_fills_the_memory() {
+    let many: Vec<String> = (1..=9000).map(|value| format!("{value}e-4")).collect();
+    let text = with("[0.1, 0.2]", &format!("[{}]", many.join(", "))).replace("[0.1, 0.01]", &format!("[{}]", many.join(", ")));
+    assert!(message(&text).contains("trials; at most 100000 are planned"));
+}
+
+#[test]
 fn wrong_keys_at_every_depth_name_their_line() {
     let cases = [
         (with("name: small", "nane: small"), "s.yaml:1:1: nane: unknown key `nane`: did you mean `name`?"),

@@ -105,7 +105,7 @@ impl Session {
 fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {
     pipeline::fingerprint(&entry.value).map_err(|error| {
         let node = match &error {
-            pipeline::Error::Absent { key, .. } => entry.node.at(&format!("source.{key}")),
+            pipeline::Error::Absent { key, .. } => entry.node.at(key),
             _ => &entry.node,
         };
         let of = format!("{}: dataset `{}`", node.place.position(), entry.value.name);
