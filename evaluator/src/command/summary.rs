@@ -1,7 +1,7 @@
 //! What is said on the terminal when the ranking is done.
 
 use crate::{evaluate::TrialValues, significance::Comparison, tables};
-use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
 use std::fmt;
 
 /// What was ranked and what was left out. Displays as a table, the best trial by the first metric on top.
@@ -44,7 +44,8 @@ fn means(trial: &TrialValues) -> Vec<f64> {
 
 fn table(rows: &[(&TrialValues, Vec<f64>)]) -> Table {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY);
+    table.load_preset(UTF8_HORIZONTAL_ONLY).remove_style(TableComponent::HorizontalLines);
+    table.remove_style(TableComponent::MiddleIntersections);
     let names = rows[0].0.values.iter().map(|(metric, _)| metric.to_string());
     table.set_header(["trial".to_owned()].into_iter().chain(names).chain(["users with ties".to_owned()]));
     for (trial, means) in rows {
