@@ -11,7 +11,7 @@ pub(in crate::runner) struct RankingStage {
 
 impl RankingStage {
     pub(super) fn new(progress: &Progress, count: usize) -> Self {
-        Self { bar: progress.bar(count as u64, "ranking {bar:40} {pos}/{len}, {eta} left  {msg}") }
+        Self { bar: progress.bar(count as u64, "ranking {bar:20} {pos}/{len}, {eta} left  {wide_msg}") }
     }
 
     /// One checkpoint is ranked.

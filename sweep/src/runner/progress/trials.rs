@@ -17,7 +17,7 @@ pub(in crate::runner) struct TrialStage<'a> {
 
 impl<'a> TrialStage<'a> {
     pub(super) fn new(progress: &'a Progress, count: usize) -> Self {
-        let all = progress.bar(count as u64, "trials  {bar:40} {pos}/{len}, {eta} left");
+        let all = progress.bar(count as u64, "trials  {bar:20} {pos}/{len}, {eta} left");
         if let Some(bar) = &all {
             bar.tick();
         }
@@ -31,11 +31,12 @@ impl<'a> TrialStage<'a> {
         let (label, dataset) = (&method.label, &method.dataset);
         tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, "training");
         let epochs = trial.trial.learning.as_ref().map_or(0, |learning| learning.training.epochs);
-        let bar = self.progress.bar(epochs.into(), "epochs  {bar:40} {pos}/{len}, {eta} left  {prefix}  {msg}");
+        let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {eta} left  {wide_msg}");
+        let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
         if let Some(bar) = &bar {
-            bar.set_prefix(format!("{label} on {dataset} {values}"));
+            bar.set_message(title.clone());
         }
-        Watch { bar, metric: trial.trial.select_by.to_string(), validation: None, last: Instant::now() }
+        Watch { bar, title, metric: trial.trial.select_by.to_string(), validation: None, last: Instant::now() }
     }
 
     /// A trial had ended in an earlier run.
@@ -77,6 +78,7 @@ impl Drop for TrialStage<'_> {
 /// One trial's epochs.
 pub(in crate::runner) struct Watch {
     bar: Option<ProgressBar>,
+    title: String,
     metric: String,
     validation: Option<f64>,
     last: Instant,
@@ -97,7 +99,7 @@ impl Observer for Watch {
         if let Some(bar) = &self.bar {
             let best = self.validation.map_or_else(String::new, |value| format!(", {} {value:.4}", self.metric));
             bar.set_position(epoch.into());
-            bar.set_message(format!("{:.0}k pairs/s, loss {loss:.4}{best}", pairs_per_second / 1e3));
+            bar.set_message(format!("{:.0}k pairs/s, loss {loss:.4}{best}, {}", pairs_per_second / 1e3, self.title));
         }
     }
 }
