@@ -1,7 +1,7 @@
 //! Parquet tables at a location. The same batch always gives the same bytes.
 
 use crate::{Error, Location, Result};
-use arrow::{array::RecordBatch, compute::concat_batches, datatypes::SchemaRef, error::ArrowError};
+use arrow::{array::RecordBatch, compute::concat_batches, datatypes::SchemaRef};
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::{Compression, ZstdLevel},
@@ -46,14 +46,17 @@ pub fn read(at: &Location) -> Result<RecordBatch> {
 /// # Errors
 /// [`Error::Content`] when the bytes are no Parquet file.
 pub fn decode(bytes: bytes::Bytes, at: &Location) -> Result<RecordBatch> {
-    let broken = |error: ArrowError| Error::content(at, format!("{error}; delete its folder and run again"));
     let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).and_then(|builder| {
         let schema: SchemaRef = builder.schema().clone();
         Ok((schema, builder.build()?))
     });
-    let (schema, reader) = reader.map_err(|error| broken(error.into()))?;
-    let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(broken)?;
-    concat_batches(&schema, &batches).map_err(broken)
+    let (schema, reader) = reader.map_err(|error| broken(at, error))?;
+    let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(|error| broken(at, error))?;
+    concat_batches(&schema, &batches).map_err(|error| broken(at, error))
+}
+
+fn broken(at: &Location, error: impl std::fmt::Display) -> Error {
+    Error::content(at, format!("{error}; delete its folder and run again"))
 }
 
 /// A column by name and type, of a batch read from `at`.

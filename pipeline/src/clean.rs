@@ -113,7 +113,7 @@ async fn query(session: &SessionContext, rows: Receiver<RecordBatch>, min_rating
 fn failed(error: DataFusionError, limits: &Limits) -> Error {
     match (error.find_root(), limits.memory) {
         (DataFusionError::ResourcesExhausted(_), Some(limit)) => Error::Memory { limit, source: Box::new(error) },
-        _ => Error::query(format!("clean the interactions (scratch folder: {})", scratch(limits)), error),
+        _ => Error::query(format!("clean the interactions (scratch folder: {}; set TMPDIR for another one)", scratch(limits)), error),
     }
 }
 

@@ -19,9 +19,9 @@ pub enum Error {
         reason: String,
     },
     /// A raw file is not there.
-    #[error("{at} {found}; correct `source.{key}` (a relative path starts at the working directory)")]
+    #[error("{at} {found}; correct `{key}` (a relative path starts at the working directory)")]
     Absent {
-        /// The key below the source that names it: `path`, `train`.
+        /// The key below the dataset's entry that names it: `source.path`.
         key: &'static str,
         /// The file.
         at: String,
@@ -91,7 +91,7 @@ pub enum Error {
         source: Box<DataFusionError>,
     },
     /// The scratch folder cannot be used.
-    #[error("cannot write in the scratch folder {folder}")]
+    #[error("cannot write in the scratch folder {folder} (set TMPDIR for another one)")]
     Scratch {
         /// The folder.
         folder: String,

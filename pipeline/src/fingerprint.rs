@@ -35,7 +35,8 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     let source = source.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
         let at = Location::parse(path)?;
-        source[key] = json!({"name": at.name(), "sha256": checksum(&at).map_err(|error| absent(error, key, &at))?});
+        source[key.trim_start_matches("source.")] =
+            json!({"name": at.name(), "sha256": checksum(&at).map_err(|error| absent(error, key, &at))?});
     }
     Ok(sorted(settings))
 }

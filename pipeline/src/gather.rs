@@ -88,7 +88,7 @@ fn peel(bounds: KCore, catalogue: &Catalogue, pairs: &mut Vec<u64>, times: &mut 
 
 fn nothing(preparation: &Preparation, part: Split, rejected: &RejectedRows) -> Error {
     let files = preparation.source.files();
-    let at = files.iter().find(|(key, _)| *key == part.name()).or(files.first()).map_or("the source", |(_, path)| path);
+    let at = files.iter().find(|(key, _)| key.ends_with(part.name())).or(files.first()).map_or("the source", |(_, path)| path);
     let reason = match rejected.count {
         0 => "the file holds no interactions (expected at least one row)".to_owned(),
         count => format!("all {count} rows were rejected, the first at {}; correct the separator, the columns or the rows", rejected.first),

@@ -1,6 +1,7 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
 use crate::{Error, KCore, Result, Source, Split, source::Has, split};
+use dataset::Location;
 use serde::{Deserialize, Serialize};
 
 /// How raw interactions become a prepared dataset.
@@ -29,6 +30,9 @@ impl Preparation {
     /// [`Error::Setting`], which names the key, the value and what was expected.
     pub fn check(&self) -> Result<()> {
         check_name(&self.name)?;
+        for (key, path) in self.source.files() {
+            Location::parse(path).map_err(|error| Error::setting(key, error.to_string()))?;
+        }
         self.source.check()?;
         if let Some(least) = self.min_rating.filter(|least| !least.is_finite()) {
             return Err(Error::setting("min_rating", format!("{least} is no bound (expected a finite number)")));
@@ -105,6 +109,10 @@ mod tests {
         let cases = [
             (json!({"name": ""}), "`name`: `` cannot name a folder"),
             (json!({"name": "a/b"}), "`name`: `a/b` cannot name a folder"),
+            (
+                json!({"source": {"movielens": {"path": "ftp://host/ratings.dat"}}}),
+                "`source.path`: `ftp://host/ratings.dat` is not a usable",
+            ),
             (json!({"k_core": 0}), "`k_core`: 0 is no bound"),
             (json!({"split": {"random": {"test": 1.5}}}), "`split.test`: 1.5 is no share"),
             (json!({"split": given}), "`split`: the source does not come split"),

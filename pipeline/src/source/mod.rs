@@ -70,20 +70,20 @@ impl Source {
         self.has(Split::Test)
     }
 
-    /// The raw files, each with its key in the sweep file.
+    /// The raw files, each with its key below the dataset's entry in the sweep file.
     pub fn files(&self) -> Vec<(&'static str, &str)> {
         let by_part = |path: fn(&Self, Split) -> Option<&str>| {
-            [("train", Split::Train), ("validation", Split::Validation), ("test", Split::Test)]
+            [("source.train", Split::Train), ("source.validation", Split::Validation), ("source.test", Split::Test)]
                 .into_iter()
                 .filter_map(|(key, part)| Some((key, path(self, part)?)))
                 .collect()
         };
         match self {
             Self::Splits(_) | Self::Adjacency(_) => by_part(Self::path),
-            Self::Delimited(source) => vec![("path", &source.path)],
-            Self::Movielens(source) => vec![("path", &source.path)],
-            Self::Recbole(source) => vec![("path", &source.path)],
-            Self::Parquet(source) => vec![("path", &source.path)],
+            Self::Delimited(source) => vec![("source.path", &source.path)],
+            Self::Movielens(source) => vec![("source.path", &source.path)],
+            Self::Recbole(source) => vec![("source.path", &source.path)],
+            Self::Parquet(source) => vec![("source.path", &source.path)],
             Self::Synthetic(_) => Vec::new(),
         }
     }

@@ -1,0 +1,92 @@
+//! A trial whose numbers become none fails alone: its tables say where, the others finish, and the exit code tells.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use support::{Sandbox, changed};
+use sweep::tables::{LeaderboardRow, Status, TrialRow, leaderboard, trials};
+
+/// One value of two explodes in both methods that learn; popularity has none.
+fn half_exploding() -> Sandbox {
+    Sandbox::new(
+        &changed("dim: 4}", "dim: 4, init: {kind: normal, std: 0.1}}").replace("learning_rate: 0.05", "learning_rate: [0.05, 1.0e+38]"),
+    )
+}
+
+fn trial_rows(sandbox: &Sandbox) -> Vec<TrialRow> {
+    trials::read(&sandbox.location("runs/sweeps/tiny/trials.parquet")).unwrap()
+}
+
+fn leaderboard_rows(sandbox: &Sandbox) -> Vec<LeaderboardRow> {
+    leaderboard::read(&sandbox.location("runs/sweeps/tiny/leaderboard.parquet")).unwrap()
+}
+
+#[test]
+fn the_step_and_the_tensor_stand_in_the_table_and_the_others_finish() {
+    let sandbox = half_exploding();
+    let ended = sandbox.run();
+    assert_eq!(ended.complaint(1), "2 trials failed; everything else was done");
+
+    let rows = trial_rows(&sandbox);
+    let status: Vec<(&str, f64, Status, bool)> = rows
+        .iter()
+        .map(|row| {
+            let rate = row.parameters["optimizer.learning_rate"].as_f64().unwrap_or_default();
+            (row.loss.as_deref().unwrap_or_default(), rate, row.status, row.selected)
+        })
+        .collect();
+    let expected = [
+        ("bpr", 0.05, Status::Done, true),
+        ("bpr", 1e38, Status::Failed, false),
+        ("softmax", 0.05, Status::Done, true),
+        ("softmax", 1e38, Status::Failed, false),
+        ("", 0.0, Status::Done, true),
+    ];
+    assert_eq!(status, expected);
+    for row in rows.iter().filter(|row| row.status == Status::Failed) {
+        // The first step moves every touched value to 1e38; the second one's products are beyond what a number holds.
+        let error = row.error.as_deref().unwrap();
+        assert!(error.starts_with("epoch 1, step 2: the user table (row "), "{error}");
+        assert!(error.ends_with("is not finite; a smaller learning rate or a larger temperature may help"), "{error}");
+        assert_eq!((row.epochs, row.validation), (None, None));
+        assert!(ended.out.contains(&format!("({}): {error}", row.trial)), "{}", ended.out);
+        let page = std::fs::read_to_string(sandbox.path("runs/sweeps/tiny/report.html")).unwrap();
+        assert!(page.contains("epoch 1, step 2: the user table (row "));
+    }
+    assert!(ended.out.contains("2 trials failed:"), "{}", ended.out);
+    let failed: Vec<(u32, u32, bool)> = leaderboard_rows(&sandbox).iter().map(|row| (row.seeds, row.failed, row.mean.is_some())).collect();
+    assert!(failed.contains(&(1, 1, true)) && failed.contains(&(1, 0, true)), "{failed:?}");
+}
+
+#[test]
+fn a_failure_that_would_repeat_is_not_tried_again_and_a_mended_sweep_ends_well() {
+    let sandbox = half_exploding();
+    let first = sandbox.run();
+    let again = sandbox.run();
+    assert_eq!((again.complaint(1), &again.out), (first.complaint(1), &first.out));
+    assert!(first.error.contains(" training trial=") && !again.error.contains(" training trial="), "{}", again.error);
+    sandbox.write("s.yaml", changed("dim: 4}", "dim: 4, init: {kind: normal, std: 0.1}}"));
+    let mended = sandbox.run_well();
+    assert!(!mended.out.contains("failed") && !mended.error.contains(" training trial="), "{}\n{}", mended.out, mended.error);
+}
+
+#[test]
+fn a_method_without_any_model_stays_on_the_leaderboard() {
+    let sandbox = Sandbox::new(&changed("learning_rate: 0.05", "learning_rate: 1.0e+38").replace("training:", "seeds: [1, 2]\ntraining:"));
+    assert_eq!(sandbox.run().complaint(1), "4 trials failed; everything else was done");
+    let rows: Vec<LeaderboardRow> = leaderboard_rows(&sandbox).into_iter().filter(|row| row.loss.is_some()).collect();
+    assert_eq!(rows.len(), 4, "two methods by two metrics");
+    assert!(rows.iter().all(|row| (row.rank, row.failed, row.mean) == (None, 2, None)), "{rows:?}");
+}
+
+#[test]
+fn one_failed_trial_alone_ends_with_1() {
+    let sandbox = Sandbox::new(&changed("learning_rate: 0.05", "learning_rate: 1.0e+38"));
+    let prepared = sandbox.ended(&mut sandbox.command(&["prepare", "s.yaml"]));
+    assert_eq!(prepared.code, Some(0), "{}", prepared.error);
+    let train = |index: &str| sandbox.ended(&mut sandbox.command(&["train", "s.yaml", "--index", index]));
+    assert_eq!(train("0").complaint(1), "1 trial failed; everything else was done");
+    assert_eq!(train("0").complaint(1), "1 trial failed; everything else was done");
+    assert_eq!(train("2").code, Some(0));
+}

@@ -1,0 +1,151 @@
+//! A small sweep in a folder of its own, and the binary on it.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use dataset::Location;
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use tempfile::TempDir;
+
+/// Three methods on 12 users and 20 items of `ratings.csv`.
+pub(crate) const SWEEP: &str = "\
+name: tiny
+datasets:
+  - name: small
+    source: {format: delimited, path: ratings.csv, columns: {user: user, item: item, rating: rating, timestamp: time}}
+    split: {kind: random, test: 0.2, validation: 0.1, seed: 7}
+grid:
+  - backbones: [{kind: mf, dim: 4}]
+    losses:
+      - {kind: bpr}
+      - {kind: softmax, temperature: 0.2}
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: 0.05}
+  - backbones: [{kind: popularity}]
+training: {epochs: 2, batch_size: 64, evaluate_every: 1, select_by: ndcg@5}
+evaluation: {metrics: [ndcg, recall], cutoffs: [5], significance: {resamples: 1000}}
+";
+
+/// The sweep with one text replaced by another.
+pub(crate) fn changed(from: &str, to: &str) -> String {
+    assert!(SWEEP.contains(from), "`{from}` does not stand in the sweep");
+    SWEEP.replace(from, to)
+}
+
+/// `ratings.csv`: a header and 120 rows; every user has 10 items.
+pub(crate) fn ratings() -> String {
+    let mut text = "user,item,rating,time\n".to_owned();
+    for (user, item) in (0..12).flat_map(|user| (0..10).map(move |place| (user, (3 * user + place * (1 + user % 2)) % 20))) {
+        writeln!(text, "u{user},i{item},{},{}", 1 + (user + item) % 5, 1_000 + 31 * user + 17 * item).unwrap();
+    }
+    text
+}
+
+/// How the program ended and what it said; the sandbox's folder is written as `FOLDER`.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) error: String,
+}
+
+impl Ended {
+    /// The one complaint: the last line of standard error, and the only one that is no event of the log.
+    pub(crate) fn complaint(&self, code: i32) -> &str {
+        let Self { out, error, .. } = self;
+        assert_eq!(self.code, Some(code), "{out}\n{error}");
+        for word in ["panicked", "backtrace", "RUST_BACKTRACE", "src/"] {
+            assert!(!error.contains(word), "{word}: {error}");
+        }
+        let is_event = |line: &&str| line.contains(" INFO ") || line.contains(" WARN ");
+        let complaints: Vec<&str> = error.lines().filter(|line| !is_event(line)).collect();
+        assert_eq!(complaints.len(), 1, "{error}");
+        assert_eq!(error.lines().last(), complaints.first().copied());
+        complaints[0].strip_prefix("error: ").unwrap()
+    }
+}
+
+/// A folder with `s.yaml` and `ratings.csv`; the storage is `runs` in it.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new(sweep: &str) -> Self {
+        let sandbox = Self { folder: tempfile::tempdir().unwrap() };
+        sandbox.write("s.yaml", sweep);
+        sandbox.write("ratings.csv", ratings());
+        sandbox
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn location(&self, name: &str) -> Location {
+        Location::parse(self.path(name).to_str().unwrap()).unwrap()
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ranksweep"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env_remove("RUST_LOG").env_remove("TMPDIR").env("RUST_BACKTRACE", "1");
+        command
+    }
+
+    pub(crate) fn ended(&self, command: &mut Command) -> Ended {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| std::str::from_utf8(bytes).unwrap().replace(self.folder.path().to_str().unwrap(), "FOLDER");
+        Ended { code: output.status.code(), out: text(&output.stdout), error: text(&output.stderr) }
+    }
+
+    /// Runs the whole sweep.
+    pub(crate) fn run(&self) -> Ended {
+        self.ended(&mut self.command(&["run", "s.yaml"]))
+    }
+
+    /// Runs the whole sweep, which must end well.
+    pub(crate) fn run_well(&self) -> Ended {
+        let ended = self.run();
+        assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
+        ended
+    }
+
+    /// All files below a folder of the storage whose path ends like this.
+    pub(crate) fn stored(&self, ending: &str) -> Vec<PathBuf> {
+        files_below(&self.path("runs")).into_iter().filter(|path| path.to_str().unwrap().ends_with(ending)).collect()
+    }
+
+    /// What must not depend on how the sweep came to its end: datasets, models, and tables without times.
+    pub(crate) fn results(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let timeless = |path: &Path| {
+            let text = path.to_str().unwrap();
+            let tables = ["metrics.parquet", "significance.parquet", "leaderboard.parquet", "plan.json"];
+            text.contains("/datasets/")
+                || text.contains("/checkpoint/")
+                || text.contains("/per_user/")
+                || tables.iter().any(|name| text.ends_with(name))
+        };
+        let files = files_below(&self.path("runs")).into_iter().filter(|path| timeless(path));
+        files.map(|path| (path.strip_prefix(self.folder.path()).unwrap().to_owned(), std::fs::read(&path).unwrap())).collect()
+    }
+
+    /// The markers that make a later run trust what stands beside them.
+    pub(crate) fn markers(&self) -> Vec<PathBuf> {
+        ["manifest.json", "done.json", "plan.json"].iter().flat_map(|name| self.stored(name)).collect()
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
