@@ -176,43 +176,60 @@ impl Sampled {
         }
     }
 
-    /// Adds up what the tasks left: the items' gradients bucket by bucket, then the users' row by row.
+    /// Adds up what the tasks left: the items' gradients and the users'; returns the sum of the losses.
     fn collect(&mut self, vectors: Vectors, batch: Batch, users: &mut RowGradients, items: &mut RowGradients) -> f64 {
-        let dim = vectors.items.dim;
-        let (tasks, queries, prepared) = (&self.tasks, self.queries.vectors(&[]), &self.items);
-        let unit_items = prepared.vectors(&vectors.items.values);
-        self.item_weights.resize(vectors.items.rows, 0.0);
-        let (values, touched) = items.parts();
-        let buckets = values.par_chunks_mut(BUCKET * dim).zip(touched.par_chunks_mut(BUCKET)).zip(self.item_weights.par_chunks_mut(BUCKET));
-        buckets.enumerate().for_each(|(bucket, ((values, touched), weights))| {
-            touched.fill(false);
-            for task in tasks {
-                let entries = task.bucket(bucket);
-                for entry in entries {
-                    let local = entry.local();
-                    if !touched[local] {
-                        touched[local] = true;
-                        weights[local] = 0.0;
-                        values[local * dim..(local + 1) * dim].fill(0.0);
-                    }
-                    weights[local] += entry.weight;
-                }
-                scatter_add(dim, values, queries, entries);
-            }
-            for (local, gradient) in values.chunks_exact_mut(dim).enumerate().filter(|(local, _)| touched[*local]) {
-                let row = bucket * BUCKET + local;
-                finish_gradient(vectors.similarity, &unit_items[row * dim..][..dim], prepared, row, weights[local], gradient);
-            }
-        });
+        self.collect_items(vectors, items);
         users.clear();
         let mut total = 0.0;
-        for task in tasks {
+        for task in &self.tasks {
             total += task.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>();
-            for (&user, gradient) in batch.users[task.first_row..].iter().zip(task.query_gradients.chunks_exact(dim)) {
+            for (&user, gradient) in batch.users[task.first_row..].iter().zip(task.query_gradients.chunks_exact(vectors.users.dim)) {
                 users.add(user as usize, gradient);
             }
         }
         total
+    }
+
+    /// Bucket by bucket, the entries of all tasks in order.
+    fn collect_items(&mut self, vectors: Vectors, items: &mut RowGradients) {
+        let Vectors { items: Matrix { rows, dim, values: table }, similarity, .. } = vectors;
+        let (tasks, queries, prepared, dim) = (&self.tasks, self.queries.vectors(&[]), &self.items, *dim);
+        let unit_items = prepared.vectors(table);
+        self.item_weights.resize(*rows, 0.0);
+        let (values, touched) = items.parts();
+        let buckets = values.par_chunks_mut(BUCKET * dim).zip(touched.par_chunks_mut(BUCKET)).zip(self.item_weights.par_chunks_mut(BUCKET));
+        buckets.enumerate().for_each(|(bucket, ((values, touched), weights))| {
+            mark(tasks, bucket, touched);
+            if similarity == Similarity::NegativeSquaredDistance {
+                add_weights(tasks, bucket, weights);
+            }
+            for (row, _) in values.chunks_exact_mut(dim).zip(touched.iter()).filter(|(_, touched)| **touched) {
+                row.fill(0.0);
+            }
+            for task in tasks {
+                scatter_add(dim, values, queries, task.bucket(bucket));
+            }
+            for (local, gradient) in values.chunks_exact_mut(dim).enumerate().filter(|(local, _)| touched[*local]) {
+                let row = bucket * BUCKET + local;
+                finish_gradient(similarity, &unit_items[row * dim..][..dim], prepared, row, weights[local], gradient);
+            }
+        });
+    }
+}
+
+/// Which items of a bucket have an entry.
+fn mark(tasks: &[Task], bucket: usize, touched: &mut [bool]) {
+    touched.fill(false);
+    for entry in tasks.iter().flat_map(|task| task.bucket(bucket)) {
+        touched[entry.local()] = true;
+    }
+}
+
+/// The sum of the weights of each item of a bucket.
+fn add_weights(tasks: &[Task], bucket: usize, weights: &mut [f32]) {
+    weights.fill(0.0);
+    for entry in tasks.iter().flat_map(|task| task.bucket(bucket)) {
+        weights[entry.local()] += entry.weight;
     }
 }
 
