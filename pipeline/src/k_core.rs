@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for KCore {
             type Value = KCore;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an integer, or {users, items}")
+                f.write_str("a whole number of at least 1, or {users, items}")
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> std::result::Result<KCore, E> {
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(read("10").unwrap().bounds(), KCoreBounds { users: 10, items: 10 });
         assert_eq!(read(r#"{"users": 10, "items": 5}"#).unwrap().bounds(), KCoreBounds { users: 10, items: 5 });
         assert!(read(r#"{"users": 10, "itmes": 5}"#).unwrap_err().to_string().contains("itmes"));
-        assert!(read("\"ten\"").unwrap_err().to_string().contains("an integer, or {users, items}"));
+        assert!(read("\"ten\"").unwrap_err().to_string().contains("a whole number of at least 1, or {users, items}"));
         assert!(read("-1").is_err());
     }
 }

@@ -85,6 +85,11 @@ fn a_value_of_a_wrong_type_or_range_is_shown_with_what_was_expected() {
             "s.yaml:5:33: datasets[0].split.test: dataset `small`: 1.2 is no share (expected a number of at least 0 and below 1)",
         ),
         (
+            "    split:",
+            "    k_core: -1\n    split:",
+            "s.yaml:5:13: datasets[0].k_core: expected a whole number of at least 1, or {users, items}, found integer `-1`",
+        ),
+        (
             "select_by: ndcg@5",
             "select_by: ndcg",
             "s.yaml:14:69: training.select_by: `ndcg` is no metric: a cutoff is missing; write for example `ndcg@20`",
@@ -442,6 +447,25 @@ fn a_storage_that_cannot_be_written_is_named() {
     fails_on(&blocked, &["dataset `small`: cannot read FOLDER/runs/datasets/small-", remedy]);
     std::fs::remove_file(blocked.path("runs")).unwrap();
     blocked.run_well();
+}
+
+#[test]
+fn a_scratch_folder_that_cannot_be_written_is_named() {
+    let sandbox = Sandbox::new(&changed("timestamp: time}", "timestamp: time}, on_bad_row: skip"));
+    let run = || sandbox.ended(sandbox.command(&["run", "s.yaml"]).env("TMPDIR", sandbox.path("scratch")));
+    sandbox.write("scratch", "a file, not a folder");
+    let ended = run();
+    let message = "dataset `small`: cannot write in the scratch folder FOLDER/scratch (set TMPDIR for another one): ";
+    assert!(ended.complaint(1).starts_with(message), "{}", ended.error);
+    std::fs::remove_file(sandbox.path("scratch")).unwrap();
+    if let Some(_disk) = Mount::new(sandbox.path("scratch"), "size=8k") {
+        sandbox.write("ratings.csv", ratings() + &"u1,i3,4\n".repeat(2_000));
+        let ended = run();
+        let complaint = ended.complaint(1);
+        assert!(complaint.starts_with(message) && complaint.contains("No space left on device (os error 28)"), "{complaint}");
+        assert_eq!(sandbox.markers(), Vec::<PathBuf>::new());
+    }
+    sandbox.run_well();
 }
 
 #[test]
