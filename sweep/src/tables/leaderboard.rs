@@ -75,7 +75,7 @@ pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<()> {
 /// Reads the table.
 ///
 /// # Errors
-/// When it is missing or does not hold what [`write`] puts there.
+/// When it is missing or does not hold what [`write()`] puts there.
 pub fn read(at: &Location) -> Result<Vec<LeaderboardRow>> {
     let stored = table::read(at)?;
     let reader = Reader { batch: &stored, at };

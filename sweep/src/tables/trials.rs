@@ -102,7 +102,7 @@ pub fn write(at: &Location, rows: &[TrialRow]) -> Result<()> {
 /// Reads the table.
 ///
 /// # Errors
-/// When it is missing or does not hold what [`write`] puts there.
+/// When it is missing or does not hold what [`write()`] puts there.
 pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
     let stored = table::read(at)?;
     let reader = Reader { batch: &stored, at };
