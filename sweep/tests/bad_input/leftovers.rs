@@ -1,0 +1,57 @@
+//! What a run left unfinished, or what was damaged since.
+
+use crate::support::{SWEEP, Sandbox};
+use std::path::Path;
+
+#[test]
+fn what_has_no_marker_is_done_again() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let whole = sandbox.results();
+    for (marker, half_written) in [
+        ("manifest.json", &["/train.parquet", "/users.parquet"][..]),
+        ("done.json", &["/curve.parquet", "/scorer.safetensors", "/scorer.json"]),
+        ("plan.json", &["/metrics.parquet", "/trials.parquet", "/leaderboard.parquet"]),
+    ] {
+        for file in sandbox.stored(marker) {
+            std::fs::remove_file(file).unwrap();
+        }
+        for file in half_written.iter().flat_map(|name| sandbox.stored(name)) {
+            halve(&file);
+        }
+        sandbox.run_well();
+        assert!(sandbox.results() == whole, "{marker}");
+    }
+}
+
+#[test]
+fn what_was_finished_and_then_damaged_is_named_and_comes_back() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let whole = sandbox.results();
+    let again = "delete the trial's folder";
+    for (name, command, remedy) in [
+        ("/manifest.json", "run", "delete the folder and prepare again"),
+        ("/train.parquet", "run", "the checksum differs from the manifest's; delete the folder and prepare again"),
+        ("/done.json", "run", again),
+        ("/scorer.safetensors", "run", "the checksum differs from the one in scorer.json; delete the trial's folder and train it again"),
+        ("/scorer.json", "run", again),
+        ("/curve.parquet", "run", "delete its folder and run again"),
+        ("/metrics.parquet", "report", "delete its folder and run again"),
+    ] {
+        let file = sandbox.stored(name).remove(0);
+        halve(&file);
+        let ended = sandbox.ended(&mut sandbox.command(&[command, "s.yaml"]));
+        let complaint = ended.complaint(1);
+        assert!(complaint.contains(name) && complaint.contains("FOLDER/runs/") && complaint.contains(remedy), "{name}: {complaint}");
+        let folder = file.parent().unwrap();
+        std::fs::remove_dir_all(if folder.ends_with("checkpoint") { folder.parent().unwrap() } else { folder }).unwrap();
+        sandbox.run_well();
+        assert!(sandbox.results() == whole, "{name}");
+    }
+}
+
+fn halve(file: &Path) {
+    let bytes = std::fs::read(file).unwrap();
+    std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
+}
