@@ -133,6 +133,28 @@ fn one_checkpoint_goes_by_its_trial() {
 }
 
 #[test]
+fn one_checkpoint_of_another_dataset_is_refused() {
+    let root = storage("other");
+    let checkpoint = format!("{root}/trials/dd/checkpoint");
+    let Error::Settings { reason } = evaluate(&root, &["--checkpoints", &checkpoint]).unwrap_err() else { panic!("an error of the flags") };
+    assert!(reason.contains("trials/dd/checkpoint is of a trial of dataset beef, not of `small` (f00d)"), "{reason}");
+
+    scorer([0.0; 5]).write(&root.join("alone")).unwrap();
+    let alone = evaluate(&root, &["--checkpoints", &format!("{root}/alone")]).unwrap();
+    assert_eq!(alone.values[0].trial, "alone");
+}
+
+#[test]
+fn a_local_checkpoint_of_another_dataset_is_refused() {
+    let root = Location::parse(concat!(env!("CARGO_TARGET_TMPDIR"), "/stage with space")).unwrap();
+    dataset("f00d").write(&root.join("dataset")).unwrap();
+    root.join("trial/trial.json").write(r#"{"dataset": "beef"}"#).unwrap();
+    scorer([0.0; 5]).write(&root.join("trial/checkpoint")).unwrap();
+    let error = evaluate(&root, &["--checkpoints", &format!("{root}/trial/checkpoint/")]).unwrap_err();
+    assert!(error.to_string().contains("dataset beef"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_ranked_is_named() {
     let root = storage("errors");
     let error = |flags: &[&str]| evaluate(&root, flags).unwrap_err();

@@ -30,9 +30,11 @@ struct Outcome {
 /// Looks for one checkpoint, one trial, or a folder of trials, in this order.
 ///
 /// # Errors
-/// [`Error::Settings`] when there is none that is finished and belongs to the dataset.
+/// [`Error::Settings`] when there is none that is finished and belongs to the dataset, or when the one checkpoint is of a trial of
+/// another dataset.
 pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     if folder.join("scorer.json").exists()? {
+        check_trial(folder, dataset)?;
         return Ok(Found { candidates: vec![candidate(trial_name(folder), folder.clone(), dataset)], other_datasets: 0, unfinished: 0 });
     }
     let single = folder.join("checkpoint/scorer.json").exists()?;
@@ -57,6 +59,26 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
         return Err(Error::Settings { reason });
     }
     Ok(found)
+}
+
+/// That a checkpoint is not of a trial of another dataset. One that stands alone, without a `trial.json` above it, may be of any.
+fn check_trial(checkpoint: &Location, dataset: &Dataset) -> Result<()> {
+    let Some(Trial { dataset: fingerprint }) = read_json(&parent(checkpoint)?.join("trial.json"))? else { return Ok(()) };
+    if fingerprint == dataset.fingerprint {
+        return Ok(());
+    }
+    let reason = format!(
+        "{checkpoint} is of a trial of dataset {fingerprint}, not of `{}` ({}); give the dataset that it was trained on",
+        dataset.name, dataset.fingerprint
+    );
+    Err(Error::Settings { reason })
+}
+
+/// The folder that a folder stands in; the root's is itself.
+fn parent(folder: &Location) -> Result<Location> {
+    let path = folder.to_string();
+    let above = path.rfind('/').map_or(path.as_str(), |last| &path[..=last]);
+    Ok(Location::parse(above)?)
 }
 
 fn candidate(trial: String, checkpoint: Location, dataset: &Dataset) -> Candidate {
