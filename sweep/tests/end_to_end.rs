@@ -180,7 +180,7 @@ fn stages_one_by_one_equal_a_run() {
     assert!(staged.complaint(1, &["evaluate", "s.yaml"]).contains("15 of 15 trials are not trained"));
     staged.expect(0, &["train", "s.yaml", "--index", "3"]);
     assert!(staged.complaint(1, &["evaluate", "s.yaml"]).contains("14 of 15 trials are not trained"));
-    assert!(staged.complaint(1, &["train", "s.yaml", "--index", "15"]).contains("there is no trial 15: the plan has 15"));
+    assert!(staged.complaint(2, &["train", "s.yaml", "--index", "15"]).contains("there is no trial 15: the plan has 15"));
     assert!(staged.complaint(1, &["report", "s.yaml"]).contains("no tables yet"));
     staged.expect(0, &["train", "s.yaml"]);
     staged.expect(0, &["evaluate", "s.yaml"]);
@@ -194,8 +194,11 @@ fn stages_one_by_one_equal_a_run() {
     assert!(staged.expect(2, &["evaluate"]).1.contains("SWEEP"));
     assert!(staged.expect(2, &["evaluate", "--checkpoints", "runs/trials"]).1.contains("--dataset"));
     let (out, _) = staged.expect(0, &["recommend", "s.yaml", "-k", "3"]);
-    assert!(out.contains("lists of 3 items"), "{out}");
+    assert!(out.contains("lists of up to 3 items"), "{out}");
     assert!(staged.path("recommendations.parquet").exists());
+    assert!(staged.complaint(2, &["recommend", "s.yaml", "--trial", "none"]).contains("has the id `none`"));
+    std::fs::write(staged.path("s.yaml"), SWEEP.replace(", {kind: ease, regularization: [10, 100]}", "")).unwrap();
+    assert!(staged.complaint(1, &["recommend", "s.yaml"]).contains("are of another plan"));
 }
 
 #[test]

@@ -9,15 +9,25 @@ pub enum Error {
     /// Storage or the dataset contract.
     #[error(transparent)]
     Dataset(#[from] dataset::Error),
-    /// Ranking the validation part.
+    /// Storing a model or ranking the validation part.
     #[error(transparent)]
-    Evaluator(#[from] evaluator::Error),
+    Evaluator(evaluator::Error),
     /// A tensor operation.
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
     /// The trial cannot run on this dataset.
     #[error("{0}")]
     Impossible(String),
+    /// The trial needs more memory than it may use.
+    #[error("{what} needs {} and the limit is {}; raise the limit (--memory) or leave it out", size(*.needed), size(*.limit))]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// Bytes.
+        needed: usize,
+        /// Bytes.
+        limit: usize,
+    },
     /// A number that is no number: the trial's values are too extreme.
     #[error("epoch {epoch}, step {step}: {tensor} is not finite; a smaller learning rate or a larger temperature may help")]
     NotFinite {
@@ -34,8 +44,30 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the same trial would fail in the same way again.
+    /// Whether the same trial would fail in the same way again, on any machine.
     pub fn repeats(&self) -> bool {
-        matches!(self, Self::NotFinite { .. } | Self::Impossible(_))
+        match self {
+            Self::NotFinite { .. } | Self::Impossible(_) => true,
+            Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
+            Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
+        }
+    }
+}
+
+impl From<evaluator::Error> for Error {
+    /// A store that fails is one, whoever wrote to it.
+    fn from(error: evaluator::Error) -> Self {
+        match error {
+            evaluator::Error::Dataset(error) => Self::Dataset(error),
+            other => Self::Evaluator(other),
+        }
+    }
+}
+
+/// Bytes for people.
+fn size(bytes: usize) -> String {
+    match bytes as f64 / f64::from(1 << 20) {
+        mib if mib < 1024.0 => format!("{mib:.1} MiB"),
+        mib => format!("{:.1} GiB", mib / 1024.0),
     }
 }

@@ -191,3 +191,23 @@ fn without_a_validation_part_the_last_model_is_kept() {
     let fit = train(&trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM), &data, &folder("no-validation"), &RESOURCES, &mut ()).unwrap();
     assert_eq!((fit.epochs, fit.best_epoch, fit.validation), (12, 12, None));
 }
+
+#[test]
+fn a_limit_of_this_machine_is_not_remembered() {
+    let ease: Trial = serde_json::from_str(
+        r#"{"version": 1, "dataset": "tastes", "backbone": {"ease": {"regularization": 10.0}}, "learning": null, "select_by": "ndcg@10"}"#,
+    )
+    .unwrap();
+    let folder = folder("limit");
+    let error = train(&ease, &tastes(), &folder, &Resources { memory: 1000 }, &mut ()).unwrap_err();
+    // 60 items: 60 * 60 * 16 bytes.
+    assert!(error.to_string().starts_with("ease on 60 items needs 0.1 MiB and the limit is 0.0 MiB"), "{error}");
+    assert!(train(&ease, &tastes(), &folder, &RESOURCES, &mut ()).unwrap().validation > Some(0.0));
+}
+
+#[test]
+fn an_epsilon_of_zero_is_refused() {
+    let text = serde_json::to_string(&trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM)).unwrap().replace("1e-8", "0.0");
+    let trial: Trial = serde_json::from_str(&text).unwrap();
+    assert!(trial.check().unwrap_err().starts_with("epsilon is 0, expected a number above 0"));
+}

@@ -14,6 +14,11 @@ use std::{
     process::ExitCode,
 };
 
+/// A flag that asks for something that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
 /// How a command ended that did not stop early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -48,7 +53,7 @@ pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
 
 /// Whether the sweep file or the flags are at fault.
 fn is_of_the_user(error: &anyhow::Error) -> bool {
-    error.is::<file::Error>() || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
+    error.is::<file::Error>() || error.is::<Usage>() || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
 }
 
 /// A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.

@@ -14,7 +14,7 @@ mod train;
 
 use clap::{Parser, Subcommand};
 
-pub use exit::{Ending, exit};
+pub use exit::{Ending, Usage, exit};
 pub use global::{Global, LogFormat, start};
 
 /// Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?

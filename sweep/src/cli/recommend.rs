@@ -1,12 +1,12 @@
 //! `ranksweep recommend SWEEP.yaml`
 
-use super::{Ending, Global, output};
+use super::{Ending, Global, Usage, output};
 use crate::{
     recommend::{self, Request, Seen},
-    runner::Session,
+    runner::{self, Session},
     tables::{self, TrialRow},
 };
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use dataset::{Dataset, Location};
 use evaluator::Scorer;
@@ -43,29 +43,33 @@ impl Recommend {
     /// A sweep that has not run, a dataset, trial or user that does not exist, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
         let name = self.dataset(&session)?;
+        runner::check_plan(&session)?;
         let trial = self.trial(&session, name)?;
         let dataset = Dataset::read(&session.dataset(name)).with_context(|| format!("dataset `{name}`"))?;
         let scorer = Scorer::read(&session.trial(&trial.trial).join("checkpoint"))?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, memory: global.memory };
-        let out = Location::parse(&self.out)?;
         let written = recommend::write(&out, &dataset, &scorer, &request)?;
-        output::print(&format!("{out}: lists of {} items for {written} users, by {} (trial {})\n", self.k, trial.method, trial.trial))?;
+        output::print(&format!(
+            "{out}: lists of up to {} items for {written} users, by {} (trial {})\n",
+            self.k, trial.method, trial.trial
+        ))?;
         Ok(Ending::Done)
     }
 
-    fn dataset<'a>(&self, session: &'a Session) -> Result<&'a str> {
+    fn dataset<'a>(&self, session: &'a Session) -> Result<&'a str, Usage> {
         let names: Vec<&str> = session.plan.datasets.iter().map(|dataset| dataset.preparation.name.as_str()).collect();
         match &self.dataset {
             Some(name) => {
                 let found = names.iter().find(|other| *other == name);
-                found.copied().with_context(|| format!("the sweep has no dataset `{name}`; it has {}", names.join(", ")))
+                found.copied().ok_or_else(|| Usage(format!("the sweep has no dataset `{name}`; it has {}", names.join(", "))))
             }
-            None => {
-                ensure!(names.len() == 1, "the sweep has several datasets ({}); pick one with --dataset", names.join(", "));
-                Ok(names[0])
+            None if names.len() > 1 => {
+                Err(Usage(format!("the sweep has several datasets ({}); pick one with --dataset", names.join(", "))))
             }
+            None => Ok(names[0]),
         }
     }
 
@@ -79,9 +83,10 @@ impl Recommend {
                 recommend::best(&rows, &trials, dataset)
             }
         };
-        found.cloned().with_context(|| match &self.trial {
-            Some(id) => format!("no trial of the sweep on `{dataset}` has the id `{id}`"),
-            None => format!("no method has a result on `{dataset}`"),
-        })
+        match (found, &self.trial) {
+            (Some(row), _) => Ok(row.clone()),
+            (None, Some(id)) => Err(Usage(format!("no trial of the sweep on `{dataset}` has the id `{id}`")).into()),
+            (None, None) => bail!("no method has a result on `{dataset}`"),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `ranksweep train SWEEP.yaml [--index N | --trial ID]`
 
-use super::{Ending, Global};
+use super::{Ending, Global, Usage};
 use crate::runner::{self, Session};
 use anyhow::Result;
 use clap::Args;
@@ -25,10 +25,14 @@ impl Train {
     /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let endings = match (self.index, &self.trial) {
-            (None, None) => runner::train(&session)?,
-            (Some(index), _) => vec![runner::train_one(&session, session.plan.trial_at(index)?)?],
-            (_, Some(id)) => vec![runner::train_one(&session, session.plan.trial_named(id)?)?],
+        let asked = match (self.index, &self.trial) {
+            (None, None) => None,
+            (Some(index), _) => Some(session.plan.trial_at(index)),
+            (_, Some(id)) => Some(session.plan.trial_named(id)),
+        };
+        let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
+            None => runner::train(&session)?,
+            Some(planned) => vec![runner::train_one(&session, planned)?],
         };
         Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))
     }

@@ -1,7 +1,7 @@
 //! What a trial will take, before it runs: floors that follow from the sizes, not measurements.
 
 use dataset::Manifest;
-use trainer::{Backbone, Learning, Trial};
+use trainer::{Backbone, Learning, Trial, backbone::Ease};
 
 /// Bytes of a float of the tables.
 const FLOAT: u64 = 4;
@@ -34,8 +34,7 @@ fn model(backbone: &Backbone, users: u64, items: u64, pairs: u64) -> u64 {
     let table = |dim: u32| (users + items) * u64::from(dim) * FLOAT;
     match backbone {
         Backbone::Popularity(_) => items * FLOAT,
-        // Gram matrix and inverse in double precision, and the weights.
-        Backbone::Ease(_) => items * items * (8 + 8 + FLOAT),
+        Backbone::Ease(_) => Ease::memory(items as usize) as u64,
         Backbone::Mf(mf) => 4 * table(mf.dim),
         // Also the propagated vectors and their gradient; the graph holds a column and a weight for both directions of an edge.
         Backbone::LightGcn(gcn) => 6 * table(gcn.dim) + 2 * pairs * (4 + FLOAT),

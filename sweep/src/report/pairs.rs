@@ -10,14 +10,19 @@ pub(super) struct Pair {
     pub(super) difference: f64,
     /// Adjusted for the number of pairs.
     pub(super) p: f64,
-    /// Whether it is called significant.
+    /// Whether it is called significant, in the direction of the means.
     pub(super) significant: bool,
+    /// Whether the test is significant in the other direction: ranks and means disagree.
+    pub(super) contrary: bool,
 }
 
 /// The first test between `one` and `other`; none where they were not compared.
 pub(super) fn between(input: &Input, dataset: &str, at: MetricAt, one: &str, other: &str) -> Option<Pair> {
     let test = *input.evaluation.significance.tests.first()?;
-    let found = |sign: f64, row: &Comparison| Pair { difference: sign * row.difference, p: row.p_adjusted, significant: row.significant };
+    let found = |sign: f64, row: &Comparison| {
+        let contrary = row.significant && row.effect_size * row.difference < 0.0;
+        Pair { difference: sign * row.difference, p: row.p_adjusted, significant: row.significant && !contrary, contrary }
+    };
     first_tests(input, dataset, at, test).find_map(|row| match (row.method_a.as_str(), row.method_b.as_str()) {
         (a, b) if a == one && b == other => Some(found(1.0, row)),
         (a, b) if a == other && b == one => Some(found(-1.0, row)),

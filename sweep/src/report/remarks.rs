@@ -71,7 +71,9 @@ fn edge(method: &Method) -> Option<String> {
 }
 
 fn cut_short(methods: &[Method]) -> Option<String> {
-    let to_the_end = |trial: &&&TrialRow| trial.selected && trial.best_epoch.is_some_and(|best| best > 0 && Some(best) == trial.epochs);
+    let to_the_end = |trial: &&&TrialRow| {
+        trial.selected && trial.validation.is_some() && trial.best_epoch.is_some_and(|best| best > 0 && Some(best) == trial.epochs)
+    };
     let part = |method: &Method| {
         let (cut, all) = (method.trials.iter().filter(to_the_end).count(), method.trials.iter().filter(|trial| trial.selected).count());
         let of = if all > 1 { format!(" ({cut} of {all} seeds)") } else { String::new() };

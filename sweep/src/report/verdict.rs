@@ -38,6 +38,7 @@ fn against(input: &Input, best: &LeaderboardRow, others: &[&LeaderboardRow]) -> 
         others.iter().partition(|other| tested(other).is_some_and(|pair| pair.significant));
     let largest = worse.iter().filter_map(tested).map(|pair| pair.p).fold(0.0, f64::max);
     let named = |other: &&&LeaderboardRow| match tested(other) {
+        Some(pair) if pair.contrary => format!("{}, which the test favours against the means", other.title),
         Some(pair) => format!("{} (p = {})", other.title, number::p_value(pair.p)),
         None => format!("{} (not tested)", other.title),
     };
@@ -71,6 +72,13 @@ mod tests {
         sweep.comparisons.iter_mut().for_each(change);
         let input = sweep.input();
         verdict(&input, &standings(&input).unwrap(), "books")
+    }
+
+    #[test]
+    fn a_test_against_the_means_makes_no_winner() {
+        let sentence = said(|row| (row.p_adjusted, row.significant, row.effect_size) = (0.0004, true, -row.difference.signum()));
+        assert!(sentence.contains("not significantly better than "), "{sentence}");
+        assert!(sentence.contains(", which the test favours against the means"), "{sentence}");
     }
 
     #[test]

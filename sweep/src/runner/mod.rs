@@ -18,6 +18,6 @@ pub use ending::{TrialEnding, stored_endings};
 pub use evaluate::evaluate;
 pub use prepare::prepare;
 pub use progress::Progress;
-pub use results::{Results, report};
+pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};
 pub use train::{train, train_one};

@@ -30,10 +30,8 @@ impl Results {
     /// # Errors
     /// When there are none, or they are of another plan.
     pub fn read(session: &Session) -> Result<Self> {
+        check_plan(session)?;
         let folder = session.folder();
-        let stored = folder.join("plan.json").read().context("the sweep has no tables yet; run `ranksweep run` first")?;
-        let same = stored == session.plan.to_json().as_bytes();
-        ensure!(same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
         let values = measured::read_values(&folder.join("metrics.parquet"), &folder.join("per_user"))?;
         Ok(Self {
             manifests: session.prepared()?,
@@ -62,6 +60,18 @@ impl Results {
     pub fn ending(&self) -> Ending {
         Ending::of(self.trials.iter().filter(|row| row.status != Status::Done).count())
     }
+}
+
+/// That the stored tables are those of this very plan.
+///
+/// # Errors
+/// When there are none, or they are of another plan.
+pub fn check_plan(session: &Session) -> Result<()> {
+    let folder = session.folder();
+    let stored = folder.join("plan.json").read().context("the sweep has no tables yet; run `ranksweep run` first")?;
+    let same = stored == session.plan.to_json().as_bytes();
+    ensure!(same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
+    Ok(())
 }
 
 /// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own.

@@ -3,7 +3,7 @@
 //! ```text
 //! G = X^T X + lambda I      P = G^-1      B_ij = -P_ij / P_jj,  B_jj = 0      s(u, .) = x_u B
 //! ```
-//! X is the binary train matrix. Memory is 12 bytes for each pair of items, time grows with the cube of the items.
+//! X is the binary train matrix. Memory is 16 bytes for each pair of items, time grows with the cube of the items.
 //! Steck, WWW 2019.
 
 use crate::{Error, Result};
@@ -41,23 +41,18 @@ impl Ease {
 
     /// Bytes that a fit needs at its peak.
     pub fn memory(items: usize) -> usize {
-        20 * items * items
+        16 * items * items
     }
 }
 
 /// The weights B.
 ///
 /// # Errors
-/// [`Error::Impossible`] when the catalogue is too large for `memory` bytes.
+/// [`Error::Memory`] when the catalogue is too large for `memory` bytes.
 pub(crate) fn fit(settings: &Ease, dataset: &Dataset, memory: usize) -> Result<Scorer> {
     let items = dataset.items();
     if Ease::memory(items) > memory {
-        let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
-        return Err(Error::Impossible(format!(
-            "ease on {items} items needs {:.1} GiB and the limit is {:.1} GiB; raise the limit (--memory) or leave ease out",
-            gib(Ease::memory(items)),
-            gib(memory)
-        )));
+        return Err(Error::Memory { what: format!("ease on {items} items"), needed: Ease::memory(items), limit: memory });
     }
     let gram = gram(settings, dataset);
     let factor = Llt::new(MatRef::from_column_major_slice(&gram, items, items), Side::Lower);

@@ -72,13 +72,13 @@ pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Re
         None => closed_form::fit(trial, dataset, folder, resources),
         Some(learning) => Learner::new(trial, learning, dataset, folder, resources).and_then(|mut learner| learner.run(observer)),
     };
-    match &result {
-        Ok(fit) => {
-            Outcome::Done(fit.clone()).write(folder)?;
-            resume::delete(folder)?;
-        }
-        Err(error) if error.repeats() => Outcome::Failed(error.to_string()).write(folder)?,
-        Err(_) => {}
+    let outcome = match &result {
+        Ok(fit) => Some(Outcome::Done(fit.clone())),
+        Err(error) => error.repeats().then(|| Outcome::Failed(error.to_string())),
+    };
+    if let Some(outcome) = outcome {
+        outcome.write(folder)?;
+        resume::delete(folder)?;
     }
     result
 }

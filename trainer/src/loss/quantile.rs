@@ -2,7 +2,8 @@
 //!
 //! The quantile of a user is the K-th largest score of all items, train positives included and unmasked. It is estimated as the K-th
 //! largest of the union of all the user's train positives and N fresh uniform negatives. A union of some items never exceeds the quantile
-//! of all, and equals it when it holds the whole top K, which trained positives mostly are.
+//! of all, and equals it when it holds the whole top K, which trained positives mostly are. Negatives are drawn with replacement, so that
+//! one may count twice; where as many are asked for as there are, all items stand in their place and the quantile is exact.
 //!
 //! The authors' release differs: it cuts the positives of heavy users to the 90th percentile of the users' numbers of positives, uses the
 //! negatives of the batch once more, and updates within the epoch, after the step of each batch that a user is in. Here each user's

@@ -6,7 +6,8 @@
 //! p = p - learning_rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon)
 //! ```
 //! `adam` moves every row in every step, as PyTorch's dense Adam does: a row without gradient still moves by its momentum and its
-//! weight decay. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on. Weight decay is the
+//! weight decay. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on; under
+//! `light-gcn`, and for items under the sampler `all`, every row has a gradient in every step and the two are the same. Weight decay is the
 //! coupled one (part of the gradient), not AdamW's. Kingma and Ba, ICLR 2015.
 #![allow(unsafe_code)] // SAFETY: written by `multiversion` alone: it calls a clone only after it has found the clone's instructions.
 
@@ -91,7 +92,10 @@ impl Adam {
         within("weight_decay", self.weight_decay, 0.0..f64::INFINITY)?;
         within("beta1", self.beta1, 0.0..1.0)?;
         within("beta2", self.beta2, 0.0..1.0)?;
-        within("epsilon", self.epsilon, 0.0..f64::INFINITY)
+        match self.epsilon as f32 > 0.0 && self.epsilon.is_finite() {
+            true => Ok(()),
+            false => Err(format!("epsilon is {}, expected a number above 0: a row without gradient would divide by it", self.epsilon)),
+        }
     }
 
     fn constants(&self, step: u64) -> Step {

@@ -40,8 +40,15 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial had ended in an earlier run.
-    pub(in crate::runner) fn found(&self, (.., trial): PlannedRef<'_>, ending: &TrialEnding) {
-        tracing::info!(trial = trial.id, failed = ending.is_failure(), "found");
+    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, ending: &TrialEnding) {
+        match ending {
+            TrialEnding::Done(_) => tracing::info!(trial = trial.id, "found"),
+            TrialEnding::Failed(error) => {
+                let (label, dataset) = (&method.label, &method.dataset);
+                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
+                self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
+            }
+        }
         self.step();
     }
 
