@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn only_a_usable_row_sets_the_width() {
+        let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+        let more = json!({"header": false, "on_bad_row": "skip", "columns": columns});
+        for bad in ["\"u1\"x,i1,5,1", "u1", "u1,i1,good,1,extra", "u1,,5,1,extra"] {
+            let kept = kept(&from("first.csv", &format!("{bad}\nu2\nu3,i3,4,2\nu4,i4,3\nu5,i5,2,3\n"), more.clone()));
+            let rows = [("u3".into(), "i3".into(), Some(4.0), Some(2.0)), ("u5".into(), "i5".into(), Some(2.0), Some(3.0))];
+            assert_eq!(kept.rows, rows, "{bad}");
+            assert_eq!(kept.rejected.iter().map(|row| row.0).collect::<Vec<_>>(), [1, 2, 4], "{bad}");
+            assert_eq!(kept.rejected[2].1, "3 fields where line 3 has 4");
+        }
+    }
+
+    #[test]
     fn a_missing_column_lists_the_present_ones() {
         let message = failure(&from("missing.csv", "user,item,rating,when\n", json!({})));
         assert!(

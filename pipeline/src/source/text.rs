@@ -50,9 +50,12 @@ pub(crate) fn read(at: &Location, layout: &Layout<'_>, sink: &mut dyn Sink) -> R
         _ => Some(Places::from_header(at, layout, records.next()?)?),
     };
     while let Some(record) = records.next()? {
-        let row = match &mut places {
+        let row = match &places {
             Some(places) => places.row(&record),
-            none => Places::from_first_row(&layout.columns, &record).and_then(|found| none.insert(found).row(&record)),
+            None => Places::from_first_row(&layout.columns, &record).map(|(found, row)| {
+                places = Some(found);
+                row
+            }),
         };
         match row {
             Ok(row) => sink.row(row)?,
@@ -115,8 +118,9 @@ impl Places {
         })
     }
 
-    /// Without a header, the first usable row sets the number of fields.
-    fn from_first_row(columns: &Columns, record: &Record<'_>) -> Result<Self, String> {
+    /// Without a header, the first usable row sets the number of fields; a row that is not usable sets nothing.
+    fn from_first_row<'r>(columns: &Columns, record: &Record<'r>) -> Result<(Self, Row<'r>), String> {
+        sound(record)?;
         let place = |column: &ColumnRef, role: &str| match column {
             ColumnRef::Index(index) => Place { index: *index, label: format!("column {index} ({role})") },
             ColumnRef::Name(_) => unreachable!("`Columns::check` refuses names without a header"),
@@ -131,16 +135,15 @@ impl Places {
         };
         let needed = [Some(&places.user), Some(&places.item), places.rating.as_ref(), places.time.as_ref()];
         let needed = needed.into_iter().flatten().map(|place| place.index + 1).max().unwrap_or_default();
-        if record.sound && places.width < needed {
+        if places.width < needed {
             return Err(format!("{} where at least {needed} are needed", count(places.width)));
         }
-        Ok(places)
+        let row = places.row(record)?;
+        Ok((places, row))
     }
 
     fn row<'r>(&self, record: &Record<'r>) -> Result<Row<'r>, String> {
-        if !record.sound {
-            return Err("text after a closing quote (expected a separator; a quote inside a quoted field is doubled)".to_owned());
-        }
+        sound(record)?;
         let fields = record.fields;
         if fields.len() != self.width {
             return Err(format!("{} where {} has {}", count(fields.len()), self.model, self.width));
@@ -152,6 +155,13 @@ impl Places {
             time: self.time.as_ref().map(|place| number(fields, place)).transpose()?,
         })
     }
+}
+
+fn sound(record: &Record<'_>) -> Result<(), String> {
+    if record.sound {
+        return Ok(());
+    }
+    Err("text after a closing quote (expected a separator; a quote inside a quoted field is doubled)".to_owned())
 }
 
 fn count(fields: usize) -> String {
