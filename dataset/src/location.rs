@@ -205,7 +205,9 @@ fn store_of(url: &Url, base: &str) -> object_store::Result<Arc<dyn ObjectStore>>
     let store: Arc<dyn ObjectStore> = match url.scheme() {
         "memory" => Arc::new(InMemory::new()),
         _ => {
-            let settings = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
+            // No setting is other than Unicode; variables that are belong to something else.
+            let settings = std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)));
             Arc::from(object_store::parse_url_opts(url, settings)?.0)
         }
     };
@@ -291,6 +293,25 @@ mod tests {
         let root = Location::parse(folder.path().to_str().unwrap()).unwrap();
         root.join("copy").upload(&folder.path().join("source")).unwrap();
         assert!(root.join("copy").read().unwrap() == content);
+    }
+
+    /// In a process of its own, because the environment is that of all tests.
+    #[cfg(unix)]
+    #[test]
+    fn a_variable_that_is_not_unicode_is_passed_over() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let value = OsStr::from_bytes(b"\xff");
+        if std::env::var_os("NOT_UNICODE").as_deref() == Some(value) {
+            Location::parse("s3://bucket/file").unwrap();
+            return;
+        }
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "location::tests::a_variable_that_is_not_unicode_is_passed_over"])
+            .env("NOT_UNICODE", value)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
     }
 
     #[test]
