@@ -12,7 +12,7 @@ use arrow::{
     datatypes::{DataType, Float64Type},
 };
 use datafusion::{
-    datasource::object_store::ObjectStoreUrl,
+    datasource::listing::ListingTableUrl,
     error::DataFusionError,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
 };
@@ -111,11 +111,13 @@ impl Parquet {
 /// The file as a table, in the order of its rows.
 async fn scan(at: &Location) -> Result<DataFrame, DataFusionError> {
     let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
-    let url = ObjectStoreUrl::parse("source://file")?;
     let (store, path) = at.store();
-    session.register_object_store(url.as_ref(), store);
+    let mut url = ListingTableUrl::parse("source://file/")?.get_url().clone();
+    session.register_object_store(&url, store);
+    // A step at a time, so that `#`, `?` and `%` in a name are encoded.
+    url.path_segments_mut().expect("a URL with a host has a path").pop_if_empty().extend(path.parts());
     let options = ParquetReadOptions { file_extension: "", ..ParquetReadOptions::default() };
-    session.read_parquet(format!("{url}{path}"), options).await
+    session.read_parquet(url.as_str(), options).await
 }
 
 #[derive(Clone, Copy)]
@@ -153,7 +155,7 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::testing::{failure, read, source};
+    use super::super::row::testing::{failure, pair, read, source};
     use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
     use dataset::{Location, Split, table};
     use serde_json::{Value, json};
@@ -183,6 +185,21 @@ mod tests {
         assert_eq!(rows, [("a,\"b\"".into(), "7".into(), Some(4.5), Some(1_500.0)), ("c".into(), "8".into(), Some(3.0), Some(2_500.0))]);
         let timed = from("timed.bin", json!({"user": "item.id", "item": "User", "timestamp": "stars"}));
         assert_eq!(read(&timed, Split::Train).unwrap().rows[1], ("8".into(), "c".into(), None, Some(3.0)));
+    }
+
+    #[test]
+    fn names_may_hold_what_urls_encode() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a#b.parquet", "a?b=c.parquet", "a%20b.parquet", "a b.parquet", "100%.parquet", "[a]*.parquet", "ü.parquet"] {
+            let file = folder.path().join("d#1").join(name);
+            let path = file.to_str().unwrap();
+            let content = Location::parse(&stored("encoded.parquet")).unwrap().read().unwrap();
+            Location::parse(path).unwrap().write(content).unwrap();
+            assert!(file.exists(), "{name}");
+            let settings = json!({"path": path, "columns": {"user": "User", "item": "item.id"}});
+            let rows = read(&source(json!({"parquet": settings})), Split::Train).unwrap().rows;
+            assert_eq!(rows, [pair("a,\"b\"", "7"), pair("c", "8")], "{name}");
+        }
     }
 
     #[test]
