@@ -39,15 +39,10 @@ impl Random {
     }
 }
 
-/// Both are shares, test is not nothing, and they leave something for train.
+/// Both are shares, and test is not nothing. Validation is a share of what test leaves, so no two shares are all there is.
 pub(super) fn check_shares(test: f64, validation: f64) -> Result<()> {
     if Ratio::new("split.test", test)?.is_zero() {
         return Err(Error::setting("split.test", "0 leaves nothing to test on (expected a number between 0 and 1)"));
     }
-    Ratio::new("split.validation", validation)?;
-    if test + validation >= 1.0 {
-        let reason = format!("{test} and `validation` {validation} are all there is (expected a sum below 1)");
-        return Err(Error::setting("split.test", reason));
-    }
-    Ok(())
+    Ratio::new("split.validation", validation).map(|_| ())
 }

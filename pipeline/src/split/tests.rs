@@ -86,6 +86,20 @@ fn temporal_parts_at_one_moment_and_keeps_ties_in_train() {
     assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'c', Part::Test)), (vec![4], vec![1]));
 }
 
+/// The order of user a's items is that of the test above.
+#[test]
+fn validation_is_a_share_of_what_test_leaves() {
+    let edges = held_out(Split::Random(Random { test: 0.5, validation: 0.6, seed: 2024 }), &row('a', 10)).unwrap();
+    assert_eq!(items(&edges, 'a', Part::Test), [4, 5, 6, 8, 10]);
+    assert_eq!(items(&edges, 'a', Part::Validation), [3, 7, 9]);
+    assert_eq!(items(&edges, 'a', Part::Train), [1, 2]);
+    let rows: Vec<(char, u32, f64)> = (1..=8).map(|item| ('a', item, f64::from(item))).collect();
+    let edges = held_out(Split::Temporal(Temporal { test: 0.5, validation: 0.75 }), &rows).unwrap();
+    assert_eq!(items(&edges, 'a', Part::Test), [5, 6, 7, 8]);
+    assert_eq!(items(&edges, 'a', Part::Validation), [2, 3, 4]);
+    assert_eq!(items(&edges, 'a', Part::Train), [1]);
+}
+
 #[test]
 fn leave_last_takes_each_users_last() {
     let rows = [('a', 1, 3.0), ('a', 2, 1.0), ('a', 3, 2.0), ('b', 1, 1.0), ('b', 2, 1.0), ('c', 5, 9.0)];
@@ -112,6 +126,6 @@ fn impossible_shares() {
     let failure = |test, validation| Split::Random(Random { test, validation, seed: 0 }).check().unwrap_err().to_string();
     assert!(failure(1.5, 0.0).starts_with("`split.test`: 1.5 is no share"));
     assert!(failure(0.0, 0.1).starts_with("`split.test`: 0 leaves nothing"));
-    assert!(failure(0.9, 0.1).contains("expected a sum below 1"));
+    assert!(failure(0.2, 1.0).starts_with("`split.validation`: 1 is no share"));
     assert!(failure(0.2, f64::NAN).starts_with("`split.validation`: NaN is no share"));
 }
