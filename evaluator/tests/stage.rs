@@ -123,6 +123,32 @@ fn the_same_checkpoints_give_the_same_bytes() {
 }
 
 #[test]
+fn a_folder_used_again_holds_the_last_evaluation_alone() {
+    let root = storage("again");
+    evaluate(&root, &[]).unwrap();
+    let per_user = root.join("out/per_user");
+    for own in ["notes.txt", "kept/aa.parquet"] {
+        per_user.join(own).write("own").unwrap();
+    }
+    evaluate(&root, &["--checkpoints", &format!("{root}/trials/bb")]).unwrap();
+    let files: Vec<String> = per_user.list().unwrap().iter().map(|file| file.to_string().replace(&format!("{per_user}/"), "")).collect();
+    assert_eq!(files, ["bb.parquet", "kept/aa.parquet", "notes.txt"]);
+    assert_eq!(tables::read_metrics(&root.join("out/metrics.parquet")).unwrap()[0].trial, "bb");
+}
+
+#[test]
+fn tables_that_cannot_be_written_whole_have_no_metrics() {
+    let root = Location::parse(concat!(env!("CARGO_TARGET_TMPDIR"), "/stage half")).unwrap();
+    dataset("f00d").write(&root.join("dataset")).unwrap();
+    scorer([0.0; 5]).write(&root.join("alone")).unwrap();
+    root.join("out/metrics.parquet").write("old").unwrap();
+    root.join("out/per_user/alone.parquet/in the way").write("").unwrap();
+    let error = evaluate(&root, &["--checkpoints", &format!("{root}/alone")]).unwrap_err();
+    assert!(error.to_string().contains("per_user/alone.parquet"), "{error}");
+    assert!(!root.join("out/metrics.parquet").exists().unwrap());
+}
+
+#[test]
 fn one_checkpoint_goes_by_its_trial() {
     let root = storage("one");
     for at in ["trials/bb", "trials/bb/checkpoint"] {

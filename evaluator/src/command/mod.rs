@@ -9,9 +9,10 @@ pub use summary::Summary;
 
 use crate::{
     Error, Evaluation, Metric, Result,
-    evaluate::evaluate,
+    evaluate::{Candidate, TrialValues, evaluate},
     settings::{Correction, Mask, Recall, Significance, Test, Ties},
-    significance, tables,
+    significance::{self, Comparison},
+    tables,
 };
 use dataset::{Dataset, Location, Split};
 use serde::de::{DeserializeOwned, value::StrDeserializer};
@@ -25,7 +26,7 @@ pub struct Evaluate {
     /// A folder of trials (`<id>/checkpoint`, `<id>/trial.json`), or one trial or checkpoint
     #[arg(long, value_name = "URL")]
     pub checkpoints: String,
-    /// Where metrics.parquet, per_user/ and significance.parquet are written
+    /// Where metrics.parquet, per_user/ and significance.parquet are written; those of an earlier evaluation there are removed
     #[arg(long, value_name = "URL")]
     pub out: String,
     /// The part to rank: test or validation
@@ -68,12 +69,10 @@ impl Evaluate {
         let (folder, out) = (Location::parse(&self.checkpoints)?, Location::parse(&self.out)?);
         let dataset = Dataset::read(&Location::parse(&self.dataset)?)?;
         let found = checkpoints::find(&folder, &dataset)?;
-        let mut progress = |candidate: &crate::evaluate::Candidate| tracing::info!(trial = %candidate.trial, "ranked");
+        let mut progress = |candidate: &Candidate| tracing::info!(trial = %candidate.trial, "ranked");
         let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
-        tables::write_per_user(&out.join("per_user"), &values)?;
-        tables::write_metrics(&out.join("metrics.parquet"), &values)?;
         let comparisons = if self.tests.is_empty() { Vec::new() } else { significance::compare(&values, &settings.significance)? };
-        tables::write_significance(&out.join("significance.parquet"), &comparisons)?;
+        write(&out, &values, &comparisons)?;
         Ok(Summary { values, comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
@@ -85,6 +84,16 @@ impl Evaluate {
         let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
         Evaluation { metrics, cutoffs, mask: self.mask, recall: self.recall, ties: self.ties, significance }
     }
+}
+
+/// Writes all tables. `metrics.parquet` is taken away first and written last: where it stands, the tables are of one evaluation.
+fn write(out: &Location, values: &[TrialValues], comparisons: &[Comparison]) -> Result<()> {
+    let (metrics, per_user) = (out.join("metrics.parquet"), out.join("per_user"));
+    metrics.delete()?;
+    tables::write_per_user(&per_user, values)?;
+    tables::drop_other_trials(&per_user, values)?;
+    tables::write_significance(&out.join("significance.parquet"), comparisons)?;
+    tables::write_metrics(&metrics, values)
 }
 
 /// A kind by its name in sweep files.

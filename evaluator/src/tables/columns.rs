@@ -9,26 +9,44 @@ use arrow::{
 use dataset::{Location, table};
 use std::sync::Arc;
 
-/// A batch of named columns of one length; `true` marks those that may hold nulls.
-pub(super) fn batch(columns: Vec<(&str, bool, ArrayRef)>) -> RecordBatch {
+/// The most bytes of text in one column: its offsets are 32 bits wide.
+const TEXT_BYTES: usize = i32::MAX as usize;
+
+/// A column's name, whether it may hold nulls, and its values.
+pub(super) type Column = (&'static str, bool, ArrayRef);
+
+/// A batch of named columns of one length.
+pub(super) fn batch(columns: Vec<Column>) -> RecordBatch {
     let fields: Vec<Field> =
         columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable)).collect();
     let columns = columns.into_iter().map(|(_, _, column)| column).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("columns of one length, and nulls only where announced")
 }
 
-pub(super) fn strings<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> ArrayRef {
-    Arc::new(values.into_iter().map(Some).collect::<StringArray>())
+/// A column of texts, of the table `at`.
+///
+/// # Errors
+/// An error about the table's content for more bytes than a column holds.
+pub(super) fn strings<T: AsRef<str>>(at: &Location, name: &'static str, values: impl Iterator<Item = T> + Clone) -> Result<Column> {
+    let bytes: usize = values.clone().map(|value| value.as_ref().len()).sum();
+    if bytes > TEXT_BYTES {
+        let reason = format!("column `{name}` would hold {bytes} bytes of text, more than {TEXT_BYTES}; ask for fewer metrics or cutoffs");
+        return Err(content(at, reason));
+    }
+    Ok((name, false, Arc::new(values.map(Some).collect::<StringArray>())))
 }
 
 pub(super) fn numbers(values: impl IntoIterator<Item = u32>) -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(values))
 }
 
-/// The columns `metric` and `cutoff`.
-pub(super) fn metric_columns(metrics: impl Iterator<Item = MetricAt> + Clone) -> [(&'static str, bool, ArrayRef); 2] {
-    let cutoffs: UInt32Array = metrics.clone().map(|at| at.cutoff).collect();
-    [("metric", false, strings(metrics.map(|at| at.metric.name()))), ("cutoff", true, Arc::new(cutoffs))]
+/// The columns `metric` and `cutoff`, of the table `at`.
+///
+/// # Errors
+/// As [`strings`].
+pub(super) fn metric_columns(at: &Location, metrics: impl Iterator<Item = MetricAt> + Clone) -> Result<[Column; 2]> {
+    let cutoffs: UInt32Array = metrics.clone().map(|metric| metric.cutoff).collect();
+    Ok([strings(at, "metric", metrics.map(|metric| metric.metric.name()))?, ("cutoff", true, Arc::new(cutoffs))])
 }
 
 /// The metrics of the columns `metric` and `cutoff`, by row.
@@ -42,4 +60,19 @@ pub(super) fn metrics(batch: &RecordBatch, at: &Location) -> Result<Vec<MetricAt
         Ok(MetricAt { metric, cutoff: cutoffs.is_valid(row).then(|| cutoffs.value(row)) })
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::iter::repeat_n;
+
+    #[test]
+    fn more_text_than_a_column_holds_is_an_error() {
+        let at = Location::parse("memory:///tables/wide.parquet").unwrap();
+        let id = "u".repeat(1 << 20);
+        let message = strings(&at, "user_id", repeat_n(&id, 2048)).unwrap_err().to_string();
+        assert!(message.contains("/tables/wide.parquet: column `user_id` would hold 2147483648 bytes"), "{message}");
+        assert!(message.contains("more than 2147483647;"), "{message}");
+    }
 }

@@ -39,14 +39,14 @@ pub struct MetricRow {
 /// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
 pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
     let rows = || trials.iter().flat_map(|trial| trial.values.iter().map(move |(metric, values)| (trial, *metric, values)));
-    let text = |field: fn(&TrialValues) -> &str| columns::strings(rows().map(|(trial, _, _)| field(trial)));
-    let [metric, cutoff] = columns::metric_columns(rows().map(|(_, metric, _)| metric));
+    let text = |name, field: fn(&TrialValues) -> &str| columns::strings(at, name, rows().map(move |(trial, _, _)| field(trial)));
+    let [metric, cutoff] = columns::metric_columns(at, rows().map(|(_, metric, _)| metric))?;
     let means: ArrayRef = Arc::new(Float64Array::from_iter_values(rows().map(|(_, _, values)| mean(values))));
     let batch = columns::batch(vec![
-        ("trial", false, text(|trial| &trial.trial)),
-        ("method", false, text(|trial| &trial.method)),
-        ("dataset", false, text(|trial| &trial.dataset)),
-        ("split", false, text(|trial| trial.split.name())),
+        text("trial", |trial| &trial.trial)?,
+        text("method", |trial| &trial.method)?,
+        text("dataset", |trial| &trial.dataset)?,
+        text("split", |trial| trial.split.name())?,
         metric,
         cutoff,
         ("value", false, means),

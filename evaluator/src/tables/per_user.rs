@@ -9,7 +9,7 @@ use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
 use dataset::{Location, table};
-use std::{iter::repeat_n, sync::Arc};
+use std::{collections::HashSet, iter::repeat_n, sync::Arc};
 
 /// The file's name in its folder.
 pub(super) fn file(trial: &str) -> String {
@@ -19,21 +19,39 @@ pub(super) fn file(trial: &str) -> String {
 /// Writes one table for each trial into a folder.
 ///
 /// # Errors
-/// [`Error::Dataset`](crate::Error::Dataset) when one cannot be stored.
+/// [`Error::Dataset`](crate::Error::Dataset) when one cannot be stored, or one of its columns would hold more than 2 GiB of text.
 pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
     for trial in trials {
+        let at = folder.join(&file(&trial.trial));
         let TrialValues { users, user_ids, values, .. } = trial;
         let metrics = values.iter().flat_map(|(metric, values)| repeat_n(*metric, values.len()));
-        let [metric, cutoff] = columns::metric_columns(metrics);
+        let [metric, cutoff] = columns::metric_columns(&at, metrics)?;
         let batch = columns::batch(vec![
-            ("trial", false, columns::strings(repeat_n(&trial.trial, users.len() * values.len()))),
+            columns::strings(&at, "trial", repeat_n(&trial.trial, users.len() * values.len()))?,
             ("user", false, columns::numbers(values.iter().flat_map(|_| users.iter().copied()))),
-            ("user_id", false, columns::strings(values.iter().flat_map(|_| user_ids))),
+            columns::strings(&at, "user_id", values.iter().flat_map(|_| user_ids))?,
             metric,
             cutoff,
             ("value", false, Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied())))),
         ]);
-        table::write(&folder.join(&file(&trial.trial)), &batch)?;
+        table::write(&at, &batch)?;
+    }
+    Ok(())
+}
+
+/// Removes the tables of other trials from a folder; what is no Parquet file, or lies in a folder inside, stays.
+///
+/// # Errors
+/// [`Error::Dataset`](crate::Error::Dataset) when the folder cannot be listed, or a file not removed.
+pub(crate) fn drop_other_trials(folder: &Location, trials: &[TrialValues]) -> Result<()> {
+    let kept: HashSet<String> = trials.iter().map(|trial| folder.join(&file(&trial.trial)).to_string()).collect();
+    let inside = format!("{folder}/");
+    for other in folder.list()? {
+        let path = other.to_string();
+        let is_table = path.strip_prefix(&inside).is_some_and(|name| !name.contains('/') && name.ends_with(".parquet"));
+        if is_table && !kept.contains(&path) {
+            other.delete()?;
+        }
     }
     Ok(())
 }

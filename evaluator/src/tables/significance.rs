@@ -22,30 +22,30 @@ use std::sync::Arc;
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
 pub fn write_significance(at: &Location, rows: &[Comparison]) -> Result<()> {
-    let text = |name, field: fn(&Comparison) -> &str| (name, false, columns::strings(rows.iter().map(field)));
+    let text = |name, field: fn(&Comparison) -> &str| columns::strings(at, name, rows.iter().map(field));
     let real = |name, field: fn(&Comparison) -> f64| {
         let column: ArrayRef = Arc::new(Float64Array::from_iter_values(rows.iter().map(field)));
         (name, false, column)
     };
-    let [metric, cutoff] = columns::metric_columns(rows.iter().map(|row| row.metric));
+    let [metric, cutoff] = columns::metric_columns(at, rows.iter().map(|row| row.metric))?;
     let significant: BooleanArray = rows.iter().map(|row| Some(row.significant)).collect();
     let batch = columns::batch(vec![
-        text("dataset", |row| &row.dataset),
+        text("dataset", |row| &row.dataset)?,
         metric,
         cutoff,
-        text("method_a", |row| &row.method_a),
-        text("method_b", |row| &row.method_b),
+        text("method_a", |row| &row.method_a)?,
+        text("method_b", |row| &row.method_b)?,
         ("users", false, columns::numbers(rows.iter().map(|row| row.users as u32))),
         real("mean_a", |row| row.mean_a),
         real("mean_b", |row| row.mean_b),
         real("difference", |row| row.difference),
         real("ci_low", |row| row.ci_low),
         real("ci_high", |row| row.ci_high),
-        text("test", |row| row.test.name()),
+        text("test", |row| row.test.name())?,
         real("statistic", |row| row.statistic),
         real("p_value", |row| row.p_value),
         real("p_adjusted", |row| row.p_adjusted),
-        text("correction", |row| row.correction.name()),
+        text("correction", |row| row.correction.name())?,
         real("effect_size", |row| row.effect_size),
         ("significant", false, Arc::new(significant)),
     ]);
