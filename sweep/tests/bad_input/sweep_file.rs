@@ -139,8 +139,8 @@ fn parts_that_cannot_go_together_are_refused_before_any_work() {
         "s.yaml:10:9: grid[0].losses[1]: `mf-4 / bpr / uniform-5 / adam` with ",
     );
     refused(
-        &changed("test: 0.2, validation: 0.1", "test: 0.9, validation: 0.1"),
-        "s.yaml:5:33: datasets[0].split.test: dataset `small`: 0.9 and `validation` 0.1 are all there is (expected a sum below 1)",
+        &changed("test: 0.2, validation: 0.1", "test: 1.5, validation: 0.1"),
+        "s.yaml:5:33: datasets[0].split.test: dataset `small`: 1.5 is no share (expected a number of at least 0 and below 1)",
     );
 }
 
