@@ -6,10 +6,7 @@
 //! ```
 
 use crate::{Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
-use arrow::{
-    array::{ArrayRef, RecordBatch, StringArray, UInt32Array},
-    datatypes::{DataType, Field, Schema},
-};
+use arrow::array::{RecordBatch, StringArray, UInt32Array};
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -94,8 +91,8 @@ impl Dataset {
             files.insert(name.to_owned(), FileEntry { bytes: bytes.len() as u64, sha256: checksum(&bytes) });
             folder.join(name).write(bytes)
         };
-        put("users.parquet", ids("user", &self.user_ids))?;
-        put("items.parquet", ids("item", &self.item_ids))?;
+        put("users.parquet", ids("user", "user_id", &self.user_ids))?;
+        put("items.parquet", ids("item", "item_id", &self.item_ids))?;
         for split in [Split::Train, Split::Validation, Split::Test] {
             put(&format!("{}.parquet", split.name()), pairs(self.split(split)))?;
         }
@@ -202,18 +199,15 @@ fn checksum(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-fn ids(what: &str, ids: &[String]) -> RecordBatch {
-    let fields = vec![Field::new(what, DataType::UInt32, false), Field::new(format!("{what}_id"), DataType::Utf8, false)];
-    let dense: ArrayRef = Arc::new(UInt32Array::from_iter_values(0..ids.len() as u32));
-    let own: ArrayRef = Arc::new(StringArray::from_iter_values(ids));
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![dense, own]).expect("two columns of one length")
+fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> RecordBatch {
+    let places = UInt32Array::from_iter_values(0..ids.len() as u32);
+    table::batch(vec![(dense, Arc::new(places), false), (own, Arc::new(StringArray::from_iter_values(ids)), false)])
 }
 
 fn pairs(interactions: &Interactions) -> RecordBatch {
-    let fields = vec![Field::new("user", DataType::UInt32, false), Field::new("item", DataType::UInt32, false)];
-    let users: ArrayRef = Arc::new(UInt32Array::from_iter_values(interactions.pairs().map(|(user, _)| user)));
-    let items: ArrayRef = Arc::new(UInt32Array::from(interactions.items().to_vec()));
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![users, items]).expect("two columns of one length")
+    let users = UInt32Array::from_iter_values(interactions.pairs().map(|(user, _)| user));
+    let items = UInt32Array::from(interactions.items().to_vec());
+    table::batch(vec![("user", Arc::new(users), false), ("item", Arc::new(items), false)])
 }
 
 fn check_range(what: &str, ids: &UInt32Array, bound: usize, at: &Location) -> Result<()> {

@@ -1,7 +1,11 @@
 //! Parquet tables at a location. The same batch always gives the same bytes.
 
 use crate::{Error, Location, Result};
-use arrow::{array::RecordBatch, compute::concat_batches, datatypes::SchemaRef};
+use arrow::{
+    array::{ArrayRef, RecordBatch},
+    compute::concat_batches,
+    datatypes::SchemaRef,
+};
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::{Compression, ZstdLevel},
@@ -12,6 +16,17 @@ use parquet::{
 pub fn writer_properties() -> WriterProperties {
     let level = ZstdLevel::try_new(3).expect("3 is a level of zstd");
     WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_created_by("ranksweep".to_owned()).build()
+}
+
+/// A column of a table that is being written: its name, its values, and whether nulls may occur.
+pub type Column = (&'static str, ArrayRef, bool);
+
+/// A batch of columns.
+///
+/// # Panics
+/// When the columns differ in length, or one has nulls that it may not have.
+pub fn batch(columns: Vec<Column>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(columns).expect("columns come from the same rows, and have nulls only where announced")
 }
 
 /// A batch as the bytes of a Parquet file.

@@ -2,26 +2,15 @@
 
 use super::content;
 use crate::{Metric, MetricAt, Result};
-use arrow::{
-    array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array},
-    datatypes::{Field, Schema},
+use arrow::array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
+use dataset::{
+    Location,
+    table::{self, Column},
 };
-use dataset::{Location, table};
 use std::sync::Arc;
 
 /// The most bytes of text in one column: its offsets are 32 bits wide.
 const TEXT_BYTES: usize = i32::MAX as usize;
-
-/// A column's name, whether it may hold nulls, and its values.
-pub(super) type Column = (&'static str, bool, ArrayRef);
-
-/// A batch of named columns of one length.
-pub(super) fn batch(columns: Vec<Column>) -> RecordBatch {
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable)).collect();
-    let columns = columns.into_iter().map(|(_, _, column)| column).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("columns of one length, and nulls only where announced")
-}
 
 /// A column of texts, of the table `at`.
 ///
@@ -33,7 +22,7 @@ pub(super) fn strings<T: AsRef<str>>(at: &Location, name: &'static str, values: 
         let reason = format!("column `{name}` would hold {bytes} bytes of text, more than {TEXT_BYTES}; ask for fewer metrics or cutoffs");
         return Err(content(at, reason));
     }
-    Ok((name, false, Arc::new(values.map(Some).collect::<StringArray>())))
+    Ok((name, Arc::new(values.map(Some).collect::<StringArray>()), false))
 }
 
 pub(super) fn numbers(values: impl IntoIterator<Item = u32>) -> ArrayRef {
@@ -46,7 +35,7 @@ pub(super) fn numbers(values: impl IntoIterator<Item = u32>) -> ArrayRef {
 /// As [`strings`].
 pub(super) fn metric_columns(at: &Location, metrics: impl Iterator<Item = MetricAt> + Clone) -> Result<[Column; 2]> {
     let cutoffs: UInt32Array = metrics.clone().map(|metric| metric.cutoff).collect();
-    Ok([strings(at, "metric", metrics.map(|metric| metric.metric.name()))?, ("cutoff", true, Arc::new(cutoffs))])
+    Ok([strings(at, "metric", metrics.map(|metric| metric.metric.name()))?, ("cutoff", Arc::new(cutoffs), true)])
 }
 
 /// The metrics of the columns `metric` and `cutoff`, by row.

@@ -42,16 +42,16 @@ pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
     let text = |name, field: fn(&TrialValues) -> &str| columns::strings(at, name, rows().map(move |(trial, _, _)| field(trial)));
     let [metric, cutoff] = columns::metric_columns(at, rows().map(|(_, metric, _)| metric))?;
     let means: ArrayRef = Arc::new(Float64Array::from_iter_values(rows().map(|(_, _, values)| mean(values))));
-    let batch = columns::batch(vec![
+    let batch = table::batch(vec![
         text("trial", |trial| &trial.trial)?,
         text("method", |trial| &trial.method)?,
         text("dataset", |trial| &trial.dataset)?,
         text("split", |trial| trial.split.name())?,
         metric,
         cutoff,
-        ("value", false, means),
-        ("users", false, columns::numbers(rows().map(|(trial, _, _)| trial.users.len() as u32))),
-        ("tied_users", false, columns::numbers(rows().map(|(trial, _, _)| trial.tied_users as u32))),
+        ("value", means, false),
+        ("users", columns::numbers(rows().map(|(trial, _, _)| trial.users.len() as u32)), false),
+        ("tied_users", columns::numbers(rows().map(|(trial, _, _)| trial.tied_users as u32)), false),
     ]);
     Ok(table::write(at, &batch)?)
 }

@@ -9,8 +9,7 @@ mod significance;
 
 pub(crate) use metrics::mean;
 pub use metrics::{MetricRow, read_metrics, write_metrics};
-pub(crate) use per_user::drop_other_trials;
-pub use per_user::{read_per_user, write_per_user};
+pub use per_user::{drop_other_trials, read_per_user, write_per_user};
 pub use significance::{read_significance, write_significance};
 
 use crate::{Error, Result, evaluate::TrialValues};

@@ -26,13 +26,13 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
         let TrialValues { users, user_ids, values, .. } = trial;
         let metrics = values.iter().flat_map(|(metric, values)| repeat_n(*metric, values.len()));
         let [metric, cutoff] = columns::metric_columns(&at, metrics)?;
-        let batch = columns::batch(vec![
+        let batch = table::batch(vec![
             columns::strings(&at, "trial", repeat_n(&trial.trial, users.len() * values.len()))?,
-            ("user", false, columns::numbers(values.iter().flat_map(|_| users.iter().copied()))),
+            ("user", columns::numbers(values.iter().flat_map(|_| users.iter().copied())), false),
             columns::strings(&at, "user_id", values.iter().flat_map(|_| user_ids))?,
             metric,
             cutoff,
-            ("value", false, Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied())))),
+            ("value", Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied()))), false),
         ]);
         table::write(&at, &batch)?;
     }
@@ -43,7 +43,7 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when the folder cannot be listed, or a file not removed.
-pub(crate) fn drop_other_trials(folder: &Location, trials: &[TrialValues]) -> Result<()> {
+pub fn drop_other_trials(folder: &Location, trials: &[TrialValues]) -> Result<()> {
     let kept: HashSet<String> = trials.iter().map(|trial| folder.join(&file(&trial.trial)).to_string()).collect();
     let inside = format!("{folder}/");
     for other in folder.list()? {

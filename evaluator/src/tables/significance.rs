@@ -25,17 +25,17 @@ pub fn write_significance(at: &Location, rows: &[Comparison]) -> Result<()> {
     let text = |name, field: fn(&Comparison) -> &str| columns::strings(at, name, rows.iter().map(field));
     let real = |name, field: fn(&Comparison) -> f64| {
         let column: ArrayRef = Arc::new(Float64Array::from_iter_values(rows.iter().map(field)));
-        (name, false, column)
+        (name, column, false)
     };
     let [metric, cutoff] = columns::metric_columns(at, rows.iter().map(|row| row.metric))?;
     let significant: BooleanArray = rows.iter().map(|row| Some(row.significant)).collect();
-    let batch = columns::batch(vec![
+    let batch = table::batch(vec![
         text("dataset", |row| &row.dataset)?,
         metric,
         cutoff,
         text("method_a", |row| &row.method_a)?,
         text("method_b", |row| &row.method_b)?,
-        ("users", false, columns::numbers(rows.iter().map(|row| row.users as u32))),
+        ("users", columns::numbers(rows.iter().map(|row| row.users as u32)), false),
         real("mean_a", |row| row.mean_a),
         real("mean_b", |row| row.mean_b),
         real("difference", |row| row.difference),
@@ -47,7 +47,7 @@ pub fn write_significance(at: &Location, rows: &[Comparison]) -> Result<()> {
         real("p_adjusted", |row| row.p_adjusted),
         text("correction", |row| row.correction.name())?,
         real("effect_size", |row| row.effect_size),
-        ("significant", false, Arc::new(significant)),
+        ("significant", Arc::new(significant), false),
     ]);
     Ok(table::write(at, &batch)?)
 }

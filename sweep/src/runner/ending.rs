@@ -2,51 +2,18 @@
 
 use super::Session;
 use anyhow::{Result, ensure};
-use trainer::{Fit, Outcome};
-
-/// How one trial ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TrialEnding {
-    /// With a stored model.
-    Done(Fit),
-    /// With an error.
-    Failed(String),
-}
-
-impl TrialEnding {
-    /// Whether it has no model.
-    pub fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed(_))
-    }
-
-    /// The training, where it has a model.
-    pub fn fit(&self) -> Option<&Fit> {
-        match self {
-            Self::Done(fit) => Some(fit),
-            Self::Failed(_) => None,
-        }
-    }
-}
-
-impl From<Outcome> for TrialEnding {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Done(fit) => Self::Done(fit),
-            Outcome::Failed(error) => Self::Failed(error),
-        }
-    }
-}
+use trainer::Outcome;
 
 /// How the trial of a folder ended; `None` while it has not.
-pub(super) fn stored(session: &Session, id: &str) -> Result<Option<TrialEnding>> {
-    Ok(Outcome::read(&session.trial(id))?.map(TrialEnding::from))
+pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Outcome>> {
+    Ok(Outcome::read(&session.trial(id))?)
 }
 
 /// How every trial of the plan ended, in the plan's order.
 ///
 /// # Errors
 /// When one has not ended: values are picked once, from all trials.
-pub fn stored_endings(session: &Session) -> Result<Vec<TrialEnding>> {
+pub fn stored_endings(session: &Session) -> Result<Vec<Outcome>> {
     let mut endings = Vec::new();
     let mut missing = Vec::new();
     for (.., trial) in session.plan.trials() {

@@ -1,6 +1,6 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
-use super::{Results, Session, TrialEnding, results, rows, select};
+use super::{Results, Session, results, rows, select};
 use crate::tables::TrialRow;
 use anyhow::{Context, Result};
 use dataset::{Dataset, Split};
@@ -8,12 +8,13 @@ use evaluator::{
     evaluate::{Candidate, TrialValues, evaluate as rank},
     significance::compare,
 };
+use trainer::Outcome;
 
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
 ///
 /// # Errors
 /// A checkpoint or a dataset that cannot be read, or a store that fails.
-pub fn evaluate(session: &Session, endings: &[TrialEnding]) -> Result<Results> {
+pub fn evaluate(session: &Session, endings: &[Outcome]) -> Result<Results> {
     let manifests = session.prepared()?;
     let picked = select::picked(&session.plan, endings);
     let trials = rows::trials(session, endings, &picked);

@@ -14,7 +14,7 @@ mod select;
 mod session;
 mod train;
 
-pub use ending::{TrialEnding, stored_endings};
+pub use ending::stored_endings;
 pub use evaluate::evaluate;
 pub use prepare::prepare;
 pub use progress::Progress;

@@ -7,7 +7,7 @@ use crate::{
     tables::{self, CurveRow, Status, TrialRow},
 };
 use anyhow::{Context, Result, ensure};
-use dataset::{Location, Manifest};
+use dataset::Manifest;
 use evaluator::{evaluate::TrialValues, significance::Comparison, tables as measured};
 
 /// What a sweep found.
@@ -84,20 +84,9 @@ pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
     measured::write_metrics(&folder.join("metrics.parquet"), &results.values)?;
     let per_user = folder.join("per_user");
     measured::write_per_user(&per_user, &results.values)?;
-    drop_others(&per_user, &results.values)?;
+    measured::drop_other_trials(&per_user, &results.values)?;
     measured::write_significance(&folder.join("significance.parquet"), &results.comparisons)?;
     Ok(folder.join("plan.json").write(session.plan.to_json())?)
-}
-
-/// Removes the values of trials that are not picked any more, so that `per_user/*.parquet` is this sweep and nothing else.
-fn drop_others(per_user: &Location, values: &[TrialValues]) -> Result<()> {
-    for file in per_user.list()? {
-        let kept = values.iter().any(|values| file.name() == format!("{}.parquet", values.trial));
-        if !kept {
-            file.delete()?;
-        }
-    }
-    Ok(())
 }
 
 /// Writes the leaderboard and `report.html`.

@@ -1,20 +1,21 @@
 //! What became of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
 
-use super::{Session, TrialEnding};
+use super::Session;
 use crate::{
     plan::{Configuration, PlannedRef},
     tables::{CurveRow, Status, TrialRow, curves},
 };
 use anyhow::Result;
+use trainer::Outcome;
 
 /// One row per trial, in the plan's order.
-pub(super) fn trials(session: &Session, endings: &[TrialEnding], picked: &[Option<&Configuration>]) -> Vec<TrialRow> {
+pub(super) fn trials(session: &Session, endings: &[Outcome], picked: &[Option<&Configuration>]) -> Vec<TrialRow> {
     let is_picked = |configuration: &Configuration| picked.iter().flatten().any(|other| std::ptr::eq(*other, configuration));
-    let row = |(planned, ending): (PlannedRef<'_>, &TrialEnding)| trial(planned, ending, is_picked(planned.1));
+    let row = |(planned, ending): (PlannedRef<'_>, &Outcome)| trial(planned, ending, is_picked(planned.1));
     session.plan.trials().zip(endings).map(row).collect()
 }
 
-fn trial((method, configuration, trial): PlannedRef<'_>, ending: &TrialEnding, picked: bool) -> TrialRow {
+fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Outcome, picked: bool) -> TrialRow {
     let fit = ending.fit();
     TrialRow {
         trial: trial.id.clone(),
@@ -34,8 +35,8 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &TrialEnding, p
         seconds: fit.map(|fit| fit.seconds),
         device: fit.map(|fit| fit.device.clone()),
         error: match ending {
-            TrialEnding::Done(_) => None,
-            TrialEnding::Failed(error) => Some(error.clone()),
+            Outcome::Done(_) => None,
+            Outcome::Failed(error) => Some(error.clone()),
         },
     }
 }

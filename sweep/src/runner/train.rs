@@ -1,6 +1,6 @@
 //! Trials to checkpoints, one after the other; each uses all threads.
 
-use super::{Session, TrialEnding, ending, progress::TrialStage};
+use super::{Session, ending, progress::TrialStage};
 use crate::{
     chain::chain,
     plan::{PlannedRef, PlannedTrial},
@@ -8,13 +8,13 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::Dataset;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use trainer::{Error, Observer, Resources};
+use trainer::{Error, Observer, Outcome, Resources};
 
 /// Trains every trial of the plan that has not ended, and gives how each of them ended, in the plan's order.
 ///
 /// # Errors
 /// A dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error here: the sweep goes on.
-pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
+pub fn train(session: &Session) -> Result<Vec<Outcome>> {
     let progress = session.progress.trials(session.plan.trials().count());
     let mut open = None;
     session.plan.trials().map(|planned| end(session, planned, &progress, &mut open)).collect()
@@ -24,12 +24,12 @@ pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
 ///
 /// # Errors
 /// As for [`train`].
-pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<TrialEnding> {
+pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Outcome> {
     end(session, planned, &session.progress.trials(1), &mut None)
 }
 
 /// How a trial ended before, or ends now. `open` keeps the dataset for the next trial.
-fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<TrialEnding> {
+fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<Outcome> {
     let (method, _, trial) = planned;
     if let Some(ending) = ending::stored(session, &trial.id)? {
         progress.found(planned, &ending);
@@ -56,15 +56,15 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
 
 /// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
-fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<TrialEnding> {
+fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
     let resources = Resources { memory: session.machine.memory };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {
-        Ok(Ok(fit)) => Ok(TrialEnding::Done(fit)),
+        Ok(Ok(fit)) => Ok(Outcome::Done(fit)),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
-        Ok(Err(error)) => Ok(TrialEnding::Failed(chain(&error.into()))),
-        Err(panic) => Ok(TrialEnding::Failed(format!("panic: {}", panic_text(panic.as_ref())))),
+        Ok(Err(error)) => Ok(Outcome::Failed(chain(&error.into()))),
+        Err(panic) => Ok(Outcome::Failed(format!("panic: {}", panic_text(panic.as_ref())))),
     }
 }
 

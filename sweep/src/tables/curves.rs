@@ -1,6 +1,6 @@
 //! `curves.parquet`: loss and validation by epoch, of every trial. One of the two tables with times in them.
 
-use super::{Reader, batch, metric_at, numbers, numbers_or_null, texts, texts_or_null};
+use super::{Reader, metric_at, numbers, numbers_or_null, texts, texts_or_null};
 use arrow::{
     array::RecordBatch,
     datatypes::{Float64Type, UInt32Type},
@@ -39,7 +39,7 @@ pub fn write(at: &Location, rows: &[CurveRow]) -> Result<()> {
         numbers_or_null::<UInt32Type>("cutoff", rows.iter().map(|row| row.at.and_then(|at| at.cutoff))),
         numbers_or_null::<Float64Type>("value", rows.iter().map(|row| row.value)),
     ];
-    table::write(at, &batch(columns))
+    table::write(at, &table::batch(columns))
 }
 
 /// Reads the table.

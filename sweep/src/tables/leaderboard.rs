@@ -1,6 +1,6 @@
 //! `leaderboard.parquet`: the methods of each dataset, ordered by each metric. The same bytes whenever the sweep is the same.
 
-use super::{Reader, batch, metric_at, numbers, numbers_or_null, texts, texts_or_null};
+use super::{Reader, metric_at, numbers, numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
 use dataset::{Location, Result, table};
 use evaluator::MetricAt;
@@ -69,7 +69,7 @@ pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<()> {
         numbers_or_null::<Float64Type>("seed_std", rows.iter().map(|row| row.seed_std)),
         texts("letters", rows.iter().map(|row| &row.letters)),
     ];
-    table::write(at, &batch(columns))
+    table::write(at, &table::batch(columns))
 }
 
 /// Reads the table.

@@ -9,19 +9,15 @@ pub use leaderboard::LeaderboardRow;
 pub use trials::{Status, TrialRow};
 
 use arrow::{
-    array::{Array, ArrayRef, PrimitiveArray, RecordBatch, StringArray},
+    array::{Array, PrimitiveArray, RecordBatch, StringArray},
     datatypes::ArrowPrimitiveType,
 };
-use dataset::{Error, Location, Result, table};
+use dataset::{
+    Error, Location, Result,
+    table::{self, Column},
+};
 use evaluator::{Metric, MetricAt};
 use std::sync::Arc;
-
-/// One column of a table that is being written.
-type Column = (&'static str, ArrayRef, bool);
-
-fn batch(columns: Vec<Column>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns).expect("columns come from the same rows")
-}
 
 fn texts<T: AsRef<str>>(name: &'static str, values: impl Iterator<Item = T>) -> Column {
     (name, Arc::new(StringArray::from_iter_values(values)), false)

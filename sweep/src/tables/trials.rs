@@ -1,6 +1,6 @@
 //! `trials.parquet`: every trial of the plan and what became of it. One of the two tables with times in them.
 
-use super::{Reader, batch, numbers_or_null, texts, texts_or_null};
+use super::{Reader, numbers_or_null, texts, texts_or_null};
 use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type, UInt64Type},
@@ -96,7 +96,7 @@ pub fn write(at: &Location, rows: &[TrialRow]) -> Result<()> {
         texts_or_null("device", rows.iter().map(|row| row.device.as_ref())),
         texts_or_null("error", rows.iter().map(|row| row.error.as_ref())),
     ];
-    table::write(at, &batch(columns))
+    table::write(at, &table::batch(columns))
 }
 
 /// Reads the table.

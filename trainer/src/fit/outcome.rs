@@ -26,11 +26,24 @@ pub struct Fit {
 pub enum Outcome {
     /// With a model.
     Done(Fit),
-    /// With an error that would come again.
+    /// With an error. A stored one would come again.
     Failed(String),
 }
 
 impl Outcome {
+    /// Whether there is no model.
+    pub fn is_failure(&self) -> bool {
+        self.fit().is_none()
+    }
+
+    /// The training, where there is a model.
+    pub fn fit(&self) -> Option<&Fit> {
+        match self {
+            Self::Done(fit) => Some(fit),
+            Self::Failed(_) => None,
+        }
+    }
+
     /// Reads how the trial of a folder ended; `None` while it has not.
     ///
     /// # Errors

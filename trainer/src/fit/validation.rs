@@ -1,10 +1,7 @@
 //! The validation metric of a model, and its per-user values.
 
 use crate::Result;
-use arrow::{
-    array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array},
-    datatypes::{DataType, Field, Schema},
-};
+use arrow::array::{Float64Array, StringArray, UInt32Array};
 use dataset::{Dataset, Location, table};
 use evaluator::{
     MetricAt, Scorer, metric, rank,
@@ -34,21 +31,15 @@ impl Validation {
     /// Writes `per_user.parquet`.
     pub(super) fn write(&self, at: &Location, dataset: &Dataset, select_by: MetricAt) -> Result<()> {
         let rows = self.users.len();
-        let columns: Vec<(Field, ArrayRef)> = vec![
-            (Field::new("user", DataType::UInt32, false), Arc::new(UInt32Array::from(self.users.clone()))),
-            (
-                Field::new("user_id", DataType::Utf8, false),
-                Arc::new(StringArray::from_iter_values(self.users.iter().map(|&user| &dataset.user_ids[user as usize]))),
-            ),
-            (
-                Field::new("metric", DataType::Utf8, false),
-                Arc::new(StringArray::from_iter_values(std::iter::repeat_n(select_by.metric.name(), rows))),
-            ),
-            (Field::new("cutoff", DataType::UInt32, true), Arc::new(UInt32Array::from(vec![select_by.cutoff; rows]))),
-            (Field::new("value", DataType::Float64, false), Arc::new(Float64Array::from(self.values.clone()))),
-        ];
-        let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("five columns of one length");
+        let user_ids = StringArray::from_iter_values(self.users.iter().map(|&user| &dataset.user_ids[user as usize]));
+        let metrics = StringArray::from_iter_values(std::iter::repeat_n(select_by.metric.name(), rows));
+        let batch = table::batch(vec![
+            ("user", Arc::new(UInt32Array::from(self.users.clone())), false),
+            ("user_id", Arc::new(user_ids), false),
+            ("metric", Arc::new(metrics), false),
+            ("cutoff", Arc::new(UInt32Array::from(vec![select_by.cutoff; rows])), true),
+            ("value", Arc::new(Float64Array::from(self.values.clone())), false),
+        ]);
         Ok(table::write(at, &batch)?)
     }
 }

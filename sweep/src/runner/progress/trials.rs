@@ -1,13 +1,10 @@
 //! How training goes: all trials, and the epochs of the current one.
 
 use super::Progress;
-use crate::{
-    plan::{PlannedRef, plain},
-    runner::TrialEnding,
-};
+use crate::plan::{PlannedRef, plain};
 use indicatif::ProgressBar;
 use std::time::Instant;
-use trainer::{EpochReport, Observer};
+use trainer::{EpochReport, Observer, Outcome};
 
 /// The training of all trials.
 pub(in crate::runner) struct TrialStage<'a> {
@@ -40,10 +37,10 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial had ended in an earlier run.
-    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, ending: &TrialEnding) {
+    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
         match ending {
-            TrialEnding::Done(_) => tracing::info!(trial = trial.id, "found"),
-            TrialEnding::Failed(error) => {
+            Outcome::Done(_) => tracing::info!(trial = trial.id, "found"),
+            Outcome::Failed(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
                 tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
                 self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
@@ -53,13 +50,13 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial has ended.
-    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, ending: &TrialEnding) {
+    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
         let (label, dataset) = (&method.label, &method.dataset);
         match ending {
-            TrialEnding::Done(fit) => {
+            Outcome::Done(fit) => {
                 tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
             }
-            TrialEnding::Failed(error) => {
+            Outcome::Failed(error) => {
                 tracing::warn!(trial = trial.id, method = label, dataset, error, "failed");
                 self.progress.line(&format!("failed: {label} on {dataset} (trial {}): {error}", trial.id));
             }
