@@ -31,13 +31,17 @@ pub enum Backbone {
 }
 
 /// How two learned tables become the vectors that are scored. All gradients of a step are of those vectors first.
-pub(crate) trait Encode: Send {
+pub(crate) trait Encode: Send + Sync {
     /// Brings the vectors up to date with the parameters.
     fn encode(&mut self, parameters: &Tables);
     /// The vectors of the last [`encode`](Self::encode).
     fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables;
     /// Turns gradients of the vectors into gradients of the parameters, in place.
     fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients);
+    /// Whether each vector is its own row of the parameters, so that some can be had without the others.
+    fn is_identity(&self) -> bool {
+        false
+    }
 }
 
 /// The tables are the vectors.
@@ -51,6 +55,10 @@ impl Encode for Identity {
     }
 
     fn backward(&mut self, _users: &mut RowGradients, _items: &mut RowGradients) {}
+
+    fn is_identity(&self) -> bool {
+        true
+    }
 }
 
 /// Longer vectors are taken for a slip: the tables would not fit anywhere.

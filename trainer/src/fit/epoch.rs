@@ -1,6 +1,10 @@
 //! One pass over the train pairs.
 
-use super::{formula, learner::Learner};
+use super::{
+    formula,
+    learner::Learner,
+    path::{Path, Whole},
+};
 use crate::{
     Error, Loss, Result,
     loss::Fused,
@@ -12,41 +16,59 @@ use rayon::prelude::*;
 impl Learner<'_> {
     /// Trains every pair once, in an order of the epoch's own; returns the mean loss.
     pub(super) fn train_epoch(&mut self, epoch: u32) -> Result<f64> {
-        let order = shuffled(self.pairs.len() as u32, &mut Stream::new(self.learning.seed, Purpose::Order, epoch, 0, 0));
-        let batch_size = self.learning.training.batch_size as usize;
-        let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
-        for (step, rows) in (1..).zip(order.chunks(batch_size)) {
-            users.clear();
-            users.extend(rows.iter().map(|&pair| self.pairs[pair as usize].0));
-            positives.clear();
-            positives.extend(rows.iter().map(|&pair| self.pairs[pair as usize].1));
-            total += self.train_step(epoch, step, Batch { users: &users, positives: &positives })?;
-        }
-        Ok(total / self.pairs.len() as f64)
+        shuffle(&mut self.order, self.pairs.len() as u32, &mut Stream::new(self.learning.seed, Purpose::Order, epoch, 0, 0));
+        let mut path = self.path.take().expect("an epoch puts it back");
+        let total = match &mut path {
+            Path::Few(few, plans) => self.few_epoch(epoch, few, plans),
+            Path::Whole(whole) => self.whole_epoch(epoch, whole),
+        };
+        self.path = Some(path);
+        self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
+        Ok(total? / self.pairs.len() as f64)
     }
 
-    /// One step of the optimizer; returns the sum of the rows' losses.
-    fn train_step(&mut self, epoch: u32, step: u32, batch: Batch) -> Result<f64> {
-        self.encoder.encode(&self.parameters);
-        let total = self.gradients(epoch, step, batch)?;
-        if !total.is_finite() {
-            let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
-            return Err(Error::NotFinite { epoch, step, tensor });
+    fn whole_epoch(&mut self, epoch: u32, whole: &mut Whole) -> Result<f64> {
+        let batch_size = self.learning.training.batch_size as usize;
+        let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for (step, first) in (1..).zip((0..self.order.len()).step_by(batch_size)) {
+            let pairs = self.order[first..].iter().take(batch_size).map(|&pair| self.pairs[pair as usize]);
+            users.clear();
+            users.extend(pairs.clone().map(|(user, _)| user));
+            positives.clear();
+            positives.extend(pairs.map(|(_, positive)| positive));
+            total += self.whole_step(epoch, step, Batch { users: &users, positives: &positives }, whole)?;
         }
-        self.encoder.backward(&mut self.user_gradients, &mut self.item_gradients);
-        self.steps += 1;
-        let (optimizer, dim, tables) = (&self.learning.optimizer, self.parameters.users.dim, &mut self.parameters);
-        optimizer.step(self.steps, dim, &mut tables.users.values, &mut self.user_moments, &self.user_gradients);
-        optimizer.step(self.steps, dim, &mut tables.items.values, &mut self.item_moments, &self.item_gradients);
         Ok(total)
     }
 
+    /// One step of the optimizer; returns the sum of the rows' losses.
+    fn whole_step(&mut self, epoch: u32, step: u32, batch: Batch, whole: &mut Whole) -> Result<f64> {
+        self.encoder.encode(&self.parameters);
+        let total = self.gradients(epoch, step, batch, whole)?;
+        self.check_loss(epoch, step, total)?;
+        self.encoder.backward(&mut whole.users, &mut whole.items);
+        self.stepper.move_table(&mut self.parameters.users, &mut self.user_moments, &whole.users);
+        self.stepper.move_table(&mut self.parameters.items, &mut self.item_moments, &whole.items);
+        self.stepper.finish_step();
+        Ok(total)
+    }
+
+    /// Stops a training whose loss is not a number.
+    pub(super) fn check_loss(&self, epoch: u32, step: u32, total: f64) -> Result<()> {
+        if total.is_finite() {
+            return Ok(());
+        }
+        let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
+        Err(Error::NotFinite { epoch, step, tensor })
+    }
+
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses.
-    fn gradients(&mut self, epoch: u32, step: u32, batch: Batch) -> Result<f64> {
-        let Self { learning, dataset, parameters, encoder, negatives, quantiles, sampled, catalogue, .. } = self;
+    fn gradients(&mut self, epoch: u32, step: u32, batch: Batch, whole: &mut Whole) -> Result<f64> {
+        let Self { learning, dataset, parameters, encoder, negatives, quantiles, .. } = self;
+        let Whole { users, items, sampled, catalogue } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
-        let gradients = (&mut self.user_gradients, &mut self.item_gradients);
+        let gradients = (users, items);
         let scale = 1.0 / batch.users.len() as f32;
         let quantiles: Option<Vec<f32>> =
             quantiles.as_ref().map(|quantiles| batch.users.iter().map(|&user| quantiles.values[user as usize]).collect());
@@ -80,7 +102,7 @@ impl Learner<'_> {
 }
 
 /// One row by its fused loss: scores to scaled derivatives, in place.
-fn weigh_row(fused: Fused, positive: &mut f32, negatives: &mut [f32], quantile: f32, scale: f32) -> f32 {
+pub(super) fn weigh_row(fused: Fused, positive: &mut f32, negatives: &mut [f32], quantile: f32, scale: f32) -> f32 {
     let (loss, derivative) = fused.row(*positive, negatives, quantile);
     *positive = derivative * scale;
     for weight in negatives {
@@ -117,10 +139,10 @@ fn weigh_block(
 }
 
 /// 0, 1, ... below `count` in a random order (Fisher and Yates).
-fn shuffled(count: u32, stream: &mut Stream) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..count).collect();
+fn shuffle(order: &mut Vec<u32>, count: u32, stream: &mut Stream) {
+    order.clear();
+    order.extend(0..count);
     for at in (1..count).rev() {
         order.swap(at as usize, stream.below(at + 1) as usize);
     }
-    order
 }

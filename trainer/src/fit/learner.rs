@@ -4,17 +4,17 @@ use super::{
     EpochReport, Fit, Observer, Resources,
     curve::{self, Point},
     quantiles,
+    path::{Path, Shape},
     resume::{self, Position},
     validation::validate,
 };
 use crate::{
     Error, Learning, Result, Trial,
     backbone::Encode,
-    gradient::RowGradients,
     loss::Quantiles,
-    optimizer::Moments,
+    optimizer::{Moments, Stepper},
     sampler,
-    scoring::{Catalogue, Sampled, Vectors},
+    scoring::Vectors,
     tables::Tables,
 };
 use dataset::{Dataset, Location};
@@ -29,19 +29,18 @@ pub(super) struct Learner<'a> {
     resources: &'a Resources,
     /// All (user, positive) pairs of train.
     pub(super) pairs: Vec<(u32, u32)>,
+    /// Places in `pairs`, in the order of the epoch.
+    pub(super) order: Vec<u32>,
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
     pub(super) negatives: sampler::Prepared<'a>,
     pub(super) quantiles: Option<Quantiles>,
     pub(super) user_moments: Moments,
     pub(super) item_moments: Moments,
-    /// Steps of the optimizer so far.
-    pub(super) steps: u64,
+    pub(super) stepper: Stepper,
     position: Position,
-    pub(super) user_gradients: RowGradients,
-    pub(super) item_gradients: RowGradients,
-    pub(super) sampled: Sampled,
-    pub(super) catalogue: Catalogue,
+    /// Taken out while an epoch runs.
+    pub(super) path: Option<Path>,
 }
 
 impl<'a> Learner<'a> {
@@ -59,7 +58,7 @@ impl<'a> Learner<'a> {
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
         let negatives = sampler::Prepared::new(&learning.sampler, &dataset.train, dataset.items())
             .map_err(|error| Error::Impossible(error.to_string()))?;
-        let (users, items, dim) = (dataset.users(), dataset.items(), parameters.users.dim);
+        let shape = Shape::new(learning, dataset, encoder.is_identity());
         let mut learner = Self {
             trial,
             learning,
@@ -67,18 +66,16 @@ impl<'a> Learner<'a> {
             folder,
             resources,
             pairs: dataset.train.pairs().collect(),
+            order: Vec::new(),
             encoder,
             negatives,
-            quantiles: learning.loss.quantiles().map(|_| Quantiles::new(users)),
-            user_moments: Moments::new(parameters.users.values.len()),
-            item_moments: Moments::new(parameters.items.values.len()),
-            parameters,
-            steps: 0,
+            quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
+            user_moments: Moments::new(&parameters.users, shape.few_users),
+            item_moments: Moments::new(&parameters.items, shape.few_items),
+            stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
-            user_gradients: RowGradients::new(users, dim),
-            item_gradients: RowGradients::new(items, dim),
-            sampled: Sampled::default(),
-            catalogue: Catalogue::default(),
+            path: Some(Path::new(shape, &parameters, learning.loss.similarity())),
+            parameters,
         };
         learner.restore()?;
         Ok(learner)
@@ -90,7 +87,7 @@ impl<'a> Learner<'a> {
         let (start, before) = (Instant::now(), self.position.seconds());
         while self.position.epoch < training.epochs && !self.position.is_stale(training.patience) {
             let epoch = self.position.epoch + 1;
-            let loss = self.train_epoch(epoch)?;
+            let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
             self.update_quantiles(epoch)?;
             let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
             let validation = if evaluates { self.evaluate(epoch)? } else { None };
@@ -169,7 +166,7 @@ impl<'a> Learner<'a> {
     }
 
     fn save(&mut self) -> Result<()> {
-        self.position.steps = self.steps;
+        self.position.steps = self.stepper.steps;
         let (folder, position) = (self.folder, self.position.clone());
         resume::write(folder, &position, &self.state())
     }
@@ -177,7 +174,7 @@ impl<'a> Learner<'a> {
     fn restore(&mut self) -> Result<()> {
         let folder = self.folder;
         if let Some(position) = resume::read(folder, self.state())? {
-            self.steps = position.steps;
+            self.stepper = Stepper::new(&self.learning.optimizer, position.steps);
             self.position = position;
         }
         Ok(())

@@ -11,9 +11,11 @@
 mod closed_form;
 mod curve;
 mod epoch;
+mod few;
 mod formula;
 mod learner;
 mod outcome;
+mod path;
 mod quantiles;
 mod resume;
 mod validation;

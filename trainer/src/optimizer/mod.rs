@@ -1,12 +1,16 @@
 //! How parameters move.
 
-use crate::gradient::RowGradients;
 use serde::{Deserialize, Serialize};
 
 mod adam;
+mod idle;
+mod kernels;
+mod stepper;
+#[cfg(test)]
+mod tests;
 
 pub use adam::Adam;
-pub(crate) use adam::Moments;
+pub(crate) use stepper::{Moments, Stepper};
 
 /// `optimizer` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,14 +30,6 @@ impl Optimizer {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Adam(adam) | Self::LazyAdam(adam) => adam.check(),
-        }
-    }
-
-    /// Moves a table `[rows, dim]` against its gradients. `step` counts from 1.
-    pub(crate) fn step(&self, step: u64, dim: usize, table: &mut [f32], moments: &mut Moments, gradients: &RowGradients) {
-        match self {
-            Self::Adam(adam) => adam.dense(step, dim, table, moments, gradients),
-            Self::LazyAdam(adam) => adam.lazy(step, dim, table, moments, gradients),
         }
     }
 }

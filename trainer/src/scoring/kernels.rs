@@ -23,12 +23,17 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// `sum += weights[k] * table[ids[k]]` over all k.
 pub(crate) fn weighted_sum(table: &[f32], ids: &[u32], weights: &[f32], sum: &mut [f32]) {
-    Arch::new().dispatch(Accumulate { table, ids, weight: |k: usize, _| weights[k], sum });
+    Arch::new().dispatch(Accumulate { table, ids, term: |k: usize, id| (id, weights[k]), sum });
+}
+
+/// `sum += weight * table[id]` over the terms `(id, weight)` of all places.
+pub(crate) fn combine(table: &[f32], places: &[u32], term: impl Fn(u32) -> (u32, f32), sum: &mut [f32]) {
+    Arch::new().dispatch(Accumulate { table, ids: places, term: |_, place| term(place), sum });
 }
 
 /// `sum += scale[id] * table[id]` over all ids.
 pub(crate) fn neighbour_sum(table: &[f32], ids: &[u32], scale: &[f32], sum: &mut [f32]) {
-    Arch::new().dispatch(Accumulate { table, ids, weight: |_, id: u32| scale[id as usize], sum });
+    Arch::new().dispatch(Accumulate { table, ids, term: |_, id: u32| (id, scale[id as usize]), sum });
 }
 
 /// `rows[entry.local()] += entry.weight * table[entry.query()]` for each entry, in order; rows have `dim` values.
@@ -103,15 +108,15 @@ impl Dots<'_> {
     }
 }
 
-struct Accumulate<'a, W> {
+struct Accumulate<'a, T> {
     table: &'a [f32],
     ids: &'a [u32],
-    /// The weight of the k-th id.
-    weight: W,
+    /// The row and the weight that the k-th id stands for.
+    term: T,
     sum: &'a mut [f32],
 }
 
-impl<W: Fn(usize, u32) -> f32> WithSimd for Accumulate<'_, W> {
+impl<T: Fn(usize, u32) -> (u32, f32)> WithSimd for Accumulate<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -120,7 +125,7 @@ impl<W: Fn(usize, u32) -> f32> WithSimd for Accumulate<'_, W> {
     }
 }
 
-impl<W: Fn(usize, u32) -> f32> Accumulate<'_, W> {
+impl<T: Fn(usize, u32) -> (u32, f32)> Accumulate<'_, T> {
     #[inline(always)]
     fn rows<S: Simd, const V: usize>(self, simd: S) {
         let (table, _) = S::as_simd_f32s(self.table);
@@ -128,7 +133,8 @@ impl<W: Fn(usize, u32) -> f32> Accumulate<'_, W> {
         let sum: &mut [S::f32s; V] = sum.try_into().expect("the sum has V vectors");
         let mut total = *sum;
         for (k, &id) in self.ids.iter().enumerate() {
-            let (weight, row) = (simd.splat_f32s((self.weight)(k, id)), vectors::<S, V>(table, id as usize));
+            let (id, weight) = (self.term)(k, id);
+            let (weight, row) = (simd.splat_f32s(weight), vectors::<S, V>(table, id as usize));
             for at in 0..V {
                 total[at] = simd.mul_add_e_f32s(weight, row[at], total[at]);
             }
@@ -140,7 +146,8 @@ impl<W: Fn(usize, u32) -> f32> Accumulate<'_, W> {
     fn any_rows<S: Simd>(self, simd: S) {
         let dim = self.sum.len();
         for (k, &id) in self.ids.iter().enumerate() {
-            add_scaled(simd, self.sum, (self.weight)(k, id), &self.table[id as usize * dim..][..dim]);
+            let (id, weight) = (self.term)(k, id);
+            add_scaled(simd, self.sum, weight, &self.table[id as usize * dim..][..dim]);
         }
     }
 }

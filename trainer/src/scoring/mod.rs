@@ -1,17 +1,21 @@
 //! Scores of users with items, and the gradient back, without ever forming `[B, N, D]`.
 //!
-//! [`Sampled`] scores each query with its own drawn items; [`Catalogue`] scores it with all items. Both use vectors that are prepared so
-//! that every similarity is a dot product, and both return gradients of the original vectors.
+//! [`Sampled`] scores each query with its own drawn items, [`Few`] does so where they are few among many, and [`Catalogue`] scores it
+//! with all items. They use vectors that are prepared so that every similarity is a dot product, and return gradients of the original
+//! vectors.
 
 mod catalogue;
+mod few;
 mod kernels;
 mod lists;
 mod sampled;
 mod similarity;
+mod touched;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use catalogue::Catalogue;
+pub(crate) use few::{Few, Plan};
 pub(crate) use kernels::neighbour_sum;
 pub(crate) use lists::reduce_lists;
 pub(crate) use sampled::{Batch, LARGEST_BATCH, Sampled, Vectors, Weighed};

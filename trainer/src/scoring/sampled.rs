@@ -19,6 +19,9 @@ const BUCKET_BITS: u32 = 7;
 /// Scores of a task, about: their rows and entries stay in the second-level cache.
 const TASK: usize = 1 << 15;
 
+/// Rows of a task at most, so that there are tasks enough for all threads.
+const ROWS: usize = 128;
+
 /// The weight of one query in the gradient of one item.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Entry {
@@ -163,7 +166,7 @@ impl Sampled {
         self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
         let (width, dim) = (1 + negatives, vectors.items.dim);
-        let rows_of_task = (TASK / width).max(8);
+        let rows_of_task = (TASK / width).clamp(8, ROWS);
         self.tasks.resize_with(batch.users.len().div_ceil(rows_of_task), Task::default);
         for (index, task) in self.tasks.iter_mut().enumerate() {
             task.first_row = index * rows_of_task;

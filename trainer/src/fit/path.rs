@@ -1,0 +1,56 @@
+//! Which way a training scores, chosen by its shape alone.
+
+use crate::{
+    Learning,
+    gradient::RowGradients,
+    scoring::{Catalogue, Few, Plan, Sampled},
+    tables::Tables,
+};
+use dataset::Dataset;
+use evaluator::Similarity;
+
+/// A step touches few rows of a table when this many times its touches do not exceed the rows.
+const FEW: usize = 4;
+
+/// Which of the tables have many rows beside those that a step touches.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) few_users: bool,
+    pub(super) few_items: bool,
+}
+
+impl Shape {
+    /// `by_row`: whether a vector needs its own row of the parameters alone.
+    pub(super) fn new(learning: &Learning, dataset: &Dataset, by_row: bool) -> Self {
+        let batch = (learning.training.batch_size as usize).min(dataset.train.len());
+        let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
+        let few_items = learning.sampler.negatives().is_some_and(|negatives| few(batch * (1 + negatives), dataset.items()));
+        Self { few_users: few_items && few(batch, dataset.users()), few_items }
+    }
+}
+
+/// The buffers of each way.
+pub(super) enum Path {
+    /// Plans of some steps ahead, and the rows that one touches.
+    Few(Few, Vec<Plan>),
+    /// Gradients of whole tables, users and items.
+    Whole(Box<Whole>),
+}
+
+pub(super) struct Whole {
+    pub(super) users: RowGradients,
+    pub(super) items: RowGradients,
+    pub(super) sampled: Sampled,
+    pub(super) catalogue: Catalogue,
+}
+
+impl Path {
+    pub(super) fn new(shape: Shape, parameters: &Tables, similarity: Similarity) -> Self {
+        let dim = parameters.users.dim;
+        if shape.few_items {
+            return Self::Few(Few::new(dim, similarity), Vec::new());
+        }
+        let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
+        Self::Whole(Box::new(Whole { users, items, sampled: Sampled::default(), catalogue: Catalogue::default() }))
+    }
+}

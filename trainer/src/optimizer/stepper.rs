@@ -1,0 +1,238 @@
+//! An optimizer under way: which rows of a table a step moves, and how they are shared out among threads.
+
+use super::{
+    Adam, Optimizer,
+    idle::Idle,
+    kernels::{self, Row, Step},
+};
+use crate::gradient::RowGradients;
+use evaluator::Matrix;
+use rayon::prelude::*;
+
+/// Rows of one parallel task: of a whole table, and of a list.
+const BLOCK: usize = 256;
+const LISTED: usize = 64;
+
+/// First and second moments of a table's gradient.
+pub(crate) struct Moments {
+    pub(crate) first: Vec<f32>,
+    pub(crate) second: Vec<f32>,
+    /// The step, as [`Idle`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
+    left: Vec<u32>,
+}
+
+impl Moments {
+    /// Zeros. Rows that may be `left_behind` are brought up to date when they are next looked at; that is worth it where a step touches
+    /// few of the rows.
+    pub(crate) fn new(table: &Matrix, left_behind: bool) -> Self {
+        let zeros = || vec![0.0; table.values.len()];
+        Self { first: zeros(), second: zeros(), left: vec![0; if left_behind { table.rows } else { 0 }] }
+    }
+}
+
+/// What a step does with rows that have no gradient.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Move,
+    Leave,
+    Stay,
+}
+
+/// An optimizer, the steps it has made, and what they have left to do.
+pub(crate) struct Stepper {
+    adam: Adam,
+    all_rows_move: bool,
+    /// Steps made.
+    pub(crate) steps: u64,
+    idle: Option<Idle>,
+}
+
+impl Stepper {
+    /// Goes on after so many steps, at which every row is up to date.
+    pub(crate) fn new(optimizer: &Optimizer, steps: u64) -> Self {
+        let (adam, all_rows_move) = match optimizer {
+            Optimizer::Adam(adam) => (adam, true),
+            Optimizer::LazyAdam(adam) => (adam, false),
+        };
+        let mut idle = if all_rows_move { Idle::new(adam) } else { None };
+        idle.iter_mut().for_each(|idle| idle.restart(steps));
+        Self { adam: adam.clone(), all_rows_move, steps, idle }
+    }
+
+    /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.
+    pub(crate) fn current(&self, rows: &[u32], table: &Matrix, moments: &Moments, out: &mut [f32]) {
+        let (dim, epsilon) = (table.dim, self.adam.epsilon as f32);
+        let behind = self.idle.as_ref().filter(|_| !moments.left.is_empty());
+        out.par_chunks_mut(LISTED * dim).zip(rows.par_chunks(LISTED)).for_each(|(out, rows)| {
+            for (out, &row) in out.chunks_exact_mut(dim).zip(rows) {
+                let (row, values) = (row as usize, row as usize * dim..(row as usize + 1) * dim);
+                match behind {
+                    None => out.copy_from_slice(&table.values[values]),
+                    Some(idle) => {
+                        let (leap, _) = idle.leap(moments.left[row]);
+                        let (first, second) = (&moments.first[values.clone()], &moments.second[values.clone()]);
+                        kernels::leapt(out, &table.values[values], first, second, leap, epsilon);
+                    }
+                }
+            }
+        });
+    }
+
+    /// The next step of a table, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
+    /// `current` holds these rows as [`current`](Self::current) gave them.
+    pub(crate) fn move_rows(
+        &self,
+        rows: &[u32],
+        current: &[f32],
+        table: &mut Matrix,
+        moments: &mut Moments,
+        gradient: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
+        let (dim, others) = (table.dim, self.others(moments));
+        let Moments { first, second, left } = moments;
+        let part = Part { row: 0, place: 0, listed: rows, values: &mut table.values, first, second, left };
+        let step = self.adam.constants(self.steps + 1);
+        part.divide(dim, others == Others::Move, &|mut part| {
+            let mut sum = vec![0.0; dim];
+            let mut listed = part.listed.iter().zip(part.place..).peekable();
+            if others == Others::Move {
+                for row in part.row..part.row + part.values.len() / dim {
+                    match listed.next_if(|&(&id, _)| id as usize == row) {
+                        Some((_, place)) => {
+                            gradient(place, &mut sum);
+                            kernels::moved(part.at(row, dim), &sum, step);
+                        }
+                        None => kernels::still(part.at(row, dim), step),
+                    }
+                }
+            }
+            for (&row, place) in listed {
+                gradient(place, &mut sum);
+                let now = &current[place * dim..][..dim];
+                self.move_row(&mut part, row as usize, (now, &sum), step);
+            }
+        });
+    }
+
+    fn move_row(&self, part: &mut Part, row: usize, (now, gradient): (&[f32], &[f32]), step: Step) {
+        let dim = now.len();
+        match &self.idle {
+            Some(idle) if !part.left.is_empty() => {
+                let decay = idle.decay_to_next(part.left[row - part.row]);
+                kernels::moved_from(now, part.at(row, dim), gradient, decay, step);
+                part.left[row - part.row] = idle.now() + 1;
+            }
+            _ => kernels::moved(part.at(row, dim), gradient, step),
+        }
+    }
+
+    /// The next step of a table whose rows are not left behind.
+    pub(crate) fn move_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients) {
+        let (dim, step, others) = (table.dim, self.adam.constants(self.steps + 1), self.others(moments));
+        let rows = table.values.par_chunks_mut(BLOCK * dim).zip(moments.first.par_chunks_mut(BLOCK * dim));
+        let rows = rows.zip(moments.second.par_chunks_mut(BLOCK * dim));
+        let gradients = gradients.values().par_chunks(BLOCK * dim).zip(gradients.touched().par_chunks(BLOCK));
+        rows.zip(gradients).for_each(|(((values, first), second), (gradients, touched))| {
+            let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
+            for ((((values, first), second), gradient), &touched) in rows.zip(gradients.chunks_exact(dim)).zip(touched) {
+                let row = Row { values, first, second };
+                match touched {
+                    true => kernels::moved(row, gradient, step),
+                    false if others == Others::Move => kernels::still(row, step),
+                    false => {}
+                }
+            }
+        });
+    }
+
+    fn others(&self, moments: &Moments) -> Others {
+        match &self.idle {
+            _ if !self.all_rows_move => Others::Stay,
+            Some(idle) if !moments.left.is_empty() && idle.holds(self.steps) => Others::Leave,
+            _ => Others::Move,
+        }
+    }
+
+    /// Every table has made the step.
+    pub(crate) fn finish_step(&mut self) {
+        let holds = self.idle.as_ref().is_some_and(|idle| idle.holds(self.steps));
+        self.steps += 1;
+        if let Some(idle) = &mut self.idle {
+            if holds { idle.advance() } else { idle.restart(self.steps) }
+        }
+    }
+
+    /// Brings all rows of the tables up to date.
+    pub(crate) fn catch_up(&mut self, tables: [(&mut Matrix, &mut Moments); 2]) {
+        let Some(idle) = &mut self.idle else { return };
+        for (table, moments) in tables.into_iter().filter(|(_, moments)| !moments.left.is_empty()) {
+            let (dim, epsilon, idle) = (table.dim, self.adam.epsilon as f32, &*idle);
+            let rows = table.values.par_chunks_mut(BLOCK * dim).zip(moments.first.par_chunks_mut(BLOCK * dim));
+            let rows = rows.zip(moments.second.par_chunks_mut(BLOCK * dim)).zip(moments.left.par_chunks_mut(BLOCK));
+            rows.for_each(|(((values, first), second), left)| {
+                let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
+                for (((values, first), second), left) in rows.zip(left) {
+                    let (leap, decay) = idle.leap(std::mem::take(left));
+                    kernels::leap(Row { values, first, second }, leap, decay, epsilon);
+                }
+            });
+        }
+        idle.restart(self.steps);
+    }
+}
+
+/// Some rows of a table and of its moments, and the listed ones among them.
+struct Part<'a> {
+    /// The first row.
+    row: usize,
+    /// The place in the list of the first listed row.
+    place: usize,
+    listed: &'a [u32],
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+    left: &'a mut [u32],
+}
+
+impl<'a> Part<'a> {
+    /// Cuts into small parts, by rows or by listed rows, and works on them in parallel.
+    fn divide(self, dim: usize, by_rows: bool, work: &(impl Fn(Part) + Sync)) {
+        let rows = self.values.len() / dim;
+        if by_rows && rows <= BLOCK || !by_rows && self.listed.len() <= LISTED {
+            return work(self);
+        }
+        let (row, place) = if by_rows {
+            let row = self.row + rows / 2;
+            (row, self.listed.partition_point(|&listed| (listed as usize) < row))
+        } else {
+            let place = self.listed.len() / 2;
+            (self.listed[place] as usize, place)
+        };
+        let (head, tail) = self.cut(row, place, dim);
+        rayon::join(|| head.divide(dim, by_rows, work), || tail.divide(dim, by_rows, work));
+    }
+
+    fn cut(self, row: usize, place: usize, dim: usize) -> (Self, Self) {
+        let at = (row - self.row) * dim;
+        let (values, values_tail) = self.values.split_at_mut(at);
+        let (first, first_tail) = self.first.split_at_mut(at);
+        let (second, second_tail) = self.second.split_at_mut(at);
+        let (left, left_tail) = self.left.split_at_mut((row - self.row).min(self.left.len()));
+        let (listed, listed_tail) = self.listed.split_at(place);
+        let tail = Part {
+            row,
+            place: self.place + place,
+            listed: listed_tail,
+            values: values_tail,
+            first: first_tail,
+            second: second_tail,
+            left: left_tail,
+        };
+        (Part { row: self.row, place: self.place, listed, values, first, second, left }, tail)
+    }
+
+    fn at(&mut self, row: usize, dim: usize) -> Row<'_> {
+        let values = (row - self.row) * dim..(row - self.row + 1) * dim;
+        Row { values: &mut self.values[values.clone()], first: &mut self.first[values.clone()], second: &mut self.second[values] }
+    }
+}

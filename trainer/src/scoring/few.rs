@@ -1,0 +1,147 @@
+//! Batches that touch few rows: scores and gradients of these rows alone.
+//!
+//! The rows that a batch touches are listed first, copied next to each other, and scored there. Each listed row then has its gradient
+//! from the scores that it took part in, in their order. Nothing here has a cost that grows with the tables.
+
+use super::{
+    kernels::{combine, dots, weighted_sum},
+    sampled::Weighed,
+    similarity::{Prepared, finish_gradient, finish_scores},
+    touched::Touched,
+};
+use evaluator::{Matrix, Similarity};
+use rayon::prelude::*;
+
+/// Batch rows of one parallel task.
+const ROWS: usize = 64;
+
+/// What a batch touches: row b of it scores its positive and its N negatives, which stand at `b (1 + N)` and after.
+#[derive(Default)]
+pub(crate) struct Plan {
+    width: usize,
+    user_ids: Vec<u32>,
+    item_ids: Vec<u32>,
+    pub(crate) users: Touched,
+    pub(crate) items: Touched,
+}
+
+impl Plan {
+    /// Of (user, positive) pairs; draws the negatives of every row by `draw(row, user, negatives)`.
+    pub(crate) fn make(&mut self, pairs: impl Iterator<Item = (u32, u32)>, negatives: usize, draw: impl Fn(usize, u32, &mut [u32])) {
+        self.width = 1 + negatives;
+        self.user_ids.clear();
+        self.item_ids.clear();
+        for (row, (user, positive)) in pairs.enumerate() {
+            self.user_ids.push(user);
+            self.item_ids.push(positive);
+            self.item_ids.resize((row + 1) * self.width, 0);
+            draw(row, user, &mut self.item_ids[row * self.width + 1..]);
+        }
+        self.users.find(&self.user_ids);
+        self.items.find(&self.item_ids);
+    }
+
+    /// Rows of the batch.
+    pub(crate) fn rows(&self) -> usize {
+        self.user_ids.len()
+    }
+
+    /// The user of a row of the batch.
+    pub(crate) fn user(&self, row: usize) -> u32 {
+        self.user_ids[row]
+    }
+}
+
+/// The touched rows of a step and what comes of them; buffers are reused from step to step.
+pub(crate) struct Few {
+    /// The touched users' vectors.
+    pub(crate) users: Matrix,
+    /// The touched items' vectors.
+    pub(crate) items: Matrix,
+    similarity: Similarity,
+    unit_users: Prepared,
+    unit_items: Prepared,
+    /// `[B, 1 + N]`: scores; after weighing, the derivatives of the loss by them.
+    scores: Vec<f32>,
+    losses: Vec<f32>,
+}
+
+impl Few {
+    pub(crate) fn new(dim: usize, similarity: Similarity) -> Self {
+        let empty = || Matrix { rows: 0, dim, values: Vec::new() };
+        let (unit_users, unit_items) = (Prepared::default(), Prepared::default());
+        Self { users: empty(), items: empty(), similarity, unit_users, unit_items, scores: Vec::new(), losses: Vec::new() }
+    }
+
+    /// Makes room for the rows of a plan; their vectors are to be put into `users` and `items`.
+    pub(crate) fn resize(&mut self, plan: &Plan) {
+        for (matrix, touched) in [(&mut self.users, &plan.users), (&mut self.items, &plan.items)] {
+            matrix.rows = touched.rows.len();
+            matrix.values.resize(matrix.rows * matrix.dim, 0.0);
+        }
+        self.scores.resize(plan.item_ids.len(), 0.0);
+        self.losses.resize(plan.rows(), 0.0);
+    }
+
+    /// Scores all rows and weighs each: `weigh(row, positive, negatives)` turns scores into the derivatives of the row's loss and
+    /// returns that loss. Returns the sum of the losses.
+    pub(crate) fn step(&mut self, plan: &Plan, weigh: impl Fn(usize, &mut f32, &mut [f32]) -> f32 + Sync) -> f64 {
+        self.unit_users.all_rows(&self.users, self.similarity);
+        self.unit_items.all_rows(&self.items, self.similarity);
+        let Self { users, items, similarity, unit_users, unit_items, scores, losses } = self;
+        let tasks = scores.par_chunks_mut(ROWS * plan.width).zip(losses.par_chunks_mut(ROWS)).enumerate();
+        tasks.for_each(|(task, (scores, losses))| {
+            for (at, (scores, loss)) in scores.chunks_exact_mut(plan.width).zip(losses).enumerate() {
+                let row = task * ROWS + at;
+                let (user, ids) = (plan.users.locals[row] as usize, &plan.items.locals[row * plan.width..][..plan.width]);
+                let query = &unit_users.vectors(&users.values)[user * users.dim..][..users.dim];
+                dots(query, unit_items.vectors(&items.values), ids, scores);
+                finish_scores(*similarity, unit_users, user, unit_items, ids.iter().map(|&id| id as usize), scores);
+                let (positive, negatives) = scores.split_first_mut().expect("a row holds its positive");
+                *loss = weigh(row, positive, negatives);
+            }
+        });
+        losses.iter().map(|&loss| f64::from(loss)).sum()
+    }
+
+    /// The scores of all rows: positives `[B]` and negatives `[B, N]`.
+    pub(crate) fn scores(&self, plan: &Plan) -> (Vec<f32>, Vec<f32>) {
+        let rows = || self.scores.chunks_exact(plan.width);
+        (rows().map(|row| row[0]).collect(), rows().flat_map(|row| &row[1..]).copied().collect())
+    }
+
+    /// Takes the derivatives of the losses by the scores; returns the sum of the losses.
+    pub(crate) fn set_weights(&mut self, plan: &Plan, weighed: &Weighed) -> f64 {
+        let rows = self.scores.chunks_exact_mut(plan.width).zip(&weighed.positives);
+        for ((row, &positive), negatives) in rows.zip(weighed.negatives.chunks_exact(plan.width - 1)) {
+            row[0] = positive;
+            row[1..].copy_from_slice(negatives);
+        }
+        weighed.losses.iter().map(|&loss| f64::from(loss)).sum()
+    }
+
+    /// The gradient of the k-th touched user.
+    pub(crate) fn user_gradient(&self, plan: &Plan, k: usize, gradient: &mut [f32]) {
+        let (table, mut total) = (self.unit_items.vectors(&self.items.values), 0.0);
+        gradient.fill(0.0);
+        for &row in plan.users.places(k) {
+            let scores = row as usize * plan.width..(row as usize + 1) * plan.width;
+            let weights = &self.scores[scores.clone()];
+            weighted_sum(table, &plan.items.locals[scores], weights, gradient);
+            total += weights.iter().sum::<f32>();
+        }
+        let own = &self.unit_users.vectors(&self.users.values)[k * self.users.dim..][..self.users.dim];
+        finish_gradient(self.similarity, own, &self.unit_users, k, total, gradient);
+    }
+
+    /// The gradient of the k-th touched item.
+    pub(crate) fn item_gradient(&self, plan: &Plan, k: usize, gradient: &mut [f32]) {
+        let places = plan.items.places(k);
+        let term = |place: u32| (plan.users.locals[place as usize / plan.width], self.scores[place as usize]);
+        gradient.fill(0.0);
+        combine(self.unit_users.vectors(&self.users.values), places, term, gradient);
+        let total = places.iter().map(|&place| self.scores[place as usize]).sum();
+        let own = &self.unit_items.vectors(&self.items.values)[k * self.items.dim..][..self.items.dim];
+        finish_gradient(self.similarity, own, &self.unit_items, k, total, gradient);
+    }
+}
