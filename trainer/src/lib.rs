@@ -11,6 +11,7 @@ mod gradient;
 mod graph;
 pub mod loss;
 pub mod optimizer;
+mod prefetch;
 mod product;
 pub mod sampler;
 mod scoring;

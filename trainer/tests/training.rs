@@ -37,6 +37,14 @@ fn tastes() -> Dataset {
     }
 }
 
+/// Batches so small that a step touches few rows of the tables.
+fn small_batches(trial: Trial) -> Trial {
+    let mut trial = trial;
+    let learning = trial.learning.as_mut().unwrap();
+    (learning.training.batch_size, learning.sampler) = (6, serde_json::from_str(ONE_NEGATIVE).unwrap());
+    trial
+}
+
 fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {
     let text = format!(
         r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "select_by": "ndcg@10",
@@ -48,10 +56,14 @@ fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {
     trial
 }
 
+const POPULARITY: &str = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
 const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
+const ONE_NEGATIVE: &str = r#"{"uniform": {"negatives": 1}}"#;
+/// Without weight decay and with a short memory of the second moment, so that rows are left behind from early steps on.
+const LEFT_BEHIND: &str = r#"{"adam": {"learning_rate": 0.05, "beta1": 0.5}}"#;
 const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6}}"#;
 
 fn folder(name: &str) -> Location {
@@ -71,10 +83,7 @@ fn run(name: &str, trial: &Trial) -> f64 {
 
 #[test]
 fn every_kind_learns_the_tastes_that_popularity_cannot() {
-    let popularity: Trial = serde_json::from_str(
-        r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#,
-    )
-    .unwrap();
+    let popularity: Trial = serde_json::from_str(POPULARITY).unwrap();
     let floor = run("popularity", &popularity);
     let ease = Trial { backbone: serde_json::from_str(r#"{"ease": {"regularization": 10.0}}"#).unwrap(), ..popularity };
     assert!(run("ease", &ease) > 2.0 * floor);
@@ -88,6 +97,18 @@ fn every_kind_learns_the_tastes_that_popularity_cannot() {
                 let value = run(&name.replace('/', " "), &trial(backbone, loss, sampler, optimizer));
                 assert!(value > 1.5 * floor, "{name}: {value} is not far above {floor}");
             }
+        }
+    }
+}
+
+#[test]
+fn small_batches_learn_the_tastes() {
+    let floor = 1.5 * run("small floor", &serde_json::from_str(POPULARITY).unwrap());
+    for loss in [r#"{"bce": {}}"#, r#"{"bpr": {}}"#, r#"{"bpr": {"similarity": "cosine"}}"#, r#"{"softmax": {"temperature": 0.2}}"#] {
+        for optimizer in [r#"{"adam": {"learning_rate": 0.05}}"#, ADAM, r#"{"lazy-adam": {"learning_rate": 0.05}}"#] {
+            let name = format!("small {loss} {optimizer}");
+            let value = run(&name.replace('/', " "), &small_batches(trial(MF, loss, ONE_NEGATIVE, optimizer)));
+            assert!(value > floor, "{name}: {value} is not far above {floor}");
         }
     }
 }
@@ -113,8 +134,9 @@ impl Observer for Snapshot<'_> {
 
 #[test]
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
-    for (kind, backbone) in [("mf", MF), ("light-gcn", LIGHT_GCN)] {
-        let trial = trial(backbone, SOFTMAX_AT_K, UNIFORM, ADAM);
+    let bpr = small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND));
+    let softmax_at_k = |backbone| trial(backbone, SOFTMAX_AT_K, UNIFORM, ADAM);
+    for (kind, trial) in [("mf", softmax_at_k(MF)), ("light-gcn", softmax_at_k(LIGHT_GCN)), ("small", bpr)] {
         for epoch in [2, 7, 11] {
             let (whole, killed) = (folder(&format!("{kind}-{epoch}")), folder(&format!("{kind}-{epoch}-killed")));
             train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch, from: &whole, to: &killed }).unwrap();
@@ -138,11 +160,19 @@ impl Observer for Epochs {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for (kind, backbone, sampler) in [("mf", MF, UNIFORM), ("light-gcn", LIGHT_GCN, UNIFORM), ("all", MF, r#"{"all": {}}"#)] {
+    let softmax_at_k = |backbone, sampler| trial(backbone, SOFTMAX_AT_K, sampler, ADAM);
+    let bpr = small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND));
+    let trials = [
+        ("mf", softmax_at_k(MF, UNIFORM)),
+        ("light-gcn", softmax_at_k(LIGHT_GCN, UNIFORM)),
+        ("all", softmax_at_k(MF, r#"{"all": {}}"#)),
+        ("small", bpr),
+    ];
+    for (kind, trial) in trials {
         let results = [1, 3].map(|threads| {
             let folder = folder(&format!("{kind}-threads-{threads}"));
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| train(&trial(backbone, SOFTMAX_AT_K, sampler, ADAM), &tastes(), &folder, &RESOURCES, &mut ()).unwrap());
+            pool.install(|| train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap());
             result(&folder)
         });
         assert!(results[0] == results[1], "{kind}");

@@ -1,6 +1,7 @@
 //! One pass over the train pairs.
 
 use super::{
+    batches::Batches,
     formula,
     learner::Learner,
     path::{Path, Whole},
@@ -8,7 +9,6 @@ use super::{
 use crate::{
     Error, Loss, Result,
     loss::Fused,
-    sampler::{Purpose, Stream},
     scoring::{Batch, Vectors},
 };
 use rayon::prelude::*;
@@ -16,36 +16,36 @@ use rayon::prelude::*;
 impl Learner<'_> {
     /// Trains every pair once, in an order of the epoch's own; returns the mean loss.
     pub(super) fn train_epoch(&mut self, epoch: u32) -> Result<f64> {
-        shuffle(&mut self.order, self.pairs.len() as u32, &mut Stream::new(self.learning.seed, Purpose::Order, epoch, 0, 0));
-        let mut path = self.path.take().expect("an epoch puts it back");
+        let (mut batches, mut path) = self.work.take().expect("an epoch puts it back");
+        batches.shuffle(epoch);
         let total = match &mut path {
-            Path::Few(few, plans) => self.few_epoch(epoch, few, plans),
-            Path::Whole(whole) => self.whole_epoch(epoch, whole),
+            Path::Few(few) => self.few_epoch(epoch, &batches, few),
+            Path::Whole(whole) => self.whole_epoch(epoch, &batches, whole),
         };
-        self.path = Some(path);
         self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
-        Ok(total? / self.pairs.len() as f64)
+        let mean = total? / batches.len() as f64;
+        self.work = Some((batches, path));
+        Ok(mean)
     }
 
-    fn whole_epoch(&mut self, epoch: u32, whole: &mut Whole) -> Result<f64> {
-        let batch_size = self.learning.training.batch_size as usize;
+    fn whole_epoch(&mut self, epoch: u32, batches: &Batches, whole: &mut Whole) -> Result<f64> {
         let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
-        for (step, first) in (1..).zip((0..self.order.len()).step_by(batch_size)) {
-            let pairs = self.order[first..].iter().take(batch_size).map(|&pair| self.pairs[pair as usize]);
+        for step in 1..=batches.steps() {
             users.clear();
-            users.extend(pairs.clone().map(|(user, _)| user));
+            users.extend(batches.pairs(step).map(|(user, _)| user));
             positives.clear();
-            positives.extend(pairs.map(|(_, positive)| positive));
-            total += self.whole_step(epoch, step, Batch { users: &users, positives: &positives }, whole)?;
+            positives.extend(batches.pairs(step).map(|(_, positive)| positive));
+            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
+            total += self.whole_step((epoch, step), Batch { users: &users, positives: &positives }, draw, whole)?;
         }
         Ok(total)
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn whole_step(&mut self, epoch: u32, step: u32, batch: Batch, whole: &mut Whole) -> Result<f64> {
+    fn whole_step(&mut self, at: (u32, u32), batch: Batch, draw: impl Fn(usize, u32, &mut [u32]) + Sync, whole: &mut Whole) -> Result<f64> {
         self.encoder.encode(&self.parameters);
-        let total = self.gradients(epoch, step, batch, whole)?;
-        self.check_loss(epoch, step, total)?;
+        let total = self.gradients(batch, draw, whole)?;
+        self.check_loss(at, total)?;
         self.encoder.backward(&mut whole.users, &mut whole.items);
         self.stepper.move_table(&mut self.parameters.users, &mut self.user_moments, &whole.users);
         self.stepper.move_table(&mut self.parameters.items, &mut self.item_moments, &whole.items);
@@ -54,7 +54,7 @@ impl Learner<'_> {
     }
 
     /// Stops a training whose loss is not a number.
-    pub(super) fn check_loss(&self, epoch: u32, step: u32, total: f64) -> Result<()> {
+    pub(super) fn check_loss(&self, (epoch, step): (u32, u32), total: f64) -> Result<()> {
         if total.is_finite() {
             return Ok(());
         }
@@ -63,8 +63,8 @@ impl Learner<'_> {
     }
 
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses.
-    fn gradients(&mut self, epoch: u32, step: u32, batch: Batch, whole: &mut Whole) -> Result<f64> {
-        let Self { learning, dataset, parameters, encoder, negatives, quantiles, .. } = self;
+    fn gradients(&mut self, batch: Batch, draw: impl Fn(usize, u32, &mut [u32]) + Sync, whole: &mut Whole) -> Result<f64> {
+        let Self { learning, dataset, parameters, encoder, quantiles, .. } = self;
         let Whole { users, items, sampled, catalogue } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
@@ -73,10 +73,6 @@ impl Learner<'_> {
         let quantiles: Option<Vec<f32>> =
             quantiles.as_ref().map(|quantiles| batch.users.iter().map(|&user| quantiles.values[user as usize]).collect());
         let quantiles = quantiles.as_deref();
-        let draw = |row: usize, user: u32, ids: &mut [u32]| {
-            let mut stream = Stream::new(learning.seed, Purpose::Negatives, epoch, step, row as u32);
-            negatives.draw(&mut stream, user, ids, None);
-        };
         match (learning.sampler.negatives(), learning.loss.fused()) {
             (None, fused) => {
                 let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| {
@@ -136,13 +132,4 @@ fn weigh_block(
         }
     };
     Ok(losses.iter().map(|&loss: &f32| f64::from(loss)).sum())
-}
-
-/// 0, 1, ... below `count` in a random order (Fisher and Yates).
-fn shuffle(order: &mut Vec<u32>, count: u32, stream: &mut Stream) {
-    order.clear();
-    order.extend(0..count);
-    for at in (1..count).rev() {
-        order.swap(at as usize, stream.below(at + 1) as usize);
-    }
 }

@@ -3,49 +3,54 @@
 //! Draws depend on no parameter, so the steps ahead are planned together, each by one thread: their negatives, and the rows that they
 //! touch. A step then brings these rows up to date, scores them and moves them.
 
-use super::{epoch::weigh_row, formula, learner::Learner};
+use super::{batches::Batches, epoch::weigh_row, formula, learner::Learner};
 use crate::{
     Result,
-    sampler::{Purpose, Stream},
     scoring::{Few, Plan},
 };
-use rayon::prelude::*;
 
 /// Steps that are planned at once.
 const AHEAD: usize = 16;
 
+/// The rows that a step touches, and plans of some steps and of those that follow them.
+pub(super) struct FewRows {
+    few: Few,
+    plans: Vec<Plan>,
+    next: Vec<Plan>,
+}
+
+impl FewRows {
+    pub(super) fn new(few: Few) -> Self {
+        let plans = || (0..AHEAD).map(|_| Plan::default()).collect();
+        Self { few, plans: plans(), next: plans() }
+    }
+}
+
 impl Learner<'_> {
     /// Trains every pair once; returns the sum of the losses.
-    pub(super) fn few_epoch(&mut self, epoch: u32, few: &mut Few, plans: &mut Vec<Plan>) -> Result<f64> {
-        let (batch_size, mut total) = (self.learning.training.batch_size as usize, 0.0);
-        let (mut step, steps) = (0, self.order.len().div_ceil(batch_size) as u32);
-        plans.resize_with(AHEAD, Plan::default);
-        while step < steps {
-            let ahead = (steps - step).min(AHEAD as u32);
-            let plans = &mut plans[..ahead as usize];
-            plans.par_iter_mut().zip(step + 1..step + 1 + ahead).for_each(|(plan, step)| self.plan(epoch, step, plan));
-            for plan in plans {
-                step += 1;
-                total += self.few_step(epoch, step, plan, few)?;
-            }
+    pub(super) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut FewRows) -> Result<f64> {
+        let FewRows { few, plans, next } = rows;
+        let negatives = self.learning.sampler.negatives().expect("few rows are drawn");
+        let plan = |step: u32, plan: &mut Plan| {
+            plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
+        };
+        let mut total = 0.0;
+        rayon::scope(|scope| (1..=batches.steps()).zip(plans.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to))));
+        for first in (1..=batches.steps()).step_by(AHEAD) {
+            // The plans that follow are made by whoever has nothing else to do.
+            total += rayon::scope(|scope| {
+                let following = first + AHEAD as u32..=batches.steps();
+                following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
+                let steps = (first..=batches.steps()).zip(plans.iter());
+                steps.map(|(step, plan)| self.few_step((epoch, step), plan, few)).sum::<Result<f64>>()
+            })?;
+            std::mem::swap(plans, next);
         }
         Ok(total)
     }
 
-    /// Plans a step, counted from 1.
-    fn plan(&self, epoch: u32, step: u32, plan: &mut Plan) {
-        let batch_size = self.learning.training.batch_size as usize;
-        let order = self.order.chunks(batch_size).nth(step as usize - 1).expect("a step has pairs");
-        let pairs = order.iter().map(|&pair| self.pairs[pair as usize]);
-        let negatives = self.learning.sampler.negatives().expect("few rows are drawn");
-        plan.make(pairs, negatives, |row, user, ids| {
-            let mut stream = Stream::new(self.learning.seed, Purpose::Negatives, epoch, step, row as u32);
-            self.negatives.draw(&mut stream, user, ids, None);
-        });
-    }
-
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn few_step(&mut self, epoch: u32, step: u32, plan: &Plan, few: &mut Few) -> Result<f64> {
+    fn few_step(&mut self, at: (u32, u32), plan: &Plan, few: &mut Few) -> Result<f64> {
         few.resize(plan);
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         rayon::join(
@@ -53,7 +58,7 @@ impl Learner<'_> {
             || stepper.current(&plan.items.rows, &parameters.items, item_moments, &mut few.items.values),
         );
         let total = self.weigh(plan, few)?;
-        self.check_loss(epoch, step, total)?;
+        self.check_loss(at, total)?;
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
         rayon::join(

@@ -2,9 +2,10 @@
 
 use super::{
     EpochReport, Fit, Observer, Resources,
+    batches::Batches,
     curve::{self, Point},
-    quantiles,
     path::{Path, Shape},
+    quantiles,
     resume::{self, Position},
     validation::validate,
 };
@@ -13,7 +14,6 @@ use crate::{
     backbone::Encode,
     loss::Quantiles,
     optimizer::{Moments, Stepper},
-    sampler,
     scoring::Vectors,
     tables::Tables,
 };
@@ -27,20 +27,15 @@ pub(super) struct Learner<'a> {
     pub(super) dataset: &'a Dataset,
     folder: &'a Location,
     resources: &'a Resources,
-    /// All (user, positive) pairs of train.
-    pub(super) pairs: Vec<(u32, u32)>,
-    /// Places in `pairs`, in the order of the epoch.
-    pub(super) order: Vec<u32>,
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
-    pub(super) negatives: sampler::Prepared<'a>,
     pub(super) quantiles: Option<Quantiles>,
     pub(super) user_moments: Moments,
     pub(super) item_moments: Moments,
     pub(super) stepper: Stepper,
     position: Position,
-    /// Taken out while an epoch runs.
-    pub(super) path: Option<Path>,
+    /// Batches and buffers; taken out while an epoch runs.
+    pub(super) work: Option<(Batches<'a>, Path)>,
 }
 
 impl<'a> Learner<'a> {
@@ -56,8 +51,6 @@ impl<'a> Learner<'a> {
             .backbone
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
-        let negatives = sampler::Prepared::new(&learning.sampler, &dataset.train, dataset.items())
-            .map_err(|error| Error::Impossible(error.to_string()))?;
         let shape = Shape::new(learning, dataset, encoder.is_identity());
         let mut learner = Self {
             trial,
@@ -65,16 +58,13 @@ impl<'a> Learner<'a> {
             dataset,
             folder,
             resources,
-            pairs: dataset.train.pairs().collect(),
-            order: Vec::new(),
             encoder,
-            negatives,
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
             user_moments: Moments::new(&parameters.users, shape.few_users),
             item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
-            path: Some(Path::new(shape, &parameters, learning.loss.similarity())),
+            work: Some((Batches::new(learning, dataset)?, Path::new(shape, &parameters, learning.loss.similarity()))),
             parameters,
         };
         learner.restore()?;
@@ -97,7 +87,7 @@ impl<'a> Learner<'a> {
             if evaluates {
                 self.save()?;
             }
-            let pairs = self.pairs.len() as u64;
+            let pairs = self.dataset.train.len() as u64;
             observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs, validation });
         }
         curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)?;
@@ -113,7 +103,7 @@ impl<'a> Learner<'a> {
         if let Some(tensor) = self.parameters.not_finite() {
             return Err(Error::NotFinite {
                 epoch,
-                step: self.pairs.len().div_ceil(self.learning.training.batch_size as usize) as u32,
+                step: self.dataset.train.len().div_ceil(self.learning.training.batch_size as usize) as u32,
                 tensor,
             });
         }

@@ -8,6 +8,7 @@
 //!               curve.parquet, done.json      the end; last
 //! ```
 
+mod batches;
 mod closed_form;
 mod curve;
 mod epoch;

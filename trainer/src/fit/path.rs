@@ -1,9 +1,10 @@
 //! Which way a training scores, chosen by its shape alone.
 
+use super::few::FewRows;
 use crate::{
     Learning,
     gradient::RowGradients,
-    scoring::{Catalogue, Few, Plan, Sampled},
+    scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
 use dataset::Dataset;
@@ -31,8 +32,8 @@ impl Shape {
 
 /// The buffers of each way.
 pub(super) enum Path {
-    /// Plans of some steps ahead, and the rows that one touches.
-    Few(Few, Vec<Plan>),
+    /// The rows that a step touches.
+    Few(Box<FewRows>),
     /// Gradients of whole tables, users and items.
     Whole(Box<Whole>),
 }
@@ -48,7 +49,7 @@ impl Path {
     pub(super) fn new(shape: Shape, parameters: &Tables, similarity: Similarity) -> Self {
         let dim = parameters.users.dim;
         if shape.few_items {
-            return Self::Few(Few::new(dim, similarity), Vec::new());
+            return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
         Self::Whole(Box::new(Whole { users, items, sampled: Sampled::default(), catalogue: Catalogue::default() }))

@@ -5,13 +5,16 @@ use super::{
     idle::Idle,
     kernels::{self, Row, Step},
 };
-use crate::gradient::RowGradients;
+use crate::{gradient::RowGradients, prefetch::prefetch};
 use evaluator::Matrix;
 use rayon::prelude::*;
 
 /// Rows of one parallel task: of a whole table, and of a list.
 const BLOCK: usize = 256;
 const LISTED: usize = 64;
+
+/// How many listed rows ahead of its use a row is asked for.
+const AHEAD: usize = 6;
 
 /// First and second moments of a table's gradient.
 pub(crate) struct Moments {
@@ -63,16 +66,20 @@ impl Stepper {
     pub(crate) fn current(&self, rows: &[u32], table: &Matrix, moments: &Moments, out: &mut [f32]) {
         let (dim, epsilon) = (table.dim, self.adam.epsilon as f32);
         let behind = self.idle.as_ref().filter(|_| !moments.left.is_empty());
+        let row = |row: u32| {
+            let values = row as usize * dim..(row as usize + 1) * dim;
+            (&table.values[values.clone()], &moments.first[values.clone()], &moments.second[values])
+        };
         out.par_chunks_mut(LISTED * dim).zip(rows.par_chunks(LISTED)).for_each(|(out, rows)| {
-            for (out, &row) in out.chunks_exact_mut(dim).zip(rows) {
-                let (row, values) = (row as usize, row as usize * dim..(row as usize + 1) * dim);
+            for (at, (out, &id)) in out.chunks_exact_mut(dim).zip(rows).enumerate() {
+                if let Some(&later) = rows.get(at + AHEAD) {
+                    let (values, first, second) = row(later);
+                    [values, first, second].into_iter().for_each(prefetch);
+                }
+                let (values, first, second) = row(id);
                 match behind {
-                    None => out.copy_from_slice(&table.values[values]),
-                    Some(idle) => {
-                        let (leap, _) = idle.leap(moments.left[row]);
-                        let (first, second) = (&moments.first[values.clone()], &moments.second[values.clone()]);
-                        kernels::leapt(out, &table.values[values], first, second, leap, epsilon);
-                    }
+                    None => out.copy_from_slice(values),
+                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(moments.left[id as usize]).0, epsilon),
                 }
             }
         });
@@ -88,28 +95,21 @@ impl Stepper {
         moments: &mut Moments,
         gradient: impl Fn(usize, &mut [f32]) + Sync,
     ) {
-        let (dim, others) = (table.dim, self.others(moments));
+        let (dim, step, all) = (table.dim, self.adam.constants(self.steps + 1), self.others(moments) == Others::Move);
         let Moments { first, second, left } = moments;
         let part = Part { row: 0, place: 0, listed: rows, values: &mut table.values, first, second, left };
-        let step = self.adam.constants(self.steps + 1);
-        part.divide(dim, others == Others::Move, &|mut part| {
+        part.divide(dim, all, &|mut part| {
             let mut sum = vec![0.0; dim];
-            let mut listed = part.listed.iter().zip(part.place..).peekable();
-            if others == Others::Move {
-                for row in part.row..part.row + part.values.len() / dim {
-                    match listed.next_if(|&(&id, _)| id as usize == row) {
-                        Some((_, place)) => {
-                            gradient(place, &mut sum);
-                            kernels::moved(part.at(row, dim), &sum, step);
-                        }
-                        None => kernels::still(part.at(row, dim), step),
-                    }
-                }
+            if all {
+                return part.move_all(dim, step, &gradient, &mut sum);
             }
-            for (&row, place) in listed {
+            for (at, (&row, place)) in part.listed.iter().zip(part.place..).enumerate() {
+                if let Some(&later) = part.listed.get(at + AHEAD) {
+                    let Row { values, first, second } = part.at(later as usize, dim);
+                    [&*values, first, second].into_iter().for_each(prefetch);
+                }
                 gradient(place, &mut sum);
-                let now = &current[place * dim..][..dim];
-                self.move_row(&mut part, row as usize, (now, &sum), step);
+                self.move_row(&mut part, row as usize, (&current[place * dim..][..dim], &sum), step);
             }
         });
     }
@@ -229,6 +229,20 @@ impl<'a> Part<'a> {
             left: left_tail,
         };
         (Part { row: self.row, place: self.place, listed, values, first, second, left }, tail)
+    }
+
+    /// A step of every row.
+    fn move_all(&mut self, dim: usize, step: Step, gradient: &impl Fn(usize, &mut [f32]), sum: &mut [f32]) {
+        let mut listed = self.listed.iter().zip(self.place..).peekable();
+        for row in self.row..self.row + self.values.len() / dim {
+            match listed.next_if(|&(&id, _)| id as usize == row) {
+                Some((_, place)) => {
+                    gradient(place, sum);
+                    kernels::moved(self.at(row, dim), sum, step);
+                }
+                None => kernels::still(self.at(row, dim), step),
+            }
+        }
     }
 
     fn at(&mut self, row: usize, dim: usize) -> Row<'_> {

@@ -31,11 +31,14 @@ impl Plan {
         self.width = 1 + negatives;
         self.user_ids.clear();
         self.item_ids.clear();
-        for (row, (user, positive)) in pairs.enumerate() {
+        for (user, positive) in pairs {
             self.user_ids.push(user);
             self.item_ids.push(positive);
-            self.item_ids.resize((row + 1) * self.width, 0);
-            draw(row, user, &mut self.item_ids[row * self.width + 1..]);
+            self.item_ids.resize(self.user_ids.len() * self.width, 0);
+        }
+        // Not in the same loop: reading a pair brings the user's train items into the cache, and draws look at them.
+        for (row, (&user, ids)) in self.user_ids.iter().zip(self.item_ids.chunks_exact_mut(self.width)).enumerate() {
+            draw(row, user, &mut ids[1..]);
         }
         self.users.find(&self.user_ids);
         self.items.find(&self.item_ids);

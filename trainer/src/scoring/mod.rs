@@ -10,9 +10,9 @@ mod kernels;
 mod lists;
 mod sampled;
 mod similarity;
-mod touched;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 pub(crate) use catalogue::Catalogue;
 pub(crate) use few::{Few, Plan};

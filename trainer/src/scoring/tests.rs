@@ -1,6 +1,6 @@
 //! Fused scoring against plain candle, which gathers `[B, N, D]` and differentiates by itself.
 
-use super::*;
+use super::{touched::Touched, *};
 use crate::{gradient::RowGradients, tables::Tables};
 use candle_core::{D, Device, Result, Tensor, Var};
 use dataset::Interactions;
@@ -101,19 +101,58 @@ fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     [seen.into_inner().expect("no holder panics"), users.fill().to_vec(), items.fill().to_vec()]
 }
 
+/// The ids that a row scores: its positive, then its negatives.
+fn scored(case: &Case) -> Vec<u32> {
+    let rows = case.positives.iter().zip(case.negatives.chunks(case.negatives.len() / case.users.len()));
+    rows.flat_map(|(positive, negatives)| [&[*positive], negatives].concat()).collect()
+}
+
+/// The same by the touched rows alone.
+fn few(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
+    let (count, dim) = (case.negatives.len() / case.users.len(), case.tables.users.dim);
+    let (mut plan, mut few) = (Plan::default(), Few::new(dim, similarity));
+    let pairs = case.users.iter().copied().zip(case.positives.iter().copied());
+    plan.make(pairs, count, |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]));
+    few.resize(&plan);
+    let rows =
+        |touched: &Touched, table: &evaluator::Matrix| touched.rows.iter().flat_map(|&row| table.row(row as usize).to_vec()).collect();
+    few.users.values = rows(&plan.users, &case.tables.users);
+    few.items.values = rows(&plan.items, &case.tables.items);
+    few.step(&plan, |_, _, _| 0.0);
+    let (positives, negatives) = few.scores(&plan);
+    let scores =
+        positives.iter().zip(negatives.chunks(count)).flat_map(|(positive, negatives)| [&[*positive], negatives].concat()).collect();
+    let weights = || case.weights.chunks(1 + count);
+    let weighed = Weighed {
+        losses: vec![1.0; plan.rows()],
+        positives: weights().map(|row| row[0]).collect(),
+        negatives: weights().flat_map(|row| row[1..].to_vec()).collect(),
+    };
+    assert_eq!(few.set_weights(&plan, &weighed), plan.rows() as f64);
+    let (mut users, mut items) = (RowGradients::new(case.tables.users.rows, dim), RowGradients::new(case.tables.items.rows, dim));
+    let mut gradient = vec![0.0; dim];
+    for (k, &user) in plan.users.rows.iter().enumerate() {
+        few.user_gradient(&plan, k, &mut gradient);
+        users.add(user as usize, &gradient);
+    }
+    for (k, &item) in plan.items.rows.iter().enumerate() {
+        few.item_gradient(&plan, k, &mut gradient);
+        items.add(item as usize, &gradient);
+    }
+    [scores, users.fill().to_vec(), items.fill().to_vec()]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn sampled_scores_and_gradients_are_those_of_plain_candle(case in cases()) {
-        let count = case.negatives.len() / case.users.len();
-        let rows = case.positives.iter().zip(case.negatives.chunks(count));
-        let ids: Vec<u32> = rows.flat_map(|(positive, negatives)| [&[*positive], negatives].concat()).collect();
         for similarity in SIMILARITIES {
-            let expected = plain(&case, &ids, &case.weights, similarity).unwrap();
-            let actual = sampled(&case, similarity);
-            for (what, (actual, expected)) in ["scores", "users", "items"].into_iter().zip(actual.iter().zip(&expected)) {
-                assert_close(&format!("{similarity:?} {what}"), actual, expected);
+            let expected = plain(&case, &scored(&case), &case.weights, similarity).unwrap();
+            for (way, actual) in [("sampled", sampled(&case, similarity)), ("few", few(&case, similarity))] {
+                for (what, (actual, expected)) in ["scores", "users", "items"].into_iter().zip(actual.iter().zip(&expected)) {
+                    assert_close(&format!("{way} {similarity:?} {what}"), actual, expected);
+                }
             }
         }
     }
