@@ -20,6 +20,7 @@ impl Learner<'_> {
         batches.shuffle(epoch);
         let total = match &mut path {
             Path::Few(few) => self.few_epoch(epoch, &batches, few),
+            Path::Many(many) => self.many_epoch(epoch, &batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &batches, whole),
         };
         self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
@@ -68,7 +69,6 @@ impl Learner<'_> {
         let Whole { users, items, sampled, catalogue } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
-        let gradients = (users, items);
         let scale = 1.0 / batch.users.len() as f32;
         let quantiles: Option<Vec<f32>> =
             quantiles.as_ref().map(|quantiles| batch.users.iter().map(|&user| quantiles.values[user as usize]).collect());
@@ -79,19 +79,23 @@ impl Learner<'_> {
                     let quantiles = quantiles.map(|quantiles| &quantiles[first..first + positives.len()]);
                     weigh_block(&learning.loss, fused, positives, scores, quantiles, scale)
                 };
-                catalogue.step((vectors, batch, &dataset.train), weigh, gradients)
+                catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))
             }
             (Some(count), Some(fused)) => {
                 let weigh = |row: usize, positive: &mut f32, negatives: &mut [f32]| {
                     weigh_row(fused, positive, negatives, quantiles.map_or(0.0, |quantiles| quantiles[row]), scale)
                 };
-                Ok(sampled.step((vectors, batch, count), draw, weigh, gradients))
+                let total = sampled.step((vectors, batch, count), draw, weigh);
+                sampled.collect(vectors, batch, users, items);
+                Ok(total)
             }
             (Some(count), None) => {
                 sampled.score(vectors, batch, count, draw);
                 let (positives, negatives) = sampled.scores();
                 let weighed = formula::weigh(&learning.loss, &positives, &negatives, quantiles, scale)?;
-                Ok(sampled.backward(vectors, &weighed, gradients, batch))
+                let total = sampled.backward(vectors, &weighed);
+                sampled.collect(vectors, batch, users, items);
+                Ok(total)
             }
         }
     }

@@ -15,6 +15,7 @@ mod epoch;
 mod few;
 mod formula;
 mod learner;
+mod many;
 mod outcome;
 mod path;
 mod quantiles;

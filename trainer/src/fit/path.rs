@@ -1,6 +1,6 @@
 //! Which way a training scores, chosen by its shape alone.
 
-use super::few::FewRows;
+use super::{few::FewRows, many::ManyRows};
 use crate::{
     Learning,
     gradient::RowGradients,
@@ -18,6 +18,8 @@ const FEW: usize = 4;
 pub(super) struct Shape {
     pub(super) few_users: bool,
     pub(super) few_items: bool,
+    by_row: bool,
+    sampled: bool,
 }
 
 impl Shape {
@@ -26,7 +28,7 @@ impl Shape {
         let batch = (learning.training.batch_size as usize).min(dataset.train.len());
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
         let few_items = learning.sampler.negatives().is_some_and(|negatives| few(batch * (1 + negatives), dataset.items()));
-        Self { few_users: few_items && few(batch, dataset.users()), few_items }
+        Self { few_users: learning.sampler.negatives().is_some() && few(batch, dataset.users()), few_items, by_row, sampled: learning.sampler.negatives().is_some() }
     }
 }
 
@@ -34,6 +36,8 @@ impl Shape {
 pub(super) enum Path {
     /// The rows that a step touches.
     Few(Box<FewRows>),
+    /// The users that a step touches, and all items.
+    Many(Box<ManyRows>),
     /// Gradients of whole tables, users and items.
     Whole(Box<Whole>),
 }
@@ -50,6 +54,9 @@ impl Path {
         let dim = parameters.users.dim;
         if shape.few_items {
             return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
+        }
+        if shape.by_row && shape.sampled {
+            return Self::Many(Box::new(ManyRows::new(dim)));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
         Self::Whole(Box::new(Whole { users, items, sampled: Sampled::default(), catalogue: Catalogue::default() }))

@@ -128,21 +128,41 @@ impl Stepper {
 
     /// The next step of a table whose rows are not left behind.
     pub(crate) fn move_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients) {
-        let (dim, step, others) = (table.dim, self.adam.constants(self.steps + 1), self.others(moments));
-        let rows = table.values.par_chunks_mut(BLOCK * dim).zip(moments.first.par_chunks_mut(BLOCK * dim));
-        let rows = rows.zip(moments.second.par_chunks_mut(BLOCK * dim));
-        let gradients = gradients.values().par_chunks(BLOCK * dim).zip(gradients.touched().par_chunks(BLOCK));
-        rows.zip(gradients).for_each(|(((values, first), second), (gradients, touched))| {
-            let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
-            for ((((values, first), second), gradient), &touched) in rows.zip(gradients.chunks_exact(dim)).zip(touched) {
-                let row = Row { values, first, second };
-                match touched {
-                    true => kernels::moved(row, gradient, step),
-                    false if others == Others::Move => kernels::still(row, step),
-                    false => {}
-                }
-            }
+        let step = self.adam.constants(self.steps + 1);
+        let gradients = gradients.values().par_chunks(BLOCK * table.dim).zip(gradients.touched().par_chunks(BLOCK));
+        blocks(table, moments, BLOCK).zip(gradients).for_each(|(block, (gradients, touched))| {
+            self.move_block(block, gradients, touched, step);
         });
+    }
+
+    /// The same, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the gradients of a block's rows.
+    pub(crate) fn move_blocks(
+        &self,
+        table: &mut Matrix,
+        moments: &mut Moments,
+        rows: usize,
+        gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync,
+    ) {
+        let (step, dim) = (self.adam.constants(self.steps + 1), table.dim);
+        let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
+        blocks(table, moments, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
+            let touched = &mut touched[..block.values.len() / dim];
+            gradient(at, block.values, gradients, touched);
+            self.move_block(block, gradients, touched, step);
+        });
+    }
+
+    fn move_block(&self, block: Row, gradients: &[f32], touched: &[bool], step: Step) {
+        let dim = block.values.len() / touched.len();
+        let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
+        for ((((values, first), second), gradient), &touched) in rows.zip(gradients.chunks_exact(dim)).zip(touched) {
+            let row = Row { values, first, second };
+            match touched {
+                true => kernels::moved(row, gradient, step),
+                false if self.all_rows_move => kernels::still(row, step),
+                false => {}
+            }
+        }
     }
 
     fn others(&self, moments: &Moments) -> Others {
@@ -167,18 +187,26 @@ impl Stepper {
         let Some(idle) = &mut self.idle else { return };
         for (table, moments) in tables.into_iter().filter(|(_, moments)| !moments.left.is_empty()) {
             let (dim, epsilon, idle) = (table.dim, self.adam.epsilon as f32, &*idle);
-            let rows = table.values.par_chunks_mut(BLOCK * dim).zip(moments.first.par_chunks_mut(BLOCK * dim));
-            let rows = rows.zip(moments.second.par_chunks_mut(BLOCK * dim)).zip(moments.left.par_chunks_mut(BLOCK));
-            rows.for_each(|(((values, first), second), left)| {
+            let mut left = std::mem::take(&mut moments.left);
+            blocks(table, moments, BLOCK).zip(left.par_chunks_mut(BLOCK)).for_each(|(block, left)| {
+                let Row { values, first, second } = block;
                 let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
                 for (((values, first), second), left) in rows.zip(left) {
                     let (leap, decay) = idle.leap(std::mem::take(left));
                     kernels::leap(Row { values, first, second }, leap, decay, epsilon);
                 }
             });
+            moments.left = left;
         }
         idle.restart(self.steps);
     }
+}
+
+/// A table and its moments, so many rows at a time.
+fn blocks<'a>(table: &'a mut Matrix, moments: &'a mut Moments, rows: usize) -> impl IndexedParallelIterator<Item = Row<'a>> {
+    let length = rows * table.dim;
+    let moments = moments.first.par_chunks_mut(length).zip(moments.second.par_chunks_mut(length));
+    table.values.par_chunks_mut(length).zip(moments).map(|(values, (first, second))| Row { values, first, second })
 }
 
 /// Some rows of a table and of its moments, and the listed ones among them.

@@ -13,7 +13,7 @@ use evaluator::{Matrix, Similarity};
 use rayon::prelude::*;
 
 /// Items of a bucket, a power of two: 128 rows of 64 floats fill 32 KiB.
-const BUCKET: usize = 1 << BUCKET_BITS;
+pub(crate) const BUCKET: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 7;
 
 /// Scores of a task, about: their rows and entries stay in the second-level cache.
@@ -80,8 +80,8 @@ pub(crate) struct Weighed {
 pub(crate) struct Sampled {
     queries: Prepared,
     items: Prepared,
+    rows_of_task: usize,
     tasks: Vec<Task>,
-    item_weights: Vec<f32>,
 }
 
 /// Some rows of the batch. A row holds the positive first, then its negatives.
@@ -117,14 +117,8 @@ impl Sampled {
         (rows().map(|row| row[0]).collect(), rows().flat_map(|row| &row[1..]).copied().collect())
     }
 
-    /// Gradients of both tables from the loss of each row and its derivatives by the scores; returns the sum of the losses.
-    pub(crate) fn backward(
-        &mut self,
-        vectors: Vectors,
-        weighed: &Weighed,
-        (users, items): (&mut RowGradients, &mut RowGradients),
-        batch: Batch,
-    ) -> f64 {
+    /// Takes the loss of each row and its derivatives by the scores; returns the sum of the losses.
+    pub(crate) fn backward(&mut self, vectors: Vectors, weighed: &Weighed) -> f64 {
         let (queries, prepared) = (&self.queries, &self.items);
         self.tasks.par_iter_mut().for_each(|task| {
             for at in 0..task.losses.len() {
@@ -133,17 +127,16 @@ impl Sampled {
             }
             task.sort_entries(vectors.items.rows);
         });
-        self.collect(vectors, batch, users, items)
+        self.loss()
     }
 
-    /// All of a step at once, for losses that weigh a row by itself: `weigh(row, positive, negatives)` turns scores into the
-    /// derivatives of the row's loss and returns that loss.
+    /// The same at once, for losses that weigh a row by itself: `weigh(row, positive, negatives)` turns scores into the derivatives of
+    /// the row's loss and returns that loss. Returns the sum of the losses.
     pub(crate) fn step(
         &mut self,
         (vectors, batch, negatives): (Vectors, Batch, usize),
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         weigh: impl Fn(usize, &mut f32, &mut [f32]) -> f32 + Sync,
-        (users, items): (&mut RowGradients, &mut RowGradients),
     ) -> f64 {
         self.prepare(vectors, batch, negatives);
         let (queries, prepared) = (&self.queries, &self.items);
@@ -158,7 +151,7 @@ impl Sampled {
             }
             task.sort_entries(vectors.items.rows);
         });
-        self.collect(vectors, batch, users, items)
+        self.loss()
     }
 
     /// Prepares the vectors and cuts the batch into tasks; the cut depends on the shape alone.
@@ -167,6 +160,7 @@ impl Sampled {
         self.items.all_rows(vectors.items, vectors.similarity);
         let (width, dim) = (1 + negatives, vectors.items.dim);
         let rows_of_task = (TASK / width).clamp(8, ROWS);
+        self.rows_of_task = rows_of_task;
         self.tasks.resize_with(batch.users.len().div_ceil(rows_of_task), Task::default);
         for (index, task) in self.tasks.iter_mut().enumerate() {
             task.first_row = index * rows_of_task;
@@ -179,44 +173,49 @@ impl Sampled {
         }
     }
 
-    /// Adds up what the tasks left: the items' gradients and the users'; returns the sum of the losses.
-    fn collect(&mut self, vectors: Vectors, batch: Batch, users: &mut RowGradients, items: &mut RowGradients) -> f64 {
-        self.collect_items(vectors, items);
-        users.clear();
-        let mut total = 0.0;
-        for task in &self.tasks {
-            total += task.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>();
-            for (&user, gradient) in batch.users[task.first_row..].iter().zip(task.query_gradients.chunks_exact(vectors.users.dim)) {
-                users.add(user as usize, gradient);
-            }
-        }
-        total
+    fn loss(&self) -> f64 {
+        self.tasks.iter().map(|task| task.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>()).sum()
     }
 
-    /// Bucket by bucket, the entries of all tasks in order.
-    fn collect_items(&mut self, vectors: Vectors, items: &mut RowGradients) {
-        let Vectors { items: Matrix { rows, dim, values: table }, similarity, .. } = vectors;
-        let (tasks, queries, prepared, dim) = (&self.tasks, self.queries.vectors(&[]), &self.items, *dim);
-        let unit_items = prepared.vectors(table);
-        self.item_weights.resize(*rows, 0.0);
+    /// The gradient of the user's vector from one row of the batch.
+    pub(crate) fn user_gradient(&self, row: usize) -> &[f32] {
+        let task = &self.tasks[row / self.rows_of_task];
+        let dim = task.query_gradients.len() / task.losses.len();
+        &task.query_gradients[(row - task.first_row) * dim..][..dim]
+    }
+
+    /// The gradients of the items of a bucket, `items` of whose vectors as they were scored: the entries of all tasks in order.
+    pub(crate) fn item_gradients(&self, similarity: Similarity, bucket: usize, items: &[f32], (values, touched): (&mut [f32], &mut [bool])) {
+        let dim = items.len() / touched.len();
+        mark(&self.tasks, bucket, touched);
+        let mut weights = [0.0; BUCKET];
+        if similarity == Similarity::NegativeSquaredDistance {
+            add_weights(&self.tasks, bucket, &mut weights);
+        }
+        for (row, _) in values.chunks_exact_mut(dim).zip(touched.iter()).filter(|(_, touched)| **touched) {
+            row.fill(0.0);
+        }
+        for task in &self.tasks {
+            scatter_add(dim, values, self.queries.vectors(&[]), task.bucket(bucket));
+        }
+        let gradients = values.chunks_exact_mut(dim).zip(items.chunks_exact(dim)).enumerate();
+        for (local, (gradient, item)) in gradients.filter(|(local, _)| touched[*local]) {
+            let row = bucket * BUCKET + local;
+            finish_gradient(similarity, self.items.row(row, item), &self.items, row, weights[local], gradient);
+        }
+    }
+
+    /// The gradients of whole tables.
+    pub(crate) fn collect(&self, vectors: Vectors, batch: Batch, users: &mut RowGradients, items: &mut RowGradients) {
         let (values, touched) = items.parts();
-        let buckets = values.par_chunks_mut(BUCKET * dim).zip(touched.par_chunks_mut(BUCKET)).zip(self.item_weights.par_chunks_mut(BUCKET));
-        buckets.enumerate().for_each(|(bucket, ((values, touched), weights))| {
-            mark(tasks, bucket, touched);
-            if similarity == Similarity::NegativeSquaredDistance {
-                add_weights(tasks, bucket, weights);
-            }
-            for (row, _) in values.chunks_exact_mut(dim).zip(touched.iter()).filter(|(_, touched)| **touched) {
-                row.fill(0.0);
-            }
-            for task in tasks {
-                scatter_add(dim, values, queries, task.bucket(bucket));
-            }
-            for (local, gradient) in values.chunks_exact_mut(dim).enumerate().filter(|(local, _)| touched[*local]) {
-                let row = bucket * BUCKET + local;
-                finish_gradient(similarity, &unit_items[row * dim..][..dim], prepared, row, weights[local], gradient);
-            }
+        let buckets = values.par_chunks_mut(BUCKET * vectors.items.dim).zip(touched.par_chunks_mut(BUCKET));
+        buckets.zip(vectors.items.values.par_chunks(BUCKET * vectors.items.dim)).enumerate().for_each(|(bucket, (gradients, items))| {
+            self.item_gradients(vectors.similarity, bucket, items, gradients);
         });
+        users.clear();
+        for (row, &user) in batch.users.iter().enumerate() {
+            users.add(user as usize, self.user_gradient(row));
+        }
     }
 }
 
@@ -230,7 +229,6 @@ fn mark(tasks: &[Task], bucket: usize, touched: &mut [bool]) {
 
 /// The sum of the weights of each item of a bucket.
 fn add_weights(tasks: &[Task], bucket: usize, weights: &mut [f32]) {
-    weights.fill(0.0);
     for entry in tasks.iter().flat_map(|task| task.bucket(bucket)) {
         weights[entry.local()] += entry.weight;
     }

@@ -76,6 +76,11 @@ impl Prepared {
         if self.values.is_empty() { table } else { &self.values }
     }
 
+    /// A prepared row; `original` is the row that was prepared.
+    pub(crate) fn row<'a>(&'a self, row: usize, original: &'a [f32]) -> &'a [f32] {
+        if self.values.is_empty() { original } else { &self.values[row * original.len()..][..original.len()] }
+    }
+
     /// The norm of a row, or its square for the distance.
     fn norm(&self, row: usize) -> f32 {
         self.norms.get(row).copied().unwrap_or(1.0)

@@ -1,6 +1,6 @@
 //! Fused scoring against plain candle, which gathers `[B, N, D]` and differentiates by itself.
 
-use super::{touched::Touched, *};
+use super::*;
 use crate::{gradient::RowGradients, tables::Tables};
 use candle_core::{D, Device, Result, Tensor, Var};
 use dataset::Interactions;
@@ -84,8 +84,8 @@ fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     let count = case.negatives.len() / case.users.len();
     let mut users = RowGradients::new(case.tables.users.rows, case.tables.users.dim);
     let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
-    let seen = std::sync::Mutex::new(vec![0.0; case.weights.len()]);
-    Sampled::default().step(
+    let (seen, mut sampled) = (std::sync::Mutex::new(vec![0.0; case.weights.len()]), Sampled::default());
+    sampled.step(
         (vectors, batch, count),
         |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]),
         |row, positive, negatives| {
@@ -96,8 +96,8 @@ fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
             negatives.copy_from_slice(&weights[1..]);
             0.0
         },
-        (&mut users, &mut items),
     );
+    sampled.collect(vectors, batch, &mut users, &mut items);
     [seen.into_inner().expect("no holder panics"), users.fill().to_vec(), items.fill().to_vec()]
 }
 
@@ -173,7 +173,8 @@ proptest! {
             positives: rows().map(|row| row[0]).collect(),
             negatives: rows().flat_map(|row| row[1..].to_vec()).collect(),
         };
-        let total = buffers.backward(vectors, &weighed, (&mut users, &mut items), batch);
+        let total = buffers.backward(vectors, &weighed);
+        buffers.collect(vectors, batch, &mut users, &mut items);
         let [scores, user_gradients, item_gradients] = sampled(&case, Similarity::Cosine);
         prop_assert_eq!(total, case.users.len() as f64);
         prop_assert_eq!(scores.chunks(1 + count).map(|row| row[0]).collect::<Vec<_>>(), positives);

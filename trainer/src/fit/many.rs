@@ -1,0 +1,107 @@
+//! An epoch whose steps touch few users and most items: matrix factorisation with many negatives.
+//!
+//! The batch's users are brought up to date and scored with their draws from the whole item table; then they move alone, and each block of
+//! items moves as soon as its gradients are known.
+
+use super::{batches::Batches, epoch::weigh_row, formula, learner::Learner};
+use crate::{
+    Result,
+    scoring::{BUCKET, Batch, Sampled, Touched, Vectors},
+};
+use evaluator::Matrix;
+
+/// The batch, the vectors of its users, and the buffers of scoring.
+pub(super) struct ManyRows {
+    user_ids: Vec<u32>,
+    positives: Vec<u32>,
+    /// Of the batch's users.
+    quantiles: Vec<f32>,
+    touched: Touched,
+    users: Matrix,
+    sampled: Sampled,
+}
+
+impl ManyRows {
+    pub(super) fn new(dim: usize) -> Self {
+        Self {
+            user_ids: Vec::new(),
+            positives: Vec::new(),
+            quantiles: Vec::new(),
+            touched: Touched::default(),
+            users: Matrix { rows: 0, dim, values: Vec::new() },
+            sampled: Sampled::default(),
+        }
+    }
+
+    fn take(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
+        self.user_ids.clear();
+        self.positives.clear();
+        for (user, positive) in pairs {
+            self.user_ids.push(user);
+            self.positives.push(positive);
+        }
+        self.touched.find(&self.user_ids);
+        self.users.rows = self.touched.rows.len();
+        self.users.values.resize(self.users.rows * self.users.dim, 0.0);
+    }
+}
+
+impl Learner<'_> {
+    /// Trains every pair once; returns the sum of the losses.
+    pub(super) fn many_epoch(&mut self, epoch: u32, batches: &Batches, many: &mut ManyRows) -> Result<f64> {
+        let mut total = 0.0;
+        for step in 1..=batches.steps() {
+            many.take(batches.pairs(step));
+            total += self.many_step((epoch, step), batches, many)?;
+        }
+        Ok(total)
+    }
+
+    /// One step of the optimizer; returns the sum of the rows' losses.
+    fn many_step(&mut self, at: (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
+        self.stepper.current(&many.touched.rows, &self.parameters.users, &self.user_moments, &mut many.users.values);
+        let total = self.many_gradients(at, batches, many)?;
+        self.check_loss(at, total)?;
+        let Self { stepper, parameters, user_moments, item_moments, learning, .. } = self;
+        let ManyRows { touched, users, sampled, .. } = &*many;
+        stepper.move_rows(&touched.rows, &users.values, &mut parameters.users, user_moments, |k, gradient| {
+            gradient.fill(0.0);
+            for &row in touched.places(k) {
+                gradient.iter_mut().zip(sampled.user_gradient(row as usize)).for_each(|(sum, part)| *sum += part);
+            }
+        });
+        let similarity = learning.loss.similarity();
+        stepper.move_blocks(&mut parameters.items, item_moments, BUCKET, |bucket, rows, gradients, touched| {
+            sampled.item_gradients(similarity, bucket, rows, (gradients, touched));
+        });
+        stepper.finish_step();
+        Ok(total)
+    }
+
+    /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
+    fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
+        let ManyRows { user_ids, positives, quantiles, touched, users, sampled } = many;
+        let vectors = Vectors { users, items: &self.parameters.items, similarity: self.learning.loss.similarity() };
+        let batch = Batch { users: &touched.locals, positives };
+        let count = self.learning.sampler.negatives().expect("items are drawn");
+        let scale = 1.0 / positives.len() as f32;
+        let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
+        quantiles.clear();
+        if let Some(all) = &self.quantiles {
+            quantiles.extend(user_ids.iter().map(|&user| all.values[user as usize]));
+        }
+        let quantile = |row: usize| quantiles.get(row).copied().unwrap_or(0.0);
+        match self.learning.loss.fused() {
+            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row, positive, negatives| {
+                weigh_row(fused, positive, negatives, quantile(row), scale)
+            })),
+            None => {
+                sampled.score(vectors, batch, count, draw);
+                let (positives, negatives) = sampled.scores();
+                let quantiles = self.quantiles.is_some().then_some(&quantiles[..]);
+                let weighed = formula::weigh(&self.learning.loss, &positives, &negatives, quantiles, scale)?;
+                Ok(sampled.backward(vectors, &weighed))
+            }
+        }
+    }
+}
