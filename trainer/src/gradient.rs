@@ -53,10 +53,4 @@ impl RowGradients {
         }
         &mut self.values
     }
-
-    /// Swaps in the values of all rows, `[rows * dim]`.
-    pub(crate) fn exchange(&mut self, values: &mut Vec<f32>) {
-        self.touched.fill(true);
-        std::mem::swap(&mut self.values, values);
-    }
 }

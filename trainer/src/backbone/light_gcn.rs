@@ -7,7 +7,7 @@
 //! the layer-0 table E, all rows in every step, as in paper 001's release (the original adds the batch's rows alone to its loss).
 //! He et al., SIGIR 2020.
 
-use super::{Encode, Init};
+use super::{Encode, Init, Wanted};
 use crate::{gradient::RowGradients, graph::Graph, tables::Tables};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -28,22 +28,26 @@ pub struct LightGcn {
 /// The graph and the propagated vectors.
 pub(crate) struct Propagation {
     graph: Graph,
-    layers: u32,
     vectors: Tables,
-    spare: Tables,
+    wanted: [Vec<bool>; 2],
 }
 
 impl Propagation {
     pub(crate) fn new(settings: &LightGcn, dataset: &Dataset) -> Self {
-        let tables = || Tables::zeros(dataset.users(), dataset.items(), settings.dim as usize);
-        Self { graph: Graph::new(&dataset.train, dataset.items()), layers: settings.layers, vectors: tables(), spare: tables() }
+        let (users, items) = (dataset.users(), dataset.items());
+        Self {
+            graph: Graph::new(&dataset.train, items, settings.layers),
+            vectors: Tables::zeros(users, items, settings.dim as usize),
+            wanted: [vec![false; users], vec![false; items]],
+        }
     }
 }
 
 impl Encode for Propagation {
-    fn encode(&mut self, parameters: &Tables) {
-        let start = (&parameters.users.values[..], &parameters.items.values[..]);
-        self.graph.propagate(start, self.layers, &mut self.vectors, &mut self.spare);
+    fn encode(&mut self, parameters: &Tables, wanted: Wanted) {
+        let [users, items] = &mut self.wanted;
+        let wanted = [mark(users, wanted.users), mark(items, wanted.items)];
+        self.graph.forward(parameters, wanted, &mut self.vectors);
     }
 
     fn vectors<'a>(&'a self, _parameters: &'a Tables) -> &'a Tables {
@@ -51,9 +55,16 @@ impl Encode for Propagation {
     }
 
     fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients) {
-        let start = (&*users.fill(), &*items.fill());
-        self.graph.propagate(start, self.layers, &mut self.vectors, &mut self.spare);
-        users.exchange(&mut self.vectors.users.values);
-        items.exchange(&mut self.vectors.items.values);
+        self.graph.backward([users, items], self.vectors.users.dim);
     }
+}
+
+/// Marks of the wanted rows; `None` for all.
+fn mark<'a>(marks: &'a mut [bool], wanted: Option<&[u32]>) -> Option<&'a [bool]> {
+    let wanted = wanted?;
+    marks.fill(false);
+    for &row in wanted {
+        marks[row as usize] = true;
+    }
+    Some(marks)
 }

@@ -30,11 +30,18 @@ pub enum Backbone {
     LightGcn(LightGcn),
 }
 
+/// The rows whose vectors will be scored; `None` means all.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) users: Option<&'a [u32]>,
+    pub(crate) items: Option<&'a [u32]>,
+}
+
 /// How two learned tables become the vectors that are scored. All gradients of a step are of those vectors first.
 pub(crate) trait Encode: Send + Sync {
-    /// Brings the vectors up to date with the parameters.
-    fn encode(&mut self, parameters: &Tables);
-    /// The vectors of the last [`encode`](Self::encode).
+    /// Brings the vectors of the wanted rows up to date with the parameters.
+    fn encode(&mut self, parameters: &Tables, wanted: Wanted);
+    /// The vectors of the last [`encode`](Self::encode); rows that were not wanted may be out of date.
     fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables;
     /// Turns gradients of the vectors into gradients of the parameters, in place.
     fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients);
@@ -48,7 +55,7 @@ pub(crate) trait Encode: Send + Sync {
 struct Identity;
 
 impl Encode for Identity {
-    fn encode(&mut self, _parameters: &Tables) {}
+    fn encode(&mut self, _parameters: &Tables, _wanted: Wanted) {}
 
     fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables {
         parameters

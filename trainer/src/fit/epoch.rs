@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Error, Loss, Result,
+    backbone::Wanted,
     loss::Fused,
     scoring::{Batch, Vectors},
 };
@@ -30,21 +31,47 @@ impl Learner<'_> {
     }
 
     fn whole_epoch(&mut self, epoch: u32, batches: &Batches, whole: &mut Whole) -> Result<f64> {
-        let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
+        let ahead = self.draws_ahead();
+        let (mut users, mut items, mut total) = (Vec::new(), Vec::new(), 0.0); // items: positives [B], then negatives [B * N] drawn ahead
         for step in 1..=batches.steps() {
             users.clear();
             users.extend(batches.pairs(step).map(|(user, _)| user));
-            positives.clear();
-            positives.extend(batches.pairs(step).map(|(_, positive)| positive));
+            items.clear();
+            items.extend(batches.pairs(step).map(|(_, positive)| positive));
+            let size = users.len();
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
-            total += self.whole_step((epoch, step), Batch { users: &users, positives: &positives }, draw, whole)?;
+            total += match ahead {
+                Some(count) => {
+                    items.resize(size * (1 + count), 0);
+                    let rows = items[size..].par_chunks_exact_mut(count).zip(&users).enumerate();
+                    rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
+                    let drawn = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&items[size + row * count..][..count]);
+                    let batch = Batch { users: &users, positives: &items[..size] };
+                    self.whole_step((epoch, step), batch, Some(&items), drawn, whole)?
+                }
+                None => self.whole_step((epoch, step), Batch { users: &users, positives: &items }, None, draw, whole)?,
+            };
         }
         Ok(total)
     }
 
-    /// One step of the optimizer; returns the sum of the rows' losses.
-    fn whole_step(&mut self, at: (u32, u32), batch: Batch, draw: impl Fn(usize, u32, &mut [u32]) + Sync, whole: &mut Whole) -> Result<f64> {
-        self.encoder.encode(&self.parameters);
+    /// The negatives of a row, when a step draws so few that not every item's vector is wanted.
+    fn draws_ahead(&self) -> Option<usize> {
+        let count = self.learning.sampler.negatives()?;
+        let batch = self.learning.training.batch_size as usize;
+        (batch * (1 + count) < self.dataset.items()).then_some(count)
+    }
+
+    /// One step of the optimizer, which scores the wanted items; returns the sum of the rows' losses.
+    fn whole_step(
+        &mut self,
+        at: (u32, u32),
+        batch: Batch,
+        items: Option<&[u32]>,
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        whole: &mut Whole,
+    ) -> Result<f64> {
+        self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
         let total = self.gradients(batch, draw, whole)?;
         self.check_loss(at, total)?;
         self.encoder.backward(&mut whole.users, &mut whole.items);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Learning, Result, Trial,
-    backbone::Encode,
+    backbone::{Encode, Wanted},
     loss::Quantiles,
     optimizer::{Moments, Stepper},
     scoring::Vectors,
@@ -121,7 +121,7 @@ impl<'a> Learner<'a> {
     }
 
     fn scorer(&mut self) -> Scorer {
-        self.encoder.encode(&self.parameters);
+        self.encoder.encode(&self.parameters, Wanted::default());
         let vectors = self.encoder.vectors(&self.parameters).clone();
         Scorer::Factors { users: vectors.users, items: vectors.items, similarity: self.learning.loss.similarity() }
     }
@@ -129,7 +129,7 @@ impl<'a> Learner<'a> {
     fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
         let (Some(schedule), Some(quantiles)) = (self.learning.loss.quantiles(), &mut self.quantiles) else { return Ok(()) };
         if schedule.is_due(epoch) {
-            self.encoder.encode(&self.parameters);
+            self.encoder.encode(&self.parameters, Wanted::default());
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
             let (train, sampler, seed) = (&self.dataset.train, &self.learning.sampler, self.learning.seed);

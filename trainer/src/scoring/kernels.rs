@@ -31,11 +31,6 @@ pub(crate) fn combine(table: &[f32], places: &[u32], term: impl Fn(u32) -> (u32,
     Arch::new().dispatch(Accumulate { table, ids: places, term: |_, place| term(place), sum });
 }
 
-/// `sum += scale[id] * table[id]` over all ids.
-pub(crate) fn neighbour_sum(table: &[f32], ids: &[u32], scale: &[f32], sum: &mut [f32]) {
-    Arch::new().dispatch(Accumulate { table, ids, term: |_, id: u32| (id, scale[id as usize]), sum });
-}
-
 /// `rows[entry.local()] += entry.weight * table[entry.query()]` for each entry, in order; rows have `dim` values.
 pub(crate) fn scatter_add(dim: usize, rows: &mut [f32], table: &[f32], entries: &[Entry]) {
     Arch::new().dispatch(ScatterAdd { dim, rows, table, entries });

@@ -16,7 +16,6 @@ mod touched;
 
 pub(crate) use catalogue::Catalogue;
 pub(crate) use few::{Few, Plan};
-pub(crate) use kernels::neighbour_sum;
 pub(crate) use lists::reduce_lists;
 pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Sampled, Vectors, Weighed};
 pub(crate) use touched::Touched;

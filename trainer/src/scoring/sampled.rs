@@ -187,16 +187,17 @@ impl Sampled {
     /// The gradients of the items of a bucket, `items` of whose vectors as they were scored: the entries of all tasks in order.
     pub(crate) fn item_gradients(&self, similarity: Similarity, bucket: usize, items: &[f32], (values, touched): (&mut [f32], &mut [bool])) {
         let dim = items.len() / touched.len();
-        mark(&self.tasks, bucket, touched);
+        touched.fill(false);
+        if self.tasks.iter().all(|task| task.bucket(bucket).is_empty()) {
+            return;
+        }
         let mut weights = [0.0; BUCKET];
         if similarity == Similarity::NegativeSquaredDistance {
             add_weights(&self.tasks, bucket, &mut weights);
         }
-        for (row, _) in values.chunks_exact_mut(dim).zip(touched.iter()).filter(|(_, touched)| **touched) {
-            row.fill(0.0);
-        }
+        values.fill(0.0);
         for task in &self.tasks {
-            scatter_add(dim, values, self.queries.vectors(&[]), task.bucket(bucket));
+            scatter_add(values, touched, self.queries.vectors(&[]), task.bucket(bucket));
         }
         let gradients = values.chunks_exact_mut(dim).zip(items.chunks_exact(dim)).enumerate();
         for (local, (gradient, item)) in gradients.filter(|(local, _)| touched[*local]) {
@@ -216,14 +217,6 @@ impl Sampled {
         for (row, &user) in batch.users.iter().enumerate() {
             users.add(user as usize, self.user_gradient(row));
         }
-    }
-}
-
-/// Which items of a bucket have an entry.
-fn mark(tasks: &[Task], bucket: usize, touched: &mut [bool]) {
-    touched.fill(false);
-    for entry in tasks.iter().flat_map(|task| task.bucket(bucket)) {
-        touched[entry.local()] = true;
     }
 }
 
@@ -281,6 +274,8 @@ impl Task {
         for end in &mut self.bucket_ends {
             start += std::mem::replace(end, start);
         }
+        // In order first: entries are then written into lines that are in the cache.
+        self.entries.clear();
         self.entries.resize(self.ids.len(), Entry::default());
         for (at, (ids, weights)) in self.ids.chunks_exact(self.width).zip(self.scores.chunks_exact(self.width)).enumerate() {
             for (&id, &weight) in ids.iter().zip(weights) {

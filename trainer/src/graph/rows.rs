@@ -1,0 +1,86 @@
+//! Rows of some columns of a table, on whole cache lines.
+//!
+//! A propagation takes a strip of at most 32 columns at a time: a row is then one or two cache lines, and the rows of both sides stay
+//! in the caches from layer to layer.
+
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Floats of a cache line.
+pub(super) const WIDTH: usize = 16;
+
+/// Rows of one parallel task.
+pub(super) const BLOCK: usize = 64;
+
+/// A cache line of a row; what lies beyond the table's columns is zero.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(super) struct Line(pub(super) [f32; WIDTH]);
+
+/// A row of `V` lines.
+pub(super) type Row<const V: usize> = [Line; V];
+
+/// A row of zeros.
+pub(super) const fn zero<const V: usize>() -> Row<V> {
+    [Line([0.0; WIDTH]); V]
+}
+
+/// The columns of each strip: two lines of them, or what is left.
+pub(super) fn strips(dim: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..dim).step_by(2 * WIDTH).map(move |first| first..dim.min(first + 2 * WIDTH))
+}
+
+/// Whether one line holds a strip.
+pub(super) fn is_narrow(columns: &Range<usize>) -> bool {
+    columns.len() <= WIDTH
+}
+
+/// Rows of one side of the graph.
+#[derive(Default)]
+pub(super) struct Rows(Vec<Line>);
+
+impl Rows {
+    pub(super) fn resize<const V: usize>(&mut self, rows: usize) {
+        self.0.resize(rows * V, Line([0.0; WIDTH]));
+    }
+
+    pub(super) fn get<const V: usize>(&self) -> &[Row<V>] {
+        self.0.as_chunks().0
+    }
+
+    /// `write(first, rows)` for each block of rows, in parallel.
+    pub(super) fn par_blocks<const V: usize>(&mut self, write: impl Fn(usize, &mut [Row<V>]) + Sync + Send) {
+        let (rows, _) = self.0.as_chunks_mut();
+        rows.par_chunks_mut(BLOCK).enumerate().for_each(|(block, rows)| write(block * BLOCK, rows));
+    }
+}
+
+/// `scale * values`, then zeros.
+#[inline(always)]
+pub(super) fn load<const V: usize>(values: &[f32], scale: f32) -> Row<V> {
+    let mut row = zero();
+    let (whole, rest) = values.as_chunks::<WIDTH>();
+    for (line, values) in row.iter_mut().zip(whole) {
+        line.0 = values.map(|value| scale * value);
+    }
+    if let Some(line) = row.get_mut(whole.len()) {
+        for (own, value) in line.0.iter_mut().zip(rest) {
+            *own = scale * value;
+        }
+    }
+    row
+}
+
+/// `values = scale * row`, as far as the values go.
+#[inline(always)]
+pub(super) fn store<const V: usize>(row: &Row<V>, scale: f32, values: &mut [f32]) {
+    let (whole, rest) = values.as_chunks_mut::<WIDTH>();
+    for (values, line) in whole.iter_mut().zip(row) {
+        *values = line.0.map(|value| scale * value);
+    }
+    if let Some(line) = row.get(whole.len()) {
+        for (value, own) in rest.iter_mut().zip(line.0) {
+            *value = scale * own;
+        }
+    }
+}
