@@ -146,7 +146,7 @@ impl Stepper {
         let (step, dim) = (self.adam.constants(self.steps + 1), table.dim);
         let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
         blocks(table, moments, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
-            let touched = &mut touched[..block.values.len() / dim];
+            let (gradients, touched) = (&mut gradients[..block.values.len()], &mut touched[..block.values.len() / dim]);
             gradient(at, block.values, gradients, touched);
             self.move_block(block, gradients, touched, step);
         });

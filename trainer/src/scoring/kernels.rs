@@ -31,9 +31,9 @@ pub(crate) fn combine(table: &[f32], places: &[u32], term: impl Fn(u32) -> (u32,
     Arch::new().dispatch(Accumulate { table, ids: places, term: |_, place| term(place), sum });
 }
 
-/// `rows[entry.local()] += entry.weight * table[entry.query()]` for each entry, in order; rows have `dim` values.
-pub(crate) fn scatter_add(dim: usize, rows: &mut [f32], table: &[f32], entries: &[Entry]) {
-    Arch::new().dispatch(ScatterAdd { dim, rows, table, entries });
+/// `rows[entry.local()] += entry.weight * table[entry.query()]` for each entry, in order; marks the rows that are `touched`.
+pub(crate) fn scatter_add(rows: &mut [f32], touched: &mut [bool], table: &[f32], entries: &[Entry]) {
+    Arch::new().dispatch(ScatterAdd { dim: rows.len() / touched.len(), rows, touched, table, entries });
 }
 
 /// Calls the method for the number of vectors in a row, or the last one for any length.
@@ -150,6 +150,7 @@ impl<T: Fn(usize, u32) -> (u32, f32)> Accumulate<'_, T> {
 struct ScatterAdd<'a> {
     dim: usize,
     rows: &'a mut [f32],
+    touched: &'a mut [bool],
     table: &'a [f32],
     entries: &'a [Entry],
 }
@@ -168,6 +169,7 @@ impl ScatterAdd<'_> {
     fn rows<S: Simd, const V: usize>(self, simd: S) {
         let ((rows, _), (table, _)) = (S::as_mut_simd_f32s(self.rows), S::as_simd_f32s(self.table));
         for entry in self.entries {
+            self.touched[entry.local()] = true;
             let (weight, source) = (simd.splat_f32s(entry.weight), vectors::<S, V>(table, entry.query()));
             let row: &mut [S::f32s; V] = (&mut rows[entry.local() * V..][..V]).try_into().expect("the slice has V vectors");
             for at in 0..V {
@@ -179,6 +181,7 @@ impl ScatterAdd<'_> {
     #[inline(always)]
     fn any_rows<S: Simd>(self, simd: S) {
         for entry in self.entries {
+            self.touched[entry.local()] = true;
             let row = &mut self.rows[entry.local() * self.dim..][..self.dim];
             add_scaled(simd, row, entry.weight, &self.table[entry.query() * self.dim..][..self.dim]);
         }
