@@ -141,8 +141,8 @@ proptest! {
             // Each touch rounds the value once, and the moments that all later steps use.
             let allowed = (16.0 * f64::from(f32::EPSILON) * way).max(dense_error.abs());
             prop_assert!(error.abs() <= allowed, "row {row}: off by {error:e}, dense by {dense_error:e}, on a way of {way:e}");
-            prop_assert!((f64::from(moments.first[row]) - first).abs() <= 1e-5 * first_size + 1e-30);
-            prop_assert!((f64::from(moments.second[row]) - second).abs() <= 2e-5 * second + 1e-30);
+            prop_assert!((f64::from(moments.first[row]) - first).abs() <= 1e-4 * first_size + 1e-30);
+            prop_assert!((f64::from(moments.second[row]) - second).abs() <= 1e-4 * second + 1e-30);
         }
     }
 
