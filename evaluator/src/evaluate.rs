@@ -35,7 +35,8 @@ pub struct TrialValues {
     pub user_ids: Vec<String>,
     /// Each metric's values, in the order of `users`.
     pub values: Vec<(MetricAt, Vec<f64>)>,
-    /// How many users have a held-out item whose rank depends on the rule for ties.
+    /// How many users have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest
+    /// cutoff.
     pub tied_users: usize,
 }
 
@@ -93,7 +94,9 @@ impl Task<'_> {
                 format!("the scorer has {} items, the dataset {}; was it trained on another dataset?", scorer.items(), dataset.items());
             return Err(Error::Ranking { reason });
         }
-        let rankings = rank::rank(&scorer, &dataset.train, masked, dataset.split(*split), settings.ties, *memory)
+        let metrics = settings.metric_ats();
+        let (part, limit) = (dataset.split(*split), metric::depth(&metrics));
+        let rankings = rank::rank_within(&scorer, &dataset.train, masked, part, settings.ties, *memory, limit)
             .map_err(|error| with_own_ids(error, dataset))?;
         Ok(TrialValues {
             trial: candidate.trial.clone(),
@@ -101,7 +104,7 @@ impl Task<'_> {
             dataset: candidate.dataset.clone(),
             split: *split,
             user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
-            values: settings.metric_ats().into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
+            values: metrics.into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
             tied_users: rankings.tied_users(),
             users: rankings.users,
         })

@@ -35,8 +35,18 @@ pub enum Metric {
     Auc,
 }
 
+/// The last rank that any of the metrics looks at; `None` when one looks at the whole list of candidates.
+pub fn depth(metrics: &[MetricAt]) -> Option<u32> {
+    metrics.iter().try_fold(0, |deepest: u32, at| at.cutoff.map(|cutoff| deepest.max(cutoff)))
+}
+
 /// One value for each ranked user, in the order of [`Rankings::users`]. Without a cutoff the whole list of candidates counts.
+///
+/// # Panics
+/// When the metric looks beyond the [limit](Rankings::limit) of the rankings.
 pub fn values(rankings: &Rankings, at: MetricAt, recall: Recall) -> Vec<f64> {
+    let known = rankings.limit().is_none_or(|limit| at.cutoff.is_some_and(|cutoff| cutoff <= limit));
+    assert!(known, "{at} looks beyond rank {}, where the ranking ends", rankings.limit().unwrap_or_default());
     rankings.iter().map(|ranked| value(ranked, at, recall)).collect()
 }
 

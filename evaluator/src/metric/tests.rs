@@ -96,3 +96,10 @@ fn names_are_parsed_and_printed() {
         assert!(text.parse::<MetricAt>().unwrap_err().to_string().contains(text));
     }
 }
+
+#[test]
+fn a_ranking_goes_as_deep_as_its_metrics_look() {
+    let metrics = |texts: &[&str]| -> Vec<MetricAt> { texts.iter().map(|text| text.parse().unwrap()).collect() };
+    assert_eq!(depth(&metrics(&["ndcg@20", "recall@50", "mrr@5"])), Some(50));
+    assert_eq!(depth(&metrics(&["ndcg@20", "auc"])), None);
+}

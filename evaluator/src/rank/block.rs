@@ -15,6 +15,8 @@ pub(super) struct Task<'a> {
     pub(super) masked: &'a [&'a Interactions],
     pub(super) held_out: &'a Interactions,
     pub(super) ties: Ties,
+    /// The last rank that is asked for.
+    pub(super) limit: Option<u32>,
 }
 
 impl Task<'_> {
@@ -22,17 +24,21 @@ impl Task<'_> {
     pub(super) fn rank(&self, users: &[u32], scratch: &mut Scratch) -> Result<Rankings> {
         self.scores.load(users, scratch);
         let mut tallies: Vec<Tally> = users.iter().enumerate().map(|(position, &user)| self.tally(position, user, scratch)).collect();
+        // The tallies of the users that are still loaded.
+        let mut loaded: Vec<usize> = (0..users.len()).collect();
         for tile in self.scores.tiles() {
-            self.scores.score(tile.clone(), scratch);
-            for (tally, row) in tallies.iter_mut().zip(scratch.scores.chunks_exact_mut(TILE)) {
-                let row = &mut row[..tile.len()];
-                if check::not_finite(row).is_some() {
+            self.scores.score(loaded.len(), tile.clone(), scratch);
+            for (&at, row) in loaded.iter().zip(scratch.scores.chunks_exact_mut(TILE)) {
+                if self.scores.to_check() && check::not_finite(&row[..tile.len()]).is_some() {
                     return Err(check::first_not_finite(self.scores, users, scratch));
                 }
-                tally.count(tile.clone(), row);
+                tallies[at].count(tile.clone(), row);
+            }
+            if !self.scores.to_check() {
+                self.leave(&tallies, &mut loaded, scratch);
             }
         }
-        let mut rankings = Rankings::default();
+        let mut rankings = Rankings::new(self.limit);
         for (tally, &user) in tallies.into_iter().zip(users) {
             tally.finish(user, self.scores.items(), self.ties, &mut rankings);
         }
@@ -43,6 +49,23 @@ impl Task<'_> {
         let held_out = self.held_out.row(user as usize);
         let mut scores = Vec::with_capacity(held_out.len());
         self.scores.score_some(position, held_out, scratch, &mut scores);
-        Tally::new(user as usize, held_out, &scores, self.masked)
+        Tally::new(user as usize, held_out, scores, self.masked, self.limit)
+    }
+
+    /// Scores no more for the users that are done: those behind them move up.
+    fn leave(&self, tallies: &[Tally], loaded: &mut Vec<usize>, scratch: &mut Scratch) {
+        let mut position = 0..;
+        let mut kept = 0;
+        loaded.retain(|&at| {
+            let from = position.next().expect("positions do not end");
+            let stays = !tallies[at].done();
+            if stays {
+                if from > kept {
+                    self.scores.keep(from, kept, scratch);
+                }
+                kept += 1;
+            }
+            stays
+        });
     }
 }

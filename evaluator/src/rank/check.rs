@@ -51,7 +51,7 @@ pub(super) fn not_finite(scores: &[f32]) -> Option<usize> {
 pub(super) fn first_not_finite(scores: &Scores<'_>, users: &[u32], scratch: &mut Scratch) -> Error {
     let mut first = (usize::MAX, 0);
     for tile in scores.tiles() {
-        scores.score(tile.clone(), scratch);
+        scores.score(users.len(), tile.clone(), scratch);
         for (position, row) in scratch.scores.chunks_exact(TILE).take(users.len().min(first.0)).enumerate() {
             if let Some(at) = not_finite(&row[..tile.len()]) {
                 first = (position, tile.start + at);

@@ -7,39 +7,40 @@
 //! ```
 
 use super::{
-    product::product,
+    aligned::Aligned,
+    bound,
+    product::{PANEL, product},
     scores::{Scratch, TILE},
 };
 use crate::{Matrix, Similarity};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Vectors shorter than this are padded with zeros; see [`product`].
-const SHORTEST: usize = 4;
-
 /// User and item vectors, ready for products.
 pub(super) struct Factors<'a> {
     users: &'a Matrix,
     items: &'a Matrix,
     similarity: Similarity,
-    /// The length of a folded and padded vector.
+    /// The length of a folded vector.
     dim: usize,
-    /// All tiles, `[tiles, dim, TILE]`, where memory allows; otherwise each block of users makes them again.
-    tiles: Option<Vec<f32>>,
+    /// All items, `[panels, dim, PANEL]`, where memory allows; otherwise each block of users packs them again.
+    panels: Option<Aligned>,
+    /// Whether a score can be NaN or infinite.
+    pub(super) to_check: bool,
 }
 
 impl<'a> Factors<'a> {
     pub(super) fn new(users: &'a Matrix, items: &'a Matrix, similarity: Similarity, memory: usize) -> Self {
-        let folded = items.dim + usize::from(similarity == Similarity::NegativeSquaredDistance);
-        let mut factors = Self { users, items, similarity, dim: folded.max(SHORTEST), tiles: None };
-        let length = items.rows.div_ceil(TILE) * TILE * factors.dim;
-        if length * size_of::<f32>() <= memory / 2 {
-            let mut tiles = vec![0.0; length];
-            tiles.par_chunks_mut(factors.dim * TILE).enumerate().for_each(|(tile, out)| {
-                let first = tile * TILE;
-                factors.pack(first..(first + TILE).min(items.rows), TILE, out);
+        let dim = folded(items.dim, similarity);
+        let to_check = bound::to_check(largest_sum(users, items, similarity));
+        let mut factors = Self { users, items, similarity, dim, panels: None, to_check };
+        if packed_bytes(items.rows, dim) <= memory / 2 {
+            let mut panels = Aligned::zeros(items.rows.next_multiple_of(PANEL) * dim);
+            panels.par_chunks_exact_mut(dim * PANEL).enumerate().for_each(|(panel, out)| {
+                let first = panel * PANEL;
+                factors.pack(first..(first + PANEL).min(items.rows), out);
             });
-            factors.tiles = Some(tiles);
+            factors.panels = Some(panels);
         }
         factors
     }
@@ -50,44 +51,49 @@ impl<'a> Factors<'a> {
 
     /// Bytes of working space for each user of a block, and for each block.
     pub(super) fn working_space(&self) -> (usize, usize) {
-        let tile = if self.tiles.is_some() { 0 } else { self.dim * TILE };
-        ((self.dim + TILE) * size_of::<f32>(), tile * size_of::<f32>())
+        let packed = if self.panels.is_some() { PANEL } else { TILE };
+        ((self.dim + TILE) * size_of::<f32>(), self.dim * packed * size_of::<f32>())
     }
 
-    /// Puts the users' vectors into the scratch, and zeros up to a multiple of eight users.
+    /// Puts the users' vectors into the scratch.
     pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
-        scratch.vectors.clear();
-        scratch.vectors.resize(users.len().next_multiple_of(8) * self.dim, 0.0);
+        scratch.vectors.grow(users.len() * self.dim);
         for (&user, out) in users.iter().zip(scratch.vectors.chunks_exact_mut(self.dim)) {
             self.user_vector(user as usize, out);
         }
-        scratch.scores.resize(users.len().next_multiple_of(8) * TILE, 0.0);
     }
 
-    /// Scores of the loaded users for a range of items within one tile.
-    pub(super) fn score(&self, range: Range<usize>, scratch: &mut Scratch) {
+    /// Keeps the vector of the user at `from`, at `to`.
+    pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
+        scratch.vectors.copy_within(from * self.dim..(from + 1) * self.dim, to * self.dim);
+    }
+
+    /// Scores of the first `users` loaded users for the items of a tile.
+    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
         let Scratch { vectors, scores, packed, .. } = scratch;
-        let tile = match &self.tiles {
-            Some(tiles) => &tiles[range.start * self.dim..][..self.dim * TILE],
+        let panels = match &self.panels {
+            Some(panels) => &panels[tile.start * self.dim..][..tile.len().next_multiple_of(PANEL) * self.dim],
             None => {
-                packed.resize(self.dim * TILE, 0.0);
-                self.pack(range.clone(), TILE, packed);
-                packed
+                packed.grow(self.dim * TILE);
+                for (first, out) in tile.clone().step_by(PANEL).zip(packed.chunks_exact_mut(self.dim * PANEL)) {
+                    self.pack(first..(first + PANEL).min(tile.end), out);
+                }
+                &packed[..tile.len().next_multiple_of(PANEL) * self.dim]
             }
         };
-        product(vectors, self.dim, tile, TILE, range.len().next_multiple_of(16), scores);
+        product(&vectors[..users * self.dim], self.dim, panels, scores, TILE);
     }
 
     /// Scores of the loaded user at `position` for some items, in the bits of [`score`](Self::score).
     pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
-        let group = (position / 8) * 8 * self.dim..(position / 8 + 1) * 8 * self.dim;
-        let Scratch { vectors, scores, packed, .. } = scratch;
-        for items in items.chunks(TILE) {
-            let width = items.len().next_multiple_of(16);
-            packed.resize(packed.len().max(self.dim * width), 0.0);
-            self.pack(items.iter().map(|&item| item as usize), width, packed);
-            product(&vectors[group.clone()], self.dim, packed, width, width, scores);
-            out.extend_from_slice(&scores[(position % 8) * width..][..items.len()]);
+        let Scratch { vectors, packed, .. } = scratch;
+        let vector = &vectors[position * self.dim..][..self.dim];
+        packed.grow(self.dim * PANEL);
+        for items in items.chunks(PANEL) {
+            let mut scores = [0.0; PANEL];
+            self.pack(items.iter().map(|&item| item as usize), packed);
+            product(vector, self.dim, &packed[..self.dim * PANEL], &mut scores, PANEL);
+            out.extend_from_slice(&scores[..items.len()]);
         }
     }
 
@@ -99,19 +105,14 @@ impl<'a> Factors<'a> {
         }
     }
 
-    /// Item vectors as columns: `[dim, width]`, zeros behind the last item.
-    fn pack(&self, items: impl IntoIterator<Item = usize>, width: usize, out: &mut [f32]) {
+    /// Item vectors as the first columns of a panel, `[dim, PANEL]`; the other columns stay as they are.
+    fn pack(&self, items: impl IntoIterator<Item = usize>, panel: &mut [f32]) {
         let mut vector = vec![0.0; self.dim];
-        let mut filled = 0;
         for (column, item) in items.into_iter().enumerate() {
             self.item_vector(item, &mut vector);
-            for (d, value) in vector.iter().enumerate() {
-                out[d * width + column] = *value;
+            for (row, value) in panel.chunks_exact_mut(PANEL).zip(&vector) {
+                row[column] = *value;
             }
-            filled = column + 1;
-        }
-        for row in out.chunks_exact_mut(width).take(self.dim) {
-            row[filled..].fill(0.0);
         }
     }
 
@@ -131,6 +132,28 @@ impl<'a> Factors<'a> {
             out[row.len()] = squared_norm(row) as f32;
         }
     }
+}
+
+/// No sum on the way to a score is further from zero; NaN or infinite where a value is.
+fn largest_sum(users: &Matrix, items: &Matrix, similarity: Similarity) -> f64 {
+    let (user, item) = (bound::largest(&users.values), bound::largest(&items.values));
+    let term = match similarity {
+        Similarity::Dot => user * item,
+        Similarity::Cosine if user.is_finite() && item.is_finite() => 1.0,
+        Similarity::Cosine => f64::INFINITY,
+        Similarity::NegativeSquaredDistance => (2.0 * user + item) * item,
+    };
+    items.dim as f64 * term
+}
+
+/// The length of a folded vector.
+fn folded(dim: usize, similarity: Similarity) -> usize {
+    dim + usize::from(similarity == Similarity::NegativeSquaredDistance)
+}
+
+/// Bytes of all items as panels.
+fn packed_bytes(items: usize, dim: usize) -> usize {
+    items.next_multiple_of(PANEL) * dim * size_of::<f32>()
 }
 
 /// Copies a vector, divided by its norm for the cosine.

@@ -1,6 +1,9 @@
 //! Scores as sums of the weight rows of a user's train items.
 
-use super::scores::{Scratch, TILE};
+use super::{
+    bound,
+    scores::{Scratch, TILE},
+};
 use crate::Matrix;
 use dataset::Interactions;
 use std::ops::Range;
@@ -8,12 +11,23 @@ use std::ops::Range;
 /// Item-to-item weights and the histories that they are summed over.
 pub(super) struct ItemWeights<'a> {
     /// `[items, items]`
-    pub(super) weights: &'a Matrix,
+    weights: &'a Matrix,
     /// The users' train items.
-    pub(super) history: &'a Interactions,
+    history: &'a Interactions,
+    /// Whether a score can be NaN or infinite.
+    pub(super) to_check: bool,
 }
 
-impl ItemWeights<'_> {
+impl<'a> ItemWeights<'a> {
+    pub(super) fn new(weights: &'a Matrix, history: &'a Interactions) -> Self {
+        let longest = (0..history.users()).map(|user| history.row(user).len()).max().unwrap_or(0);
+        Self { weights, history, to_check: bound::to_check(longest as f64 * bound::largest(&weights.values)) }
+    }
+
+    pub(super) fn items(&self) -> usize {
+        self.weights.rows
+    }
+
     /// Bytes of working space for each user of a block.
     pub(super) fn working_space(&self) -> (usize, usize) {
         (TILE * size_of::<f32>(), 0)
@@ -22,16 +36,15 @@ impl ItemWeights<'_> {
     pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
         scratch.users.clear();
         scratch.users.extend_from_slice(users);
-        scratch.scores.resize(users.len() * TILE, 0.0);
     }
 
-    /// Scores of the loaded users for a range of items within one tile.
-    pub(super) fn score(&self, range: Range<usize>, scratch: &mut Scratch) {
-        for (&user, row) in scratch.users.iter().zip(scratch.scores.chunks_exact_mut(TILE)) {
-            let row = &mut row[..range.len()];
+    /// Scores of the first `users` loaded users for the items of a tile.
+    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+        for (&user, row) in scratch.users[..users].iter().zip(scratch.scores.chunks_exact_mut(TILE)) {
+            let row = &mut row[..tile.len()];
             row.fill(0.0);
             for &item in self.history.row(user as usize) {
-                add(row, &self.weights.row(item as usize)[range.clone()]);
+                add(row, &self.weights.row(item as usize)[tile.clone()]);
             }
         }
     }

@@ -4,12 +4,17 @@
 //! a user's held-out items are known first, so that ranks are counts of the items above them. Nothing is sorted, and no
 //! `[users, items]` matrix ever exists. Every score is the same sum in the same order wherever its item stands in a tile, so the
 //! results have the same bits for any number of threads and any memory budget.
+//!
+//! Where only the first ranks are asked for, a user leaves its block once that many items stand before each of its held-out items.
 
+mod aligned;
 mod block;
+mod bound;
 mod check;
 mod count;
 mod factors;
 mod item_weights;
+mod memory;
 mod product;
 mod rankings;
 mod scores;
@@ -19,6 +24,7 @@ mod top_k;
 #[cfg(test)]
 mod tests;
 
+pub use memory::rank_memory;
 pub use rankings::{Ranked, Rankings};
 pub use top_k::top_k;
 
@@ -46,14 +52,32 @@ pub fn rank(
     ties: Ties,
     memory: usize,
 ) -> Result<Rankings> {
+    rank_within(scorer, history, masked, held_out, ties, memory, None)
+}
+
+/// The same, where no rank beyond `limit` is asked for: the ranks within it are those of [`rank()`]. Users leave the work as soon as
+/// `limit` items stand before each of their held-out items, so this is faster by far. [`metric::depth`](crate::metric::depth) says
+/// which limit metrics need.
+///
+/// # Errors
+/// Those of [`rank()`].
+pub fn rank_within(
+    scorer: &Scorer,
+    history: &Interactions,
+    masked: &[&Interactions],
+    held_out: &Interactions,
+    ties: Ties,
+    memory: usize,
+    limit: Option<u32>,
+) -> Result<Rankings> {
     check::sizes(scorer, history, masked, held_out.users())?;
     check::held_out(scorer, masked, held_out)?;
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
     let scores = Scores::new(scorer, history, memory);
-    let task = Task { scores: &scores, masked, held_out, ties };
+    let task = Task { scores: &scores, masked, held_out, ties, limit };
     let blocks: Vec<Result<Rankings>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))
         .map_init(Scratch::default, |scratch, users| task.rank(users, scratch))
         .collect();
-    Rankings::concat(blocks)
+    Rankings::concat(blocks, limit)
 }

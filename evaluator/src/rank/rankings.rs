@@ -2,6 +2,9 @@
 
 use crate::Result;
 
+/// The rank of a held-out item that stands behind the last rank asked for.
+pub(super) const BEYOND: u32 = u32::MAX;
+
 /// The ranks of all users that have held-out items, by user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rankings {
@@ -14,6 +17,7 @@ pub struct Rankings {
     candidates: Vec<u32>,
     auc: Vec<f64>,
     tied: Vec<bool>,
+    limit: Option<u32>,
 }
 
 /// Where one user's held-out items stand.
@@ -21,17 +25,27 @@ pub struct Rankings {
 pub struct Ranked<'a> {
     /// The user's dense id.
     pub user: u32,
-    /// The held-out items' ranks: ascending, distinct, the best possible being 1.
+    /// The held-out items' ranks: ascending, distinct, the best possible being 1; `u32::MAX` for all beyond [`Rankings::limit`].
     pub ranks: &'a [u32],
     /// How many items were ranked: all that are not masked, held-out ones included.
     pub candidates: u32,
-    /// Share of (held-out, other candidate) pairs in the right order, ties counting half; 0.5 where there is no other candidate.
+    /// Share of (held-out, other candidate) pairs in the right order, ties counting half; 0.5 where there is no other candidate, NaN where there is a
+    /// limit.
     pub auc: f64,
-    /// Whether another candidate has the score of a held-out item.
+    /// Whether another candidate has the score of a held-out item; with a limit, of one that is within it under some rule for ties.
     pub tied: bool,
 }
 
 impl Rankings {
+    pub(super) fn new(limit: Option<u32>) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// The last rank that is known; `None` when all are.
+    pub fn limit(&self) -> Option<u32> {
+        self.limit
+    }
+
     /// The number of ranked users.
     pub fn len(&self) -> usize {
         self.users.len()
@@ -53,28 +67,25 @@ impl Rankings {
         })
     }
 
-    /// How many users have a held-out item whose rank depends on the rule for ties.
+    /// How many users are [tied](Ranked::tied).
     pub fn tied_users(&self) -> usize {
         self.tied.iter().filter(|&&tied| tied).count()
     }
 
-    pub(super) fn push(&mut self, user: u32, ranks: impl Iterator<Item = u32>, candidates: u32, auc: f64, tied: bool) {
-        self.users.push(user);
-        self.ranks.extend(ranks);
+    pub(super) fn push(&mut self, ranked: Ranked<'_>) {
+        self.users.push(ranked.user);
+        self.ranks.extend_from_slice(ranked.ranks);
         self.ends.push(self.ranks.len());
-        self.candidates.push(candidates);
-        self.auc.push(auc);
-        self.tied.push(tied);
+        self.candidates.push(ranked.candidates);
+        self.auc.push(ranked.auc);
+        self.tied.push(ranked.tied);
     }
 
-    /// Joins the blocks of users; the first block's error wins.
-    pub(super) fn concat(blocks: Vec<Result<Self>>) -> Result<Self> {
-        let mut all = Self::default();
+    /// Joins the blocks of users, all with this limit; the first block's error wins.
+    pub(super) fn concat(blocks: Vec<Result<Self>>, limit: Option<u32>) -> Result<Self> {
+        let mut all = Self::new(limit);
         for block in blocks {
-            let block = block?;
-            for ranked in block.iter() {
-                all.push(ranked.user, ranked.ranks.iter().copied(), ranked.candidates, ranked.auc, ranked.tied);
-            }
+            block?.iter().for_each(|ranked| all.push(ranked));
         }
         Ok(all)
     }

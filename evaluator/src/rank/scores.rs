@@ -1,15 +1,15 @@
 //! Scores of a block of users, one tile of items after the other.
 
-use super::{factors::Factors, item_weights::ItemWeights};
+use super::{aligned::Aligned, factors::Factors, item_weights::ItemWeights};
 use crate::Scorer;
 use dataset::Interactions;
 use std::ops::Range;
 
 /// Items of a tile: with a block of users, its scores stay in the second-level cache.
-pub(super) const TILE: usize = 768;
+pub(super) const TILE: usize = 384;
 
 /// Users of a block at most: enough to pay for the way of a tile into the cache.
-const USERS: usize = 128;
+pub(super) const USERS: usize = 256;
 
 /// A scorer, made ready for all users.
 pub(super) enum Scores<'a> {
@@ -23,25 +23,25 @@ pub(super) struct Scratch {
     /// The loaded users.
     pub(super) users: Vec<u32>,
     /// Their vectors, `[users, dim]`.
-    pub(super) vectors: Vec<f32>,
+    pub(super) vectors: Aligned,
     /// Scores of the last tile, `[users, TILE]`.
-    pub(super) scores: Vec<f32>,
-    /// Item vectors as columns.
-    pub(super) packed: Vec<f32>,
+    pub(super) scores: Aligned,
+    /// Item vectors as panels.
+    pub(super) packed: Aligned,
 }
 
 impl<'a> Scores<'a> {
     pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, memory: usize) -> Self {
         match scorer {
             Scorer::Factors { users, items, similarity } => Self::Factors(Factors::new(users, items, *similarity, memory)),
-            Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights { weights, history }),
+            Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights::new(weights, history)),
         }
     }
 
     pub(super) fn items(&self) -> usize {
         match self {
             Self::Factors(factors) => factors.items(),
-            Self::ItemWeights(weights) => weights.weights.rows,
+            Self::ItemWeights(weights) => weights.items(),
         }
     }
 
@@ -59,11 +59,20 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// Fills `scratch.scores` with the loaded users' scores for the items of a tile.
-    pub(super) fn score(&self, tile: Range<usize>, scratch: &mut Scratch) {
+    /// Keeps the user loaded at `from`, at `to`.
+    pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
         match self {
-            Self::Factors(factors) => factors.score(tile, scratch),
-            Self::ItemWeights(weights) => weights.score(tile, scratch),
+            Self::Factors(factors) => factors.keep(from, to, scratch),
+            Self::ItemWeights(_) => scratch.users[to] = scratch.users[from],
+        }
+    }
+
+    /// Fills `scratch.scores` with the scores of the first `users` loaded users for the items of a tile.
+    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+        scratch.scores.grow(users * TILE);
+        match self {
+            Self::Factors(factors) => factors.score(users, tile, scratch),
+            Self::ItemWeights(weights) => weights.score(users, tile, scratch),
         }
     }
 
@@ -72,6 +81,14 @@ impl<'a> Scores<'a> {
         match self {
             Self::Factors(factors) => factors.score_some(position, items, scratch, out),
             Self::ItemWeights(weights) => weights.score_some(position, items, scratch, out),
+        }
+    }
+
+    /// Whether a score can be NaN or infinite.
+    pub(super) fn to_check(&self) -> bool {
+        match self {
+            Self::Factors(factors) => factors.to_check,
+            Self::ItemWeights(weights) => weights.to_check,
         }
     }
 

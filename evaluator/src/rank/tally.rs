@@ -1,6 +1,10 @@
 //! One user's counts while the tiles go by.
 
-use super::{count::count, rankings::Rankings};
+use super::{
+    count::Counts,
+    product::PANEL,
+    rankings::{BEYOND, Ranked, Rankings},
+};
 use crate::settings::Ties;
 use dataset::Interactions;
 use std::ops::Range;
@@ -11,26 +15,21 @@ pub(super) struct Tally {
     hidden: Vec<(u32, Option<f32>)>,
     /// How many of them were passed.
     passed: usize,
-    /// Scores of the held-out items, descending.
-    thresholds: Vec<f32>,
-    at_least: Vec<u32>,
-    above: Vec<u32>,
+    held_out: usize,
+    counts: Counts,
 }
 
 impl Tally {
-    /// For held-out items and their scores.
-    pub(super) fn new(user: usize, held_out: &[u32], scores: &[f32], masked: &[&Interactions]) -> Self {
-        let mut thresholds = scores.to_vec();
-        thresholds.sort_unstable_by(|a, b| b.total_cmp(a));
-        let mut hidden: Vec<(u32, Option<f32>)> = held_out.iter().zip(scores).map(|(&item, &score)| (item, Some(score))).collect();
+    /// For held-out items and their scores; ranks beyond the limit need not be known.
+    pub(super) fn new(user: usize, held_out: &[u32], scores: Vec<f32>, masked: &[&Interactions], limit: Option<u32>) -> Self {
+        let mut hidden: Vec<(u32, Option<f32>)> = held_out.iter().zip(&scores).map(|(&item, &score)| (item, Some(score))).collect();
         hidden.extend(masked.iter().flat_map(|masked| masked.row(user)).map(|&item| (item, None)));
         hidden.sort_unstable_by_key(|&(item, _)| item);
         hidden.dedup_by_key(|&mut (item, _)| item);
-        let zeros = vec![0; thresholds.len()];
-        Self { hidden, passed: 0, thresholds, at_least: zeros.clone(), above: zeros }
+        Self { hidden, passed: 0, held_out: held_out.len(), counts: Counts::new(scores, limit) }
     }
 
-    /// Counts the scores of one tile's items; those of hidden items become NaN.
+    /// Counts the scores of one tile's items; those of hidden items, and what stands behind the last item, become NaN.
     ///
     /// # Panics
     /// When a held-out item's score is not the foreseen one to the last bit: then its ties would be judged wrongly.
@@ -43,25 +42,37 @@ impl Tally {
             *score = f32::NAN;
             self.passed += 1;
         }
-        count(scores, &self.thresholds, &mut self.at_least, &mut self.above);
+        let whole = tile.len().next_multiple_of(PANEL);
+        scores[tile.len()..whole].fill(f32::NAN);
+        self.counts.count(&scores[..whole]);
+    }
+
+    /// Whether no further score matters.
+    pub(super) fn done(&self) -> bool {
+        self.counts.done()
     }
 
     /// Turns the counts into ranks.
     pub(super) fn finish(self, user: u32, items: usize, ties: Ties, rankings: &mut Rankings) {
-        let held_out = self.thresholds.len();
-        let before = match ties {
-            Ties::Pessimistic => &self.at_least,
-            Ties::Optimistic => &self.above,
+        let before = |(at_least, above)| match ties {
+            Ties::Pessimistic => at_least,
+            Ties::Optimistic => above,
         };
-        let ranks = before.iter().zip(1..).map(|(&before, place)| before + place);
-        let candidates = items - self.hidden.len() + held_out;
-        let others = (candidates - held_out) as u64;
+        let limit = rankings.limit().unwrap_or(BEYOND);
+        let ranks = self.counts.asked().map(before).zip(1..).map(|(before, place)| before + place);
+        let mut ranks: Vec<u32> = ranks.take_while(|&rank| rank <= limit).collect();
+        ranks.resize(self.held_out, BEYOND);
+        let candidates = items - self.hidden.len() + self.held_out;
+        let auc = if rankings.limit().is_none() { self.auc(candidates) } else { f64::NAN };
+        let tied = self.counts.asked().any(|(at_least, above)| at_least != above);
+        rankings.push(Ranked { user, ranks: &ranks, candidates: candidates as u32, auc, tied });
+    }
+
+    fn auc(&self, candidates: usize) -> f64 {
+        let others = (candidates - self.held_out) as u64;
         // Twice the number of (held-out, other) pairs in the right order, a tie being half of one.
-        let ordered: u64 =
-            self.at_least.iter().zip(&self.above).map(|(&least, &above)| 2 * others - u64::from(least) - u64::from(above)).sum();
-        let pairs = 2 * others * held_out as u64;
-        let auc = if pairs == 0 { 0.5 } else { ordered as f64 / pairs as f64 };
-        let tied = self.at_least != self.above;
-        rankings.push(user, ranks, candidates as u32, auc, tied);
+        let ordered: u64 = self.counts.asked().map(|(least, above)| 2 * others - u64::from(least) - u64::from(above)).sum();
+        let pairs = 2 * others * self.held_out as u64;
+        if pairs == 0 { 0.5 } else { ordered as f64 / pairs as f64 }
     }
 }

@@ -117,6 +117,25 @@ proptest! {
     }
 
     #[test]
+    fn a_limit_leaves_the_ranks_within_it(problem in problem(), optimistic: bool, limit in 1u32..45) {
+        let ties = if optimistic { Ties::Optimistic } else { Ties::Pessimistic };
+        let masked = [&problem.history];
+        let all = rank(&problem.scorer, &problem.history, &masked, &problem.held_out, ties, 0).unwrap();
+        let within = rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, ties, 0, Some(limit)).unwrap();
+        prop_assert_eq!(&all.users, &within.users);
+        for (all, within) in all.iter().zip(within.iter()) {
+            let expected: Vec<u32> = all.ranks.iter().map(|&rank| if rank <= limit { rank } else { u32::MAX }).collect();
+            prop_assert_eq!(within.ranks, &expected[..]);
+            prop_assert_eq!(within.candidates, all.candidates);
+            prop_assert!(all.tied || !within.tied);
+            prop_assert!(within.auc.is_nan());
+        }
+        let best = rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Optimistic, 0, Some(limit)).unwrap();
+        let worst = rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, 0, Some(limit)).unwrap();
+        prop_assert!(best.iter().zip(worst.iter()).all(|(best, worst)| best.tied == worst.tied && (best.tied || best.ranks == worst.ranks)));
+    }
+
+    #[test]
     fn the_top_k_is_the_head_of_a_full_sort(problem in problem(), k in 0usize..45) {
         let users: Vec<u32> = (0..problem.history.users() as u32).rev().collect();
         let masked = [&problem.history, &problem.validation];
@@ -159,7 +178,10 @@ fn threads_and_memory_do_not_change_a_bit() {
                 let rankings = rank(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, memory).unwrap();
                 let users: Vec<u32> = (0..301).collect();
                 let lists = top_k(&problem.scorer, &problem.history, &masked, &users, 20, memory).unwrap();
-                (rankings, lists)
+                let within =
+                    rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, memory, Some(20));
+                let ranks: Vec<Vec<u32>> = within.unwrap().iter().map(|ranked| ranked.ranks.to_vec()).collect();
+                (rankings, lists, ranks)
             })
         };
         let expected = run(1, usize::MAX);
@@ -215,6 +237,19 @@ fn the_first_score_that_is_not_finite_is_named() {
         let error = one_user(scores.clone(), &[held_out], Ties::Pessimistic).unwrap_err();
         assert!(matches!(error, Error::NotFinite { user: 0, item: 900 }), "{error}");
     }
+}
+
+#[test]
+fn a_score_that_overflows_is_named_although_its_user_is_done() {
+    let matrix = |values: Vec<f32>| Matrix { rows: values.len() / 2, dim: 2, values };
+    let mut items: Vec<f32> = (0..4000).map(|item| 4000.0 - item as f32).collect();
+    items[3501] = 3e38;
+    let scorer = Scorer::Factors { users: matrix(vec![2.0, 2.0]), items: matrix(items), similarity: Similarity::Dot };
+    let (none, held_out) = (Interactions::empty(1), Interactions::from_pairs(1, [(0, 1900)].into_iter()));
+    let error = rank_within(&scorer, &none, &[], &held_out, Ties::Pessimistic, 0, Some(5)).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { user: 0, item: 1750 }), "{error}");
+    let error = top_k(&scorer, &none, &[], &[0], 5, 0).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { user: 0, item: 1750 }), "{error}");
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 use super::{
     check,
+    count::highest,
     scores::{Scores, Scratch, TILE, users_per_block},
 };
 use crate::{Error, Result, Scorer};
 use dataset::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// Scores that are looked at together: where none of them is good enough, none is compared.
+const CHUNK: usize = 96;
 
 /// A user's best items and their scores.
 type List = Vec<(u32, f32)>;
@@ -40,12 +44,12 @@ pub fn top_k(
 
 fn block(scores: &Scores<'_>, masked: &[&Interactions], users: &[u32], k: usize, scratch: &mut Scratch) -> Result<Vec<List>> {
     scores.load(users, scratch);
-    let mut lists = vec![Best { k, kept: Vec::new() }; users.len()];
+    let mut lists = vec![Best::new(k); users.len()];
     for tile in scores.tiles() {
-        scores.score(tile.clone(), scratch);
+        scores.score(users.len(), tile.clone(), scratch);
         for ((list, row), &user) in lists.iter_mut().zip(scratch.scores.chunks_exact_mut(TILE)).zip(users) {
             let row = &mut row[..tile.len()];
-            if check::not_finite(row).is_some() {
+            if scores.to_check() && check::not_finite(row).is_some() {
                 return Err(check::first_not_finite(scores, users, scratch));
             }
             for masked in masked {
@@ -65,40 +69,49 @@ fn hide(items: &[u32], tile: Range<usize>, row: &mut [f32]) {
     }
 }
 
-/// The best `k` of what was offered so far, and at most `k` more that were better than the worst of them.
+/// The best `k` of what was offered so far, and fewer than `k` more that were better than the worst of them once.
 #[derive(Clone)]
 struct Best {
     k: usize,
     kept: List,
+    /// The score that a newcomer must pass; minus infinity, which no score is, until there are `k`.
+    worst: f32,
 }
 
 impl Best {
+    fn new(k: usize) -> Self {
+        Self { k, kept: Vec::new(), worst: if k == 0 { f32::INFINITY } else { f32::NEG_INFINITY } }
+    }
+
     /// Offers the scores of items from `first` on; NaN is none.
     fn offer(&mut self, first: usize, scores: &[f32]) {
-        if self.k == 0 {
-            return;
-        }
-        let mut worst = self.shrink();
-        for (at, &score) in scores.iter().enumerate() {
-            // Later items have larger ids, so of equal scores the kept one wins.
-            if score > worst || (self.kept.len() < self.k && !score.is_nan()) {
-                self.kept.push(((first + at) as u32, score));
-                if self.kept.len() == self.k || self.kept.len() == 2 * self.k {
-                    worst = self.shrink();
-                }
+        for (first, scores) in (first as u32..).step_by(CHUNK).zip(scores.chunks(CHUNK)) {
+            if highest(scores) > self.worst {
+                self.offer_chunk(first, scores);
             }
         }
     }
 
-    /// Keeps the best `k` and gives the score that a newcomer must pass.
-    fn shrink(&mut self) -> f32 {
-        if self.kept.len() < self.k {
-            return f32::INFINITY;
+    fn offer_chunk(&mut self, first: u32, scores: &[f32]) {
+        let mut worst = self.worst;
+        for (item, &score) in (first..).zip(scores) {
+            // Later items have larger ids, so of equal scores the kept one wins.
+            if score > worst {
+                self.kept.push((item, score));
+                worst = self.shrink();
+            }
         }
-        let (_, worst, _) = self.kept.select_nth_unstable_by(self.k - 1, better);
-        let worst = worst.1;
-        self.kept.truncate(self.k);
-        worst
+    }
+
+    /// Drops what is not among the best `k` when there are `2 k`, and gives the score that a newcomer must pass.
+    fn shrink(&mut self) -> f32 {
+        let full = self.kept.len() == 2 * self.k || (self.kept.len() == self.k && self.worst == f32::NEG_INFINITY);
+        if full {
+            let (_, worst, _) = self.kept.select_nth_unstable_by(self.k - 1, better);
+            self.worst = worst.1;
+            self.kept.truncate(self.k);
+        }
+        self.worst
     }
 
     fn finish(mut self, offset: f32) -> List {

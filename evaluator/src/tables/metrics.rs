@@ -4,7 +4,7 @@
 //! trial, method, dataset, split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users: uint32
 //! ```
 //! Rows follow the trials as given, then the metrics as given. `users` is how many the mean is over; `tied_users` of them have a
-//! held-out item whose rank depends on the rule for ties.
+//! held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest cutoff.
 
 use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
@@ -29,7 +29,8 @@ pub struct MetricRow {
     pub value: f64,
     /// How many users have held-out items.
     pub users: usize,
-    /// How many of them have a held-out item whose rank depends on the rule for ties.
+    /// How many of them have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the
+    /// largest cutoff.
     pub tied_users: usize,
 }
 
