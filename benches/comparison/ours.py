@@ -1,0 +1,131 @@
+"""The runs of ranksweep: whole processes of the release build on generated sweep files, as users start them.
+
+Training holds nothing out, as the peers do. An epoch's seconds are the best difference in `curve.parquet`; of the first epoch they
+include starting the threads, of the last one the writing of the checkpoint. With softmax-at-k every epoch includes a whole update of
+the quantiles, of which the peers are charged a fifth.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import machine
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = ROOT / "target/release/ranksweep"
+RANKING = ROOT / "target/release/examples/full_ranking"
+
+SOFTMAX_AT_K = {
+    "backbones": [{"kind": "mf", "dim": 64, "init": {"kind": "normal", "std": 1.0}}],
+    "losses": [{"kind": "softmax-at-k", "cutoff": 20, "temperature": 0.2, "weight_temperature": 2.25, "quantile_every": 1}],
+    "samplers": [{"kind": "uniform", "negatives": 1000}],
+    "optimizer": {"kind": "adam", "learning_rate": 0.1},
+}
+BPR = {
+    "backbones": [{"kind": "mf", "dim": 64}],
+    "losses": [{"kind": "bpr"}],
+    "samplers": [{"kind": "uniform", "negatives": 1}],
+    "optimizer": {"kind": "adam", "learning_rate": 0.001},
+}
+LIGHT_GCN = BPR | {"backbones": [{"kind": "light-gcn", "dim": 64, "layers": 3}]}
+
+
+def build():
+    command = ["cargo", "build", "--release", "--workspace", "--bins", "--example", "full_ranking", "--locked", "--quiet"]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def version():
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude", "*"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    return commit.stdout.strip() or "unknown"
+
+
+def given(name, data):
+    """A dataset that comes split."""
+    part = lambda which: str(data / name / f"{which}.tsv.gz")
+    return {"name": name, "source": {"format": "splits", "train": part("train"), "test": part("test")}}
+
+
+def synthetic(millions):
+    """A dataset of so many million interactions, 50 for each user and 100 for each item, all of them train but a few."""
+    size = {"users": 20_000 * millions, "items": 10_000 * millions, "interactions": 1_000_000 * millions}
+    split = {"kind": "random", "test": 0.02, "seed": 1}
+    return {"name": f"synthetic-{millions}M", "source": {"format": "synthetic", **size}, "split": split}
+
+
+def ratings(csv):
+    """The peers' CSV, and what they do with it."""
+    columns = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
+    source = {"format": "delimited", "path": str(csv), "columns": columns}
+    return {"name": csv.stem, "source": source, "min_rating": 3, "k_core": 10, "split": {"kind": "random", "test": 0.2, "seed": 0}}
+
+
+class Sweep:
+    """One method on one dataset, with a storage of its own under the work folder."""
+
+    def __init__(self, work, name, dataset, block, batch, epochs):
+        self.storage, self.dataset = work / name, dataset
+        self.file = work / f"{name}.json"
+        training = {"epochs": epochs, "batch_size": batch, "evaluate_every": epochs, "select_by": "ndcg@20"}
+        sweep = {"name": name, "storage": str(self.storage), "datasets": [dataset], "grid": [block], "training": training}
+        work.mkdir(parents=True, exist_ok=True)
+        # YAML holds JSON.
+        self.file.write_text(json.dumps(sweep, indent=1))
+
+    def command(self, what, threads):
+        return [str(BINARY), what, str(self.file), "--threads", str(threads)]
+
+    def prepare(self, threads=2):
+        """From nothing to the stored dataset: the whole process."""
+        shutil.rmtree(self.storage / "datasets", ignore_errors=True)
+        ran = machine.run(self.command("prepare", threads))
+        manifest = json.loads(next(self.storage.glob("datasets/*/manifest.json")).read_text())
+        sizes = {key: manifest[key] for key in ("users", "items", "train", "test")}
+        digest = hashlib.sha256(json.dumps(manifest["files"], sort_keys=True).encode()).hexdigest()
+        return ran | {"seconds": ran["wall"], "digest": digest, "detail": sizes}
+
+    def make(self):
+        """The dataset, unless it is there."""
+        if not list(self.storage.glob("datasets/*/manifest.json")):
+            self.prepare()
+        return self
+
+    def folder(self):
+        return next(self.make().storage.glob("datasets/*/manifest.json")).parent
+
+    def train(self, python, threads=2):
+        """The best epoch's seconds, and the digest of the stored model."""
+        self.make()
+        shutil.rmtree(self.storage / "trials", ignore_errors=True)
+        ran = machine.run(self.command("train", threads))
+        trial = next(self.storage.glob("trials/*/done.json")).parent
+        ended = json.loads((trial / "done.json").read_text())
+        if ended["status"] != "done":
+            raise RuntimeError(f"{self.file}: {ended['detail']}")
+        read = "import pyarrow.parquet as p, sys; print(p.read_table(sys.argv[1])['seconds'].to_pylist())"
+        curve = subprocess.run([python, "-c", read, str(trial / "curve.parquet")], stdout=subprocess.PIPE, text=True, check=True)
+        at = [0.0, *json.loads(curve.stdout)]
+        seconds = [after - before for before, after in zip(at, at[1:])]
+        digest = hashlib.sha256((trial / "checkpoint/scorer.safetensors").read_bytes()).hexdigest()
+        return ran | {"seconds": min(seconds), "digest": digest, "detail": {"epochs": [round(each, 3) for each in seconds]}}
+
+
+def rank(arguments, threads=2):
+    """Seconds of ranking and measuring alone."""
+    ran = machine.run([str(RANKING), *map(str, arguments)], {"RAYON_NUM_THREADS": str(threads)})
+    said = machine.last_json(ran["out"])
+    detail = {key: said[key] for key in ("users", "items", "means")}
+    return ran | {"seconds": said["seconds"], "digest": said["digest"], "detail": detail}
+
+
+def clean(work):
+    """Forgets what earlier comparisons prepared: another build may prepare it otherwise."""
+    for storage in work.glob("*/datasets"):
+        shutil.rmtree(storage)
+
+
+def csv_bytes(csv):
+    return os.path.getsize(csv)

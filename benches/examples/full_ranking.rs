@@ -1,0 +1,54 @@
+//! Times what the peers' `full_ranking.py` times: NDCG@20 and Recall@20 over the full catalogue for every test user of a dataset, with
+//! random factors of 64 dimensions and train masked; reading and drawing are left out.
+//!
+//! ```text
+//! full_ranking FOLDER | full_ranking USERS ITEMS
+//! ```
+//! The folder is that of a prepared dataset; with sizes, interactions are random. Prints a JSON line with the faster of two runs, and a
+//! digest of every user's values, which must be the same for any number of threads (`RAYON_NUM_THREADS`).
+#![allow(clippy::print_stdout, reason = "its output")]
+
+use anyhow::{Context, Result, bail};
+use benches::{random_dataset, random_factors};
+use dataset::{Dataset, Location};
+use evaluator::{
+    MetricAt, Scorer, metric,
+    rank::rank,
+    settings::{Recall, Ties},
+};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::time::Instant;
+
+const DIM: usize = 64;
+/// As `--memory` is when it is left out.
+const MEMORY: usize = 2 << 30;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let dataset = match &arguments[..] {
+        [folder] => Dataset::read(&Location::parse(folder)?)?,
+        [users, items] => random_dataset(users.parse()?, items.parse()?, 20),
+        _ => bail!("expected the folder of a dataset, or numbers of users and items"),
+    };
+    let scorer = random_factors(dataset.users(), dataset.items(), DIM);
+    let runs = (0..2).map(|_| timed(&scorer, &dataset)).collect::<Result<Vec<_>>>()?;
+    let (seconds, (users, means, digest)) = runs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).context("two runs")?;
+    println!("{}", json!({"seconds": seconds, "users": users, "items": dataset.items(), "means": means, "digest": digest}));
+    Ok(())
+}
+
+type Values = (usize, Vec<f64>, String);
+
+/// Ranks and measures once: seconds, and what came out.
+fn timed(scorer: &Scorer, dataset: &Dataset) -> Result<(f64, Values)> {
+    let metrics = ["ndcg@20", "recall@20"].map(str::parse::<MetricAt>).into_iter().collect::<evaluator::Result<Vec<_>>>()?;
+    let start = Instant::now();
+    let rankings = rank(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY)?;
+    let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, Recall::Standard)).collect();
+    let means = values.iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect();
+    let seconds = start.elapsed().as_secs_f64();
+    let mut digest = Sha256::new();
+    values.iter().flatten().for_each(|value| digest.update(value.to_le_bytes()));
+    Ok((seconds, (rankings.len(), means, hex::encode(digest.finalize()))))
+}
