@@ -7,7 +7,6 @@ the quantiles, of which the peers are charged a fifth.
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -82,10 +81,12 @@ class Sweep:
         """From nothing to the stored dataset: the whole process."""
         shutil.rmtree(self.storage / "datasets", ignore_errors=True)
         ran = machine.run(self.command("prepare", threads))
-        manifest = json.loads(next(self.storage.glob("datasets/*/manifest.json")).read_text())
-        sizes = {key: manifest[key] for key in ("users", "items", "train", "test")}
+        manifest = self.manifest()
         digest = hashlib.sha256(json.dumps(manifest["files"], sort_keys=True).encode()).hexdigest()
-        return ran | {"seconds": ran["wall"], "digest": digest, "detail": sizes}
+        return ran | {"seconds": ran["wall"], "digest": digest, "detail": sizes(manifest)}
+
+    def manifest(self):
+        return json.loads(next(self.storage.glob("datasets/*/manifest.json")).read_text())
 
     def make(self):
         """The dataset, unless it is there."""
@@ -110,7 +111,11 @@ class Sweep:
         at = [0.0, *json.loads(curve.stdout)]
         seconds = [after - before for before, after in zip(at, at[1:])]
         digest = hashlib.sha256((trial / "checkpoint/scorer.safetensors").read_bytes()).hexdigest()
-        return ran | {"seconds": min(seconds), "digest": digest, "detail": {"epochs": [round(each, 3) for each in seconds]}}
+        return ran | {"seconds": min(seconds), "digest": digest, "detail": sizes(self.manifest()) | {"epochs": [round(each, 3) for each in seconds]}}
+
+
+def sizes(manifest):
+    return {key: manifest[key] for key in ("users", "items", "train", "test")}
 
 
 def rank(arguments, threads=2):
@@ -125,7 +130,3 @@ def clean(work):
     """Forgets what earlier comparisons prepared: another build may prepare it otherwise."""
     for storage in work.glob("*/datasets"):
         shutil.rmtree(storage)
-
-
-def csv_bytes(csv):
-    return os.path.getsize(csv)

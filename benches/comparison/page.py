@@ -1,0 +1,176 @@
+"""docs/performance.md from the lines of a comparison and the notes that are written by hand."""
+
+import json
+import re
+from statistics import median
+
+from . import floors, ours
+from .tasks import GATHER
+
+NOTES = ours.ROOT / "benches/performance_notes.md"
+PAGE = ours.ROOT / "docs/performance.md"
+
+# What must be shown (times faster than a peer, at least), and of which peers the fastest counts.
+TARGETS = [
+    ("mf softmax-at-k electronic", "torch gather", 100),
+    ("mf softmax-at-k electronic", "torch (gemm|bmm)", 2.5),
+    ("mf softmax-at-k gowalla", "torch gather", 80),
+    ("mf softmax-at-k gowalla", "torch (gemm|bmm)", 6),
+    ("mf bpr gowalla", "torch", 10),
+    ("mf bpr gowalla", "implicit", 1 / 3),
+    ("light-gcn bpr gowalla", "torch", 2.5),
+    ("light-gcn bpr gowalla", "RecBole", 5),
+    ("ranking gowalla", "implicit", 2.2),
+    ("ranking gowalla", "torch", 3),
+    ("prepare 10M rows", "polars", 2),
+    ("prepare 10M rows", "pandas", 4),
+]
+MEMORY, THREADS, SGEMM = 3, 1.7, 1.5
+
+
+class Figures:
+    """The runs of one program on one task."""
+
+    def __init__(self, lines):
+        self.lines = lines
+        self.seconds = median(line["seconds"] for line in lines)
+        self.peak = median(line["peak_mb"] for line in lines)
+        self.digests = {line.get("digest") for line in lines}
+        self.detail = lines[-1].get("detail", {})
+
+    def spread(self):
+        seconds = [line["seconds"] for line in self.lines]
+        extra = ", from few batches" if self.detail.get("extrapolated") else ""
+        return f"{short(self.seconds)} ({short(min(seconds))} to {short(max(seconds))}; {len(seconds)}{extra})"
+
+
+def short(number):
+    return f"{number:.3g}" if number < 100 else f"{number:,.0f}"
+
+
+def times(number):
+    return f"{number:.2f}x" if number < 10 else f"{number:,.0f}x"
+
+
+def yes(met):
+    return "yes" if met else "**no**"
+
+
+def table(header, rows):
+    head = f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n"
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+class Comparison:
+    """All lines of a comparison, by task, program and threads."""
+
+    def __init__(self, path):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        self.machine = next(line for line in lines if line["task"] == "machine")
+        self.versions = sorted({line["detail"]["peer"].rsplit(" ", 1)[0] if "torch" in line["detail"]["peer"] else line["detail"]["peer"]
+                                for line in lines if "peer" in line.get("detail", {})})
+        rates = [line["rates"] for line in lines if "rates" in line]
+        self.rates = {key: median(each[key] for each in rates) for key in rates[0]}
+        by_run = {}
+        for line in lines:
+            if "who" in line:
+                by_run.setdefault((line["task"], line["who"], line["threads"]), []).append(line)
+        self.figures = {key: Figures(lines) for key, lines in by_run.items()}
+
+    def tasks(self):
+        return list(dict.fromkeys(task for task, _, _ in self.figures))
+
+    def ours(self, task, threads=2):
+        return self.figures.get((task, "ranksweep", threads))
+
+    def peers(self, task, pattern=""):
+        """Other programs of a task by time, fastest first."""
+        found = [(who, figures) for (of, who, _), figures in self.figures.items() if of == task and who != "ranksweep" and re.match(pattern, who)]
+        return sorted(found, key=lambda peer: peer[1].seconds)
+
+    def side_by_side(self):
+        for task in self.tasks():
+            mine, peers = self.ours(task), self.peers(task)
+            if mine is None or not peers:
+                continue
+            yield [f"**{task}**", "**ranksweep**", mine.spread(), "", f"{mine.peak:,.0f}", ""]
+            for at, (who, figures) in enumerate(peers):
+                name = f"{who} (fastest)" if at == 0 else who
+                ratio, memory = figures.seconds / mine.seconds, figures.peak / mine.peak
+                yield ["", name, figures.spread(), times(ratio), f"{figures.peak:,.0f}", times(memory)]
+
+    def targets(self):
+        for task, pattern, least in TARGETS:
+            mine, peers = self.ours(task), self.peers(task, pattern if "gather" in pattern else f"(?!{re.escape(GATHER)}){pattern}")
+            if mine is None or not peers:
+                continue
+            who, figures = peers[0]
+            ratio = figures.seconds / mine.seconds
+            yield [task, who, f"at least {times(least)}", times(ratio), yes(ratio >= least)]
+        for task in self.tasks():
+            mine, peers = self.ours(task), self.peers(task)
+            if mine and peers:
+                who, figures = min(peers, key=lambda peer: peer[1].peak)
+                ratio = figures.peak / mine.peak
+                yield [f"{task}: peak memory", f"{who} (the least)", f"at least {times(MEMORY)}", times(ratio), yes(ratio >= MEMORY)]
+
+    def threads(self):
+        for task in self.tasks():
+            one, two = self.ours(task, 1), self.ours(task, 2)
+            if one and two:
+                ratio = one.seconds / two.seconds
+                same = len(one.digests | two.digests) == 1
+                yield [task, short(one.seconds), short(two.seconds), times(ratio), yes(ratio >= THREADS), yes(same)]
+
+    def growth(self):
+        for task in self.tasks():
+            if mine := self.ours(task):
+                if task.startswith("growth") or task.startswith("prepare"):
+                    yield [task.removeprefix("growth: "), mine.spread(), f"{mine.peak:,.0f}"]
+
+    def floors(self):
+        for task, floor in floors.FLOORS.items():
+            if mine := self.ours(task):
+                words, flops, moved = floor(mine.detail, self.rates)
+                most = max(flops, moved)
+                yield [task, short(mine.seconds), short(flops), short(moved), times(mine.seconds / most), words]
+
+
+def write(path):
+    of = Comparison(path)
+    rates, machine = of.rates, of.machine
+    body = f"""# Performance
+
+Made by `benches/compare` from [performance.jsonl](performance.jsonl), one line a run; not edited by hand but for the notes at its end.
+{machine["machine"]}; ranksweep {machine["commit"]}; {"; ".join(of.versions)}. Two threads each, every program started anew, in turns, in
+{machine["rounds"]} rounds, when other processes used less than 0.3 cores. Figures are medians (least to most; number of runs). Of a peer the fastest style
+counts, with malloc tuned or not; "as released" is how research code is usually written, and stands beside it.
+
+## Side by side
+
+Training is seconds per epoch, ranking seconds of ranking and measuring, preparing the whole process. Memory is the peak of the whole process in MB.
+
+{table(["task", "program", "seconds", "ranksweep is faster by", "peak MB", "and smaller by"], of.side_by_side())}
+## Targets
+
+{table(["task", "against", "wanted", "reached", "met"], of.targets())}
+## Threads
+
+One thread against two: at least {THREADS}x, with the same bytes in the model, the ranks or the tables.
+
+{table(["task", "1 thread, s", "2 threads, s", "ratio", f"at least {THREADS}x", "same bits"], of.threads())}
+## Growth
+
+Each tenfold of the work, in seconds and MB.
+
+{table(["task", "seconds", "peak MB"], of.growth())}
+## Floors
+
+Measured beside the runs: sgemm {rates["sgemm"]:.0f} GFLOP/s ({rates["sgemm_thin"]:.0f} in the shape of ranking), copying {rates["copy"]:.0f} GB/s (read and written).
+
+{table(["task", "ranksweep, s", "products, s", "bytes, s", "over the floor", "what is counted"], of.floors())}"""
+    if NOTES.exists():
+        body += f"\n{re.sub(r'^# .*', '## Notes', NOTES.read_text().strip(), count=1)}\n"
+    PAGE.write_text(body)
+    reached = [row for row in of.targets()]
+    print(f"docs/performance.md: {sum(row[-1] == 'yes' for row in reached)} of {len(reached)} targets met")
