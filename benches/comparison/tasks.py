@@ -73,7 +73,7 @@ class Tasks:
             Run(task, "torch gemm, tuned malloc", torch("gemm", tuned=True)),
             Run(task, "torch gemm", torch("gemm"), FEW),
             Run(task, "torch bmm, tuned malloc", torch("bmm", count=5, tuned=True), FEW),
-            Run(task, GATHER, torch("gather", count=2), ONCE),
+            Run(task, GATHER, torch("gather", count=3), ONCE),
         ]
 
     def bpr(self):
