@@ -8,6 +8,7 @@ mod error;
 mod interactions;
 mod location;
 mod manifest;
+mod memory;
 mod prepared;
 mod runtime;
 pub mod table;

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use sweep::cli::{Cli, Command, exit, start};
+use sweep::cli::{Cli, Command, exit, log_peak, start};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -16,5 +16,8 @@ fn main() -> ExitCode {
         Command::Report(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
     });
+    if result.is_ok() {
+        log_peak();
+    }
     exit(global.log_format, result)
 }

@@ -3,6 +3,7 @@
 mod evaluate;
 mod exit;
 mod global;
+mod memory;
 mod output;
 mod plan;
 mod prepare;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand};
 
 pub use exit::{Ending, Usage, exit};
 pub use global::{Global, LogFormat, start};
+pub use memory::log_peak;
 
 /// Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?
 #[derive(Debug, Parser)]

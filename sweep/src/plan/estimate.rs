@@ -1,7 +1,10 @@
-//! What a trial will take, before it runs: floors that follow from the sizes, not measurements.
+//! What a trial will take, before it runs. Everything follows from the sizes; nothing is measured.
 
 use dataset::Manifest;
-use trainer::{Backbone, Learning, Trial, backbone::Ease};
+use trainer::{Backbone, Learning, Trial};
+
+/// Bytes of the program itself: its code, its threads, and what the allocator keeps.
+pub const PROGRAM: u64 = 24 << 20;
 
 /// Bytes of a float of the tables.
 const FLOAT: u64 = 4;
@@ -9,8 +12,10 @@ const FLOAT: u64 = 4;
 /// What one trial takes at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Bytes: tables, the optimizer's moments, the graph and the buffers of one step.
-    pub memory: u64,
+    /// Bytes of the process while it trains: the program, the dataset, tables, moments, the batch, and ranking the validation part.
+    pub training: u64,
+    /// Bytes of the process while it ranks the test part with the trained model.
+    pub ranking: u64,
     /// Steps of the optimizer, when training runs to the last epoch; 0 for what fits without sampling.
     pub steps: u64,
     /// Scores computed in these steps.
@@ -18,41 +23,44 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of a trial on a prepared dataset.
-    pub fn of(trial: &Trial, manifest: &Manifest) -> Self {
-        let (users, items, pairs) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
-        let model = model(&trial.backbone, users, items, pairs);
-        match &trial.learning {
-            None => Self { memory: model, ..Self::default() },
-            Some(learning) => Self { memory: model + step(learning, items), ..work(learning, items, pairs) },
-        }
+    /// Of a trial on a prepared dataset, with so much `memory` for ranking.
+    pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
+        let held = PROGRAM + manifest.memory();
+        let training = trainer::memory(trial, manifest, ranking(&trial.backbone, manifest, manifest.validation, memory));
+        let (model, ranking) = (model(&trial.backbone, manifest), ranking(&trial.backbone, manifest, manifest.test, memory));
+        // A checkpoint is read as a whole, then taken apart.
+        let ranking = held + model + ranking.max(model);
+        let work = trial.learning.as_ref().map(|learning| work(learning, manifest)).unwrap_or_default();
+        Self { training: (PROGRAM + manifest.reading_memory()).max(held + training), ranking, ..work }
     }
 }
 
-/// Parameters with two moments of Adam and a gradient, and what the forward pass keeps.
-fn model(backbone: &Backbone, users: u64, items: u64, pairs: u64) -> u64 {
-    let table = |dim: u32| (users + items) * u64::from(dim) * FLOAT;
+/// The stored model.
+fn model(backbone: &Backbone, manifest: &Manifest) -> u64 {
+    let (users, items) = (manifest.users as u64, manifest.items as u64);
     match backbone {
-        Backbone::Popularity(_) => items * FLOAT,
-        Backbone::Ease(_) => Ease::memory(items as usize) as u64,
-        Backbone::Mf(mf) => 4 * table(mf.dim),
-        // Also the propagated vectors and their gradient; the graph holds a column and a weight for both directions of an edge.
-        Backbone::LightGcn(gcn) => 6 * table(gcn.dim) + 2 * pairs * (4 + FLOAT),
+        Backbone::Popularity(_) => (users + items) * FLOAT,
+        Backbone::Ease(_) => items * items * FLOAT,
+        Backbone::Mf(mf) => (users + items) * u64::from(mf.dim) * FLOAT,
+        Backbone::LightGcn(gcn) => (users + items) * u64::from(gcn.dim) * FLOAT,
     }
 }
 
-/// Scores of one positive: its own and its negatives'; every item where the sampler takes all.
-fn scores(learning: &Learning, items: u64) -> u64 {
-    learning.sampler.negatives().map_or(items, |negatives| 1 + negatives as u64)
+/// What ranking takes beside the model.
+fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
+    let dim = match backbone {
+        Backbone::Popularity(_) => 1,
+        Backbone::Ease(_) => 0,
+        Backbone::Mf(mf) => mf.dim,
+        Backbone::LightGcn(gcn) => gcn.dim,
+    };
+    evaluator::ranking_memory(manifest.items, dim as usize, manifest.users, held_out, memory)
 }
 
-/// Ids, log-probabilities, scores and their gradient for one batch.
-fn step(learning: &Learning, items: u64) -> u64 {
-    u64::from(learning.training.batch_size) * scores(learning, items) * 4 * FLOAT
-}
-
-fn work(learning: &Learning, items: u64, pairs: u64) -> Estimate {
-    let epochs = u64::from(learning.training.epochs);
+fn work(learning: &Learning, manifest: &Manifest) -> Estimate {
+    let (pairs, epochs) = (manifest.train as u64, u64::from(learning.training.epochs));
+    // Of a positive: its own and its negatives'; every item where the sampler takes all.
+    let scores = learning.sampler.negatives().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
     let steps = epochs * pairs.div_ceil(u64::from(learning.training.batch_size.max(1)));
-    Estimate { memory: 0, steps, scores: epochs * pairs * scores(learning, items) }
+    Estimate { steps, scores: epochs * pairs * scores, ..Estimate::default() }
 }

@@ -7,7 +7,7 @@ mod label;
 mod part;
 mod show;
 
-pub use estimate::Estimate;
+pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
 pub use show::show;
 

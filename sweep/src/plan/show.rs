@@ -4,8 +4,9 @@ use super::{Estimate, Plan, PlannedTrial, part::plain};
 use dataset::Manifest;
 use std::fmt::Write as _;
 
-/// Datasets, methods, trials and estimates in words. `manifests` holds one entry per dataset, `None` where it is not prepared yet.
-pub fn show(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
+/// Datasets, methods, trials and estimates in words. `manifests` holds one entry per dataset, `None` where it is not prepared yet; `memory`
+/// is what ranking may use.
+pub fn show(plan: &Plan, manifests: &[Option<Manifest>], memory: usize) -> String {
     let mut text = format!("sweep {}: select by validation {}\n\n", plan.name, plan.select_by);
     for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
         text += &dataset_line(&dataset.preparation.name, &dataset.fingerprint, manifest.as_ref());
@@ -30,7 +31,7 @@ pub fn show(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
             }
         }
     }
-    text + &totals(plan, manifests)
+    text + &totals(plan, manifests, memory)
 }
 
 fn dataset_line(name: &str, fingerprint: &str, manifest: Option<&Manifest>) -> String {
@@ -45,7 +46,7 @@ fn seed(trial: &PlannedTrial) -> String {
     trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
 }
 
-fn totals(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
+fn totals(plan: &Plan, manifests: &[Option<Manifest>], memory: usize) -> String {
     let mut text = format!("\n{}, {}\n", count_of(plan.methods.len(), "method"), count_of(plan.trials().count(), "trial"));
     for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
         let name = &dataset.preparation.name;
@@ -54,14 +55,14 @@ fn totals(plan: &Plan, manifests: &[Option<Manifest>]) -> String {
             continue;
         };
         let trials = plan.trials().filter(|(method, ..)| method.dataset == *name);
-        let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest)).collect();
-        let memory = estimates.iter().map(|estimate| estimate.memory).max().unwrap_or_default();
+        let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, memory)).collect();
+        let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
+        let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
         let steps: u64 = estimates.iter().map(|estimate| estimate.steps).sum();
         let scores: u64 = estimates.iter().map(|estimate| estimate.scores).sum();
         let _ = writeln!(
             text,
-            "{name}: about {} for the largest trial; at most {steps} steps and {scores:.2e} scores in all",
-            bytes(memory),
+            "{name}: {training} of memory to train its largest trial, {ranking} to rank it; at most {steps} steps and {scores:.2e} scores in all",
             scores = scores as f64
         );
     }

@@ -1,0 +1,24 @@
+//! What a dataset takes in memory.
+
+use crate::Manifest;
+
+/// An id as a string: its place in the list and a block of the allocator.
+const ID: u64 = 24 + 32;
+/// Of an interaction: its item, and its row's share of the starts.
+const ITEM: u64 = 4;
+const OFFSET: u64 = 8;
+
+impl Manifest {
+    /// Bytes of the dataset in memory.
+    pub fn memory(&self) -> u64 {
+        let interactions = self.train + self.validation + self.test;
+        let rows = 3 * (self.users + 1);
+        ID * (self.users + self.items) as u64 + ITEM * interactions as u64 + OFFSET * rows as u64
+    }
+
+    /// Bytes that reading it takes at its peak: the dataset, and the largest table as it is stored and decoded.
+    pub fn reading_memory(&self) -> u64 {
+        let stored = self.files.values().map(|file| file.bytes).max().unwrap_or_default();
+        self.memory() + stored + 2 * ITEM * self.train as u64 + OFFSET * self.users as u64
+    }
+}
