@@ -10,7 +10,6 @@ mod fit;
 mod gradient;
 mod graph;
 pub mod loss;
-mod memory;
 pub mod optimizer;
 mod prefetch;
 mod product;
@@ -21,9 +20,8 @@ pub mod trial;
 
 pub use backbone::Backbone;
 pub use error::{Error, Result};
-pub use fit::{EpochReport, Fit, Observer, Outcome, Resources, train};
+pub use fit::{EpochReport, Fit, Observer, Outcome, Resources, memory, train};
 pub use loss::Loss;
-pub use memory::memory;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;
 pub use trial::{Learning, Training, Trial};

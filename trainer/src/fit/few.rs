@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Steps that are planned at once.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// The rows that a step touches, and plans of some steps and of those that follow them.
 pub(super) struct FewRows {

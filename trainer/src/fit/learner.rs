@@ -51,7 +51,7 @@ impl<'a> Learner<'a> {
             .backbone
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
-        let shape = Shape::new(learning, dataset, encoder.is_identity());
+        let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
         let mut learner = Self {
             trial,
             learning,

@@ -16,12 +16,14 @@ mod few;
 mod formula;
 mod learner;
 mod many;
+mod memory;
 mod outcome;
 mod path;
 mod quantiles;
 mod resume;
 mod validation;
 
+pub use memory::memory;
 pub use outcome::{Fit, Outcome};
 
 use crate::{Error, Result, Trial};

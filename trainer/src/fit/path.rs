@@ -7,7 +7,6 @@ use crate::{
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
-use dataset::Dataset;
 use evaluator::Similarity;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
@@ -23,12 +22,18 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `by_row`: whether a vector needs its own row of the parameters alone.
-    pub(super) fn new(learning: &Learning, dataset: &Dataset, by_row: bool) -> Self {
-        let batch = (learning.training.batch_size as usize).min(dataset.train.len());
+    /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone.
+    pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
+        let batch = (learning.training.batch_size as usize).min(pairs);
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
-        let few_items = learning.sampler.negatives().is_some_and(|negatives| few(batch * (1 + negatives), dataset.items()));
-        Self { few_users: learning.sampler.negatives().is_some() && few(batch, dataset.users()), few_items, by_row, sampled: learning.sampler.negatives().is_some() }
+        let sampled = learning.sampler.negatives().is_some();
+        let few_items = learning.sampler.negatives().is_some_and(|negatives| few(batch * (1 + negatives), items));
+        Self { few_users: sampled && few(batch, users), few_items, by_row, sampled }
+    }
+
+    /// Whether a step draws from an item table most of whose rows it touches, and whose vectors are its rows.
+    pub(super) fn many_items(self) -> bool {
+        self.by_row && self.sampled && !self.few_items
     }
 }
 
@@ -55,7 +60,7 @@ impl Path {
         if shape.few_items {
             return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
         }
-        if shape.by_row && shape.sampled {
+        if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim)));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));

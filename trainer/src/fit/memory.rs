@@ -1,0 +1,101 @@
+//! The memory of a training: the buffers that grow with the data, at the moment when most of them are there.
+//!
+//! ```text
+//! table        [users + items, dim]: the parameters; the two moments of each; for light-gcn the propagated vectors
+//! working      what a step needs: batches, scores, gradients
+//! evaluation   a copy of the vectors and their file, or the file of the resume state, whichever is more
+//! ```
+
+use super::{few::AHEAD, path::Shape};
+use crate::{Backbone, Learning, Trial, backbone::Ease};
+use dataset::Manifest;
+
+/// Bytes of a float, an id, a start of a row.
+const FLOAT: u64 = 4;
+const ID: u64 = 4;
+const OFFSET: u64 = 8;
+
+/// The sizes that a training's buffers follow from.
+#[derive(Clone, Copy)]
+struct Sizes {
+    users: u64,
+    items: u64,
+    train: u64,
+    dim: u64,
+}
+
+impl Sizes {
+    /// `[users + items, dim]`
+    fn table(self) -> u64 {
+        (self.users + self.items) * self.dim * FLOAT
+    }
+}
+
+/// Bytes that a training needs beside the dataset, `ranking` being what ranking the validation part needs.
+pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
+    let sizes =
+        |dim: u32| Sizes { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, dim: u64::from(dim) };
+    let by_row = matches!(trial.backbone, Backbone::Mf(_));
+    let step = |sizes: Sizes, learning: &Learning| {
+        let shape = Shape::new(learning, (manifest.users, manifest.items, manifest.train), by_row);
+        match (shape.few_items, shape.many_items()) {
+            (true, _) => few(sizes, learning),
+            (_, true) => many(sizes, learning),
+            _ => whole(sizes, learning),
+        }
+    };
+    match (&trial.backbone, &trial.learning) {
+        (Backbone::Mf(mf), Some(learning)) => learned(sizes(mf.dim), ranking) + step(sizes(mf.dim), learning),
+        (Backbone::LightGcn(gcn), Some(learning)) => {
+            learned(sizes(gcn.dim), ranking) + step(sizes(gcn.dim), learning) + propagation(sizes(gcn.dim))
+        }
+        (Backbone::Ease(_), _) => Ease::memory(manifest.items) as u64,
+        (Backbone::Popularity(_) | Backbone::Mf(_) | Backbone::LightGcn(_), _) => 2 * sizes(1).table() + ranking,
+    }
+}
+
+/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds.
+fn learned(sizes: Sizes, ranking: u64) -> u64 {
+    let table = sizes.table();
+    let evaluation = table + ranking.max(table);
+    let resume = 3 * table;
+    3 * table + sizes.train * 2 * ID + evaluation.max(resume)
+}
+
+/// The propagated vectors, strips of two more tables, and the train interactions from both sides.
+fn propagation(sizes: Sizes) -> u64 {
+    let edges = 2 * sizes.train * ID;
+    3 * sizes.table() + edges + (sizes.users + sizes.items) * (OFFSET + 2 * FLOAT)
+}
+
+/// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
+fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
+    let batch = u64::from(learning.training.batch_size).min(sizes.train);
+    (batch, learning.sampler.negatives().map_or(sizes.items, |negatives| 1 + negatives as u64))
+}
+
+/// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
+/// touched rows, also as unit vectors.
+fn few(sizes: Sizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    let touches = batch * (1 + scores);
+    let plans = 2 * AHEAD as u64 * touches * (5 * ID + 8);
+    plans + 2 * touches * sizes.dim * FLOAT + batch * scores * FLOAT
+}
+
+/// Where a step touches few users and most items: unit vectors of the items; of the batch the users' vectors as they are, as units and
+/// their gradients; and for each score an id, the score and an entry of the items' gradients.
+fn many(sizes: Sizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT)
+}
+
+/// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of
+/// the items' gradients.
+fn whole(sizes: Sizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    let gradients = sizes.table() + sizes.users + sizes.items;
+    let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
+    let of_score = if learning.sampler.negatives().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
+    gradients + vectors + batch * scores * of_score
+}
