@@ -185,7 +185,13 @@ impl Sampled {
     }
 
     /// The gradients of the items of a bucket, `items` of whose vectors as they were scored: the entries of all tasks in order.
-    pub(crate) fn item_gradients(&self, similarity: Similarity, bucket: usize, items: &[f32], (values, touched): (&mut [f32], &mut [bool])) {
+    pub(crate) fn item_gradients(
+        &self,
+        similarity: Similarity,
+        bucket: usize,
+        items: &[f32],
+        (values, touched): (&mut [f32], &mut [bool]),
+    ) {
         let dim = items.len() / touched.len();
         touched.fill(false);
         if self.tasks.iter().all(|task| task.bucket(bucket).is_empty()) {
