@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 mod adam;
 mod idle;
 mod kernels;
+mod part;
 mod stepper;
 #[cfg(test)]
 mod tests;
