@@ -27,6 +27,9 @@ impl Task<'_> {
         // The tallies of the users that are still loaded.
         let mut loaded: Vec<usize> = (0..users.len()).collect();
         for tile in self.scores.tiles() {
+            if loaded.is_empty() {
+                break;
+            }
             self.scores.score(loaded.len(), tile.clone(), scratch);
             for (&at, row) in loaded.iter().zip(scratch.scores.chunks_exact_mut(TILE)) {
                 if self.scores.to_check() && check::not_finite(&row[..tile.len()]).is_some() {
@@ -35,7 +38,7 @@ impl Task<'_> {
                 tallies[at].count(tile.clone(), row);
             }
             if !self.scores.to_check() {
-                self.leave(&tallies, &mut loaded, scratch);
+                self.leave(tile.end, &tallies, &mut loaded, scratch);
             }
         }
         let mut rankings = Rankings::new(self.limit);
@@ -49,16 +52,18 @@ impl Task<'_> {
         let held_out = self.held_out.row(user as usize);
         let mut scores = Vec::with_capacity(held_out.len());
         self.scores.score_some(position, held_out, scratch, &mut scores);
-        Tally::new(user as usize, held_out, scores, self.masked, self.limit)
+        let known = self.masked.iter().flat_map(|masked| masked.row(user as usize));
+        let places = held_out.iter().chain(known).map(|&item| self.scores.place(item));
+        Tally::new(places, scores, self.limit)
     }
 
-    /// Scores no more for the users that are done: those behind them move up.
-    fn leave(&self, tallies: &[Tally], loaded: &mut Vec<usize>, scratch: &mut Scratch) {
+    /// Scores no more for the users that are done before this place: those behind them move up.
+    fn leave(&self, place: usize, tallies: &[Tally], loaded: &mut Vec<usize>, scratch: &mut Scratch) {
         let mut position = 0..;
         let mut kept = 0;
         loaded.retain(|&at| {
             let from = position.next().expect("positions do not end");
-            let stays = !tallies[at].done();
+            let stays = !tallies[at].done(self.scores.highest(from, place, scratch));
             if stays {
                 if from > kept {
                     self.scores.keep(from, kept, scratch);

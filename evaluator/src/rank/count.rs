@@ -29,9 +29,9 @@ impl Counts {
     /// Counts scores; those that are NaN count nowhere.
     pub(super) fn count(&mut self, scores: &[f32]) {
         for scores in scores.chunks(CHUNK) {
-            let Some(lowest) = self.thresholds[..self.asked].last() else { return };
+            let Some(lowest) = self.lowest() else { return };
             let highest = highest(scores);
-            if highest >= *lowest {
+            if highest >= lowest {
                 let reached = self.thresholds[..self.asked].partition_point(|&threshold| threshold > highest)..self.asked;
                 add(scores, &self.thresholds[reached.clone()], &mut self.at_least[reached.clone()], &mut self.above[reached]);
                 self.leave();
@@ -46,9 +46,9 @@ impl Counts {
         }
     }
 
-    /// Whether no further score matters.
-    pub(super) fn done(&self) -> bool {
-        self.asked == 0
+    /// The lowest threshold that is still asked for.
+    pub(super) fn lowest(&self) -> Option<f32> {
+        self.thresholds[..self.asked].last().copied()
     }
 
     /// Of every threshold that is still asked for, the best first: how many scores were at least it, and how many above it.

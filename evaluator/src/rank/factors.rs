@@ -9,10 +9,12 @@
 use super::{
     aligned::Aligned,
     bound,
+    order::Order,
     product::{PANEL, product},
     scores::{Scratch, TILE},
 };
 use crate::{Matrix, Similarity};
+use dataset::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -23,22 +25,25 @@ pub(super) struct Factors<'a> {
     similarity: Similarity,
     /// The length of a folded vector.
     dim: usize,
-    /// All items, `[panels, dim, PANEL]`, where memory allows; otherwise each block of users packs them again.
+    /// The items' order, where it is not that of their ids.
+    order: Option<Order>,
+    /// All items in this order, `[panels, dim, PANEL]`, where memory allows; otherwise each block of users packs them again.
     panels: Option<Aligned>,
     /// Whether a score can be NaN or infinite.
     pub(super) to_check: bool,
 }
 
 impl<'a> Factors<'a> {
-    pub(super) fn new(users: &'a Matrix, items: &'a Matrix, similarity: Similarity, memory: usize) -> Self {
+    pub(super) fn new(users: &'a Matrix, items: &'a Matrix, similarity: Similarity, history: Option<&Interactions>, memory: usize) -> Self {
         let dim = folded(items.dim, similarity);
         let to_check = bound::to_check(largest_sum(users, items, similarity));
-        let mut factors = Self { users, items, similarity, dim, panels: None, to_check };
+        let mut factors = Self { users, items, similarity, dim, order: None, panels: None, to_check };
+        factors.order = history.filter(|_| !to_check).map(|history| factors.order(history));
         if packed_bytes(items.rows, dim) <= memory / 2 {
             let mut panels = Aligned::zeros(items.rows.next_multiple_of(PANEL) * dim);
             panels.par_chunks_exact_mut(dim * PANEL).enumerate().for_each(|(panel, out)| {
                 let first = panel * PANEL;
-                factors.pack(first..(first + PANEL).min(items.rows), out);
+                factors.pack((first..(first + PANEL).min(items.rows)).map(|place| factors.item(place)), out);
             });
             factors.panels = Some(panels);
         }
@@ -47,6 +52,33 @@ impl<'a> Factors<'a> {
 
     pub(super) fn items(&self) -> usize {
         self.items.rows
+    }
+
+    /// By the length of the vectors where scores grow with it, and otherwise by the number of users in the history, descending.
+    fn order(&self, history: &Interactions) -> Order {
+        let length = |vector: &mut Vec<f32>, item: usize| {
+            self.item_vector(item, vector);
+            squared_norm(vector).sqrt()
+        };
+        let lengths: Vec<f64> = (0..self.items.rows).into_par_iter().map_init(|| vec![0.0; self.dim], length).collect();
+        match self.similarity {
+            Similarity::Dot => Order::descending(&lengths, &lengths),
+            Similarity::Cosine | Similarity::NegativeSquaredDistance => {
+                let mut popularity = vec![0.0; self.items.rows];
+                history.items().iter().for_each(|&item| popularity[item as usize] += 1.0);
+                Order::descending(&popularity, &lengths)
+            }
+        }
+    }
+
+    /// The item at a place of the tiles.
+    fn item(&self, place: usize) -> usize {
+        self.order.as_ref().map_or(place, |order| order.items[place] as usize)
+    }
+
+    /// The place of an item in the tiles.
+    pub(super) fn place(&self, item: u32) -> u32 {
+        self.order.as_ref().map_or(item, |order| order.places[item as usize])
     }
 
     /// Bytes of working space for each user of a block, and for each block.
@@ -58,14 +90,25 @@ impl<'a> Factors<'a> {
     /// Puts the users' vectors into the scratch.
     pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
         scratch.vectors.grow(users.len() * self.dim);
+        scratch.lengths.clear();
         for (&user, out) in users.iter().zip(scratch.vectors.chunks_exact_mut(self.dim)) {
             self.user_vector(user as usize, out);
+            scratch.lengths.push(squared_norm(out).sqrt());
         }
     }
 
     /// Keeps the vector of the user at `from`, at `to`.
     pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
         scratch.vectors.copy_within(from * self.dim..(from + 1) * self.dim, to * self.dim);
+        scratch.lengths[to] = scratch.lengths[from];
+    }
+
+    /// What no score of the user loaded at `position` for an item at this place or behind is above: a product is at most that of the
+    /// lengths, and rounding adds to it at most half of 2^-23 of that for each dimension, or what is too small for a normal number.
+    pub(super) fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
+        let Some(order) = &self.order else { return f64::INFINITY };
+        let product = scratch.lengths[position] * order.longest_from(place);
+        product * (1.0 + self.dim as f64 * f64::from(f32::EPSILON)) + f64::from(f32::MIN_POSITIVE)
     }
 
     /// Scores of the first `users` loaded users for the items of a tile.
@@ -76,7 +119,7 @@ impl<'a> Factors<'a> {
             None => {
                 packed.grow(self.dim * TILE);
                 for (first, out) in tile.clone().step_by(PANEL).zip(packed.chunks_exact_mut(self.dim * PANEL)) {
-                    self.pack(first..(first + PANEL).min(tile.end), out);
+                    self.pack((first..(first + PANEL).min(tile.end)).map(|place| self.item(place)), out);
                 }
                 &packed[..tile.len().next_multiple_of(PANEL) * self.dim]
             }

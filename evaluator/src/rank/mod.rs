@@ -15,6 +15,7 @@ mod count;
 mod factors;
 mod item_weights;
 mod memory;
+mod order;
 mod product;
 mod rankings;
 mod scores;
@@ -73,7 +74,7 @@ pub fn rank_within(
     check::sizes(scorer, history, masked, held_out.users())?;
     check::held_out(scorer, masked, held_out)?;
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
-    let scores = Scores::new(scorer, history, memory);
+    let scores = Scores::new(scorer, history, limit.is_some(), memory);
     let task = Task { scores: &scores, masked, held_out, ties, limit };
     let blocks: Vec<Result<Rankings>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))

@@ -24,6 +24,8 @@ pub(super) struct Scratch {
     pub(super) users: Vec<u32>,
     /// Their vectors, `[users, dim]`.
     pub(super) vectors: Aligned,
+    /// The lengths of these vectors.
+    pub(super) lengths: Vec<f64>,
     /// Scores of the last tile, `[users, TILE]`.
     pub(super) scores: Aligned,
     /// Item vectors as panels.
@@ -31,9 +33,11 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Scores<'a> {
-    pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, memory: usize) -> Self {
+    pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, ordered: bool, memory: usize) -> Self {
         match scorer {
-            Scorer::Factors { users, items, similarity } => Self::Factors(Factors::new(users, items, *similarity, memory)),
+            Scorer::Factors { users, items, similarity } => {
+                Self::Factors(Factors::new(users, items, *similarity, ordered.then_some(history), memory))
+            }
             Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights::new(weights, history)),
         }
     }
@@ -45,7 +49,15 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The items of each tile, ascending.
+    /// The place of an item in the tiles.
+    pub(super) fn place(&self, item: u32) -> u32 {
+        match self {
+            Self::Factors(factors) => factors.place(item),
+            Self::ItemWeights(_) => item,
+        }
+    }
+
+    /// The places of each tile, ascending.
     pub(super) fn tiles(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let items = self.items();
         (0..items).step_by(TILE).map(move |first| first..(first + TILE).min(items))
@@ -64,6 +76,14 @@ impl<'a> Scores<'a> {
         match self {
             Self::Factors(factors) => factors.keep(from, to, scratch),
             Self::ItemWeights(_) => scratch.users[to] = scratch.users[from],
+        }
+    }
+
+    /// What no score of the user loaded at `position` for an item at this place or behind is above.
+    pub(super) fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
+        match self {
+            Self::Factors(factors) => factors.highest(position, place, scratch),
+            Self::ItemWeights(_) => f64::INFINITY,
         }
     }
 

@@ -6,12 +6,11 @@ use super::{
     rankings::{BEYOND, Ranked, Rankings},
 };
 use crate::settings::Ties;
-use dataset::Interactions;
 use std::ops::Range;
 
 /// A user's held-out items, the scores that others must reach to stand before them, and how many did.
 pub(super) struct Tally {
-    /// Items that are no other candidates, ascending: held out or masked; of held-out ones the score that was foreseen.
+    /// Places of items that are no other candidates, ascending: held out or masked; of held-out ones the score that was foreseen.
     hidden: Vec<(u32, Option<f32>)>,
     /// How many of them were passed.
     passed: usize,
@@ -20,13 +19,13 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For held-out items and their scores; ranks beyond the limit need not be known.
-    pub(super) fn new(user: usize, held_out: &[u32], scores: Vec<f32>, masked: &[&Interactions], limit: Option<u32>) -> Self {
-        let mut hidden: Vec<(u32, Option<f32>)> = held_out.iter().zip(&scores).map(|(&item, &score)| (item, Some(score))).collect();
-        hidden.extend(masked.iter().flat_map(|masked| masked.row(user)).map(|&item| (item, None)));
-        hidden.sort_unstable_by_key(|&(item, _)| item);
-        hidden.dedup_by_key(|&mut (item, _)| item);
-        Self { hidden, passed: 0, held_out: held_out.len(), counts: Counts::new(scores, limit) }
+    /// For the places of the held-out items, then of the masked ones, and the scores of the former; ranks beyond the limit need not be known.
+    pub(super) fn new(places: impl Iterator<Item = u32>, scores: Vec<f32>, limit: Option<u32>) -> Self {
+        let foreseen = scores.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let mut hidden: Vec<(u32, Option<f32>)> = places.zip(foreseen).collect();
+        hidden.sort_unstable_by_key(|&(place, _)| place);
+        hidden.dedup_by_key(|&mut (place, _)| place);
+        Self { hidden, passed: 0, held_out: scores.len(), counts: Counts::new(scores, limit) }
     }
 
     /// Counts the scores of one tile's items; those of hidden items, and what stands behind the last item, become NaN.
@@ -47,9 +46,9 @@ impl Tally {
         self.counts.count(&scores[..whole]);
     }
 
-    /// Whether no further score matters.
-    pub(super) fn done(&self) -> bool {
-        self.counts.done()
+    /// Whether no further score matters, of scores up to the highest possible one.
+    pub(super) fn done(&self, highest: f64) -> bool {
+        self.counts.lowest().is_none_or(|lowest| highest < f64::from(lowest))
     }
 
     /// Turns the counts into ranks.

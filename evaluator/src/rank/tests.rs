@@ -191,6 +191,30 @@ fn threads_and_memory_do_not_change_a_bit() {
     }
 }
 
+#[test]
+fn users_that_leave_early_have_the_ranks_of_those_that_stay() {
+    for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance] {
+        let mut problem = large(301, 3003, 33, similarity);
+        if let Scorer::Factors { items, .. } = &mut problem.scorer {
+            // Lengths from 1 down to a thousandth, in no order of ids: most tiles are out of every user's reach.
+            for (item, row) in items.values.chunks_mut(33).enumerate() {
+                row.iter_mut().for_each(|value| *value *= 0.001f32.powf((item * 7 % 100) as f32 / 100.0));
+            }
+        }
+        let masked = [&problem.history, &problem.validation];
+        let all = rank(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, 1 << 22).unwrap();
+        for limit in [1, 20, 2900] {
+            let within =
+                rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, 1 << 22, Some(limit))
+                    .unwrap();
+            for (all, within) in all.iter().zip(within.iter()) {
+                let expected: Vec<u32> = all.ranks.iter().map(|&rank| if rank <= limit { rank } else { u32::MAX }).collect();
+                assert_eq!(within.ranks, expected);
+            }
+        }
+    }
+}
+
 fn one_user(items: Vec<f32>, held_out: &[u32], ties: Ties) -> Result<Rankings> {
     let scorer = Scorer::Factors {
         users: Matrix { rows: 1, dim: 1, values: vec![1.0] },

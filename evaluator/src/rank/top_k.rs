@@ -33,7 +33,7 @@ pub fn top_k(
     if let Some(user) = users.iter().find(|&&user| user as usize >= history.users()) {
         return Err(Error::Ranking { reason: format!("user {user} is outside the {} users of the dataset", history.users()) });
     }
-    let scores = Scores::new(scorer, history, memory);
+    let scores = Scores::new(scorer, history, false, memory);
     let blocks: Vec<Result<Vec<List>>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))
         .map_init(Scratch::default, |scratch, users| block(&scores, masked, users, k, scratch))
