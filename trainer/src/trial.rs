@@ -83,6 +83,9 @@ impl Learning {
         self.sampler.check()?;
         self.optimizer.check()?;
         self.training.check()?;
+        if let (Some(reason), None) = (self.loss.needs_draws(), self.sampler.negatives()) {
+            return Err(format!("the sampler `all` draws nothing, and {reason}"));
+        }
         match (self.loss.quantiles(), self.sampler.negatives()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
                 "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",

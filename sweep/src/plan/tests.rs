@@ -135,6 +135,10 @@ fn values_that_cannot_be_name_their_line() {
             with("{kind: bpr}", "{kind: softmax-at-k, cutoff: 20, temperature: 1, weight_temperature: 1, quantile_every: 1}"),
             "s.yaml:11:38: grid[0].losses[0].cutoff",
         ),
+        (
+            with("{kind: bpr}", "{kind: gbce, calibration: 0.75}").replacen("{kind: uniform, negatives: 5}", "{kind: all}", 1),
+            "s.yaml:11:9: grid[0].losses[0]: mf-8 / gbce / all: the sampler `all` draws nothing, and gbce corrects",
+        ),
         (GOOD.to_owned() + "evaluation: {cutoffs: []}\n", "s.yaml:18:23: evaluation.cutoffs: `cutoffs` is empty"),
     ];
     for (text, expected) in cases {

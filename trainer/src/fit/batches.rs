@@ -1,5 +1,6 @@
 //! Where the batches of an epoch come from: its order of the train pairs, and its draws.
 
+use super::draws::Draws;
 use crate::{
     Error, Learning, Result,
     sampler::{self, Purpose, Stream},
@@ -12,6 +13,8 @@ pub(super) struct Batches<'a> {
     batch_size: usize,
     train: &'a Interactions,
     negatives: sampler::Prepared<'a>,
+    /// Negatives of a row, when the loss corrects for how they are drawn.
+    corrected: Option<usize>,
     /// The user of each train interaction.
     users: Vec<u32>,
     /// Places of the train interactions.
@@ -27,6 +30,7 @@ impl<'a> Batches<'a> {
             batch_size: learning.training.batch_size as usize,
             train,
             negatives: negatives.map_err(|error| Error::Impossible(error.to_string()))?,
+            corrected: learning.sampler.negatives().filter(|_| learning.loss.needs_log_probabilities()),
             users: train.pairs().map(|(user, _)| user).collect(),
             order: Vec::new(),
         })
@@ -61,7 +65,19 @@ impl<'a> Batches<'a> {
 
     /// Draws the negatives of a row of a step.
     pub(super) fn draw(&self, (epoch, step, row): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        let mut stream = Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32);
-        self.negatives.draw(&mut stream, user, ids, None);
+        self.negatives.draw(&mut self.stream(epoch, step, row), user, ids, None);
+    }
+
+    /// How probable the draws of a step are, for a loss that asks.
+    pub(super) fn draws(&self, (epoch, step): (u32, u32)) -> Option<Draws> {
+        let draws = |count: usize| {
+            let pairs: Vec<(u32, u32)> = self.pairs(step).collect();
+            Draws::new(&self.negatives, &pairs, count, |row| self.stream(epoch, step, row))
+        };
+        self.corrected.map(draws)
+    }
+
+    fn stream(&self, epoch: u32, step: u32, row: usize) -> Stream {
+        Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32)
     }
 }

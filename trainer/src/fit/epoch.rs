@@ -2,7 +2,8 @@
 
 use super::{
     batches::Batches,
-    formula,
+    draws::Draws,
+    formula::{self, Rows},
     learner::Learner,
     path::{Path, Whole},
 };
@@ -40,6 +41,7 @@ impl Learner<'_> {
             items.extend(batches.pairs(step).map(|(_, positive)| positive));
             let size = users.len();
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
+            let draws = batches.draws((epoch, step));
             total += match ahead {
                 Some(count) => {
                     items.resize(size * (1 + count), 0);
@@ -47,9 +49,9 @@ impl Learner<'_> {
                     rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
                     let drawn = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&items[size + row * count..][..count]);
                     let batch = Batch { users: &users, positives: &items[..size] };
-                    self.whole_step((epoch, step), batch, Some(&items), drawn, whole)?
+                    self.whole_step((epoch, step), batch, Some(&items), (drawn, draws), whole)?
                 }
-                None => self.whole_step((epoch, step), Batch { users: &users, positives: &items }, None, draw, whole)?,
+                None => self.whole_step((epoch, step), Batch { users: &users, positives: &items }, None, (draw, draws), whole)?,
             };
         }
         Ok(total)
@@ -68,11 +70,11 @@ impl Learner<'_> {
         at: (u32, u32),
         batch: Batch,
         items: Option<&[u32]>,
-        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        draws: (impl Fn(usize, u32, &mut [u32]) + Sync, Option<Draws>),
         whole: &mut Whole,
     ) -> Result<f64> {
         self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
-        let total = self.gradients(batch, draw, whole)?;
+        let total = self.gradients(batch, draws, whole)?;
         self.check_loss(at, total)?;
         self.encoder.backward(&mut whole.users, &mut whole.items);
         self.stepper.move_table(&mut self.parameters.users, &mut self.user_moments, &whole.users);
@@ -91,7 +93,12 @@ impl Learner<'_> {
     }
 
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses.
-    fn gradients(&mut self, batch: Batch, draw: impl Fn(usize, u32, &mut [u32]) + Sync, whole: &mut Whole) -> Result<f64> {
+    fn gradients(
+        &mut self,
+        batch: Batch,
+        (draw, draws): (impl Fn(usize, u32, &mut [u32]) + Sync, Option<Draws>),
+        whole: &mut Whole,
+    ) -> Result<f64> {
         let Self { learning, dataset, parameters, encoder, quantiles, .. } = self;
         let Whole { users, items, sampled, catalogue } = whole;
         let tables = encoder.vectors(parameters);
@@ -119,8 +126,8 @@ impl Learner<'_> {
             (Some(count), None) => {
                 sampled.score(vectors, batch, count, draw);
                 let (positives, negatives) = sampled.scores();
-                let weighed = formula::weigh(&learning.loss, &positives, &negatives, quantiles, scale)?;
-                let total = sampled.backward(vectors, &weighed);
+                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws: draws.as_ref(), items: dataset.items() };
+                let total = sampled.backward(vectors, &formula::weigh(&learning.loss, rows, scale)?);
                 sampled.collect(vectors, batch, users, items);
                 Ok(total)
             }
@@ -156,7 +163,8 @@ fn weigh_block(
             .collect()
         }
         None => {
-            let weighed = formula::weigh(loss, positives, scores, quantiles, scale)?;
+            let rows = Rows { positives, negatives: scores, quantiles, draws: None, items: scores.len() / positives.len() };
+            let weighed = formula::weigh(loss, rows, scale)?;
             positives.copy_from_slice(&weighed.positives);
             scores.copy_from_slice(&weighed.negatives);
             weighed.losses

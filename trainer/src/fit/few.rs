@@ -3,7 +3,12 @@
 //! Draws depend on no parameter, so the steps ahead are planned together, each by one thread: their negatives, and the rows that they
 //! touch. A step then brings these rows up to date, scores them and moves them.
 
-use super::{batches::Batches, epoch::weigh_row, formula, learner::Learner};
+use super::{
+    batches::Batches,
+    epoch::weigh_row,
+    formula::{self, Rows},
+    learner::Learner,
+};
 use crate::{
     Result,
     scoring::{Few, Plan},
@@ -42,7 +47,7 @@ impl Learner<'_> {
                 let following = first + AHEAD as u32..=batches.steps();
                 following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
                 let steps = (first..=batches.steps()).zip(plans.iter());
-                steps.map(|(step, plan)| self.few_step((epoch, step), plan, few)).sum::<Result<f64>>()
+                steps.map(|(step, plan)| self.few_step((epoch, step), batches, plan, few)).sum::<Result<f64>>()
             })?;
             std::mem::swap(plans, next);
         }
@@ -50,14 +55,14 @@ impl Learner<'_> {
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn few_step(&mut self, at: (u32, u32), plan: &Plan, few: &mut Few) -> Result<f64> {
+    fn few_step(&mut self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
         few.resize(plan);
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         rayon::join(
             || stepper.current(&plan.users.rows, &parameters.users, user_moments, &mut few.users.values),
             || stepper.current(&plan.items.rows, &parameters.items, item_moments, &mut few.items.values),
         );
-        let total = self.weigh(plan, few)?;
+        let total = self.weigh(at, batches, plan, few)?;
         self.check_loss(at, total)?;
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
@@ -70,7 +75,7 @@ impl Learner<'_> {
     }
 
     /// Turns scores into the derivatives of the mean loss by them; returns the sum of the losses.
-    fn weigh(&self, plan: &Plan, few: &mut Few) -> Result<f64> {
+    fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
         let scale = 1.0 / plan.rows() as f32;
         let quantile = |row: usize| self.quantiles.as_ref().map(|quantiles| quantiles.values[plan.user(row) as usize]);
         match self.learning.loss.fused() {
@@ -81,8 +86,10 @@ impl Learner<'_> {
                 few.step(plan, |_, _, _| 0.0);
                 let (positives, negatives) = few.scores(plan);
                 let quantiles: Option<Vec<f32>> = (0..plan.rows()).map(quantile).collect();
-                let weighed = formula::weigh(&self.learning.loss, &positives, &negatives, quantiles.as_deref(), scale)?;
-                Ok(few.set_weights(plan, &weighed))
+                let (draws, items) = (batches.draws(at), self.dataset.items());
+                let (quantiles, draws) = (quantiles.as_deref(), draws.as_ref());
+                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws, items };
+                Ok(few.set_weights(plan, &formula::weigh(&self.learning.loss, rows, scale)?))
             }
         }
     }

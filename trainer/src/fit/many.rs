@@ -3,7 +3,12 @@
 //! The batch's users are brought up to date and scored with their draws from the whole item table; then they move alone, and each block of
 //! items moves as soon as its gradients are known.
 
-use super::{batches::Batches, epoch::weigh_row, formula, learner::Learner};
+use super::{
+    batches::Batches,
+    epoch::weigh_row,
+    formula::{self, Rows},
+    learner::Learner,
+};
 use crate::{
     Result,
     scoring::{BUCKET, Batch, Sampled, Touched, Vectors},
@@ -99,8 +104,9 @@ impl Learner<'_> {
                 sampled.score(vectors, batch, count, draw);
                 let (positives, negatives) = sampled.scores();
                 let quantiles = self.quantiles.is_some().then_some(&quantiles[..]);
-                let weighed = formula::weigh(&self.learning.loss, &positives, &negatives, quantiles, scale)?;
-                Ok(sampled.backward(vectors, &weighed))
+                let (draws, items) = (batches.draws((epoch, step)), self.dataset.items());
+                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws: draws.as_ref(), items };
+                Ok(sampled.backward(vectors, &formula::weigh(&self.learning.loss, rows, scale)?))
             }
         }
     }

@@ -11,6 +11,7 @@
 mod batches;
 mod closed_form;
 mod curve;
+mod draws;
 mod epoch;
 mod few;
 mod formula;

@@ -1,7 +1,7 @@
 //! What every loss promises, whatever its formula.
 
-use super::testing::{Evaluated, assert_close, evaluate, evaluate_in};
-use super::{Bce, Bpr, Cce, Loss, Softmax, SoftmaxAtK};
+use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
+use super::{Bce, Bpr, Bsl, Cce, Ccl, Correction, Gbce, Loss, Mse, Psl, SampledSoftmax, Softmax, SoftmaxAtK, Sparsemax, Surrogate};
 use candle_core::DType;
 use evaluator::Similarity;
 use proptest::prelude::*;
@@ -19,23 +19,35 @@ pub(super) fn examples() -> Vec<Loss> {
         include_positive,
         similarity: Similarity::Cosine,
     };
+    let sampled_softmax = |correction| SampledSoftmax { temperature: 0.5, correction, similarity: Similarity::Dot };
+    let psl = |surrogate| Psl { temperature: 0.1, score_temperature: 2.0, surrogate, similarity: Similarity::Cosine };
     vec![
         Loss::Bce(Bce { similarity: Similarity::Dot }),
+        Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
         Loss::Bpr(Bpr { similarity: Similarity::Dot }),
         Loss::Cce(Cce { similarity: Similarity::Dot }),
         Loss::Softmax(softmax(false)),
         Loss::Softmax(softmax(true)),
+        Loss::SampledSoftmax(sampled_softmax(Correction::All)),
+        Loss::SampledSoftmax(sampled_softmax(Correction::Negatives)),
         Loss::SoftmaxAtK(softmax_at_k(false, false)),
         Loss::SoftmaxAtK(softmax_at_k(true, false)),
         Loss::SoftmaxAtK(softmax_at_k(false, true)),
+        Loss::Bsl(Bsl { positive_temperature: 0.1, negative_temperature: 0.2, similarity: Similarity::Cosine }),
+        Loss::Psl(psl(Surrogate::Tanh)),
+        Loss::Psl(psl(Surrogate::Relu)),
+        Loss::Psl(psl(Surrogate::Atan)),
+        Loss::Ccl(Ccl { margin: 0.4005, negative_weight: 10.0, similarity: Similarity::Cosine }),
+        Loss::Sparsemax(Sparsemax { similarity: Similarity::Dot }),
+        Loss::Mse(Mse { positive_weight: 5.0, similarity: Similarity::Dot }),
     ]
 }
 
 /// Whether differences of the loss are its gradient: not where a part is held constant on purpose.
 fn is_gradient_exact(loss: &Loss) -> bool {
     match loss {
-        Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) | Loss::Softmax(_) => true,
         Loss::SoftmaxAtK(settings) => !settings.detach_weight,
+        _ => true,
     }
 }
 
@@ -81,13 +93,32 @@ fn values_and_gradients_are_finite_at_extreme_scores() {
     }
 }
 
+/// Scores from -0.9 to 0.9 on a grid, so that none is within a step of differences of a kink: of the margin of `ccl`, which lies between
+/// grid points, of the threshold h of `sparsemax`, as `1000 k (s_j - h)` is a whole number that 3 never divides, or of the end of `psl`'s
+/// relu, which scores 2 apart reach.
+fn scores(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec((-300i32..300).prop_map(|at| f64::from(3 * at + 1) / 1000.0), count)
+}
+
+/// The loss of one row whose j-th negative has the j-th of these log-probabilities.
+fn of_draws(loss: &Loss, scores: &[f64], quantile: f64, log_probabilities: &[f64]) -> Evaluated {
+    let drawn = log_probabilities[..scores.len() - 1].to_vec();
+    let (positives, negatives) = (&scores[..1], &[scores[1..].to_vec()]);
+    let rows = Rows { positives, negatives, quantiles: &[quantile], log_probabilities: (&[-3.0], &[drawn]) };
+    evaluate_rows(DType::F64, loss, rows).unwrap()
+}
+
 proptest! {
     #[test]
-    fn gradients_are_central_differences(scores in prop::collection::vec(-1.0f64..1.0, 2..9), quantile in -1.0f64..1.0) {
+    fn gradients_are_central_differences(
+        scores in scores(2..9),
+        quantile in -1.0f64..1.0,
+        draws in prop::collection::vec(-8.0f64..0.0, 8),
+    ) {
         let step = 1e-5;
         for loss in examples().into_iter().filter(is_gradient_exact) {
-            let value = |scores: &[f64]| evaluate(&loss, &scores[..1], &[scores[1..].to_vec()], &[quantile]).values[0];
-            let found = evaluate(&loss, &scores[..1], &[scores[1..].to_vec()], &[quantile]);
+            let value = |scores: &[f64]| of_draws(&loss, scores, quantile, &draws).values[0];
+            let found = of_draws(&loss, &scores, quantile, &draws);
             let differences: Vec<f64> = (0..scores.len()).map(|at| {
                 let moved = |by: f64| value(&scores.iter().enumerate().map(|(j, s)| if j == at { s + by } else { *s }).collect::<Vec<_>>());
                 (moved(step) - moved(-step)) / (2.0 * step)
@@ -97,12 +128,17 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_negatives_does_not_matter(scores in prop::collection::vec(-1.0f64..1.0, 2..40), quantile in -1.0f64..1.0) {
-        let negatives = scores[1..].to_vec();
-        let reversed: Vec<f64> = negatives.iter().rev().copied().collect();
+    fn the_order_of_negatives_does_not_matter(
+        scores in prop::collection::vec(-1.0f64..1.0, 2..40),
+        quantile in -1.0f64..1.0,
+        draws in prop::collection::vec(-8.0f64..0.0, 39),
+    ) {
+        let (mut reversed, mut reversed_draws) = (scores.clone(), draws[..scores.len() - 1].to_vec());
+        reversed[1..].reverse();
+        reversed_draws.reverse();
         for loss in examples() {
-            let found = evaluate(&loss, &scores[..1], std::slice::from_ref(&negatives), &[quantile]);
-            let mut other = evaluate(&loss, &scores[..1], std::slice::from_ref(&reversed), &[quantile]);
+            let found = of_draws(&loss, &scores, quantile, &draws);
+            let mut other = of_draws(&loss, &reversed, quantile, &reversed_draws);
             other.by_negatives[0].reverse();
             assert_close(&all(&found).collect::<Vec<_>>(), &all(&other).collect::<Vec<_>>(), 1e-12);
         }

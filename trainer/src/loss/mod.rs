@@ -1,4 +1,4 @@
-//! What is minimised. Losses see scores only, and return one value per positive.
+//! What is minimised. Losses see [`Scores`], never models or ids, and return one value per positive.
 //!
 //! The training loop takes the mean over the positives of a batch. Entries of `negatives` that stand for no item (the `all` sampler masks
 //! the user's train items) hold a very negative finite score such as `-1e30`: they add nothing and get no gradient.
@@ -9,24 +9,40 @@ use serde::{Deserialize, Serialize};
 
 mod bce;
 mod bpr;
+mod bsl;
 mod cce;
+mod ccl;
 #[cfg(test)]
 mod contract;
 pub mod fused;
+mod gbce;
+mod mse;
 pub mod primitives;
+mod psl;
 pub mod quantile;
+mod sampled_softmax;
+mod scores;
 mod softmax;
 mod softmax_at_k;
+mod sparsemax;
 #[cfg(test)]
 mod testing;
 
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
+pub use bsl::{Bsl, bsl};
 pub use cce::{Cce, cce};
+pub use ccl::{Ccl, ccl};
 pub use fused::Fused;
+pub use gbce::{Gbce, gbce};
+pub use mse::{Mse, mse};
+pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
+pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
+pub use scores::{LogProbabilities, Scores};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
+pub use sparsemax::{Sparsemax, sparsemax};
 
 /// `losses` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,25 +50,28 @@ pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
 pub enum Loss {
     /// Binary cross-entropy.
     Bce(Bce),
+    /// Generalised binary cross-entropy (gBCE).
+    Gbce(Gbce),
     /// Bayesian personalised ranking.
     Bpr(Bpr),
     /// Categorical cross-entropy.
     Cce(Cce),
     /// Sampled softmax loss (SL).
     Softmax(Softmax),
+    /// Sampled softmax loss, corrected for how negatives are drawn (SSM).
+    SampledSoftmax(SampledSoftmax),
     /// Softmax loss at K (SL@K).
     SoftmaxAtK(SoftmaxAtK),
-}
-
-/// What a loss sees of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct Scores<'a> {
-    /// `[B]`
-    pub positives: &'a Tensor,
-    /// `[B, N]`
-    pub negatives: &'a Tensor,
-    /// `[B]`, the quantile of each row's user, for losses with a [`QuantileSchedule`].
-    pub quantiles: Option<&'a Tensor>,
+    /// Bilateral softmax loss (BSL).
+    Bsl(Bsl),
+    /// Pairwise softmax loss (PSL).
+    Psl(Psl),
+    /// Cosine contrastive loss (CCL).
+    Ccl(Ccl),
+    /// Sparsemax loss.
+    Sparsemax(Sparsemax),
+    /// Squared error.
+    Mse(Mse),
 }
 
 impl Loss {
@@ -60,10 +79,17 @@ impl Loss {
     pub fn similarity(&self) -> Similarity {
         match self {
             Loss::Bce(settings) => settings.similarity,
+            Loss::Gbce(settings) => settings.similarity,
             Loss::Bpr(settings) => settings.similarity,
             Loss::Cce(settings) => settings.similarity,
             Loss::Softmax(settings) => settings.similarity,
+            Loss::SampledSoftmax(settings) => settings.similarity,
             Loss::SoftmaxAtK(settings) => settings.similarity,
+            Loss::Bsl(settings) => settings.similarity,
+            Loss::Psl(settings) => settings.similarity,
+            Loss::Ccl(settings) => settings.similarity,
+            Loss::Sparsemax(settings) => settings.similarity,
+            Loss::Mse(settings) => settings.similarity,
         }
     }
 
@@ -73,46 +99,81 @@ impl Loss {
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> std::result::Result<(), String> {
         match self {
-            Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) => Ok(()),
+            Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) | Loss::Sparsemax(_) => Ok(()),
+            Loss::Gbce(settings) => settings.check(),
             Loss::Softmax(settings) => settings.check(),
+            Loss::SampledSoftmax(settings) => settings.check(),
             Loss::SoftmaxAtK(settings) => settings.check(),
+            Loss::Bsl(settings) => settings.check(),
+            Loss::Psl(settings) => settings.check(),
+            Loss::Ccl(settings) => settings.check(),
+            Loss::Mse(settings) => settings.check(),
         }
     }
 
     /// One value per positive, `[B]`.
     ///
     /// # Errors
-    /// When the shapes do not fit, or the loss needs quantiles and there are none.
+    /// When the shapes do not fit, or the loss needs quantiles or log-probabilities and there are none.
     pub fn forward(&self, scores: &Scores) -> Result<Tensor> {
         let Scores { positives, negatives, .. } = *scores;
         match self {
             Loss::Bce(_) => bce(positives, negatives),
+            Loss::Gbce(settings) => gbce(positives, negatives, scores.items, settings.calibration),
             Loss::Bpr(_) => bpr(positives, negatives),
             Loss::Cce(_) => cce(positives, negatives),
             Loss::Softmax(settings) => softmax(positives, negatives, settings.temperature, settings.include_positive),
+            Loss::SampledSoftmax(settings) => match scores.log_probabilities {
+                Some(draws) => sampled_softmax(positives, negatives, draws, settings),
+                None => candle_core::bail!("sampled-softmax needs the log-probabilities of the draws"),
+            },
             Loss::SoftmaxAtK(settings) => match scores.quantiles {
                 Some(quantiles) => softmax_at_k(positives, negatives, quantiles, settings),
                 None => candle_core::bail!("softmax-at-k needs the quantiles of the batch's users"),
             },
+            Loss::Bsl(settings) => bsl(positives, negatives, settings),
+            Loss::Psl(settings) => psl(positives, negatives, settings),
+            Loss::Ccl(settings) => ccl(positives, negatives, settings),
+            Loss::Sparsemax(_) => sparsemax(positives, negatives),
+            Loss::Mse(settings) => mse(positives, negatives, settings.positive_weight),
         }
     }
 
     /// When the users' quantiles are brought up to date, and which; `None` for losses without.
     pub fn quantiles(&self) -> Option<QuantileSchedule> {
         match self {
-            Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) | Loss::Softmax(_) => None,
             Loss::SoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
+            _ => None,
+        }
+    }
+
+    /// Whether it looks at the log-probabilities of the draws.
+    pub fn needs_log_probabilities(&self) -> bool {
+        matches!(self, Loss::SampledSoftmax(_))
+    }
+
+    /// Why its negatives must be drawn, for losses that cannot have all items in their place.
+    pub fn needs_draws(&self) -> Option<&'static str> {
+        match self {
+            Loss::Gbce(_) => Some(gbce::NEEDS_DRAWS),
+            Loss::SampledSoftmax(_) => Some(sampled_softmax::NEEDS_DRAWS),
+            _ => None,
         }
     }
 
     /// The same loss on plain slices, value and gradient in one pass; `None` where there is none.
     pub fn fused(&self) -> Option<Fused> {
         match self {
-            Loss::Bce(_) => None,
+            Loss::Bce(_) | Loss::Gbce(_) | Loss::SampledSoftmax(_) => None,
             Loss::Bpr(_) => Some(Fused::Bpr),
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),
             Loss::SoftmaxAtK(settings) => Some(Fused::SoftmaxAtK(settings.fused())),
+            Loss::Bsl(settings) => Some(Fused::Bsl(settings.fused())),
+            Loss::Psl(settings) => settings.fused().map(Fused::Psl),
+            Loss::Ccl(settings) => Some(Fused::Ccl(settings.fused())),
+            Loss::Sparsemax(_) => Some(Fused::Sparsemax),
+            Loss::Mse(settings) => Some(Fused::Mse(settings.fused())),
         }
     }
 }
@@ -127,7 +188,7 @@ fn cosine() -> Similarity {
     Similarity::Cosine
 }
 
-/// The error of a temperature that is not one.
-fn check_temperature(key: &str, value: f64) -> std::result::Result<(), String> {
+/// The error of a temperature or a weight that is none.
+fn check_above_zero(key: &str, value: f64) -> std::result::Result<(), String> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(format!("{key} is {value}: expected a finite number above 0")) }
 }

@@ -2,7 +2,10 @@
 //!
 //! candle has no softplus, and its `binary_cross_entropy_with_logit` takes the logarithm of a sigmoid that may be 0.
 
-use candle_core::{D, Result, Tensor};
+use candle_core::{CpuStorage, CustomOp1, D, Layout, Result, Shape, Tensor, cpu_backend::unary_map};
+
+/// Scores below this stand for no item.
+pub(super) const MASKED_BELOW: f64 = -1e29;
 
 /// `log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))`, elementwise.
 pub fn softplus(x: &Tensor) -> Result<Tensor> {
@@ -30,6 +33,38 @@ pub fn log_sum_exp(x: &Tensor) -> Result<Tensor> {
 /// `s_j - s_i`: `[B, N]` from `positives [B]` and `negatives [B, N]`.
 pub fn margins(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     negatives.broadcast_sub(&positives.unsqueeze(1)?)
+}
+
+/// 1 where an entry stands for an item and 0 where it is masked, as `u8`: `[B, N]` from `negatives [B, N]`.
+pub fn is_item(negatives: &Tensor) -> Result<Tensor> {
+    negatives.ge(MASKED_BELOW)
+}
+
+/// `atan(x)`, elementwise; on the CPU.
+pub fn arctan(x: &Tensor) -> Result<Tensor> {
+    x.apply_op1(Arctan)
+}
+
+/// candle has no inverse of the tangent.
+struct Arctan;
+
+impl CustomOp1 for Arctan {
+    fn name(&self) -> &'static str {
+        "arctan"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let values = match x {
+            CpuStorage::F32(x) => CpuStorage::F32(unary_map(x, layout, f32::atan)),
+            CpuStorage::F64(x) => CpuStorage::F64(unary_map(x, layout, f64::atan)),
+            _ => candle_core::bail!("arctan is of f32 and f64"),
+        };
+        Ok((values, layout.shape().clone()))
+    }
+
+    fn bwd(&self, x: &Tensor, _value: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        (gradient / (x.sqr()? + 1.0)?).map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -61,6 +96,14 @@ mod tests {
         let (values, gradient) = values_and_gradient(sigmoid, &[0.0, 800.0, -800.0, 1.0]);
         assert_close(&values, &[0.5, 1.0, 0.0, 0.7310585786300049]);
         assert_close(&gradient, &[0.25, 0.0, 0.0, 0.19661193324148185]);
+    }
+
+    #[test]
+    fn arctan_at_zero_and_far_away() {
+        let (values, gradient) = values_and_gradient(arctan, &[0.0, 1.0, -1.0, 1e30]);
+        let quarter = std::f64::consts::FRAC_PI_4;
+        assert_close(&values, &[0.0, quarter, -quarter, 2.0 * quarter]);
+        assert_close(&gradient, &[1.0, 0.5, 0.5, 0.0]);
     }
 
     #[test]

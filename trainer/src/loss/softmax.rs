@@ -7,7 +7,7 @@
 //! `include_positive` adds it. Wu et al., "On the Effectiveness of Sampled Softmax Loss for Item Recommendation", TOIS 2024.
 
 use super::primitives::{log_sum_exp, margins, softplus};
-use super::{check_temperature, fused};
+use super::{check_above_zero, fused};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Softmax {
 
 impl Softmax {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        check_temperature("temperature", self.temperature)
+        check_above_zero("temperature", self.temperature)
     }
 
     pub(super) fn fused(&self) -> fused::Softmax {

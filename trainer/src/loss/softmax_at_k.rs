@@ -9,7 +9,7 @@
 //! this, unless `include_positive` adds the positive. Yang et al., "Breaking the Top-K Barrier", KDD 2025, arXiv:2508.05673.
 
 use super::primitives::sigmoid;
-use super::{check_temperature, fused, softmax};
+use super::{check_above_zero, fused, softmax};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -39,8 +39,8 @@ pub struct SoftmaxAtK {
 
 impl SoftmaxAtK {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        check_temperature("temperature", self.temperature)?;
-        check_temperature("weight_temperature", self.weight_temperature)?;
+        check_above_zero("temperature", self.temperature)?;
+        check_above_zero("weight_temperature", self.weight_temperature)?;
         match (self.cutoff, self.quantile_every) {
             (0, _) => Err("cutoff is 0: expected at least 1".into()),
             (_, 0) => Err("quantile_every is 0: expected at least 1 epoch".into()),
@@ -159,7 +159,8 @@ mod tests {
     fn without_quantiles_it_says_what_is_missing() {
         let scores = Tensor::zeros((2, 3), candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
         let positives = scores.get_on_dim(1, 0).unwrap();
-        let scores = super::super::Scores { positives: &positives, negatives: &scores, quantiles: None };
+        let scores =
+            super::super::Scores { positives: &positives, negatives: &scores, quantiles: None, log_probabilities: None, items: 10 };
         let error = Loss::SoftmaxAtK(settings(0.2, 1.0)).forward(&scores).unwrap_err();
         assert!(error.to_string().contains("needs the quantiles"), "{error}");
     }

@@ -1,7 +1,20 @@
 //! What the tests of losses share: scores as `f64` variables, values and gradients as vectors.
 
-use super::{Loss, Scores};
-use candle_core::{DType, Device, Tensor, Var};
+use super::{LogProbabilities, Loss, Scores};
+use candle_core::{DType, Device, Result, Tensor, Var};
+
+/// Items of the catalogue of all tests.
+const ITEMS: usize = 100;
+
+/// Scores of some rows, and what a loss may ask for beside them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) positives: &'a [f64],
+    pub(super) negatives: &'a [Vec<f64>],
+    pub(super) quantiles: &'a [f64],
+    /// Of the positives and of the negatives.
+    pub(super) log_probabilities: (&'a [f64], &'a [Vec<f64>]),
+}
 
 /// Values `[B]` and gradients of their sum: by positives `[B]` and negatives `[B][N]`.
 pub(super) struct Evaluated {
@@ -15,20 +28,30 @@ pub(super) fn evaluate(loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], q
     evaluate_in(DType::F64, loss, positives, negatives, quantiles)
 }
 
-/// Runs the loss on rows of scores in the precision of `dtype`.
+/// Runs the loss on rows of scores in the precision of `dtype`; negatives are uniform draws.
 pub(super) fn evaluate_in(dtype: DType, loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], quantiles: &[f64]) -> Evaluated {
-    let positives = Var::new(positives, &Device::Cpu).unwrap();
-    let negatives = Var::new(negatives.to_vec(), &Device::Cpu).unwrap();
-    let quantiles = Tensor::new(quantiles, &Device::Cpu).unwrap();
-    let [p, n, q] = [positives.as_tensor(), &negatives, &quantiles].map(|scores| scores.to_dtype(dtype).unwrap());
-    let values = loss.forward(&Scores { positives: &p, negatives: &n, quantiles: Some(&q) }).unwrap();
+    let own = vec![-(ITEMS as f64).ln(); positives.len()];
+    let drawn: Vec<Vec<f64>> = negatives.iter().map(|row| vec![own[0]; row.len()]).collect();
+    evaluate_rows(dtype, loss, Rows { positives, negatives, quantiles, log_probabilities: (&own, &drawn) }).unwrap()
+}
+
+/// Runs the loss on rows of scores that were drawn with any probabilities, in the precision of `dtype`.
+pub(super) fn evaluate_rows(dtype: DType, loss: &Loss, rows: Rows) -> Result<Evaluated> {
+    let device = &Device::Cpu;
+    let (positives, negatives) = (Var::new(rows.positives, device)?, Var::new(rows.negatives.to_vec(), device)?);
+    let (p, n) = (positives.to_dtype(dtype)?, negatives.to_dtype(dtype)?);
+    let quantiles = Tensor::new(rows.quantiles, device)?.to_dtype(dtype)?;
+    let own = Tensor::new(rows.log_probabilities.0, device)?.to_dtype(dtype)?;
+    let drawn = Tensor::new(rows.log_probabilities.1.to_vec(), device)?.to_dtype(dtype)?;
+    let log_probabilities = Some(LogProbabilities { positives: &own, negatives: &drawn });
+    let values = loss.forward(&Scores { positives: &p, negatives: &n, quantiles: Some(&quantiles), log_probabilities, items: ITEMS })?;
     assert_eq!((values.dtype(), values.dims()), (dtype, positives.dims()), "one value per positive, of the scores' type");
-    let gradients = values.sum_all().unwrap().backward().unwrap();
-    Evaluated {
-        values: values.to_dtype(DType::F64).unwrap().to_vec1().unwrap(),
-        by_positives: gradients.get(&positives).unwrap().to_vec1().unwrap(),
-        by_negatives: gradients.get(&negatives).unwrap().to_vec2().unwrap(),
-    }
+    let gradients = values.sum_all()?.backward()?;
+    Ok(Evaluated {
+        values: values.to_dtype(DType::F64)?.to_vec1()?,
+        by_positives: gradients.get(&positives).unwrap().to_vec1()?,
+        by_negatives: gradients.get(&negatives).unwrap().to_vec2()?,
+    })
 }
 
 /// Runs the loss on one row; the value, and the gradient as `[s+, negatives]`.

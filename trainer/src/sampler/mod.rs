@@ -116,6 +116,17 @@ impl<'a> Prepared<'a> {
             Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
         }
     }
+
+    /// The log-probability of any item at one draw for the user. That of a train item of the user, which is never drawn, is the one it
+    /// would have as another item: its weight over that of the possible negatives. The sampler `all` takes every item, which is 0.
+    pub fn log_probability(&self, user: u32, item: u32) -> f32 {
+        let complement = Complement::new(self.train.row(user as usize), self.items);
+        match &self.proposal {
+            Proposal::All => 0.0,
+            Proposal::Uniform { .. } => uniform::log_probability(complement),
+            Proposal::Popularity(proposal) => proposal.log_probability(complement, item),
+        }
+    }
 }
 
 /// Whether each user with train items has at least `distinct` negatives among `drawable` items that hold all of the user's own.

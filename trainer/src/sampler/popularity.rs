@@ -78,6 +78,11 @@ impl Proposal {
         }
     }
 
+    /// The log-probability of an item.
+    pub(super) fn log_probability(&self, complement: Complement, item: u32) -> f32 {
+        (self.weights[item as usize].ln() - self.mass(complement).ln()) as f32
+    }
+
     /// The weight of all items of the complement.
     fn mass(&self, complement: Complement) -> f64 {
         let positives: f64 = complement.positives().iter().map(|&item| self.weights[item as usize]).sum();

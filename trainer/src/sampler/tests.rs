@@ -159,7 +159,11 @@ fn log_probabilities_are_those_of_the_proposal() {
         prepared.draw(&mut stream(3), 0, &mut ids, Some(&mut log_probabilities));
         for (&id, &found) in ids.iter().zip(&log_probabilities) {
             assert!((f64::from(found) - f64::ln(expected[id as usize])).abs() < 1e-6, "{sampler:?}: item {id}, {found}");
+            assert_eq!(prepared.log_probability(0, id), found, "{sampler:?}: item {id}");
         }
+        // The user's own item 1 has the weight of another item: as much as any, and 4 of the others' 11.
+        let own = if matches!(sampler, Sampler::Uniform(_)) { 1.0 / 3.0 } else { 4.0 / 11.0 };
+        assert!((f64::from(prepared.log_probability(0, 1)) - f64::ln(own)).abs() < 1e-6, "{sampler:?}");
     }
 }
 

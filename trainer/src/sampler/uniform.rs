@@ -41,8 +41,13 @@ pub(super) fn draw(complement: Complement, replacement: bool, rng: &mut Stream, 
         ids.fill_with(|| draw_until(rng, complement.items(), |item| filter.contains(item)));
     }
     if let Some(log_probabilities) = log_probabilities {
-        log_probabilities.fill(-(f64::from(complement.len()).ln() as f32));
+        log_probabilities.fill(log_probability(complement));
     }
+}
+
+/// The log-probability of each item.
+pub(super) fn log_probability(complement: Complement) -> f32 {
+    -(f64::from(complement.len()).ln() as f32)
 }
 
 #[inline]

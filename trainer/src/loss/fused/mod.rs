@@ -4,14 +4,23 @@
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
+mod bsl;
+mod ccl;
 mod elementary;
 mod lanes;
+mod mse;
 mod pairwise;
+mod psl;
 mod softmax;
 mod softmax_at_k;
+mod sparsemax;
 #[cfg(test)]
 mod tests;
 
+pub use bsl::Bsl;
+pub use ccl::Ccl;
+pub use mse::Mse;
+pub use psl::Psl;
 pub use softmax::Softmax;
 pub use softmax_at_k::SoftmaxAtK;
 
@@ -24,6 +33,16 @@ pub enum Fused {
     Softmax(Softmax),
     /// `softmax-at-k`
     SoftmaxAtK(SoftmaxAtK),
+    /// `bsl`
+    Bsl(Bsl),
+    /// `psl` with the surrogate tanh.
+    Psl(Psl),
+    /// `ccl`
+    Ccl(Ccl),
+    /// `sparsemax`
+    Sparsemax,
+    /// `mse`
+    Mse(Mse),
 }
 
 impl Fused {
@@ -36,6 +55,11 @@ impl Fused {
             Fused::Bpr => pairwise::bpr(positive, negatives),
             Fused::Softmax(settings) => softmax::softmax(settings, positive, negatives, 1.0),
             Fused::SoftmaxAtK(settings) => softmax_at_k::softmax_at_k(settings, positive, negatives, quantile),
+            Fused::Bsl(settings) => bsl::bsl(settings, positive, negatives),
+            Fused::Psl(settings) => psl::psl(settings, positive, negatives),
+            Fused::Ccl(settings) => ccl::ccl(settings, positive, negatives),
+            Fused::Sparsemax => sparsemax::sparsemax(positive, negatives),
+            Fused::Mse(settings) => mse::mse(settings, positive, negatives),
         }
     }
 }

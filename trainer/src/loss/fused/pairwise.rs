@@ -28,8 +28,9 @@ impl Step for Softplus {
     }
 }
 
+/// The sum of all entries.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn sum(values: &mut [f32]) -> f64 {
+pub(super) fn sum(values: &mut [f32]) -> f64 {
     replace_and_sum(values, &Keep)
 }
 

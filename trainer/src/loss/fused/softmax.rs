@@ -43,8 +43,9 @@ impl lanes::Step for Exponential {
     }
 }
 
+/// Multiplies all entries by the factor.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn scale(values: &mut [f32], factor: f32) {
+pub(super) fn scale(values: &mut [f32], factor: f32) {
     for value in values {
         *value *= factor;
     }
