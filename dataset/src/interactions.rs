@@ -44,6 +44,17 @@ impl Interactions {
         Self { offsets, items }
     }
 
+    /// From the rows one after the other, and where each starts: `offsets [users + 1]`.
+    ///
+    /// # Panics
+    /// When the offsets are not those of `items`, or a row is not ascending and without repeats.
+    pub fn from_sorted(offsets: Vec<usize>, items: Vec<u32>) -> Self {
+        assert!(offsets.first() == Some(&0) && offsets.last() == Some(&items.len()), "the rows are all items");
+        let sorted = |row: &[usize]| items[row[0]..row[1]].is_sorted_by(|one, other| one < other);
+        assert!(offsets.windows(2).all(sorted), "a user's items are ascending and without repeats");
+        Self { offsets, items }
+    }
+
     /// No interactions at all.
     pub fn empty(users: usize) -> Self {
         Self { offsets: vec![0; users + 1], items: Vec::new() }
@@ -119,7 +130,14 @@ mod tests {
             prop_assert_eq!(interactions.len(), expected.len());
             let swapped: BTreeSet<(u32, u32)> = expected.iter().map(|&(user, item)| (item, user)).collect();
             prop_assert!(interactions.transpose(12).pairs().eq(swapped.into_iter()));
+            prop_assert_eq!(&Interactions::from_sorted(interactions.offsets().to_vec(), interactions.items().to_vec()), &interactions);
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "ascending and without repeats")]
+    fn unsorted_rows_are_refused() {
+        Interactions::from_sorted(vec![0, 1, 3], vec![5, 2, 2]);
     }
 
     #[test]

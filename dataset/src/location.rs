@@ -5,7 +5,7 @@
 
 use crate::{Error, Result, block_on};
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart, memory::InMemory, path::Path};
+use object_store::{GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart, memory::InMemory, path::Path};
 use std::{
     collections::HashMap,
     fmt,
@@ -92,8 +92,19 @@ impl Location {
     /// # Errors
     /// [`Error::NotFound`], or [`Error::Store`] when it cannot be opened. Later failures come from the reader.
     pub fn open(&self) -> Result<impl Read + Send + use<>> {
-        let stream = block_on(self.store.get(&self.path)).map_err(|error| self.read_error(error))?.into_stream();
-        Ok(Blocks { stream, block: bytes::Bytes::new() })
+        let found = block_on(self.store.get(&self.path)).map_err(|error| self.read_error(error))?;
+        Ok(match found.payload {
+            GetResultPayload::File(file, _) => Content::File(file),
+            GetResultPayload::Stream(stream) => Content::Stream { stream, block: bytes::Bytes::new() },
+        })
+    }
+
+    /// A tag that changes when the file's content does; `None` where the store gives none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
+    pub fn tag(&self) -> Result<Option<String>> {
+        Ok(block_on(self.store.head(&self.path)).map_err(|error| self.read_error(error))?.e_tag)
     }
 
     /// Puts the whole file in place, atomically.
@@ -215,22 +226,26 @@ fn store_of(url: &Url, base: &str) -> object_store::Result<Arc<dyn ObjectStore>>
     Ok(store)
 }
 
-/// A blocking reader over a store's stream of blocks.
-struct Blocks {
-    stream: BoxStream<'static, object_store::Result<bytes::Bytes>>,
-    block: bytes::Bytes,
+/// A blocking reader: of a local file itself, or of a store's stream of blocks.
+enum Content {
+    File(std::fs::File),
+    Stream { stream: BoxStream<'static, object_store::Result<bytes::Bytes>>, block: bytes::Bytes },
 }
 
-impl Read for Blocks {
+impl Read for Content {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.block.is_empty() {
-            match block_on(self.stream.next()) {
-                Some(block) => self.block = block.map_err(io::Error::other)?,
+        let (stream, block) = match self {
+            Self::File(file) => return file.read(buffer),
+            Self::Stream { stream, block } => (stream, block),
+        };
+        while block.is_empty() {
+            match block_on(stream.next()) {
+                Some(next) => *block = next.map_err(io::Error::other)?,
                 None => return Ok(0),
             }
         }
-        let length = buffer.len().min(self.block.len());
-        buffer[..length].copy_from_slice(&self.block.split_to(length));
+        let length = buffer.len().min(block.len());
+        buffer[..length].copy_from_slice(&block.split_to(length));
         Ok(length)
     }
 }
@@ -245,6 +260,10 @@ mod tests {
         assert!(matches!(file.read(), Err(Error::NotFound { .. })));
         assert!(!file.exists().unwrap());
         file.write("one").unwrap();
+        let tag = file.tag().unwrap();
+        assert_eq!(tag, file.tag().unwrap());
+        file.write("three").unwrap();
+        assert!(tag.is_some() && tag != file.tag().unwrap());
         file.write("two").unwrap();
         assert_eq!(&file.read().unwrap()[..], b"two");
         let mut text = String::new();

@@ -1,9 +1,14 @@
 //! Interactions with dense ids, sorted, each with its part.
 
-use crate::dictionary::Dictionary;
+use crate::{dictionary::Dictionary, k_core::Degrees};
 use dataset::{Counts, Dataset, Interactions, Split};
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// The place of what is not left.
+const NOWHERE: u32 = u32::MAX;
+/// Users that one task takes on.
+const USERS: usize = 512;
 
 /// A user and an item in one number: sorted, it is by user, then item.
 pub(crate) fn pair(user: u32, item: u32) -> u64 {
@@ -22,103 +27,143 @@ pub(crate) struct Catalogue {
     pub(crate) items: Dictionary,
 }
 
-impl Catalogue {
-    /// What is left, in words and numbers.
-    pub(crate) fn counts(&self, step: impl Into<String>, pairs: &[u64]) -> Counts {
-        counts(step, pairs.iter().copied(), self.users.len(), self.items.len())
-    }
-
-    /// Dense ids in the order of the users' own ids, for what occurs in `pairs`. Each pair keeps its payload.
-    pub(crate) fn number<T: Copy + Send>(&self, pairs: &[u64], payload: impl Iterator<Item = T>) -> Numbered<T> {
-        let (users, items) = occurring(pairs.iter().copied(), self.users.len(), self.items.len());
-        let (user_codes, item_codes) = (self.users.sorted(&users), self.items.sorted(&items));
-        let (user_places, item_places) = (inverse(&user_codes, self.users.len()), inverse(&item_codes, self.items.len()));
-        let dense = |code: u64| {
-            let (user, item) = unpair(code);
-            pair(user_places[user as usize], item_places[item as usize])
-        };
-        let mut rows: Vec<(u64, T)> = pairs.iter().map(|&code| dense(code)).zip(payload).collect();
-        rows.par_sort_unstable_by_key(|row| row.0);
-        let own = |dictionary: &Dictionary, codes: &[u32]| codes.iter().map(|&code| dictionary.id(code).to_owned()).collect();
-        Numbered { user_ids: own(&self.users, &user_codes), item_ids: own(&self.items, &item_codes), rows }
-    }
-}
-
-/// Dense ids, and pairs of them in order.
+/// Dense ids in the order of the users' own ids, and each user's items, ascending. Each interaction has a payload.
 pub(crate) struct Numbered<T> {
     pub(crate) user_ids: Vec<String>,
     pub(crate) item_ids: Vec<String>,
-    pub(crate) rows: Vec<(u64, T)>,
+    /// Where each user's interactions start: `[users + 1]`.
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) items: Vec<u32>,
+    pub(crate) payload: Vec<T>,
+}
+
+impl<T: Copy + Send + Sync> Numbered<T> {
+    /// What `degrees` says is left. `row` gives a user's items by their codes; those that are not left are passed over.
+    pub(crate) fn new<R: Iterator<Item = (u32, T)>>(catalogue: &Catalogue, degrees: &Degrees, blank: T, row: impl Fn(u32) -> R + Sync) -> Self {
+        let sorted = |dictionary: &Dictionary, degrees: &[u32]| dictionary.sorted(|code| degrees[code as usize] > 0);
+        let (users, items) = rayon::join(|| sorted(&catalogue.users, &degrees.users), || sorted(&catalogue.items, &degrees.items));
+        let places = inverse(&items, catalogue.items.len());
+        let mut offsets = vec![0];
+        offsets.extend(users.iter().scan(0, |end, &user| {
+            *end += degrees.users[user as usize] as usize;
+            Some(*end)
+        }));
+        let count = offsets[users.len()];
+        let (mut dense, mut payload) = (vec![0; count], vec![blank; count]);
+        let tasks = tasks(&offsets);
+        let rows = cut(&mut dense, &tasks, &offsets).into_par_iter().zip(cut(&mut payload, &tasks, &offsets));
+        rows.zip(&tasks).for_each_init(Vec::new, |sorted: &mut Vec<(u32, T)>, ((dense, payload), task)| {
+            for user in task.clone() {
+                sorted.clear();
+                sorted.extend(row(users[user]).map(|(item, payload)| (places[item as usize], payload)).filter(|row| row.0 != NOWHERE));
+                sorted.sort_unstable_by_key(|row| row.0);
+                for (at, &(item, value)) in (offsets[user] - offsets[task.start]..).zip(&*sorted) {
+                    (dense[at], payload[at]) = (item, value);
+                }
+            }
+        });
+        let own = |dictionary: &Dictionary, codes: &[u32]| codes.iter().map(|&code| dictionary.id(code).to_owned()).collect();
+        Self { user_ids: own(&catalogue.users, &users), item_ids: own(&catalogue.items, &items), offsets, items: dense, payload }
+    }
 }
 
 /// Interactions sorted by user, then item, without repeats.
 pub(crate) struct Edges {
     pub(crate) user_ids: Vec<String>,
     pub(crate) item_ids: Vec<String>,
-    pub(crate) pairs: Vec<u64>,
+    /// Where each user's interactions start: `[users + 1]`.
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) items: Vec<u32>,
     /// The time of each, when the source has timestamps.
     pub(crate) times: Option<Vec<f64>>,
     /// The part of each.
     pub(crate) parts: Vec<Split>,
 }
 
+/// A user's interactions.
+pub(crate) struct UserRow<'a> {
+    pub(crate) user_id: &'a str,
+    pub(crate) items: &'a [u32],
+    pub(crate) times: Option<&'a [f64]>,
+    pub(crate) parts: &'a mut [Split],
+}
+
 impl Edges {
-    /// Each user's range of interactions.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let mut starts = vec![0; self.user_ids.len() + 1];
-        for &pair in &self.pairs {
-            starts[unpair(pair).0 as usize + 1] += 1;
-        }
-        for user in 1..starts.len() {
-            starts[user] += starts[user - 1];
-        }
-        (1..starts.len()).map(move |user| starts[user - 1]..starts[user])
+    /// Gives each user's interactions a part, in any order.
+    pub(crate) fn each_user(&mut self, hold_out: impl Fn(UserRow<'_>, &[String]) + Sync) {
+        let Self { user_ids, item_ids, offsets, items, times, parts } = self;
+        let tasks = tasks(offsets);
+        cut(parts, &tasks, offsets).into_par_iter().zip(&tasks).for_each(|(mut parts, task)| {
+            for user in task.clone() {
+                let row = offsets[user]..offsets[user + 1];
+                let (own, rest) = parts.split_at_mut(row.len());
+                parts = rest;
+                let times = times.as_ref().map(|times| &times[row.clone()]);
+                hold_out(UserRow { user_id: &user_ids[user], items: &items[row], times, parts: own }, item_ids);
+            }
+        });
     }
 
-    /// Puts the interactions at these places into a part.
-    pub(crate) fn put(&mut self, places: &[usize], part: Split) {
-        for &place in places {
-            self.parts[place] = part;
-        }
-    }
-
-    /// How much a selection of the interactions is.
-    pub(crate) fn counts(&self, step: impl Into<String>, selected: impl Fn(usize) -> bool) -> Counts {
-        let pairs = (0..self.pairs.len()).filter(|&place| selected(place)).map(|place| self.pairs[place]);
-        counts(step, pairs, self.user_ids.len(), self.item_ids.len())
+    /// How much a selection of the interactions is. `selected` gets the user and the interaction's place.
+    pub(crate) fn counts(&self, step: impl Into<String>, selected: impl Fn(usize, usize) -> bool + Sync) -> Counts {
+        let of_task = |task: Range<usize>| {
+            let (mut users, mut interactions, mut items) = (0, 0, vec![false; self.item_ids.len()]);
+            for user in task {
+                let before = interactions;
+                for place in (self.offsets[user]..self.offsets[user + 1]).filter(|&place| selected(user, place)) {
+                    items[self.items[place] as usize] = true;
+                    interactions += 1;
+                }
+                users += usize::from(interactions > before);
+            }
+            (users, items, interactions)
+        };
+        let add = |(users, mut items, interactions): (usize, Vec<bool>, usize), other: (usize, Vec<bool>, usize)| {
+            items.iter_mut().zip(&other.1).for_each(|(item, other)| *item |= other);
+            (users + other.0, items, interactions + other.2)
+        };
+        let few = self.user_ids.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+        let tasks = (0..self.user_ids.len()).step_by(few).collect::<Vec<_>>().into_par_iter();
+        let all = tasks.map(|start| of_task(start..self.user_ids.len().min(start + few))).reduce_with(add);
+        let (users, items, interactions) = all.unwrap_or_default();
+        Counts { step: step.into(), users, items: items.iter().filter(|&&occurs| occurs).count(), interactions }
     }
 
     /// The dataset in memory.
     pub(crate) fn into_dataset(self, name: String, fingerprint: String, steps: Vec<Counts>, settings: serde_json::Value) -> Dataset {
         let of = |part: Split| {
-            let pairs = self.pairs.iter().zip(&self.parts).filter(move |(_, other)| **other == part).map(|(&pair, _)| unpair(pair));
-            Interactions::from_pairs(self.user_ids.len(), pairs)
+            let (mut offsets, mut items) = (vec![0], Vec::new());
+            for row in self.offsets.windows(2) {
+                items.extend((row[0]..row[1]).filter(|&place| self.parts[place] == part).map(|place| self.items[place]));
+                offsets.push(items.len());
+            }
+            Interactions::from_sorted(offsets, items)
         };
-        let (train, validation, test) = (of(Split::Train), of(Split::Validation), of(Split::Test));
+        let (train, (validation, test)) = rayon::join(|| of(Split::Train), || (of(Split::Validation), of(Split::Test)));
         Dataset { name, fingerprint, train, validation, test, steps, settings, user_ids: self.user_ids, item_ids: self.item_ids }
     }
 }
 
-/// Who occurs in pairs.
-fn occurring(pairs: impl Iterator<Item = u64>, users: usize, items: usize) -> (Vec<bool>, Vec<bool>) {
-    let (mut with_user, mut with_item) = (vec![false; users], vec![false; items]);
-    for (user, item) in pairs.map(unpair) {
-        with_user[user as usize] = true;
-        with_item[item as usize] = true;
-    }
-    (with_user, with_item)
+/// Users in runs, one for each task.
+fn tasks(offsets: &[usize]) -> Vec<Range<usize>> {
+    let users = offsets.len() - 1;
+    (0..users).step_by(USERS).map(|start| start..users.min(start + USERS)).collect()
 }
 
-fn counts(step: impl Into<String>, pairs: impl Iterator<Item = u64>, users: usize, items: usize) -> Counts {
-    let mut interactions = 0;
-    let (users, items) = occurring(pairs.inspect(|_| interactions += 1), users, items);
-    let present = |side: &[bool]| side.iter().filter(|&&occurs| occurs).count();
-    Counts { step: step.into(), users: present(&users), items: present(&items), interactions }
+/// The interactions of each task.
+fn cut<'a, T>(mut all: &'a mut [T], tasks: &[Range<usize>], offsets: &[usize]) -> Vec<&'a mut [T]> {
+    let mut rows = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let (row, rest) = all.split_at_mut(offsets[task.end] - offsets[task.start]);
+        rows.push(row);
+        all = rest;
+    }
+    rows
 }
 
 /// The place of each code in a list of codes; codes that are not in it have none.
 fn inverse(codes: &[u32], count: usize) -> Vec<u32> {
-    let mut places = vec![u32::MAX; count];
+    let mut places = vec![NOWHERE; count];
     for (place, &code) in codes.iter().enumerate() {
         places[code as usize] = place as u32;
     }

@@ -7,7 +7,16 @@ use crate::{Error, Preparation, Result};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::io::Read;
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+    sync::{Mutex, mpsc},
+    thread,
+};
+
+/// Bytes that are hashed at a time, and how many such blocks are read ahead.
+const BLOCK: u64 = 1 << 20;
+const AHEAD: usize = 2;
 
 /// Raised whenever the same settings and bytes would give another dataset than before.
 const PIPELINE_VERSION: u32 = 1;
@@ -69,16 +78,39 @@ fn absent(error: Error, key: &'static str, at: &Location) -> Error {
     }
 }
 
+/// Checksums by file and tag: a command asks for the fingerprint before it prepares, and reads a large file once for both.
+static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
+
 fn checksum(at: &Location) -> Result<String> {
+    let key = at.tag()?.map(|tag| (at.to_string(), tag));
+    let known = || KNOWN.lock().expect("no holder of this lock panics");
+    if let Some(sum) = key.as_ref().and_then(|key| known().get(key).cloned()) {
+        return Ok(sum);
+    }
+    let sum = read(at)?;
+    // Not when the file changed meanwhile.
+    if let Some(key) = key.filter(|(_, tag)| at.tag().is_ok_and(|now| now.as_ref() == Some(tag))) {
+        known().insert(key, sum.clone());
+    }
+    Ok(sum)
+}
+
+/// The checksum of the bytes, which another thread reads ahead.
+fn read(at: &Location) -> Result<String> {
     let mut content = at.open()?;
-    let (mut hash, mut block) = (Sha256::new(), vec![0; 1 << 20]);
-    loop {
-        match content.read(&mut block) {
-            Ok(0) => return Ok(hex::encode(hash.finalize())),
-            Ok(length) => hash.update(&block[..length]),
-            Err(error) => {
-                return Err(dataset::Error::Store { action: "read", at: at.to_string(), source: Box::new(error) }.into());
+    let (sender, blocks) = mpsc::sync_channel(AHEAD);
+    let reading = thread::spawn(move || -> io::Result<()> {
+        loop {
+            let mut block = Vec::with_capacity(BLOCK as usize);
+            let length = content.by_ref().take(BLOCK).read_to_end(&mut block)?;
+            if length == 0 || sender.send(block).is_err() {
+                return Ok(());
             }
         }
-    }
+    });
+    let mut hash = Sha256::new();
+    blocks.iter().for_each(|block| hash.update(&block));
+    let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    read.map_err(|error| dataset::Error::Store { action: "read", at: at.to_string(), source: Box::new(error) })?;
+    Ok(hex::encode(hash.finalize()))
 }

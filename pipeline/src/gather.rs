@@ -3,17 +3,17 @@
 use crate::{
     Error, Limits, Preparation, Result,
     clean::{Cleaned, clean},
-    edges::{Catalogue, Edges, Numbered, unpair},
-    k_core::{self, KCore},
+    edges::{Catalogue, Edges, Numbered},
+    k_core::{self, Degrees},
     rejected::RejectedRows,
     steps::Steps,
 };
-use dataset::{Counts, Interactions, Location, Split};
+use dataset::{Counts, Location, Split};
 
 /// Read, threshold, duplicates, k-core. All interactions are train.
 pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
     let mut catalogue = Catalogue::default();
-    let Cleaned { read, rated, mut pairs, mut times } =
+    let Cleaned { read, rated, timed, rows } =
         clean(&preparation.source, Split::Train, preparation.min_rating, &mut catalogue, rejected, limits)?;
     if preparation.source.skips() {
         steps.add(Counts { step: "rejected (rejected.tsv)".to_owned(), users: 0, items: 0, interactions: rejected.count });
@@ -22,68 +22,62 @@ pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limi
         return Err(nothing(preparation, Split::Train, rejected));
     }
     steps.add(Counts { step: "read".to_owned(), users: catalogue.users.len(), items: catalogue.items.len(), interactions: read });
-    let distinct = catalogue.counts("one per user and item", &pairs);
+    let mut degrees = Degrees::of(&rows, catalogue.items.len());
+    let distinct = degrees.counts("one per user and item");
     if let Some(least) = preparation.min_rating {
         steps.narrow("min_rating", Counts { step: format!("rating at least {least}"), interactions: rated, ..distinct.clone() })?;
     }
     steps.add(distinct);
     if let Some(bounds) = preparation.k_core {
-        let step = peel(bounds, &catalogue, &mut pairs, &mut times);
-        steps.narrow("k_core", catalogue.counts(step, &pairs))?;
+        let rounds = k_core::peel(&rows, &mut degrees, bounds.bounds());
+        steps.narrow("k_core", degrees.counts(bounds.step(rounds)))?;
     }
-    Ok(if times.is_empty() {
-        let Numbered { user_ids, item_ids, rows } = catalogue.number(&pairs, pairs.iter().map(|_| ()));
-        let parts = vec![Split::Train; rows.len()];
-        Edges { user_ids, item_ids, pairs: rows.into_iter().map(|row| row.0).collect(), times: None, parts }
-    } else {
-        let Numbered { user_ids, item_ids, rows } = catalogue.number(&pairs, times.into_iter());
-        let parts = vec![Split::Train; rows.len()];
-        let (pairs, times) = rows.into_iter().unzip();
-        Edges { user_ids, item_ids, pairs, times: Some(times), parts }
-    })
+    let row = |user| {
+        let (items, times) = rows.row(user);
+        items.iter().copied().zip(times.iter().copied())
+    };
+    let Numbered { user_ids, item_ids, offsets, items, payload } = Numbered::new(&catalogue, &degrees, 0.0, row);
+    let parts = vec![Split::Train; items.len()];
+    Ok(Edges { user_ids, item_ids, offsets, items, times: timed.then_some(payload), parts })
 }
 
 /// Read and duplicates, part by part. Each interaction is in the part it came in.
 pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
     let mut catalogue = Catalogue::default();
-    let (mut pairs, mut parts, mut read) = (Vec::new(), Vec::new(), 0);
+    let (mut all, mut total) = (Vec::new(), 0);
     for part in preparation.source.parts() {
-        let cleaned = clean(&preparation.source, part, None, &mut catalogue, rejected, limits)?;
-        if cleaned.read == 0 {
+        let Cleaned { read, rows, .. } = clean(&preparation.source, part, None, &mut catalogue, rejected, limits)?;
+        if read == 0 {
             return Err(nothing(preparation, part, rejected));
         }
-        read += cleaned.read;
-        parts.resize(parts.len() + cleaned.pairs.len(), part);
-        pairs.extend(cleaned.pairs);
+        total += read;
+        all.push((part, rows));
     }
-    let distinct = catalogue.counts("one per user and item", &pairs);
-    steps.add(Counts { step: "read".to_owned(), interactions: read, ..distinct.clone() });
+    let degrees = Degrees::sum(&all.iter().map(|(_, rows)| Degrees::of(rows, catalogue.items.len())).collect::<Vec<_>>());
+    let distinct = degrees.counts("one per user and item");
+    steps.add(Counts { step: "read".to_owned(), interactions: total, ..distinct.clone() });
     steps.add(distinct);
-    let Numbered { user_ids, item_ids, rows } = catalogue.number(&pairs, parts.into_iter());
-    if let Some(twice) = rows.windows(2).find(|rows| rows[0].0 == rows[1].0) {
-        let (user, item) = unpair(twice[0].0);
-        let (user, item) = (&user_ids[user as usize], &item_ids[item as usize]);
-        let [one, other] = [twice[0].1, twice[1].1].map(Split::name);
-        let reason =
-            format!("user `{user}` has item `{item}` in {one} and in {other} (expected each interaction in one part; remove it from one)");
-        return Err(Error::setting("source", reason));
-    }
-    let (pairs, parts) = rows.into_iter().unzip();
-    Ok(Edges { user_ids, item_ids, pairs, times: None, parts })
+    let row = |user| all.iter().flat_map(move |(part, rows)| rows.row(user).0.iter().map(|&item| (item, *part)));
+    let Numbered { user_ids, item_ids, offsets, items, payload: parts } = Numbered::new(&catalogue, &degrees, Split::Train, row);
+    let edges = Edges { user_ids, item_ids, offsets, items, times: None, parts };
+    check_parts(&edges)?;
+    Ok(edges)
 }
 
-/// Keeps what is in the k-core; the step in words.
-fn peel(bounds: KCore, catalogue: &Catalogue, pairs: &mut Vec<u64>, times: &mut Vec<f64>) -> String {
-    let rows = Interactions::from_pairs(catalogue.users.len(), pairs.iter().map(|&pair| unpair(pair)));
-    let core = k_core::peel(&rows, &rows.transpose(catalogue.items.len()), bounds.bounds());
-    let stays = |pair: u64| {
-        let (user, item) = unpair(pair);
-        core.users[user as usize] && core.items[item as usize]
-    };
-    let mut staying = pairs.iter().map(|&pair| stays(pair));
-    times.retain(|_| staying.next().expect("each time belongs to a pair"));
-    pairs.retain(|&pair| stays(pair));
-    bounds.step(core.rounds)
+/// That no interaction is in two parts.
+fn check_parts(edges: &Edges) -> Result<()> {
+    for (user, row) in edges.offsets.windows(2).enumerate() {
+        let twice = (row[0] + 1..row[1]).find(|&place| edges.items[place - 1] == edges.items[place]);
+        if let Some(place) = twice {
+            let (user, item) = (&edges.user_ids[user], &edges.item_ids[edges.items[place] as usize]);
+            let [one, other] = [edges.parts[place - 1], edges.parts[place]].map(Split::name);
+            let reason = format!(
+                "user `{user}` has item `{item}` in {one} and in {other} (expected each interaction in one part; remove it from one)"
+            );
+            return Err(Error::setting("source", reason));
+        }
+    }
+    Ok(())
 }
 
 fn nothing(preparation: &Preparation, part: Split, rejected: &RejectedRows) -> Error {

@@ -1,83 +1,63 @@
-//! Raw rows on their way into cleaning: ids become codes, rows become batches.
+//! Raw rows on their way into cleaning: ids become codes, rows below the threshold are left out.
 
 use crate::{
     Error, Result,
-    edges::{Catalogue, pair},
-    rejected::RejectedRows,
-    source::{Rejected, Row, Sink},
+    clean::Cleaning,
+    coder::Coder,
+    edges::pair,
+    partitions::Partitions,
+    source::{Rows, Sink},
 };
-use arrow::{
-    array::{ArrayRef, Float64Builder, RecordBatch, UInt64Builder},
-    datatypes::{DataType, Field, Schema, SchemaRef},
-};
-use std::sync::{Arc, LazyLock};
-use tokio::sync::mpsc::Sender;
+use std::sync::atomic::Ordering;
 
-/// Rows of one batch.
-pub(crate) const BATCH: usize = 8_192;
-
-/// `pair`: codes of user and item; `rating` and `time`: null throughout where the source has none.
-pub(crate) static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
-    Arc::new(Schema::new(vec![
-        Field::new("pair", DataType::UInt64, false),
-        Field::new("rating", DataType::Float64, true),
-        Field::new("time", DataType::Float64, true),
-    ]))
-});
-
-/// Takes the rows of one part of a source.
-pub(crate) struct Ingest<'a> {
-    catalogue: &'a mut Catalogue,
-    rejected: &'a mut RejectedRows,
-    needs_rating: bool,
-    batches: Sender<RecordBatch>,
-    pairs: UInt64Builder,
-    ratings: Float64Builder,
-    times: Float64Builder,
-    rows: usize,
+/// Takes the rows that one thread reads.
+pub(crate) struct Ingest<'a, 'b> {
+    cleaning: &'a Cleaning<'b>,
+    users: Coder<'a>,
+    items: Coder<'a>,
+    user_codes: Vec<u32>,
+    item_codes: Vec<u32>,
+    partitions: Partitions,
+    read: usize,
+    rated: usize,
+    timed: bool,
 }
 
-impl<'a> Ingest<'a> {
-    pub(crate) fn new(
-        catalogue: &'a mut Catalogue,
-        rejected: &'a mut RejectedRows,
-        needs_rating: bool,
-        batches: Sender<RecordBatch>,
-    ) -> Self {
-        let (pairs, ratings, times) =
-            (UInt64Builder::with_capacity(BATCH), Float64Builder::with_capacity(BATCH), Float64Builder::with_capacity(BATCH));
-        Self { catalogue, rejected, needs_rating, batches, pairs, ratings, times, rows: 0 }
-    }
-
-    /// Sends what is left; the number of rows.
-    pub(crate) fn finish(mut self) -> Result<usize> {
-        self.send()?;
-        Ok(self.rows)
-    }
-
-    fn send(&mut self) -> Result<()> {
-        let columns: Vec<ArrayRef> = vec![Arc::new(self.pairs.finish()), Arc::new(self.ratings.finish()), Arc::new(self.times.finish())];
-        let batch = RecordBatch::try_new(Arc::clone(&SCHEMA), columns).expect("three columns of one length");
-        let stopped =
-            |_| Error::query("go on reading: cleaning has stopped", datafusion::error::DataFusionError::Execution("stopped".into()));
-        self.batches.blocking_send(batch).map_err(stopped)
+impl<'a, 'b> Ingest<'a, 'b> {
+    pub(crate) fn new(cleaning: &'a Cleaning<'b>) -> Self {
+        let (users, items) = (Coder::new(&cleaning.users), Coder::new(&cleaning.items));
+        let (user_codes, item_codes, partitions) = (Vec::new(), Vec::new(), Partitions::default());
+        Self { cleaning, users, items, user_codes, item_codes, partitions, read: 0, rated: 0, timed: false }
     }
 }
 
-impl Sink for Ingest<'_> {
-    fn row(&mut self, row: Row<'_>) -> Result<()> {
-        if self.needs_rating && row.rating.is_none() {
-            return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
+impl Sink for Ingest<'_, '_> {
+    fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
+        let least = match (self.cleaning.min_rating, rows.ratings) {
+            (Some(_), None) => {
+                return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
+            }
+            (least, ratings) => least.zip(ratings),
+        };
+        self.users.code(rows.users, &mut self.user_codes);
+        self.items.code(rows.items, &mut self.item_codes);
+        self.read += rows.users.len();
+        self.timed = rows.times.is_some();
+        let mut begun = 0;
+        for (place, (&user, &item)) in self.user_codes.iter().zip(&self.item_codes).enumerate() {
+            if least.is_none_or(|(least, ratings)| ratings[place] >= least) {
+                let time = rows.times.map_or(0.0, |times| times[place]);
+                begun += usize::from(self.partitions.push(user, (pair(user, item), time)));
+                self.rated += 1;
+            }
         }
-        let (user, item) = (self.catalogue.users.code(row.user), self.catalogue.items.code(row.item));
-        self.pairs.append_value(pair(user, item));
-        self.ratings.append_option(row.rating);
-        self.times.append_option(row.time);
-        self.rows += 1;
-        if self.rows.is_multiple_of(BATCH) { self.send() } else { Ok(()) }
+        self.cleaning.hold(begun, &mut self.partitions)
     }
 
-    fn reject(&mut self, rejected: Rejected<'_>) -> Result<()> {
-        self.rejected.add(rejected)
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.cleaning.timed.fetch_or(self.timed, Ordering::Relaxed);
+        self.cleaning.read.fetch_add(self.read, Ordering::Relaxed);
+        self.cleaning.rated.fetch_add(self.rated, Ordering::Relaxed);
+        self.cleaning.keep(self.partitions)
     }
 }

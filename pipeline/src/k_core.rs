@@ -2,10 +2,11 @@
 //! the users.
 //!
 //! Peeled in rounds: all users and items below their bound leave at once, which may put others below theirs. Each interaction is
-//! looked at twice, however long the chain of removals. Needs 8 bytes an interaction.
+//! looked at twice, however long the chain of removals. Needs 4 bytes an interaction beside the rows.
 
 use crate::{Error, Result};
-use dataset::Interactions;
+use dataset::{Counts, Interactions};
+use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
@@ -82,61 +83,125 @@ impl<'de> Deserialize<'de> for KCore {
     }
 }
 
-/// Who stays.
-pub(crate) struct Core {
-    pub(crate) users: Vec<bool>,
-    pub(crate) items: Vec<bool>,
-    /// How often some were removed.
-    pub(crate) rounds: usize,
+/// Rows of a sparse matrix.
+pub(crate) trait Neighbours: Sync {
+    /// The number of rows.
+    fn nodes(&self) -> usize;
+
+    /// A row's columns.
+    fn of(&self, node: u32) -> &[u32];
 }
 
-/// Peels to the fixed point. `columns` is the transpose of `rows`.
-pub(crate) fn peel(rows: &Interactions, columns: &Interactions, bounds: KCoreBounds) -> Core {
-    let mut users = Side::new(rows, bounds.users);
-    let mut items = Side::new(columns, bounds.items);
+impl Neighbours for Interactions {
+    fn nodes(&self) -> usize {
+        self.users()
+    }
+
+    fn of(&self, node: u32) -> &[u32] {
+        self.row(node as usize)
+    }
+}
+
+/// The number of interactions of each user and of each item; 0 for who is not left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Degrees {
+    pub(crate) users: Vec<u32>,
+    pub(crate) items: Vec<u32>,
+}
+
+impl Degrees {
+    /// Of users in rows, with this number of items.
+    pub(crate) fn of(rows: &impl Neighbours, items: usize) -> Self {
+        let count = |mut degrees: Vec<u32>, user: u32| {
+            rows.of(user).iter().for_each(|&item| degrees[item as usize] += 1);
+            degrees
+        };
+        let add = |mut degrees: Vec<u32>, more: Vec<u32>| {
+            degrees.iter_mut().zip(more).for_each(|(degree, more)| *degree += more);
+            degrees
+        };
+        let users = (0..rows.nodes() as u32).into_par_iter();
+        let tasks = users.clone().with_min_len(rows.nodes().div_ceil(rayon::current_num_threads()));
+        let items = tasks.fold(|| vec![0; items], count).reduce(|| vec![0; items], add);
+        Self { users: users.map(|user| rows.of(user).len() as u32).collect(), items }
+    }
+
+    /// Of several together; users that only came later have none in those before.
+    pub(crate) fn sum(all: &[Self]) -> Self {
+        let side = |side: fn(&Self) -> &[u32]| {
+            let mut sum = vec![0; all.iter().map(|one| side(one).len()).max().unwrap_or_default()];
+            all.iter().for_each(|one| sum.iter_mut().zip(side(one)).for_each(|(sum, degree)| *sum += degree));
+            sum
+        };
+        Self { users: side(|one| &one.users), items: side(|one| &one.items) }
+    }
+
+    /// What is left, in words and numbers.
+    pub(crate) fn counts(&self, step: impl Into<String>) -> Counts {
+        let left = |degrees: &[u32]| degrees.iter().filter(|&&degree| degree > 0).count();
+        let interactions = self.users.iter().map(|&degree| degree as usize).sum();
+        Counts { step: step.into(), users: left(&self.users), items: left(&self.items), interactions }
+    }
+}
+
+/// Peels to the fixed point; the number of rounds.
+pub(crate) fn peel(rows: &impl Neighbours, degrees: &mut Degrees, bounds: KCoreBounds) -> usize {
+    let columns = transpose(rows, &degrees.items);
+    let mut users = Side { degrees: &mut degrees.users, bound: bounds.users };
+    let mut items = Side { degrees: &mut degrees.items, bound: bounds.items };
     let (mut leaving_users, mut leaving_items) = (users.below(), items.below());
     let mut rounds = 0;
     while !leaving_users.is_empty() || !leaving_items.is_empty() {
         rounds += 1;
-        for &user in &leaving_users {
-            users.stays[user as usize] = false;
-        }
-        for &item in &leaving_items {
-            items.stays[item as usize] = false;
-        }
+        users.remove(&leaving_users);
+        items.remove(&leaving_items);
         let next_items = items.lose(&leaving_users, rows);
-        leaving_users = users.lose(&leaving_items, columns);
+        leaving_users = users.lose(&leaving_items, &columns);
         leaving_items = next_items;
     }
-    Core { users: users.stays, items: items.stays, rounds }
+    rounds
 }
 
-/// The users, or the items, with their number of interactions.
-struct Side {
-    degrees: Vec<u32>,
-    stays: Vec<bool>,
+/// The items' users.
+fn transpose(rows: &impl Neighbours, degrees: &[u32]) -> Interactions {
+    let mut offsets = vec![0; degrees.len() + 1];
+    for (item, &degree) in degrees.iter().enumerate() {
+        offsets[item + 1] = offsets[item] + degree as usize;
+    }
+    let (mut next, mut users) = (offsets.clone(), vec![0; offsets[degrees.len()]]);
+    for user in 0..rows.nodes() as u32 {
+        for &item in rows.of(user) {
+            users[next[item as usize]] = user;
+            next[item as usize] += 1;
+        }
+    }
+    Interactions::from_sorted(offsets, users)
+}
+
+/// The users, or the items, with what is left of each one's interactions.
+struct Side<'a> {
+    degrees: &'a mut [u32],
     bound: u32,
 }
 
-impl Side {
-    fn new(neighbours: &Interactions, bound: u32) -> Self {
-        let degrees: Vec<u32> = (0..neighbours.users()).map(|node| neighbours.row(node).len() as u32).collect();
-        let stays = degrees.iter().map(|&degree| degree > 0).collect();
-        Self { degrees, stays, bound }
+impl Side<'_> {
+    fn below(&self) -> Vec<u32> {
+        (0..self.degrees.len() as u32).filter(|&node| (1..self.bound).contains(&self.degrees[node as usize])).collect()
     }
 
-    fn below(&self) -> Vec<u32> {
-        (0..self.degrees.len() as u32).filter(|&node| self.stays[node as usize] && self.degrees[node as usize] < self.bound).collect()
+    fn remove(&mut self, leaving: &[u32]) {
+        leaving.iter().for_each(|&node| self.degrees[node as usize] = 0);
     }
 
     /// Takes away the interactions with nodes that leave the other side; those that fall below the bound by it.
-    fn lose(&mut self, leaving: &[u32], neighbours: &Interactions) -> Vec<u32> {
+    fn lose(&mut self, leaving: &[u32], neighbours: &impl Neighbours) -> Vec<u32> {
         let mut fallen = Vec::new();
-        for &other in leaving {
-            for &node in neighbours.row(other as usize) {
-                let degree = &mut self.degrees[node as usize];
+        for &node in leaving.iter().flat_map(|&other| neighbours.of(other)) {
+            let degree = &mut self.degrees[node as usize];
+            // Those that have left are at 0.
+            if *degree > 0 {
                 *degree -= 1;
-                if *degree + 1 == self.bound && self.stays[node as usize] {
+                if *degree + 1 == self.bound {
                     fallen.push(node);
                 }
             }
@@ -154,9 +219,15 @@ mod tests {
     type Pairs = BTreeSet<(u32, u32)>;
 
     fn core_of(pairs: &Pairs, bounds: KCoreBounds) -> Pairs {
+        let (degrees, _) = peeled(pairs, bounds);
+        pairs.iter().copied().filter(|&(user, item)| degrees.users[user as usize] > 0 && degrees.items[item as usize] > 0).collect()
+    }
+
+    fn peeled(pairs: &Pairs, bounds: KCoreBounds) -> (Degrees, usize) {
         let rows = Interactions::from_pairs(12, pairs.iter().copied());
-        let core = peel(&rows, &rows.transpose(12), bounds);
-        pairs.iter().copied().filter(|&(user, item)| core.users[user as usize] && core.items[item as usize]).collect()
+        let mut degrees = Degrees::of(&rows, 12);
+        let rounds = peel(&rows, &mut degrees, bounds);
+        (degrees, rounds)
     }
 
     fn holds(pairs: &Pairs, bounds: KCoreBounds) -> bool {
@@ -187,6 +258,8 @@ mod tests {
             let bounds = KCoreBounds { users, items };
             let core = core_of(&pairs, bounds);
             prop_assert!(holds(&core, bounds));
+            let left = Interactions::from_pairs(12, core.iter().copied());
+            prop_assert_eq!(peeled(&pairs, bounds).0, Degrees::of(&left, 12));
             prop_assert_eq!(core, naive(pairs, bounds));
         }
 
@@ -204,10 +277,9 @@ mod tests {
     #[test]
     fn a_chain_is_peeled_from_both_ends() {
         let chain: Pairs = (0..11).flat_map(|n| [(n, n), (n + 1, n)]).collect();
-        let rows = Interactions::from_pairs(12, chain.iter().copied());
-        let core = peel(&rows, &rows.transpose(12), KCoreBounds { users: 2, items: 2 });
-        assert_eq!(core.rounds, 12);
-        assert!(core.users.iter().chain(&core.items).all(|stays| !stays));
+        let (degrees, rounds) = peeled(&chain, KCoreBounds { users: 2, items: 2 });
+        assert_eq!(rounds, 12);
+        assert!(degrees.users.iter().chain(&degrees.items).all(|&degree| degree == 0));
     }
 
     #[test]

@@ -8,7 +8,9 @@
 //! partitions, memory or the order of rows.
 
 mod clean;
+mod coder;
 mod dictionary;
+mod distinct;
 mod edges;
 mod error;
 mod fingerprint;
@@ -16,6 +18,8 @@ mod gather;
 mod ingest;
 mod k_core;
 mod limits;
+mod overflow;
+mod partitions;
 mod preparation;
 mod prepare;
 mod rejected;

@@ -2,6 +2,7 @@
 
 use crate::{Error, Limits, Preparation, Result, edges::Edges, fingerprint, gather, rejected::RejectedRows, steps::Steps};
 use dataset::{Counts, Dataset, Location, Manifest, Split};
+use rayon::prelude::*;
 
 /// A dataset that stands in the storage.
 #[derive(Clone, Debug)]
@@ -46,25 +47,23 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
 /// Reports the parts, and what of test a model could not know or should not.
 fn count_parts(edges: &Edges, steps: &mut Steps<'_>) -> Result<()> {
     for part in [Split::Train, Split::Validation, Split::Test] {
-        let counts = edges.counts(part.name(), |place| edges.parts[place] == part);
+        let counts = edges.counts(part.name(), |_, place| edges.parts[place] == part);
         if counts.interactions == 0 && part != Split::Validation {
             let reason = format!("{} is empty (expected users with more interactions, or a larger share)", part.name());
             return Err(Error::setting("split", reason));
         }
         steps.add(counts);
     }
-    let mut unknown = vec![true; edges.pairs.len()];
-    for row in edges.rows().filter(|row| edges.parts[row.clone()].contains(&Split::Train)) {
-        unknown[row].fill(false);
-    }
-    let unknown = edges.counts("test, of users without train", |place| edges.parts[place] == Split::Test && unknown[place]);
+    let of_user = |user: usize| &edges.parts[edges.offsets[user]..edges.offsets[user + 1]];
+    let known: Vec<bool> = (0..edges.user_ids.len()).into_par_iter().map(|user| of_user(user).contains(&Split::Train)).collect();
+    let unknown = edges.counts("test, of users without train", |user, place| !known[user] && edges.parts[place] == Split::Test);
     if unknown.interactions > 0 {
         steps.add(unknown);
     }
     if let Some(times) = &edges.times {
-        let train = (0..times.len()).filter(|&place| edges.parts[place] == Split::Train).map(|place| times[place]);
-        let last = train.fold(f64::NEG_INFINITY, f64::max);
-        let earlier = |place: usize| edges.parts[place] == Split::Test && times[place] < last;
+        let train = times.par_iter().zip(&edges.parts).filter(|(_, part)| **part == Split::Train);
+        let last = train.map(|(&time, _)| time).reduce(|| f64::NEG_INFINITY, f64::max);
+        let earlier = |_, place: usize| edges.parts[place] == Split::Test && times[place] < last;
         steps.add(edges.counts("test, before the last interaction of train", earlier));
     }
     Ok(())

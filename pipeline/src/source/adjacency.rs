@@ -4,12 +4,12 @@
 
 use super::{
     content,
-    row::{Row, Sink},
+    row::{Row, Sinks},
 };
 use crate::{Error, Result};
 use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 
 /// `adjacency` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,10 +30,10 @@ impl Adjacency {
         }
     }
 
-    pub(crate) fn read(&self, part: Split, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some(path) = self.path(part) else { return Ok(()) };
         let at = Location::parse(path)?;
-        let mut content = content::open(&at)?;
+        let (mut content, mut sink) = (BufReader::new(content::open(&at)?), sinks.sink());
         let mut text = Vec::new();
         for line in 1.. {
             text.clear();
@@ -45,7 +45,7 @@ impl Adjacency {
             let Some(user) = ids.next() else { continue };
             ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
         }
-        Ok(())
+        sink.finish()
     }
 }
 

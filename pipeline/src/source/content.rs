@@ -3,21 +3,18 @@
 use crate::{Error, Result};
 use dataset::Location;
 use flate2::read::MultiGzDecoder;
-use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::io::{self, BufReader, ErrorKind, Read};
 
-/// Bytes of the buffer between decompression and lines.
-const BLOCK: usize = 256 << 10;
+/// Bytes of the buffer before decompression.
+const BUFFER: usize = 256 << 10;
 
-/// Opens a raw file.
-pub(crate) fn open(at: &Location) -> Result<Box<dyn BufRead>> {
+/// Opens a raw file, to be read in large blocks.
+pub(crate) fn open(at: &Location) -> Result<Box<dyn Read + Send>> {
     let raw = at.open()?;
     Ok(match suffix(at.name()) {
-        Some(".gz") => Box::new(BufReader::with_capacity(BLOCK, MultiGzDecoder::new(BufReader::with_capacity(BLOCK, raw)))),
-        Some(_) => {
-            let decoder = zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?;
-            Box::new(BufReader::with_capacity(BLOCK, decoder))
-        }
-        None => Box::new(BufReader::with_capacity(BLOCK, raw)),
+        Some(".gz") => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, raw))),
+        Some(_) => Box::new(zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?),
+        None => Box::new(raw),
     })
 }
 
@@ -45,7 +42,7 @@ fn suffix(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::Write;
 
     fn gzip(text: &str) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

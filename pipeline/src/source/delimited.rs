@@ -2,7 +2,7 @@
 
 use super::{
     columns::Columns,
-    row::Sink,
+    row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
@@ -42,7 +42,7 @@ impl Delimited {
         self.columns.check(self.header)
     }
 
-    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
         let layout = Layout {
             separator: &self.separator,
             header: if self.header { Header::Names } else { Header::Absent },
@@ -50,7 +50,7 @@ impl Delimited {
             on_bad_row: self.on_bad_row,
             advice: "correct the row, or set `on_bad_row: skip`",
         };
-        text::read(&Location::parse(&self.path)?, &layout, sink)
+        text::read(&Location::parse(&self.path)?, &layout, sinks)
     }
 }
 

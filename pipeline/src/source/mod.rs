@@ -1,12 +1,14 @@
 //! Where raw interactions come from. One file for each format.
 
 mod adjacency;
+mod blocks;
 mod columns;
 mod content;
 mod delimited;
 mod fields;
 mod movielens;
 mod parquet;
+mod plain;
 mod recbole;
 mod records;
 mod row;
@@ -24,7 +26,7 @@ pub use splits::Splits;
 pub use synthetic::Synthetic;
 pub use text::OnBadRow;
 
-pub(crate) use row::{Rejected, Row, Sink};
+pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
 use crate::Result;
 use dataset::Split;
@@ -99,16 +101,16 @@ impl Source {
         }
     }
 
-    /// Reads one part; every row goes to `sink`.
-    pub(crate) fn read(&self, part: Split, sink: &mut dyn Sink) -> Result<()> {
+    /// Reads one part; every row goes to one of `sinks`.
+    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         match self {
-            Self::Splits(source) => source.read(part, sink),
-            Self::Delimited(source) => source.read(sink),
-            Self::Movielens(source) => source.read(sink),
-            Self::Recbole(source) => source.read(sink),
-            Self::Parquet(source) => source.read(sink),
-            Self::Adjacency(source) => source.read(part, sink),
-            Self::Synthetic(source) => source.read(sink),
+            Self::Splits(source) => source.read(part, sinks),
+            Self::Delimited(source) => source.read(sinks),
+            Self::Movielens(source) => source.read(sinks),
+            Self::Recbole(source) => source.read(sinks),
+            Self::Parquet(source) => source.read(sinks),
+            Self::Adjacency(source) => source.read(part, sinks),
+            Self::Synthetic(source) => source.read(sinks),
         }
     }
 

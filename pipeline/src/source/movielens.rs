@@ -9,7 +9,7 @@
 use super::{
     columns::Columns,
     content,
-    row::Sink,
+    row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
@@ -29,8 +29,8 @@ impl Movielens {
         self.layout().map(|_| ())
     }
 
-    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
-        text::read(&Location::parse(&self.path)?, &self.layout()?, sink)
+    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+        text::read(&Location::parse(&self.path)?, &self.layout()?, sinks)
     }
 
     fn layout(&self) -> Result<Layout<'static>> {

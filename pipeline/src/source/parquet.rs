@@ -4,7 +4,7 @@
 
 use super::{
     columns::Columns,
-    row::{Row, Sink},
+    row::{Row, Sink, Sinks},
 };
 use crate::{Error, Result};
 use arrow::{
@@ -52,7 +52,7 @@ impl Parquet {
         Columns::named(user, item, rating.as_deref(), timestamp.as_deref()).check(true)
     }
 
-    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
         if !at.exists()? {
             return Err(dataset::Error::NotFound { at: at.to_string() }.into());
@@ -61,13 +61,13 @@ impl Parquet {
         let frame = block_on(scan(&at)).map_err(failed)?;
         let frame = frame.clone().select(self.selection(&frame, &at)?).map_err(failed)?;
         let mut stream = block_on(frame.execute_stream()).map_err(failed)?;
-        let mut rows = 0;
+        let (mut sink, mut rows) = (sinks.sink(), 0);
         while let Some(batch) = block_on(stream.next()) {
             let batch = batch.map_err(failed)?;
-            self.give(&batch, rows, &at, sink)?;
+            self.give(&batch, rows, &at, &mut *sink)?;
             rows += batch.num_rows();
         }
-        Ok(())
+        sink.finish()
     }
 
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.

@@ -3,9 +3,10 @@
 //! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at.
 
 use super::{
+    blocks::{Block, Blocks},
     columns::{ColumnRef, Columns},
     records::Records,
-    row::Sink,
+    row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::Result;
@@ -21,7 +22,7 @@ pub struct Recbole {
 }
 
 impl Recbole {
-    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
         let layout = Layout {
             separator: "\t",
@@ -30,14 +31,16 @@ impl Recbole {
             on_bad_row: OnBadRow::Error,
             advice: "correct the row, or read the file as `format: delimited` with `on_bad_row: skip`",
         };
-        text::read(&at, &layout, sink)
+        text::read(&at, &layout, sinks)
     }
 }
 
 /// The optional columns are asked for only where the header has them.
 fn columns(at: &Location) -> Result<Columns> {
-    let mut records = Records::open(at, "\t")?;
-    let header = records.next()?;
+    let mut block = Block::default();
+    Blocks::open(at, "\t")?.next(&mut block)?;
+    let mut records = Records::new(&block.text, 1, b"\t");
+    let header = records.next(at)?;
     let has = |name: &str| {
         let names = header.iter().flat_map(|header| header.fields.iter());
         names.map(|field| field.split(|&byte| byte == b':').next().unwrap_or_default()).any(|field| field == name.as_bytes())

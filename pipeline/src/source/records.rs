@@ -1,85 +1,111 @@
-//! The records of a delimited text file, with their line numbers.
+//! The records of delimited text, with their line numbers.
 //!
-//! Lines end in LF or CRLF; a byte order mark at the start and empty lines are skipped. A record is one line, or several when a
-//! quoted field holds line ends.
+//! Lines end in LF or CRLF; empty lines are skipped. A record is one line, or several when a quoted field holds line ends.
 
-use super::{
-    content,
-    fields::{Ending, Fields},
-};
+use super::fields::{Ending, Fields};
 use crate::{Error, Result};
 use dataset::Location;
-use std::io::{BufRead, Read};
+use memchr::memchr;
 
-/// The longest line.
-const LINE_BYTES: u64 = 64 << 20;
 /// The most lines of one record: beyond that a quote is taken for unclosed, before the rest of the file is swallowed.
-const RECORD_LINES: u64 = 1_000;
+pub(crate) const RECORD_LINES: u64 = 1_000;
 
-/// A reader of records.
-pub(crate) struct Records<'a> {
-    at: &'a Location,
-    separator: &'a [u8],
-    content: Box<dyn BufRead>,
-    lines: u64,
-    raw: Vec<u8>,
+/// A reader of the records in a text.
+pub(crate) struct Records<'t> {
+    text: &'t [u8],
+    separator: &'t [u8],
+    position: usize,
+    /// The line that starts at the position.
+    line: u64,
     fields: Fields,
 }
 
 /// One record.
-pub(crate) struct Record<'a> {
+pub(crate) struct Record<'t> {
     /// The line on which it starts, from 1.
     pub(crate) line: u64,
     /// Its text without the last line end.
-    pub(crate) raw: &'a [u8],
-    pub(crate) fields: &'a Fields,
+    pub(crate) raw: &'t [u8],
+    pub(crate) fields: &'t Fields,
     /// Whether its quotes are sound; otherwise the fields are worth nothing.
     pub(crate) sound: bool,
 }
 
-impl<'a> Records<'a> {
-    /// Opens a file.
-    pub(crate) fn open(at: &'a Location, separator: &'a str) -> Result<Self> {
-        let content = content::open(at)?;
-        Ok(Self { at, separator: separator.as_bytes(), content, lines: 0, raw: Vec::new(), fields: Fields::default() })
+/// What comes next in a text.
+pub(crate) enum Step<'t> {
+    Record(Record<'t>),
+    /// A record whose quoted field is not closed within so many lines, or within the text.
+    Open {
+        line: u64,
+        lines: u64,
+    },
+    End,
+}
+
+impl<'t> Records<'t> {
+    /// Of a text that starts on a line.
+    pub(crate) fn new(text: &'t [u8], line: u64, separator: &'t [u8]) -> Self {
+        Self { text, separator, position: 0, line, fields: Fields::default() }
     }
 
-    /// The next record; `None` after the last one.
-    pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>> {
-        loop {
-            self.raw.clear();
-            if !self.line()? {
-                return Ok(None);
-            }
-            if !without_end(&self.raw).is_empty() {
-                break;
-            }
-        }
-        let line = self.lines;
-        let mut ending = self.fields.split(without_end(&self.raw), self.separator);
-        while ending == Ending::Open {
-            if self.lines - line >= RECORD_LINES || !self.line()? {
+    /// Where the next record is looked for.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The line at the position.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next record; `None` after the last one. `at` names the file.
+    ///
+    /// # Errors
+    /// [`Error::Row`] for a quoted field that is never closed.
+    pub(crate) fn next(&mut self, at: &Location) -> Result<Option<Record<'_>>> {
+        match self.step() {
+            Step::Record(record) => Ok(Some(record)),
+            Step::End => Ok(None),
+            Step::Open { line, .. } => {
                 let reason = "a quoted field that starts here is never closed; close the quote, or double it where it is part of the text";
-                return Err(Error::row(self.at, line, reason));
+                Err(Error::row(at, line, reason))
             }
-            ending = self.fields.split(without_end(&self.raw), self.separator);
         }
-        Ok(Some(Record { line, raw: without_end(&self.raw), fields: &self.fields, sound: ending == Ending::Complete }))
     }
 
-    /// Appends the next line, with its end, to the raw text; false after the last one.
-    fn line(&mut self) -> Result<bool> {
-        let read = (&mut self.content).take(LINE_BYTES).read_until(b'\n', &mut self.raw);
-        let length = read.map_err(|error| content::unreadable(self.at, self.lines, error))?;
-        if length as u64 == LINE_BYTES {
-            let reason = format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF");
-            return Err(Error::row(self.at, self.lines + 1, reason));
+    /// The next record, or why there is none.
+    pub(crate) fn step(&mut self) -> Step<'_> {
+        let mut start = self.position;
+        while self.skip_line() {
+            if !without_end(&self.text[start..self.position]).is_empty() {
+                return self.record(start);
+            }
+            start = self.position;
         }
-        if self.lines == 0 && self.raw.starts_with(b"\xef\xbb\xbf") {
-            self.raw.drain(..3);
+        Step::End
+    }
+
+    /// The record whose first line was skipped.
+    fn record(&mut self, start: usize) -> Step<'_> {
+        let line = self.line - 1;
+        loop {
+            let raw = without_end(&self.text[start..self.position]);
+            match self.fields.split(raw, self.separator) {
+                Ending::Open if self.line - line > RECORD_LINES || !self.skip_line() => {
+                    return Step::Open { line, lines: self.line - line };
+                }
+                Ending::Open => {}
+                ending => return Step::Record(Record { line, raw, fields: &self.fields, sound: ending == Ending::Complete }),
+            }
         }
-        self.lines += u64::from(length > 0);
-        Ok(length > 0)
+    }
+
+    /// Moves behind the next line; false after the last one.
+    fn skip_line(&mut self) -> bool {
+        let rest = &self.text[self.position..];
+        self.position += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        self.line += u64::from(!rest.is_empty());
+        !rest.is_empty()
     }
 }
 
@@ -91,16 +117,22 @@ fn without_end(raw: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::blocks::{Block, Blocks},
+        *,
+    };
 
     fn records(name: &str, content: impl Into<Vec<u8>>) -> Result<Vec<(u64, String)>> {
         let at = Location::parse(&format!("memory:///records/{name}")).unwrap();
         at.write(content.into()).unwrap();
-        let mut records = Records::open(&at, ",").unwrap();
+        let (mut blocks, mut block) = (Blocks::open(&at, ",").unwrap(), Block::default());
         let mut found = Vec::new();
-        while let Some(record) = records.next()? {
-            let fields: Vec<&str> = record.fields.iter().map(|field| std::str::from_utf8(field).unwrap()).collect();
-            found.push((record.line, fields.join("|")));
+        while blocks.next(&mut block)? {
+            let mut records = Records::new(&block.text, block.line, b",");
+            while let Some(record) = records.next(&at)? {
+                let fields: Vec<&str> = record.fields.iter().map(|field| std::str::from_utf8(field).unwrap()).collect();
+                found.push((record.line, fields.join("|")));
+            }
         }
         Ok(found)
     }
@@ -127,5 +159,21 @@ mod tests {
         assert!(message.contains("unclosed line 2: ") && message.contains("never closed"), "{message}");
         let long = format!("a,\"b\n{}", "c,d\n".repeat(5_000));
         assert!(records("long", long).unwrap_err().to_string().contains("line 1: "));
+    }
+
+    /// Blocks end within quoted fields, and one record is longer than a block.
+    #[test]
+    fn records_are_the_same_however_blocks_fall() {
+        let quoted = |n: usize| format!("{n},\"a,\r\nb\"\"\nc\"\n");
+        let many: String = (0..60_000).map(|n| if n % 100 == 0 { quoted(n) } else { format!("{n},5\" nail\n") }).collect();
+        let content = format!("{many}1,\"{}\"\n{many}", "z\n\"\"".repeat(300).repeat(3) + &"y".repeat(300 << 10));
+        let found = records("blocks", content.clone()).unwrap();
+        let mut whole = Records::new(content.as_bytes(), 1, b",");
+        for (line, fields) in found {
+            let Step::Record(record) = whole.step() else { panic!("line {line} is no record") };
+            let expected: Vec<&str> = record.fields.iter().map(|field| std::str::from_utf8(field).unwrap()).collect();
+            assert!((line, &fields) == (record.line, &expected.join("|")), "line {line}");
+        }
+        assert!(matches!(whole.step(), Step::End));
     }
 }

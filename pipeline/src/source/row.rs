@@ -1,6 +1,7 @@
 //! What a source gives: rows, one after the other.
 
 use crate::Result;
+use std::slice;
 
 /// One raw interaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,10 +26,43 @@ pub(crate) struct Rejected<'a> {
     pub(crate) raw: &'a [u8],
 }
 
-/// What takes the rows of a source.
+/// Interactions by columns, all of one length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    pub(crate) users: &'a [&'a str],
+    pub(crate) items: &'a [&'a str],
+    pub(crate) ratings: Option<&'a [f64]>,
+    pub(crate) times: Option<&'a [f64]>,
+}
+
+/// Where a source's rows go. Each thread that reads takes a sink of its own.
+pub(crate) trait Sinks: Sync {
+    /// The number of threads that a source may read with.
+    fn threads(&self) -> usize;
+
+    /// A sink for one thread.
+    fn sink(&self) -> Box<dyn Sink + '_>;
+
+    /// Takes a row that is left out; these come in the order of their lines.
+    fn reject(&self, rejected: Rejected<'_>) -> Result<()>;
+}
+
+/// What takes the rows that one thread reads.
 pub(crate) trait Sink {
-    fn row(&mut self, row: Row<'_>) -> Result<()>;
-    fn reject(&mut self, rejected: Rejected<'_>) -> Result<()>;
+    fn rows(&mut self, rows: Rows<'_>) -> Result<()>;
+
+    /// Called after the last row.
+    fn finish(self: Box<Self>) -> Result<()>;
+
+    fn row(&mut self, row: Row<'_>) -> Result<()> {
+        let Row { user, item, rating, time } = row;
+        self.rows(Rows {
+            users: &[user],
+            items: &[item],
+            ratings: rating.as_ref().map(slice::from_ref),
+            times: time.as_ref().map(slice::from_ref),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +70,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::Source;
     use dataset::{Location, Split};
+    use std::sync::Mutex;
 
     /// Keeps everything as text.
     #[derive(Default)]
@@ -44,14 +79,30 @@ pub(crate) mod testing {
         pub(crate) rejected: Vec<(u64, String, Vec<u8>)>,
     }
 
-    impl Sink for Kept {
-        fn row(&mut self, row: Row<'_>) -> Result<()> {
-            self.rows.push((row.user.to_owned(), row.item.to_owned(), row.rating, row.time));
+    impl Sinks for Mutex<Kept> {
+        fn threads(&self) -> usize {
+            2
+        }
+
+        fn sink(&self) -> Box<dyn Sink + '_> {
+            Box::new(self)
+        }
+
+        fn reject(&self, rejected: Rejected<'_>) -> Result<()> {
+            self.lock().unwrap().rejected.push((rejected.line, rejected.reason.to_owned(), rejected.raw.to_owned()));
+            Ok(())
+        }
+    }
+
+    impl Sink for &Mutex<Kept> {
+        fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
+            let at = |numbers: Option<&[f64]>, row: usize| numbers.map(|numbers| numbers[row]);
+            let row = |row: usize| (rows.users[row].to_owned(), rows.items[row].to_owned(), at(rows.ratings, row), at(rows.times, row));
+            self.lock().unwrap().rows.extend((0..rows.users.len()).map(row));
             Ok(())
         }
 
-        fn reject(&mut self, rejected: Rejected<'_>) -> Result<()> {
-            self.rejected.push((rejected.line, rejected.reason.to_owned(), rejected.raw.to_owned()));
+        fn finish(self: Box<Self>) -> Result<()> {
             Ok(())
         }
     }
@@ -71,9 +122,9 @@ pub(crate) mod testing {
     /// All rows of a part.
     pub(crate) fn read(source: &Source, part: Split) -> Result<Kept> {
         source.check()?;
-        let mut kept = Kept::default();
-        source.read(part, &mut kept)?;
-        Ok(kept)
+        let kept = Mutex::new(Kept::default());
+        source.read(part, &kept)?;
+        Ok(kept.into_inner().unwrap())
     }
 
     /// The error of reading a source, with the first source of the error.

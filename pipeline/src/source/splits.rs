@@ -3,7 +3,7 @@
 use super::{
     columns::IdColumns,
     delimited::check_separator,
-    row::Sink,
+    row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::Result;
@@ -50,7 +50,7 @@ impl Splits {
         }
     }
 
-    pub(crate) fn read(&self, part: Split, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some(path) = self.path(part) else { return Ok(()) };
         let layout = Layout {
             separator: &self.separator,
@@ -59,7 +59,7 @@ impl Splits {
             on_bad_row: OnBadRow::Error,
             advice: "correct the row",
         };
-        text::read(&Location::parse(path)?, &layout, sink)
+        text::read(&Location::parse(path)?, &layout, sinks)
     }
 }
 

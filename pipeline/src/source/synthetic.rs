@@ -9,7 +9,7 @@
 //! an item once. Every user draws from a generator of their own, and only +, -, * and / touch floating-point numbers: the same settings
 //! give the same rows on every machine.
 
-use super::row::{Row, Sink};
+use super::row::{Row, Sinks};
 use crate::{Error, Result};
 use rand_xoshiro::{
     Xoshiro256PlusPlus,
@@ -68,7 +68,8 @@ impl Synthetic {
         Ok(())
     }
 
-    pub(crate) fn read(&self, sink: &mut dyn Sink) -> Result<()> {
+    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+        let mut sink = sinks.sink();
         let topics = Topics::new(self);
         let mut taken = vec![u32::MAX; self.items as usize];
         for (user, count) in self.activity().into_iter().enumerate() {
@@ -85,7 +86,7 @@ impl Synthetic {
                 sink.row(Row { user: &id, item: &(item + 1).to_string(), rating: None, time: Some(time) })?;
             }
         }
-        Ok(())
+        sink.finish()
     }
 
     /// Each user's number of interactions; together exactly `interactions`, each between 1 and the number of items.

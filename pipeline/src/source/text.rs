@@ -1,13 +1,18 @@
 //! Delimited text as interactions: what `splits`, `delimited`, `movielens` and `recbole` have in common.
 
+mod parallel;
+
 use super::{
+    blocks::{Block, Blocks},
     columns::{ColumnRef, Columns},
     fields::Fields,
+    plain::{self, Piece, Shape},
     records::{Record, Records},
-    row::{Rejected, Row, Sink},
+    row::{Rejected, Row, Sink, Sinks},
 };
 use crate::{Error, Result};
 use dataset::Location;
+use memchr::{memchr, memchr_iter};
 
 /// How a text file holds interactions.
 pub(crate) struct Layout<'a> {
@@ -42,30 +47,98 @@ pub enum OnBadRow {
     Skip,
 }
 
-/// Reads a file; every row goes to `sink`.
-pub(crate) fn read(at: &Location, layout: &Layout<'_>, sink: &mut dyn Sink) -> Result<()> {
-    let mut records = Records::open(at, layout.separator)?;
-    let mut places = match layout.header {
-        Header::Absent => None,
-        _ => Some(Places::from_header(at, layout, records.next()?)?),
-    };
-    while let Some(record) = records.next()? {
-        let row = match &places {
-            Some(places) => places.row(&record),
-            None => Places::from_first_row(&layout.columns, &record).map(|(found, row)| {
-                places = Some(found);
-                row
-            }),
-        };
-        match row {
-            Ok(row) => sink.row(row)?,
-            Err(reason) if layout.on_bad_row == OnBadRow::Skip => {
-                sink.reject(Rejected { line: record.line, reason: &reason, raw: record.raw })?;
+/// Reads a file; every row goes to one of `sinks`.
+pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Result<()> {
+    let reading = Reading { at, layout, sinks };
+    let (mut blocks, mut block) = (Blocks::open(at, layout.separator)?, Block::default());
+    let mut sink = sinks.sink();
+    let mut places = None;
+    while places.is_none() && blocks.next(&mut block)? {
+        places = reading.start(&mut block, &mut *sink)?;
+    }
+    sink.finish()?;
+    match (places, layout.header) {
+        (Some(places), _) => parallel::read(blocks, block, &reading, &places),
+        (None, Header::Absent) => Ok(()),
+        (None, _) => Err(Error::file(at, "the file is empty (expected a header line)")),
+    }
+}
+
+/// What all threads that read a file know.
+struct Reading<'a> {
+    at: &'a Location,
+    layout: &'a Layout<'a>,
+    sinks: &'a dyn Sinks,
+}
+
+impl Reading<'_> {
+    /// Looks for the columns' places in a block, and takes what it read away from the block's start.
+    fn start(&self, block: &mut Block, sink: &mut dyn Sink) -> Result<Option<Places>> {
+        let mut records = Records::new(&block.text, block.line, self.layout.separator.as_bytes());
+        let mut found = None;
+        while found.is_none() {
+            let Some(record) = records.next(self.at)? else { break };
+            if self.layout.header != Header::Absent {
+                found = Some(Places::from_header(self.at, self.layout, &record)?);
+                break;
             }
-            Err(reason) => return Err(Error::row(at, record.line, format!("{reason}; {}", layout.advice))),
+            match Places::from_first_row(&self.layout.columns, &record) {
+                Ok((places, row)) => {
+                    sink.row(row)?;
+                    found = Some(places);
+                }
+                Err(reason) => self.bad(&record, &reason, &mut |rejected| self.sinks.reject(rejected))?,
+            }
+        }
+        let (read, line) = (records.position(), records.line());
+        block.text.drain(..read);
+        block.line = line;
+        Ok(found)
+    }
+
+    /// The records of a text that starts on a line, one by one.
+    fn careful(&self, text: &[u8], line: u64, places: &Places, sink: &mut dyn Sink, reject: Reject<'_>) -> Result<()> {
+        let mut records = Records::new(text, line, self.layout.separator.as_bytes());
+        while let Some(record) = records.next(self.at)? {
+            match places.row(&record) {
+                Ok(row) => sink.row(row)?,
+                Err(reason) => self.bad(&record, &reason, reject)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a row out where that is asked for.
+    fn bad(&self, record: &Record<'_>, reason: &str, reject: Reject<'_>) -> Result<()> {
+        match self.layout.on_bad_row {
+            OnBadRow::Skip => reject(Rejected { line: record.line, reason, raw: record.raw }),
+            OnBadRow::Error => Err(Error::row(self.at, record.line, format!("{reason}; {}", self.layout.advice))),
         }
     }
-    Ok(())
+
+    /// A block, the fast way where that can be.
+    fn block(&self, block: &Block, places: &Places, sink: &mut dyn Sink, reject: Reject<'_>) -> Result<()> {
+        let (Some(shape), Some(text)) = (places.shape(self.layout.separator), unquoted(&block.text)) else {
+            return self.careful(&block.text, block.line, places, sink, reject);
+        };
+        let (mut line, mut counted) = (block.line, 0);
+        plain::pieces(text, shape, |piece| match piece {
+            Piece::Rows(rows) => sink.rows(rows),
+            Piece::Other(other, start) => {
+                line += memchr_iter(b'\n', &block.text[counted..start]).count() as u64;
+                counted = start;
+                self.careful(other.as_bytes(), line, places, sink, reject)
+            }
+        })
+    }
+}
+
+/// Takes a row that is left out.
+type Reject<'a> = &'a mut dyn FnMut(Rejected<'_>) -> Result<()>;
+
+/// Text without quotes.
+fn unquoted(text: &[u8]) -> Option<&str> {
+    if memchr(b'"', text).is_none() { std::str::from_utf8(text).ok() } else { None }
 }
 
 /// Where the columns stand in every row.
@@ -86,10 +159,7 @@ struct Place {
 }
 
 impl Places {
-    fn from_header(at: &Location, layout: &Layout<'_>, header: Option<Record<'_>>) -> Result<Self> {
-        let Some(header) = header else {
-            return Err(Error::file(at, "the file is empty (expected a header line)"));
-        };
+    fn from_header(at: &Location, layout: &Layout<'_>, header: &Record<'_>) -> Result<Self> {
         let whole: Vec<String> = header.fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
         let names: Vec<&str> = match layout.header {
             Header::Typed => whole.iter().map(|name| name.split(':').next().unwrap_or_default()).collect(),
@@ -140,6 +210,14 @@ impl Places {
         }
         let row = places.row(record)?;
         Ok((places, row))
+    }
+
+    /// What the fast way has to know; `None` for separators of several bytes.
+    fn shape(&self, separator: &str) -> Option<Shape> {
+        let &[separator] = separator.as_bytes() else { return None };
+        let index = |place: &Option<Place>| place.as_ref().map(|place| place.index);
+        let (rating, time) = (index(&self.rating), index(&self.time));
+        Some(Shape { separator, width: self.width, user: self.user.index, item: self.item.index, rating, time })
     }
 
     fn row<'r>(&self, record: &Record<'r>) -> Result<Row<'r>, String> {

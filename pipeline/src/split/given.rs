@@ -1,6 +1,6 @@
 //! The source comes split, and is used exactly so. Validation may be taken out of its train.
 
-use super::{order, ratio::Ratio, validation};
+use super::{order::Shuffled, ratio::Ratio, validation};
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,10 @@ impl Given {
         if share.is_zero() {
             return Ok(());
         }
-        for row in edges.rows() {
-            let places = order::shuffled(edges, row, self.seed);
-            edges.put(&places[..validation::count(share, places.len())], Split::Validation);
-        }
+        edges.each_user(|mut row, item_ids| {
+            let mut train = Shuffled::new(&row, item_ids, self.seed);
+            train.put(validation::count(share, train.len()), &mut row, Split::Validation);
+        });
         Ok(())
     }
 }

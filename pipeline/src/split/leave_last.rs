@@ -18,18 +18,20 @@ pub struct LeaveLast {
 
 impl LeaveLast {
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
-        let times = edges.times.take().ok_or_else(super::no_timestamps)?;
-        for row in edges.rows() {
-            let mut places: Vec<usize> = row.collect();
+        if edges.times.is_none() {
+            return Err(super::no_timestamps());
+        }
+        edges.each_user(|row, _| {
+            let times = row.times.expect("checked above");
+            let mut places: Vec<usize> = (0..times.len()).collect();
             places.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
             if let [_, .., last] = places[..] {
-                edges.put(&[last], Split::Test);
+                row.parts[last] = Split::Test;
             }
             if let ([_, .., before, _], true) = (&places[..], self.validation) {
-                edges.put(&[*before], Split::Validation);
+                row.parts[*before] = Split::Validation;
             }
-        }
-        edges.times = Some(times);
+        });
         Ok(())
     }
 }

@@ -3,24 +3,52 @@
 //! The hash is SipHash-2-4 with the key (seed, 0) over the user's own id, the byte 0xFF (which no UTF-8 text holds) and the item's own
 //! id. Within a user, interactions are in the order of (hash, item). It depends on nothing but the seed and the ids.
 
-use crate::edges::{Edges, unpair};
+use crate::edges::UserRow;
 use dataset::Split;
 use siphasher::sip::SipHasher24;
-use std::ops::Range;
 
-/// The hash of an interaction.
-pub(crate) fn hash(seed: u64, user: &str, item: &str) -> u64 {
-    let bytes = [user.as_bytes(), &[0xFF], item.as_bytes()].concat();
-    SipHasher24::new_with_keys(seed, 0).hash(&bytes)
+/// The hash of interactions of one user.
+pub(crate) struct Order {
+    hasher: SipHasher24,
+    bytes: Vec<u8>,
+    user: usize,
 }
 
-/// The places of a user's train interactions, in random order.
-pub(crate) fn shuffled(edges: &Edges, row: Range<usize>, seed: u64) -> Vec<usize> {
-    let keyed = |place: usize| {
-        let (user, item) = unpair(edges.pairs[place]);
-        (hash(seed, &edges.user_ids[user as usize], &edges.item_ids[item as usize]), place)
-    };
-    let mut keys: Vec<(u64, usize)> = row.filter(|&place| edges.parts[place] == Split::Train).map(keyed).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, place)| place).collect()
+impl Order {
+    pub(crate) fn new(seed: u64, user: &str) -> Self {
+        let bytes = [user.as_bytes(), &[0xFF]].concat();
+        Self { hasher: SipHasher24::new_with_keys(seed, 0), user: bytes.len(), bytes }
+    }
+
+    pub(crate) fn hash(&mut self, item: &str) -> u64 {
+        self.bytes.truncate(self.user);
+        self.bytes.extend_from_slice(item.as_bytes());
+        self.hasher.hash(&self.bytes)
+    }
+}
+
+/// A user's train interactions, of which the first in random order can be taken.
+pub(crate) struct Shuffled(Vec<(u64, usize)>);
+
+impl Shuffled {
+    pub(crate) fn new(row: &UserRow<'_>, item_ids: &[String], seed: u64) -> Self {
+        let mut order = Order::new(seed, row.user_id);
+        let train = (0..row.items.len()).filter(|&place| row.parts[place] == Split::Train);
+        Self(train.map(|place| (order.hash(&item_ids[row.items[place] as usize]), place)).collect())
+    }
+
+    /// How many are left.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Puts the first `count` that are left into a part.
+    pub(crate) fn put(&mut self, count: usize, row: &mut UserRow<'_>, part: Split) {
+        if count > 0 && count < self.0.len() {
+            self.0.select_nth_unstable(count);
+        }
+        for (_, place) in self.0.drain(..count) {
+            row.parts[place] = part;
+        }
+    }
 }

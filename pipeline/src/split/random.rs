@@ -3,7 +3,7 @@
 //! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](super::order), and so keeps at least
 //! one. Validation comes out of the rest by the rule of [`validation`](super::validation).
 
-use super::{order, ratio::Ratio, validation};
+use super::{order::Shuffled, ratio::Ratio, validation};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -29,12 +29,11 @@ impl Random {
 
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         let (test, validation) = (Ratio::new("split.test", self.test)?, Ratio::new("split.validation", self.validation)?);
-        for row in edges.rows() {
-            let places = order::shuffled(edges, row, self.seed);
-            let (tested, train) = places.split_at(test.of(places.len()));
-            edges.put(tested, Split::Test);
-            edges.put(&train[..validation::count(validation, train.len())], Split::Validation);
-        }
+        edges.each_user(|mut row, item_ids| {
+            let mut train = Shuffled::new(&row, item_ids, self.seed);
+            train.put(test.of(train.len()), &mut row, Split::Test);
+            train.put(validation::count(validation, train.len()), &mut row, Split::Validation);
+        });
         Ok(())
     }
 }

@@ -8,6 +8,7 @@
 use super::{random::check_shares, ratio::Ratio};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
 /// `temporal` in a sweep file.
@@ -35,9 +36,9 @@ impl Temporal {
 /// Moves the last share of train to a part.
 fn hold_out_last(edges: &mut Edges, share: Ratio, part: Split) -> Result<()> {
     let times = edges.times.as_ref().ok_or_else(super::no_timestamps)?;
-    let train: Vec<usize> = (0..edges.pairs.len()).filter(|&place| edges.parts[place] == Split::Train).collect();
+    let train: Vec<usize> = (0..edges.parts.len()).filter(|&place| edges.parts[place] == Split::Train).collect();
     let mut sorted: Vec<f64> = train.iter().map(|&place| times[place]).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.par_sort_unstable_by(f64::total_cmp);
     let count = share.of(train.len());
     let border = train.len() - count;
     // All at the border's time are train when one of them has to be.
@@ -48,6 +49,6 @@ fn hold_out_last(edges: &mut Edges, share: Ratio, part: Split) -> Result<()> {
             format!("the last {count} of {} interactions have the time of those before them, so no moment parts them", sorted.len());
         return Err(Error::setting("split", reason));
     }
-    edges.put(&places, part);
+    places.into_iter().for_each(|place| edges.parts[place] = part);
     Ok(())
 }

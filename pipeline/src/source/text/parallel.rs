@@ -1,0 +1,126 @@
+//! The blocks of a file, read by several threads.
+//!
+//! What is told of a file does not depend on the threads: of several failures it is the first in the file, and rows that are left out come
+//! in the order of their lines.
+
+use super::{Places, Reading};
+use crate::{
+    Error, Result,
+    source::{
+        blocks::{Block, Blocks},
+        row::Rejected,
+    },
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard},
+    thread,
+};
+
+/// Reads a block and all that follow it.
+pub(super) fn read(blocks: Blocks<'_>, first: Block, reading: &Reading<'_>, places: &Places) -> Result<()> {
+    let turns = Mutex::new(Turns { next: first.index, waiting: BTreeMap::new() });
+    let queue = Mutex::new(Queue { blocks, first: Some(first), failure: None });
+    let worker = Worker { queue: &queue, turns: &turns, reading, places };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..reading.sinks.threads()).map(|_| scope.spawn(|| worker.run())).collect();
+        let join = |worker: thread::ScopedJoinHandle<'_, Result<()>>| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect::<Result<()>>()
+    })?;
+    let failure = queue.into_inner().expect("no worker panicked").failure;
+    failure.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// The blocks that are left.
+struct Queue<'a> {
+    blocks: Blocks<'a>,
+    first: Option<Block>,
+    /// The first failure in the order of the file, with its block.
+    failure: Option<(usize, Error)>,
+}
+
+impl Queue<'_> {
+    /// Puts the next block in place of an old one; false after the last one, and after a failure.
+    fn next(&mut self, block: &mut Block) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
+        if let Some(first) = self.first.take() {
+            *block = first;
+            return true;
+        }
+        self.blocks.next(block).unwrap_or_else(|error| {
+            self.failure = Some((usize::MAX, error));
+            false
+        })
+    }
+
+    fn fail(&mut self, index: usize, error: Error) {
+        if self.failure.as_ref().is_none_or(|&(first, _)| index < first) {
+            self.failure = Some((index, error));
+        }
+    }
+}
+
+/// A row that is left out.
+struct Left {
+    line: u64,
+    reason: String,
+    raw: Vec<u8>,
+}
+
+/// What is left out of blocks that were read before their turn.
+struct Turns {
+    next: usize,
+    waiting: BTreeMap<usize, Vec<Left>>,
+}
+
+impl Turns {
+    /// What is left out of the next block, when it was read.
+    fn take(&mut self) -> Option<Vec<Left>> {
+        let left = self.waiting.remove(&self.next)?;
+        self.next += 1;
+        Some(left)
+    }
+}
+
+struct Worker<'a, 'b> {
+    queue: &'a Mutex<Queue<'b>>,
+    turns: &'a Mutex<Turns>,
+    reading: &'a Reading<'a>,
+    places: &'a Places,
+}
+
+impl<'b> Worker<'_, 'b> {
+    fn run(&self) -> Result<()> {
+        let (mut block, mut sink) = (Block::default(), self.reading.sinks.sink());
+        while self.queue().next(&mut block) {
+            let mut left = Vec::new();
+            let mut reject = |Rejected { line, reason, raw }: Rejected<'_>| {
+                left.push(Left { line, reason: reason.to_owned(), raw: raw.to_owned() });
+                Ok(())
+            };
+            match self.reading.block(&block, self.places, &mut *sink, &mut reject) {
+                Ok(()) => self.reject(block.index, left)?,
+                Err(error) => self.queue().fail(block.index, error),
+            }
+        }
+        sink.finish()
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<'b>> {
+        self.queue.lock().expect("no worker panicked")
+    }
+
+    /// Tells what is left out of a block, when it was told of all blocks before it.
+    fn reject(&self, index: usize, left: Vec<Left>) -> Result<()> {
+        let mut turns = self.turns.lock().expect("no worker panicked");
+        turns.waiting.insert(index, left);
+        while let Some(left) = turns.take() {
+            for Left { line, reason, raw } in left {
+                self.reading.sinks.reject(Rejected { line, reason: &reason, raw: &raw })?;
+            }
+        }
+        Ok(())
+    }
+}
