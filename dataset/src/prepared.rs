@@ -7,6 +7,7 @@
 
 use crate::{Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
 use arrow::array::{RecordBatch, StringArray, UInt32Array};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -86,15 +87,9 @@ impl Dataset {
     /// [`Error::Store`] when something cannot be stored.
     pub fn write(&self, folder: &Location) -> Result<Manifest> {
         let mut files = BTreeMap::new();
-        let mut put = |name: &str, batch: RecordBatch| -> Result<()> {
-            let bytes = table::encode(&batch)?;
-            files.insert(name.to_owned(), FileEntry { bytes: bytes.len() as u64, sha256: checksum(&bytes) });
-            folder.join(name).write(bytes)
-        };
-        put("users.parquet", ids("user", "user_id", &self.user_ids))?;
-        put("items.parquet", ids("item", "item_id", &self.item_ids))?;
-        for split in [Split::Train, Split::Validation, Split::Test] {
-            put(&format!("{}.parquet", split.name()), pairs(self.split(split)))?;
+        for (name, table) in self.encoded()? {
+            files.insert(name.clone(), FileEntry { bytes: table.len() as u64, sha256: checksum(&table) });
+            folder.join(&name).write(table)?;
         }
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
@@ -112,6 +107,22 @@ impl Dataset {
         let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
         folder.join("manifest.json").write(text)?;
         Ok(manifest)
+    }
+
+    /// Each table's name, and its bytes.
+    fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let tables: [&(dyn Fn() -> (&'static str, RecordBatch) + Sync); 5] = [
+            &|| (Split::Train.name(), pairs(&self.train)),
+            &|| (Split::Test.name(), pairs(&self.test)),
+            &|| (Split::Validation.name(), pairs(&self.validation)),
+            &|| ("users", ids("user", "user_id", &self.user_ids)),
+            &|| ("items", ids("item", "item_id", &self.item_ids)),
+        ];
+        let encode = |table: &&(dyn Fn() -> (&'static str, RecordBatch) + Sync)| {
+            let (name, batch) = table();
+            Ok((format!("{name}.parquet"), table::encode_sorted(&batch)?))
+        };
+        tables.par_iter().map(encode).collect()
     }
 
     /// Reads the manifest of a finished dataset.

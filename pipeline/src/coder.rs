@@ -8,16 +8,23 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::{hash::BuildHasher, sync::Mutex};
 
 /// The bytes of a short id, with zeros behind, and their number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Short {
     bytes: u64,
     length: u32,
 }
 
+/// A short id and its code, in 16 bytes.
+struct Known {
+    bytes: u64,
+    length: u32,
+    code: u32,
+}
+
 /// The codes of the ids that one thread has seen.
 pub(crate) struct Coder<'a> {
     shared: &'a Mutex<Dictionary>,
-    short: HashTable<(Short, u32)>,
+    short: HashTable<Known>,
     hasher: DefaultHashBuilder,
     /// Longer ids; the code of each is at its place in `codes`.
     long: Dictionary,
@@ -58,7 +65,7 @@ impl<'a> Coder<'a> {
 
     fn find(&self, id: &str) -> Option<u32> {
         match Short::new(id.as_bytes()) {
-            Some(short) => self.short.find(short.hash(&self.hasher), |known| known.0 == short).map(|known| known.1),
+            Some(short) => self.short.find(short.hash(&self.hasher), |known| known.id() == short).map(|known| known.code),
             None => self.long.find(id).map(|place| self.codes[place as usize]),
         }
     }
@@ -69,14 +76,21 @@ impl<'a> Coder<'a> {
             return;
         }
         match Short::new(id.as_bytes()) {
-            Some(short) => {
-                self.short.insert_unique(short.hash(&self.hasher), (short, code), |known| known.0.hash(&self.hasher));
+            Some(short @ Short { bytes, length }) => {
+                let known = Known { bytes, length, code };
+                self.short.insert_unique(short.hash(&self.hasher), known, |known| known.id().hash(&self.hasher));
             }
             None => {
                 self.long.code(id);
                 self.codes.push(code);
             }
         }
+    }
+}
+
+impl Known {
+    fn id(&self) -> Short {
+        Short { bytes: self.bytes, length: self.length }
     }
 }
 

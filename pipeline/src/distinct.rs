@@ -1,11 +1,14 @@
 //! One interaction for each user and item: the latest.
+//!
+//! Partitions are sorted one by one, and what is left of each stays in the memory of its rows.
 
 use crate::{
     edges::unpair,
     k_core::Neighbours,
-    partitions::{PARTITIONS, Partitions, Row},
+    partitions::{CHUNK, PARTITIONS, Partitions, Row},
 };
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Interactions without repeats, by the codes of users; each user's items ascending.
 pub(crate) struct Distinct {
@@ -14,11 +17,11 @@ pub(crate) struct Distinct {
 }
 
 /// The users of one partition, in the order of their codes.
-#[derive(Default)]
 struct Partition {
+    /// Where each user's rows start.
     offsets: Vec<u32>,
-    items: Vec<u32>,
-    times: Vec<f64>,
+    /// All full but the last.
+    chunks: Vec<Vec<Row>>,
 }
 
 impl Distinct {
@@ -33,14 +36,18 @@ impl Distinct {
     }
 
     /// The user's items, ascending, and their times; none for users that only came later.
-    pub(crate) fn row(&self, user: u32) -> (&[u32], &[f64]) {
-        if user as usize >= self.users {
-            return (&[], &[]);
-        }
+    pub(crate) fn row(&self, user: u32) -> impl Iterator<Item = (u32, f64)> {
         let partition = &self.partitions[user as usize % PARTITIONS];
-        let place = user as usize / PARTITIONS;
-        let row = partition.offsets[place] as usize..partition.offsets[place + 1] as usize;
-        (&partition.items[row.clone()], &partition.times[row])
+        partition.rows(self.range(user)).map(|&(pair, time)| (unpair(pair).1, time))
+    }
+
+    /// Where the user's rows stand in the partition.
+    fn range(&self, user: u32) -> Range<usize> {
+        let offsets = &self.partitions[user as usize % PARTITIONS].offsets;
+        match offsets.get(user as usize / PARTITIONS..) {
+            Some(&[start, end, ..]) => start as usize..end as usize,
+            _ => 0..0,
+        }
     }
 }
 
@@ -49,58 +56,84 @@ impl Neighbours for Distinct {
         self.users
     }
 
-    fn of(&self, user: u32) -> &[u32] {
-        self.row(user).0
+    fn degree(&self, user: u32) -> u32 {
+        self.range(user).len() as u32
+    }
+
+    fn of(&self, user: u32) -> impl Iterator<Item = u32> {
+        self.row(user).map(|row| row.0)
+    }
+}
+
+impl Partition {
+    fn rows(&self, range: Range<usize>) -> impl Iterator<Item = &Row> {
+        let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK).max(range.start / CHUNK);
+        chunks.flat_map(move |chunk| {
+            let start = chunk * CHUNK;
+            &self.chunks[chunk][range.start.max(start) - start..range.end.min(start + CHUNK) - start]
+        })
     }
 }
 
 /// The rows of a partition by user, in a buffer that is used again.
 #[derive(Default)]
 struct Scratch {
-    rows: Vec<(u32, f64)>,
+    rows: Vec<Row>,
 }
 
 impl Scratch {
-    fn partition(&mut self, chunks: Vec<Vec<Row>>, users: usize) -> Partition {
-        let user = |row: &Row| unpair(row.0).0 as usize / PARTITIONS;
-        let mut ends = vec![0u32; users + 1];
-        chunks.iter().flatten().for_each(|row| ends[user(row) + 1] += 1);
-        for place in 1..ends.len() {
-            ends[place] += ends[place - 1];
+    fn partition(&mut self, mut chunks: Vec<Vec<Row>>, users: usize) -> Partition {
+        let ends = self.by_user(&chunks, users);
+        let offsets = self.latest(&ends);
+        chunks.truncate(self.rows.len().div_ceil(CHUNK));
+        for (chunk, rows) in chunks.iter_mut().zip(self.rows.chunks(CHUNK)) {
+            chunk.clear();
+            chunk.extend_from_slice(rows);
         }
-        self.rows.clear();
-        self.rows.resize(ends[users] as usize, (0, 0.0));
-        // Each user's start moves to the end as the rows are put in, which leaves the next user's start.
-        for row in chunks.into_iter().flatten() {
-            let end = &mut ends[user(&row)];
-            self.rows[*end as usize] = (unpair(row.0).1, row.1);
-            *end += 1;
-        }
-        self.latest(&ends[..users])
+        Partition { offsets, chunks }
     }
 
-    /// Keeps the latest of equal items of each user. `ends` are the ends of the users' rows.
-    fn latest(&mut self, ends: &[u32]) -> Partition {
-        let (mut start, mut kept, mut offsets) = (0, 0, Vec::with_capacity(ends.len() + 1));
-        offsets.push(0);
+    /// Takes the rows by user, in no order within a user; the ends of the users' rows.
+    fn by_user(&mut self, chunks: &[Vec<Row>], users: usize) -> Vec<u32> {
+        let user = |row: &Row| unpair(row.0).0 as usize / PARTITIONS;
+        let mut next = vec![0u32; users + 1];
+        chunks.iter().flatten().for_each(|row| next[user(row) + 1] += 1);
+        for place in 1..next.len() {
+            next[place] += next[place - 1];
+        }
+        self.rows.clear();
+        self.rows.resize(next[users] as usize, Row::default());
+        // A user's next place moves from the start of their rows to the end.
+        for row in chunks.iter().flatten() {
+            let next = &mut next[user(row)];
+            self.rows[*next as usize] = *row;
+            *next += 1;
+        }
+        next.truncate(users);
+        next
+    }
+
+    /// Keeps the latest of equal items of each user, by item; where each user's rows start.
+    fn latest(&mut self, ends: &[u32]) -> Vec<u32> {
+        let (mut start, mut kept, mut offsets) = (0, 0, vec![0]);
         for &end in ends {
             self.rows[start..end as usize].sort_unstable_by_key(|row| row.0);
             let first = kept;
             for place in start..end as usize {
-                let (item, time) = self.rows[place];
-                if kept > first && self.rows[kept - 1].0 == item {
+                let row = self.rows[place];
+                if kept > first && self.rows[kept - 1].0 == row.0 {
                     let latest = &mut self.rows[kept - 1].1;
-                    *latest = latest.max(time);
+                    *latest = latest.max(row.1);
                 } else {
-                    self.rows[kept] = (item, time);
+                    self.rows[kept] = row;
                     kept += 1;
                 }
             }
             start = end as usize;
             offsets.push(kept as u32);
         }
-        let rows = &self.rows[..kept];
-        Partition { offsets, items: rows.iter().map(|row| row.0).collect(), times: rows.iter().map(|row| row.1).collect() }
+        self.rows.truncate(kept);
+        offsets
     }
 }
 
@@ -111,23 +144,29 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    /// One user for each partition's first and second place; the last has rows enough for several chunks.
+    fn user(draw: u32) -> u32 {
+        if draw < 600 { draw } else { 511 }
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn the_latest_of_each_pair_is_kept(rows in prop::collection::vec((0u32..600, 0u32..4, 0u8..9), 0..400), threads in 1usize..4) {
+        fn the_latest_of_each_pair_is_kept(
+            rows in prop::collection::vec((0u32..2_000, 0u32..3_000, 0u8..9), 0..6_000), threads in 1usize..4,
+        ) {
             let mut partitions: Vec<Partitions> = (0..threads).map(|_| Partitions::default()).collect();
             let mut expected = BTreeMap::new();
-            for (place, &(user, item, time)) in rows.iter().enumerate() {
-                let time = f64::from(time) - 4.0;
+            for (place, &(draw, item, time)) in rows.iter().enumerate() {
+                let (user, time) = (user(draw), f64::from(time) - 4.0);
                 partitions[place % threads].push(user, (pair(user, item), time));
                 let latest = expected.entry((user, item)).or_insert(time);
                 *latest = latest.max(time);
             }
             let distinct = Distinct::new(partitions, 600);
-            let found = (0..600).flat_map(|user| {
-                let (items, times) = distinct.row(user);
-                items.iter().zip(times).map(move |(&item, &time)| ((user, item), time)).collect::<Vec<_>>()
-            });
+            let found = (0..700).flat_map(|user| distinct.row(user).map(move |(item, time)| ((user, item), time)));
             prop_assert!(found.eq(expected.iter().map(|(&pair, &time)| (pair, time))));
+            prop_assert!((0..700).all(|user| distinct.degree(user) as usize == distinct.row(user).count()));
         }
     }
 }

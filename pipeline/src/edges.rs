@@ -62,7 +62,7 @@ impl<T: Copy + Send + Sync> Numbered<T> {
                 }
             }
         });
-        let own = |dictionary: &Dictionary, codes: &[u32]| codes.iter().map(|&code| dictionary.id(code).to_owned()).collect();
+        let own = |dictionary: &Dictionary, codes: &[u32]| codes.par_iter().map(|&code| dictionary.id(code).to_owned()).collect();
         Self { user_ids: own(&catalogue.users, &users), item_ids: own(&catalogue.items, &items), offsets, items: dense, payload }
     }
 }

@@ -19,7 +19,7 @@ const BLOCK: u64 = 1 << 20;
 const AHEAD: usize = 2;
 
 /// Raised whenever the same settings and bytes would give another dataset than before.
-const PIPELINE_VERSION: u32 = 1;
+const PIPELINE_VERSION: u32 = 2;
 
 /// The fingerprint of a prepared dataset, 16 hexadecimal digits. Reads the source files once.
 ///

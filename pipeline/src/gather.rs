@@ -32,11 +32,7 @@ pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limi
         let rounds = k_core::peel(&rows, &mut degrees, bounds.bounds());
         steps.narrow("k_core", degrees.counts(bounds.step(rounds)))?;
     }
-    let row = |user| {
-        let (items, times) = rows.row(user);
-        items.iter().copied().zip(times.iter().copied())
-    };
-    let Numbered { user_ids, item_ids, offsets, items, payload } = Numbered::new(&catalogue, &degrees, 0.0, row);
+    let Numbered { user_ids, item_ids, offsets, items, payload } = Numbered::new(&catalogue, &degrees, 0.0, |user| rows.row(user));
     let parts = vec![Split::Train; items.len()];
     Ok(Edges { user_ids, item_ids, offsets, items, times: timed.then_some(payload), parts })
 }
@@ -57,7 +53,7 @@ pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limi
     let distinct = degrees.counts("one per user and item");
     steps.add(Counts { step: "read".to_owned(), interactions: total, ..distinct.clone() });
     steps.add(distinct);
-    let row = |user| all.iter().flat_map(move |(part, rows)| rows.row(user).0.iter().map(|&item| (item, *part)));
+    let row = |user| all.iter().flat_map(move |(part, rows)| rows.row(user).map(|(item, _)| (item, *part)));
     let Numbered { user_ids, item_ids, offsets, items, payload: parts } = Numbered::new(&catalogue, &degrees, Split::Train, row);
     let edges = Edges { user_ids, item_ids, offsets, items, times: None, parts };
     check_parts(&edges)?;

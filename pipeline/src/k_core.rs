@@ -88,8 +88,11 @@ pub(crate) trait Neighbours: Sync {
     /// The number of rows.
     fn nodes(&self) -> usize;
 
+    /// The number of a row's columns.
+    fn degree(&self, node: u32) -> u32;
+
     /// A row's columns.
-    fn of(&self, node: u32) -> &[u32];
+    fn of(&self, node: u32) -> impl Iterator<Item = u32>;
 }
 
 impl Neighbours for Interactions {
@@ -97,8 +100,12 @@ impl Neighbours for Interactions {
         self.users()
     }
 
-    fn of(&self, node: u32) -> &[u32] {
-        self.row(node as usize)
+    fn degree(&self, node: u32) -> u32 {
+        self.row(node as usize).len() as u32
+    }
+
+    fn of(&self, node: u32) -> impl Iterator<Item = u32> {
+        self.row(node as usize).iter().copied()
     }
 }
 
@@ -113,7 +120,7 @@ impl Degrees {
     /// Of users in rows, with this number of items.
     pub(crate) fn of(rows: &impl Neighbours, items: usize) -> Self {
         let count = |mut degrees: Vec<u32>, user: u32| {
-            rows.of(user).iter().for_each(|&item| degrees[item as usize] += 1);
+            rows.of(user).for_each(|item| degrees[item as usize] += 1);
             degrees
         };
         let add = |mut degrees: Vec<u32>, more: Vec<u32>| {
@@ -123,7 +130,7 @@ impl Degrees {
         let users = (0..rows.nodes() as u32).into_par_iter();
         let tasks = users.clone().with_min_len(rows.nodes().div_ceil(rayon::current_num_threads()));
         let items = tasks.fold(|| vec![0; items], count).reduce(|| vec![0; items], add);
-        Self { users: users.map(|user| rows.of(user).len() as u32).collect(), items }
+        Self { users: users.map(|user| rows.degree(user)).collect(), items }
     }
 
     /// Of several together; users that only came later have none in those before.
@@ -170,10 +177,10 @@ fn transpose(rows: &impl Neighbours, degrees: &[u32]) -> Interactions {
     }
     let (mut next, mut users) = (offsets.clone(), vec![0; offsets[degrees.len()]]);
     for user in 0..rows.nodes() as u32 {
-        for &item in rows.of(user) {
+        rows.of(user).for_each(|item| {
             users[next[item as usize]] = user;
             next[item as usize] += 1;
-        }
+        });
     }
     Interactions::from_sorted(offsets, users)
 }
@@ -196,7 +203,7 @@ impl Side<'_> {
     /// Takes away the interactions with nodes that leave the other side; those that fall below the bound by it.
     fn lose(&mut self, leaving: &[u32], neighbours: &impl Neighbours) -> Vec<u32> {
         let mut fallen = Vec::new();
-        for &node in leaving.iter().flat_map(|&other| neighbours.of(other)) {
+        for node in leaving.iter().flat_map(|&other| neighbours.of(other)) {
             let degree = &mut self.degrees[node as usize];
             // Those that have left are at 0.
             if *degree > 0 {

@@ -5,7 +5,7 @@
 /// The number of partitions.
 pub(crate) const PARTITIONS: usize = 256;
 /// Rows of a chunk.
-const CHUNK: usize = 1_024;
+pub(crate) const CHUNK: usize = 1_024;
 /// Bytes of a full chunk.
 pub(crate) const CHUNK_BYTES: usize = CHUNK * size_of::<Row>();
 
