@@ -99,6 +99,14 @@ impl Location {
         })
     }
 
+    /// The file's size in bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
+    pub fn size(&self) -> Result<u64> {
+        Ok(block_on(self.store.head(&self.path)).map_err(|error| self.read_error(error))?.size)
+    }
+
     /// A tag that changes when the file's content does; `None` where the store gives none.
     ///
     /// # Errors
@@ -266,6 +274,7 @@ mod tests {
         assert!(tag.is_some() && tag != file.tag().unwrap());
         file.write("two").unwrap();
         assert_eq!(&file.read().unwrap()[..], b"two");
+        assert_eq!(file.size().unwrap(), 3);
         let mut text = String::new();
         file.open().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "two");

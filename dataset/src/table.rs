@@ -87,7 +87,8 @@ fn encode_group(group: &RecordBatch, place: usize, factory: &ArrowRowGroupWriter
 }
 
 fn differences(batch: &RecordBatch) -> WriterProperties {
-    let encoding = |column: &ArrayRef| if column.data_type().is_integer() { Encoding::DELTA_BINARY_PACKED } else { Encoding::DELTA_BYTE_ARRAY };
+    let encoding =
+        |column: &ArrayRef| if column.data_type().is_integer() { Encoding::DELTA_BINARY_PACKED } else { Encoding::DELTA_BYTE_ARRAY };
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns());
     columns

@@ -48,7 +48,8 @@ pub(crate) fn clean(
 ) -> Result<Cleaned> {
     let cleaning = Cleaning::new(min_rating, catalogue, rejected, limits);
     let reading = source.read(part, &cleaning);
-    let (read, rated, timed) = (cleaning.read.load(Ordering::Relaxed), cleaning.rated.load(Ordering::Relaxed), cleaning.timed.load(Ordering::Relaxed));
+    let (read, rated, timed) =
+        (cleaning.read.load(Ordering::Relaxed), cleaning.rated.load(Ordering::Relaxed), cleaning.timed.load(Ordering::Relaxed));
     // When DataFusion fails, reading only notes that nobody listens.
     let rows = cleaning.finish(catalogue)?;
     reading?;

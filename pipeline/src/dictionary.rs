@@ -48,6 +48,11 @@ impl Dictionary {
         &self.text[start..self.ends[code as usize]]
     }
 
+    /// The bytes of all ids.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// The number of ids.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -123,7 +128,10 @@ mod tests {
 
     #[test]
     fn long_ids_with_one_beginning() {
-        assert_eq!(sorted(&["interaction-b", "interaction-a", "interact", "interac"]), ["interac", "interact", "interaction-a", "interaction-b"]);
+        assert_eq!(
+            sorted(&["interaction-b", "interaction-a", "interact", "interac"]),
+            ["interac", "interact", "interaction-a", "interaction-b"]
+        );
         assert_eq!(sorted(&["1234567892", "1234567891", "99999999"]), ["99999999", "1234567891", "1234567892"]);
     }
 

@@ -39,7 +39,12 @@ pub(crate) struct Numbered<T> {
 
 impl<T: Copy + Send + Sync> Numbered<T> {
     /// What `degrees` says is left. `row` gives a user's items by their codes; those that are not left are passed over.
-    pub(crate) fn new<R: Iterator<Item = (u32, T)>>(catalogue: &Catalogue, degrees: &Degrees, blank: T, row: impl Fn(u32) -> R + Sync) -> Self {
+    pub(crate) fn new<R: Iterator<Item = (u32, T)>>(
+        catalogue: &Catalogue,
+        degrees: &Degrees,
+        blank: T,
+        row: impl Fn(u32) -> R + Sync,
+    ) -> Self {
         let sorted = |dictionary: &Dictionary, degrees: &[u32]| dictionary.sorted(|code| degrees[code as usize] > 0);
         let (users, items) = rayon::join(|| sorted(&catalogue.users, &degrees.users), || sorted(&catalogue.items, &degrees.items));
         let places = inverse(&items, catalogue.items.len());
@@ -130,7 +135,9 @@ impl Edges {
     }
 
     /// The dataset in memory.
-    pub(crate) fn into_dataset(self, name: String, fingerprint: String, steps: Vec<Counts>, settings: serde_json::Value) -> Dataset {
+    pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, steps: Vec<Counts>, settings: serde_json::Value) -> Dataset {
+        // Frees the memory before more is taken.
+        self.times = None;
         let of = |part: Split| {
             let (mut offsets, mut items) = (vec![0], Vec::new());
             for row in self.offsets.windows(2) {

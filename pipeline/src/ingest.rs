@@ -35,7 +35,10 @@ impl Sink for Ingest<'_, '_> {
     fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
         let least = match (self.cleaning.min_rating, rows.ratings) {
             (Some(_), None) => {
-                return Err(Error::setting("min_rating", "the source has no ratings (expected a rating column; or leave `min_rating` out)"));
+                return Err(Error::setting(
+                    "min_rating",
+                    "the source has no ratings (expected a rating column; or leave `min_rating` out)",
+                ));
             }
             (least, ratings) => least.zip(ratings),
         };

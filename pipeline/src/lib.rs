@@ -1,11 +1,11 @@
 //! Raw interactions to a prepared dataset: read, clean, k-core, split, Parquet.
 //!
 //! ```text
-//! Source --rows--> codes --DataFusion: threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset
+//! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset
 //! ```
-//! Files are read as streams and ids become codes on the way in, so memory holds the ids and up to 40 bytes for each interaction that
-//! is left after cleaning; what DataFusion needs beyond that is bounded by [`Limits`] and spills to disk. Nothing of the result depends on threads,
-//! partitions, memory or the order of rows.
+//! Files are read as streams, in blocks that several threads take in turn; ids become codes on the way in. Pairs of codes are sorted in
+//! memory as long as [`Limits`] allow it, and go through DataFusion, which spills to disk, when they do not. [`memory_estimate`] says what
+//! a preparation takes. Nothing of the result depends on threads, memory or the order of rows.
 
 mod clean;
 mod coder;
@@ -18,11 +18,13 @@ mod gather;
 mod ingest;
 mod k_core;
 mod limits;
+mod memory;
 mod overflow;
 mod partitions;
 mod preparation;
 mod prepare;
 mod rejected;
+mod short_ids;
 pub mod source;
 pub mod split;
 mod steps;
@@ -31,6 +33,7 @@ pub use error::{Error, Result};
 pub use fingerprint::fingerprint;
 pub use k_core::{KCore, KCoreBounds};
 pub use limits::Limits;
+pub use memory::memory_estimate;
 pub use preparation::Preparation;
 pub use prepare::{Prepared, prepare};
 pub use source::Source;

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 /// Bounds of a preparation. None of them changes a byte of the result.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// DataFusion's partitions; at least 1.
+    /// Threads that read text, and DataFusion's partitions; at least 1. What is computed in memory uses rayon's threads.
     pub threads: usize,
-    /// Bytes that cleaning may hold before it spills to `scratch`; `None` for no bound. The ids and up to 40 bytes for each
-    /// interaction that is left come on top: the result itself is held in memory.
+    /// Bytes that cleaning may hold; `None` for no bound. Rows stay in memory, at 16 bytes each, until they take three quarters of it; then
+    /// they go to DataFusion, which has all of it and spills to `scratch`. The ids and up to 32 bytes for each interaction that is left
+    /// come on top: the result itself is held in memory.
     pub memory: Option<usize>,
     /// The folder for spilled data; `None` for the system's temporary folder.
     pub scratch: Option<PathBuf>,

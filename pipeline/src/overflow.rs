@@ -1,10 +1,6 @@
 //! Duplicates among more rows than fit in memory, by DataFusion, which spills to disk.
 
-use crate::{
-    Error, Limits, Result,
-    edges::unpair,
-    partitions::Partitions,
-};
+use crate::{Error, Limits, Result, edges::unpair, partitions::Partitions};
 use arrow::{
     array::{AsArray, Float64Array, RecordBatch, UInt64Array},
     datatypes::{DataType, Field, Float64Type, Schema, SchemaRef, UInt64Type},

@@ -3,14 +3,30 @@
 use crate::{Error, Result};
 use dataset::Location;
 use flate2::read::MultiGzDecoder;
+use memchr::memchr_iter;
 use std::io::{self, BufReader, ErrorKind, Read};
 
+/// Bytes from which lines are counted.
+const SAMPLE: u64 = 1 << 20;
 /// Bytes of the buffer before decompression.
 const BUFFER: usize = 256 << 10;
 
 /// Opens a raw file, to be read in large blocks.
 pub(crate) fn open(at: &Location) -> Result<Box<dyn Read + Send>> {
-    let raw = at.open()?;
+    decompressed(at, at.open()?)
+}
+
+/// The lines of a raw file, by those in its first bytes.
+pub(crate) fn lines(at: &Location) -> Result<u64> {
+    let size = at.size()?;
+    let mut text = Vec::new();
+    // A compressed file that is cut off gives what came before.
+    let _ = decompressed(at, at.open()?.take(SAMPLE))?.read_to_end(&mut text);
+    let lines = memchr_iter(b'\n', &text).count() as u64;
+    Ok((lines as f64 * size as f64 / SAMPLE.min(size).max(1) as f64) as u64)
+}
+
+fn decompressed(at: &Location, raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>> {
     Ok(match suffix(at.name()) {
         Some(".gz") => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, raw))),
         Some(_) => Box::new(zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?),

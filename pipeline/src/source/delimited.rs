@@ -67,6 +67,7 @@ pub(super) fn check_separator(separator: &str) -> Result<()> {
 mod tests {
     use super::super::row::testing::{Kept, failure, pair, read, source, stored};
     use dataset::Split;
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     const HEADER: &str = "user,item,stars,when\n";
@@ -141,6 +142,42 @@ mod tests {
             assert_eq!(kept.rejected.iter().map(|row| row.0).collect::<Vec<_>>(), [1, 2, 4], "{bad}");
             assert_eq!(kept.rejected[2].1, "3 fields where line 3 has 4");
         }
+    }
+
+    proptest! {
+        /// A quote anywhere in a block makes all of it go the careful way.
+        #[test]
+        fn the_fast_way_gives_what_the_careful_one_gives(
+            lines in prop::collection::vec(prop_oneof!["[uv]{1,9},[ij]{1,3},[0-9]{1,2},[0-9]{1,17}\r?", "[uü ,.0-9e+\r-]{0,14}", ",? ?,[0-9.]{0,3},1"], 0..60),
+            end in "\r?\n?",
+            header in any::<bool>(),
+        ) {
+            let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+            let more = json!({"header": header, "columns": columns, "on_bad_row": "skip"});
+            let read = |name: &str, last: &str| {
+                let content = format!("user,item,stars,when\n{}\n{last},i,1,2{end}", lines.join("\n"));
+                kept(&from(name, &content, more.clone()))
+            };
+            let (fast, careful) = (read("fast.csv", "last"), read("careful.csv", "\"last\""));
+            prop_assert_eq!(fast.rows, careful.rows);
+            prop_assert_eq!(fast.rejected, careful.rejected);
+        }
+    }
+
+    /// Blocks are read by two threads.
+    #[test]
+    fn lines_are_right_in_every_block() {
+        let row = |n: usize| if n % 1_000 == 7 { format!("u{n},i\n") } else { format!("u{n},i,{},{n}\n", n % 5) };
+        let content: String = (0..60_000).map(row).collect();
+        let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+        let mut kept = kept(&from("blocks.csv", &content, json!({"header": false, "columns": columns, "on_bad_row": "skip"})));
+        kept.rows.sort_by(|one, other| one.3.partial_cmp(&other.3).unwrap());
+        let good: Vec<usize> = (0..60_000).filter(|n| n % 1_000 != 7).collect();
+        assert!(kept.rows.iter().map(|row| row.3.unwrap()).eq(good.iter().map(|&n| n as f64)));
+        assert!(kept.rows.iter().zip(&good).all(|(row, n)| row.0 == format!("u{n}") && row.2 == Some((n % 5) as f64)));
+        assert_eq!(kept.rejected.iter().map(|row| row.0 as usize).collect::<Vec<_>>(), (0..60).map(|n| n * 1_000 + 8).collect::<Vec<_>>());
+        let message = failure(&from("first.csv", &content, json!({"header": false, "columns": columns})));
+        assert!(message.contains("first.csv line 8: 2 fields"), "{message}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use text::OnBadRow;
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
 use crate::Result;
-use dataset::Split;
+use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `source` in a sweep file, by its `format`.
@@ -111,6 +111,19 @@ impl Source {
             Self::Parquet(source) => source.read(sinks),
             Self::Adjacency(source) => source.read(part, sinks),
             Self::Synthetic(source) => source.read(sinks),
+        }
+    }
+
+    /// About how many rows a part has; of a file with lines, by its size and its first lines.
+    pub(crate) fn rows(&self, part: Split) -> Result<u64> {
+        match self {
+            Self::Synthetic(source) => Ok(source.interactions as u64),
+            Self::Parquet(source) => source.rows(),
+            _ => {
+                let files = self.files();
+                let of_part = files.iter().find(|(key, _)| key.ends_with(part.name())).or(files.first());
+                of_part.map_or(Ok(0), |(_, path)| content::lines(&Location::parse(path)?))
+            }
         }
     }
 

@@ -70,6 +70,13 @@ impl Parquet {
         sink.finish()
     }
 
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> Result<u64> {
+        let at = Location::parse(&self.path)?;
+        let count = block_on(async { scan(&at).await?.count().await });
+        count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
+    }
+
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
     fn selection(&self, frame: &DataFrame, at: &Location) -> Result<Vec<Expr>> {
         let columns = &self.columns;

@@ -33,8 +33,10 @@ pub(crate) struct Shuffled(Vec<(u64, usize)>);
 impl Shuffled {
     pub(crate) fn new(row: &UserRow<'_>, item_ids: &[String], seed: u64) -> Self {
         let mut order = Order::new(seed, row.user_id);
+        let mut keyed = Vec::with_capacity(row.items.len());
         let train = (0..row.items.len()).filter(|&place| row.parts[place] == Split::Train);
-        Self(train.map(|place| (order.hash(&item_ids[row.items[place] as usize]), place)).collect())
+        keyed.extend(train.map(|place| (order.hash(&item_ids[row.items[place] as usize]), place)));
+        Self(keyed)
     }
 
     /// How many are left.

@@ -24,7 +24,8 @@ pub(super) fn read(blocks: Blocks<'_>, first: Block, reading: &Reading<'_>, plac
     let worker = Worker { queue: &queue, turns: &turns, reading, places };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..reading.sinks.threads()).map(|_| scope.spawn(|| worker.run())).collect();
-        let join = |worker: thread::ScopedJoinHandle<'_, Result<()>>| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let join =
+            |worker: thread::ScopedJoinHandle<'_, Result<()>>| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect::<Result<()>>()
     })?;
     let failure = queue.into_inner().expect("no worker panicked").failure;
