@@ -13,7 +13,7 @@ use benches::{random_dataset, random_factors};
 use dataset::{Dataset, Location};
 use evaluator::{
     MetricAt, Scorer, metric,
-    rank::rank,
+    rank::rank_within,
     settings::{Recall, Ties},
 };
 use serde_json::json;
@@ -44,7 +44,8 @@ type Values = (usize, Vec<f64>, String);
 fn timed(scorer: &Scorer, dataset: &Dataset) -> Result<(f64, Values)> {
     let metrics = ["ndcg@20", "recall@20"].map(str::parse::<MetricAt>).into_iter().collect::<evaluator::Result<Vec<_>>>()?;
     let start = Instant::now();
-    let rankings = rank(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY)?;
+    let limit = metric::depth(&metrics);
+    let rankings = rank_within(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, limit)?;
     let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, Recall::Standard)).collect();
     let means = values.iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect();
     let seconds = start.elapsed().as_secs_f64();

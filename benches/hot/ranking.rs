@@ -6,19 +6,29 @@
 use benches::{random_dataset, random_factors};
 use divan::{Bencher, counter::ItemsCount};
 use evaluator::{
-    rank::{rank, top_k},
+    rank::{rank, rank_within, top_k},
     settings::Ties,
 };
 
 const USERS: usize = 2_048;
 const MEMORY: usize = 2 << 30;
 
+/// Of whole lists, which AUC needs.
 #[divan::bench(args = [10_000, 40_000], sample_count = 20)]
 fn ranks(bencher: Bencher, items: usize) {
     let (dataset, scorer) = (random_dataset(USERS, items, 30), random_factors(USERS, items, 64));
     bencher
         .counter(ItemsCount::new(USERS * items))
         .bench(|| rank(&scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY).expect("finite scores"));
+}
+
+/// As deep as ndcg@20 looks.
+#[divan::bench(args = [10_000, 40_000], sample_count = 20)]
+fn ranks_up_to_20(bencher: Bencher, items: usize) {
+    let (dataset, scorer) = (random_dataset(USERS, items, 30), random_factors(USERS, items, 64));
+    bencher.counter(ItemsCount::new(USERS * items)).bench(|| {
+        rank_within(&scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, Some(20)).expect("finite scores")
+    });
 }
 
 #[divan::bench(args = [10_000, 40_000], sample_count = 20)]

@@ -12,8 +12,8 @@ const SWEEP: &str = "\
 name: memory
 datasets:
   - name: large
-    source: {format: synthetic, users: 100000, items: 60000, interactions: 400000}
-    split: {kind: random, test: 0.1, validation: 0.1, seed: 1}
+    source: {format: synthetic, users: 100000, items: 60000, interactions: 300000}
+    split: {kind: temporal, test: 0.01, validation: 0.01}
 grid:
   - backbones: [BACKBONE]
     losses: [{kind: softmax, temperature: 0.2}]
