@@ -9,7 +9,7 @@ mod show;
 
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
-pub use show::show;
+pub use show::{Found, show};
 
 use crate::file::{Result, SweepFile};
 use anyhow::Context;

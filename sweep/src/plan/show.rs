@@ -1,15 +1,22 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{Estimate, Plan, PlannedTrial, part::plain};
+use super::{Estimate, PROGRAM, Plan, PlannedTrial, part::plain};
 use dataset::Manifest;
 use std::fmt::Write as _;
 
-/// Datasets, methods, trials and estimates in words. `manifests` holds one entry per dataset, `None` where it is not prepared yet; `memory`
-/// is what ranking may use.
-pub fn show(plan: &Plan, manifests: &[Option<Manifest>], memory: usize) -> String {
+/// A dataset as the plan finds it.
+pub enum Found {
+    /// It is prepared.
+    Prepared(Manifest),
+    /// It is not; preparing it takes so many bytes beside the program.
+    Raw(u64),
+}
+
+/// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use.
+pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
     let mut text = format!("sweep {}: select by validation {}\n\n", plan.name, plan.select_by);
-    for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
-        text += &dataset_line(&dataset.preparation.name, &dataset.fingerprint, manifest.as_ref());
+    for (dataset, found) in plan.datasets.iter().zip(found) {
+        text += &dataset_line(&dataset.preparation.name, &dataset.fingerprint, found);
     }
     let mut index = 0;
     for method in &plan.methods {
@@ -31,14 +38,16 @@ pub fn show(plan: &Plan, manifests: &[Option<Manifest>], memory: usize) -> Strin
             }
         }
     }
-    text + &totals(plan, manifests, memory)
+    text + &totals(plan, found, memory)
 }
 
-fn dataset_line(name: &str, fingerprint: &str, manifest: Option<&Manifest>) -> String {
-    let size = manifest.map_or_else(
-        || "sizes known after prepare".to_owned(),
-        |m| format!("{} users, {} items, {} train, {} validation, {} test", m.users, m.items, m.train, m.validation, m.test),
-    );
+fn dataset_line(name: &str, fingerprint: &str, found: &Found) -> String {
+    let size = match found {
+        Found::Prepared(m) => {
+            format!("{} users, {} items, {} train, {} validation, {} test", m.users, m.items, m.train, m.validation, m.test)
+        }
+        Found::Raw(_) => "sizes known after prepare".to_owned(),
+    };
     format!("dataset {name} ({fingerprint}): {size}\n")
 }
 
@@ -46,13 +55,20 @@ fn seed(trial: &PlannedTrial) -> String {
     trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
 }
 
-fn totals(plan: &Plan, manifests: &[Option<Manifest>], memory: usize) -> String {
+fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
     let mut text = format!("\n{}, {}\n", count_of(plan.methods.len(), "method"), count_of(plan.trials().count(), "trial"));
-    for (dataset, manifest) in plan.datasets.iter().zip(manifests) {
+    for (dataset, found) in plan.datasets.iter().zip(found) {
         let name = &dataset.preparation.name;
-        let Some(manifest) = manifest else {
-            let _ = writeln!(text, "{name}: memory and steps known after prepare (`ranksweep prepare`)");
-            continue;
+        let manifest = match found {
+            Found::Prepared(manifest) => manifest,
+            Found::Raw(preparing) => {
+                let preparing = bytes(PROGRAM + preparing);
+                let _ = writeln!(
+                    text,
+                    "{name}: {preparing} of memory to prepare; of trials memory and steps are known then (`ranksweep prepare`)"
+                );
+                continue;
+            }
         };
         let trials = plan.trials().filter(|(method, ..)| method.dataset == *name);
         let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, memory)).collect();

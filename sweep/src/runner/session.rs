@@ -3,7 +3,7 @@
 use super::Progress;
 use crate::{
     file::{self, Placed, SweepFile},
-    plan::{self, Plan},
+    plan::{self, Found, Plan, PlannedDataset},
 };
 use anyhow::{Context, Result};
 use dataset::{Dataset, Location, Manifest};
@@ -84,6 +84,20 @@ impl Session {
             Err(error) => Err(error.into()),
         };
         self.plan.datasets.iter().map(|dataset| read(&dataset.preparation.name)).collect()
+    }
+
+    /// What the plan finds of its datasets, in its order. Of those that are not prepared, the beginning of each source file is read.
+    ///
+    /// # Errors
+    /// As for [`manifests`](Self::manifests), and for a source that cannot be read.
+    pub fn found(&self) -> Result<Vec<Found>> {
+        let found = |(manifest, dataset): (Option<Manifest>, &PlannedDataset)| match manifest {
+            Some(manifest) => Ok(Found::Prepared(manifest)),
+            None => pipeline::memory_estimate(&dataset.preparation, &self.limits())
+                .map(Found::Raw)
+                .with_context(|| format!("dataset `{}`", dataset.preparation.name)),
+        };
+        self.manifests()?.into_iter().zip(&self.plan.datasets).map(found).collect()
     }
 
     /// The manifests of all datasets.
