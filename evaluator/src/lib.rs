@@ -3,7 +3,6 @@
 pub mod command;
 mod error;
 pub mod evaluate;
-mod memory;
 pub mod metric;
 pub mod rank;
 pub mod scorer;
@@ -12,7 +11,6 @@ pub mod significance;
 pub mod tables;
 
 pub use error::{Error, Result};
-pub use memory::memory as ranking_memory;
 pub use metric::{Metric, MetricAt};
 pub use rank::Rankings;
 pub use scorer::{Matrix, Scorer, Similarity};

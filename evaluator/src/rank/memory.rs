@@ -8,8 +8,8 @@ use super::{
 /// Bytes that [`rank`](super::rank()) takes at most beside the scorer and the interactions, for vectors of `dim` dimensions, `held_out`
 /// held-out items in all, so many threads, and the `memory` that it is given.
 ///
-/// The items' vectors once more, packed, where half of `memory` holds them, and the items' order; for each thread the vectors and scores of a block of users;
-/// and the ranks, once by block and once joined. Item weights are scored as they lie: 0 dimensions.
+/// The items' vectors once more, packed, where half of `memory` holds them, and the items' order; for each thread the vectors and
+/// scores of a block of users; and the ranks, once by block and once joined. Item weights are scored as they lie: 0 dimensions.
 pub fn rank_memory(users: usize, items: usize, dim: usize, held_out: usize, threads: usize, memory: usize) -> usize {
     // Negative squared distances have one dimension more.
     let dim = dim + usize::from(dim > 0);

@@ -54,7 +54,7 @@ fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: us
         Backbone::Mf(mf) => mf.dim,
         Backbone::LightGcn(gcn) => gcn.dim,
     };
-    evaluator::ranking_memory(manifest.items, dim as usize, manifest.users, held_out, memory)
+    evaluator::rank::rank_memory(manifest.users, manifest.items, dim as usize, held_out, rayon::current_num_threads(), memory) as u64
 }
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {

@@ -21,7 +21,8 @@ pub(super) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, 
     if dataset.validation.is_empty() {
         return Ok(None);
     }
-    let rankings = rank::rank(scorer, &dataset.train, &[&dataset.train], &dataset.validation, Ties::Pessimistic, memory)?;
+    let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
+    let rankings = rank::rank_within(scorer, train, &[train], &dataset.validation, Ties::Pessimistic, memory, limit)?;
     let values = metric::values(&rankings, select_by, Recall::Standard);
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     Ok(Some(Validation { mean, users: rankings.users, values }))
