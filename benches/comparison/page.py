@@ -67,8 +67,8 @@ class Comparison:
     def __init__(self, path):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         self.machine = next(line for line in lines if line["task"] == "machine")
-        self.versions = sorted({line["detail"]["peer"].rsplit(" ", 1)[0] if "torch" in line["detail"]["peer"] else line["detail"]["peer"]
-                                for line in lines if "peer" in line.get("detail", {})})
+        peers = (line["detail"]["peer"] for line in lines if "peer" in line.get("detail", {}))
+        self.versions = sorted({" ".join(peer.split()[:2]) for peer in peers})
         rates = [line["rates"] for line in lines if "rates" in line]
         self.rates = {key: median(each[key] for each in rates) for key in rates[0]}
         by_run = {}
