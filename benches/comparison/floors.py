@@ -42,5 +42,5 @@ FLOORS = {
     "mf softmax-at-k gowalla": softmax_at_k,
     "mf bpr gowalla": bpr,
     "light-gcn bpr gowalla": light_gcn,
-    "ranking gowalla": ranking,
+    "ranking gowalla, with auc": ranking,
 }

@@ -110,7 +110,9 @@ class Sweep:
         curve = subprocess.run([python, "-c", read, str(trial / "curve.parquet")], stdout=subprocess.PIPE, text=True, check=True)
         at = [0.0, *json.loads(curve.stdout)]
         seconds = [after - before for before, after in zip(at, at[1:])]
-        digest = hashlib.sha256((trial / "checkpoint/scorer.safetensors").read_bytes()).hexdigest()
+        # In pieces: what this process holds at its peak, the next one is charged with.
+        with (trial / "checkpoint/scorer.safetensors").open("rb") as model:
+            digest = hashlib.file_digest(model, "sha256").hexdigest()
         return ran | {"seconds": min(seconds), "digest": digest, "detail": sizes(self.manifest()) | {"epochs": [round(each, 3) for each in seconds]}}
 
 
@@ -119,7 +121,7 @@ def sizes(manifest):
 
 
 def rank(arguments, threads=2):
-    """Seconds of ranking and measuring alone."""
+    """Seconds of ranking and measuring alone; the arguments are those of the example `full_ranking`."""
     ran = machine.run([str(RANKING), *map(str, arguments)], {"RAYON_NUM_THREADS": str(threads)})
     said = machine.last_json(ran["out"])
     detail = {key: said[key] for key in ("users", "items", "means")}

@@ -47,7 +47,8 @@ class Tasks:
             *self.softmax_at_k(GOWALLA, "gowalla", batches=10, epochs=1),
             *self.bpr(),
             *self.light_gcn(),
-            *self.ranking(),
+            *self.ranking("ranking gowalla"),
+            *self.ranking("ranking gowalla, with auc", "auc"),
             *self.preparing(),
             *self.growth(),
         ]
@@ -111,15 +112,15 @@ class Tasks:
             Run(task, "RecBole", recbole, FEW),
         ]
 
-    def ranking(self):
-        task = "ranking gowalla"
+    def ranking(self, task, *more):
+        """The peers' scripts stop at the top 20; `auc` makes ours find the rank of every held-out item."""
         dataset = self.sweep("mf-bpr-gowalla", ours.given(GOWALLA, self.data), ours.BPR)
         peer = lambda name, tuned=False: lambda: self.peers.run(
             "full_ranking.py", *self.peers.dataset(GOWALLA), "--impl", name, tuned=tuned
         )
         return [
-            Run(task, "ranksweep", lambda: ours.rank([dataset.folder()])),
-            Run(task, "ranksweep", lambda: ours.rank([dataset.folder()], threads=1), rounds=3, threads=1),
+            Run(task, "ranksweep", lambda: ours.rank([*more, dataset.folder()])),
+            Run(task, "ranksweep", lambda: ours.rank([*more, dataset.folder()], threads=1), rounds=3, threads=1),
             Run(task, "implicit", peer("implicit")),
             Run(task, "torch, tuned malloc", peer("torch", tuned=True)),
             Run(task, "torch", peer("torch"), FEW),

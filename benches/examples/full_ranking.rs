@@ -2,10 +2,11 @@
 //! random factors of 64 dimensions and train masked; reading and drawing are left out.
 //!
 //! ```text
-//! full_ranking FOLDER | full_ranking USERS ITEMS
+//! full_ranking [auc] FOLDER | full_ranking [auc] USERS ITEMS
 //! ```
-//! The folder is that of a prepared dataset; with sizes, interactions are random. Prints a JSON line with the faster of two runs, and a
-//! digest of every user's values, which must be the same for any number of threads (`RAYON_NUM_THREADS`).
+//! The folder is that of a prepared dataset; with sizes, interactions are random. With `auc`, that is measured too, and so the rank of every
+//! held-out item. Prints a JSON line with the faster of two runs, and a digest of every user's values, which must be the same for any
+//! number of threads (`RAYON_NUM_THREADS`).
 #![allow(clippy::print_stdout, reason = "its output")]
 
 use anyhow::{Context, Result, bail};
@@ -26,13 +27,18 @@ const MEMORY: usize = 2 << 30;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let dataset = match &arguments[..] {
+    let (names, arguments) = match arguments.split_first() {
+        Some((first, rest)) if first == "auc" => (&["ndcg@20", "recall@20", "auc"][..], rest),
+        _ => (&["ndcg@20", "recall@20"][..], &arguments[..]),
+    };
+    let metrics = names.iter().map(|name| name.parse()).collect::<evaluator::Result<Vec<MetricAt>>>()?;
+    let dataset = match arguments {
         [folder] => Dataset::read(&Location::parse(folder)?)?,
         [users, items] => random_dataset(users.parse()?, items.parse()?, 20),
-        _ => bail!("expected the folder of a dataset, or numbers of users and items"),
+        _ => bail!("expected `auc` or not, and the folder of a dataset, or numbers of users and items"),
     };
     let scorer = random_factors(dataset.users(), dataset.items(), DIM);
-    let runs = (0..2).map(|_| timed(&scorer, &dataset)).collect::<Result<Vec<_>>>()?;
+    let runs = (0..2).map(|_| timed(&scorer, &dataset, &metrics)).collect::<Result<Vec<_>>>()?;
     let (seconds, (users, means, digest)) = runs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).context("two runs")?;
     println!("{}", json!({"seconds": seconds, "users": users, "items": dataset.items(), "means": means, "digest": digest}));
     Ok(())
@@ -41,10 +47,9 @@ fn main() -> Result<()> {
 type Values = (usize, Vec<f64>, String);
 
 /// Ranks and measures once: seconds, and what came out.
-fn timed(scorer: &Scorer, dataset: &Dataset) -> Result<(f64, Values)> {
-    let metrics = ["ndcg@20", "recall@20"].map(str::parse::<MetricAt>).into_iter().collect::<evaluator::Result<Vec<_>>>()?;
+fn timed(scorer: &Scorer, dataset: &Dataset, metrics: &[MetricAt]) -> Result<(f64, Values)> {
     let start = Instant::now();
-    let limit = metric::depth(&metrics);
+    let limit = metric::depth(metrics);
     let rankings = rank_within(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, limit)?;
     let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, Recall::Standard)).collect();
     let means = values.iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect();

@@ -7,6 +7,7 @@
 mod preparing;
 mod ranking;
 mod sampling;
+mod step;
 mod training;
 
 fn main() {

@@ -1,12 +1,15 @@
-//! CSV to a 10-core split dataset in memory, and a dataset's way to Parquet and back. Compared with `k_core.py` of the peers (Polars and
+//! CSV to a 10-core split dataset in memory, the k-core by itself, and a dataset's way to Parquet and back. Compared with `k_core.py` of the peers (Polars and
 //! pandas).
 //!
 //! Floor: one pass over the bytes of the text; what is above it is parsing, the ids' dictionaries, the k-core and zstd.
 
 use benches::{interactions, random_dataset};
 use dataset::{Dataset, Location};
-use divan::{Bencher, counter::BytesCount};
-use pipeline::{Limits, Preparation, prepare};
+use divan::{
+    Bencher,
+    counter::{BytesCount, ItemsCount},
+};
+use pipeline::{KCore, Limits, Preparation, hot, prepare};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -41,6 +44,14 @@ fn csv_to_10_core(bencher: Bencher) {
             }
         })
         .bench_local_values(|()| prepare(&preparation, &datasets, &limits, &mut |_| {}).expect("a preparation"));
+}
+
+/// Interactions per second of the peel with the transpose that it needs. Floor: each interaction is read three times and written once.
+#[divan::bench(sample_count = 10)]
+fn k_core(bencher: Bencher) {
+    let (users, items) = (100_000, 50_000);
+    let rows = interactions(users, items, 15, 1);
+    bencher.counter(ItemsCount::new(rows.len())).bench(|| hot::k_core(&rows, items, KCore::Both(10).bounds()));
 }
 
 /// Bytes per second, at 8 bytes an interaction, of encoding, checksums and storing.

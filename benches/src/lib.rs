@@ -36,13 +36,21 @@ pub fn random_dataset(users: usize, items: usize, each: usize) -> Dataset {
 }
 
 /// Random vectors of users and items, uniform in [-1, 1).
-pub fn random_factors(users: usize, items: usize, dim: usize) -> Scorer {
-    let table = |rows: usize, which: u32| {
+pub fn random_tables(users: usize, items: usize, dim: usize) -> [Matrix; 2] {
+    let table = |(which, rows): (u32, usize)| {
         let row = |row| {
             let mut stream = Stream::new(3, Purpose::Parameters, 0, which, row);
             (0..dim).map(move |_| (2.0 * stream.fraction() - 1.0) as f32)
         };
-        Matrix { rows, dim, values: (0..rows as u32).flat_map(row).collect() }
+        let mut values = Vec::with_capacity(rows * dim);
+        values.extend((0..rows as u32).flat_map(row));
+        Matrix { rows, dim, values }
     };
-    Scorer::Factors { users: table(users, 0), items: table(items, 1), similarity: Similarity::Dot }
+    [(0, users), (1, items)].map(table)
+}
+
+/// The same, as a model that scores by dot products.
+pub fn random_factors(users: usize, items: usize, dim: usize) -> Scorer {
+    let [users, items] = random_tables(users, items, dim);
+    Scorer::Factors { users, items, similarity: Similarity::Dot }
 }

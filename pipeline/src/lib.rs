@@ -15,6 +15,8 @@ mod edges;
 mod error;
 mod fingerprint;
 mod gather;
+#[doc(hidden)]
+pub mod hot;
 mod ingest;
 mod k_core;
 mod limits;

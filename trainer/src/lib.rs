@@ -9,6 +9,8 @@ mod error;
 mod fit;
 mod gradient;
 mod graph;
+#[doc(hidden)]
+pub mod hot;
 pub mod loss;
 pub mod optimizer;
 mod prefetch;
