@@ -60,6 +60,37 @@ pub(super) fn evaluate_row(loss: &Loss, positive: f64, negatives: &[f64], quanti
     (found.values[0], [found.by_positives, found.by_negatives.concat()].concat())
 }
 
+/// A formula's values, summed, and the gradient of that sum by each input, in `f64`: `(values, shape)` is an input.
+pub(super) fn differentiate(inputs: &[(&[f64], &[usize])], formula: impl Fn(&[Tensor]) -> Result<Tensor>) -> (f64, Vec<Vec<f64>>) {
+    let variables: Vec<Var> =
+        inputs.iter().map(|(values, shape)| Var::from_slice(values, *shape, &Device::Cpu).unwrap()).collect();
+    let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+    let sum = formula(&tensors).unwrap().sum_all().unwrap();
+    let gradients = sum.backward().unwrap();
+    let of = |variable: &Var| match gradients.get(variable) {
+        Some(gradient) => gradient.flatten_all().unwrap().to_vec1().unwrap(),
+        None => vec![0.0; variable.elem_count()],
+    };
+    (sum.to_scalar().unwrap(), variables.iter().map(of).collect())
+}
+
+/// Whether a formula's gradient by each input is its central difference.
+#[track_caller]
+pub(super) fn assert_gradients(inputs: &[(&[f64], &[usize])], tolerance: f64, formula: impl Fn(&[Tensor]) -> Result<Tensor>) {
+    let step = 1e-5;
+    let (_, gradients) = differentiate(inputs, &formula);
+    for (which, gradient) in gradients.iter().enumerate() {
+        let moved = |at: usize, by: f64| {
+            let values: Vec<f64> = inputs[which].0.iter().enumerate().map(|(k, v)| if k == at { v + by } else { *v }).collect();
+            let mut inputs = inputs.to_vec();
+            inputs[which].0 = &values;
+            differentiate(&inputs, &formula).0
+        };
+        let differences: Vec<f64> = (0..gradient.len()).map(|at| (moved(at, step) - moved(at, -step)) / (2.0 * step)).collect();
+        assert_close(gradient, &differences, tolerance);
+    }
+}
+
 /// Whether all entries are within `tolerance` of the expected ones.
 #[track_caller]
 pub(super) fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
