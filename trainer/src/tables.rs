@@ -1,6 +1,7 @@
 //! The two tables that most backbones are made of.
 
 use evaluator::Matrix;
+use rayon::prelude::*;
 
 /// A row for each user and for each item.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,18 @@ impl Tables {
     pub(crate) fn zeros(users: usize, items: usize, dim: usize) -> Self {
         let table = |rows: usize| Matrix { rows, dim, values: vec![0.0; rows * dim] };
         Self { users: table(users), items: table(items) }
+    }
+
+    /// Shortens the rows that are longer than `norm` to that length.
+    pub(crate) fn limit_norms(&mut self, norm: f32) {
+        for table in [&mut self.users, &mut self.items] {
+            table.values.par_chunks_exact_mut(table.dim).for_each(|row| {
+                let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+                if length > norm {
+                    row.iter_mut().for_each(|value| *value *= norm / length);
+                }
+            });
+        }
     }
 
     /// The first place that is not a finite number, in words.

@@ -1,83 +1,168 @@
-//! Where the batches of an epoch come from: its order of the train pairs, and its draws.
+//! Where the batches of an epoch come from: its order of pairs or of users, and its draws.
 
-use super::draws::Draws;
 use crate::{
     Error, Learning, Result,
     sampler::{self, Purpose, Stream},
+    scoring::MASKED,
 };
 use dataset::{Dataset, Interactions};
+use rayon::prelude::*;
 
-/// The train pairs in the order of an epoch, and the sampler.
+/// The train interactions in the order of an epoch, and the sampler.
 pub(super) struct Batches<'a> {
     seed: u64,
     batch_size: usize,
     train: &'a Interactions,
-    negatives: sampler::Prepared<'a>,
-    /// Negatives of a row, when the loss corrects for how they are drawn.
-    corrected: Option<usize>,
-    /// The user of each train interaction.
-    users: Vec<u32>,
-    /// Places of the train interactions.
+    items: usize,
+    sampler: sampler::Prepared<'a>,
+    /// What a row is.
+    rows: Rows,
+    /// The rows' numbers in the order of the epoch.
     order: Vec<u32>,
+}
+
+/// What stands in a row of a batch.
+enum Rows {
+    /// A pair of user and positive: the user of each train interaction.
+    Pairs(Vec<u32>),
+    /// A user with a list of so many of its positives: the users that have any.
+    Lists(Vec<u32>, usize),
 }
 
 impl<'a> Batches<'a> {
     pub(super) fn new(learning: &Learning, dataset: &'a Dataset) -> Result<Self> {
         let train = &dataset.train;
-        let negatives = sampler::Prepared::new(&learning.sampler, train, dataset.items());
+        let sampler = sampler::Prepared::new(&learning.sampler, train, dataset.items());
+        let rows = match learning.loss.list() {
+            None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect()),
+            Some(list) => Rows::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
+        };
         Ok(Self {
             seed: learning.seed,
             batch_size: learning.training.batch_size as usize,
             train,
-            negatives: negatives.map_err(|error| Error::Impossible(error.to_string()))?,
-            corrected: learning.sampler.negatives().filter(|_| learning.loss.needs_log_probabilities()),
-            users: train.pairs().map(|(user, _)| user).collect(),
+            items: dataset.items(),
+            sampler: sampler.map_err(|error| Error::Impossible(error.to_string()))?,
+            rows,
             order: Vec::new(),
         })
     }
 
-    /// Puts the pairs in the order of an epoch (Fisher and Yates).
+    /// Puts the rows in the order of an epoch (Fisher and Yates).
     pub(super) fn shuffle(&mut self, epoch: u32) {
         let mut stream = Stream::new(self.seed, Purpose::Order, epoch, 0, 0);
         self.order.clear();
-        self.order.extend(0..self.users.len() as u32);
+        self.order.extend(0..self.len() as u32);
         for at in (1..self.order.len()).rev() {
             self.order.swap(at, stream.below(at as u32 + 1) as usize);
         }
     }
 
-    /// The number of pairs.
+    /// The number of rows of an epoch.
     pub(super) fn len(&self) -> usize {
-        self.users.len()
+        match &self.rows {
+            Rows::Pairs(users) | Rows::Lists(users, _) => users.len(),
+        }
     }
 
     /// Steps of an epoch.
     pub(super) fn steps(&self) -> u32 {
-        self.users.len().div_ceil(self.batch_size) as u32
+        self.len().div_ceil(self.batch_size) as u32
     }
 
-    /// The (user, positive) pairs of a step, counted from 1.
-    pub(super) fn pairs(&self, step: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
+    /// Positives of a row.
+    pub(super) fn list(&self) -> usize {
+        match self.rows {
+            Rows::Pairs(_) => 1,
+            Rows::Lists(_, list) => list,
+        }
+    }
+
+    /// Items of the catalogue.
+    pub(super) fn items(&self) -> usize {
+        self.items
+    }
+
+    fn order(&self, step: u32) -> &[u32] {
         let first = (step as usize - 1) * self.batch_size;
-        let pairs = self.order[first..].iter().take(self.batch_size);
-        pairs.map(|&pair| (self.users[pair as usize], self.train.items()[pair as usize]))
+        &self.order[first..self.order.len().min(first + self.batch_size)]
+    }
+
+    /// The (user, positive) pairs of a step, counted from 1; rows must be pairs.
+    pub(super) fn pairs(&self, step: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
+        let users: &[u32] = match &self.rows {
+            Rows::Pairs(users) => users,
+            Rows::Lists(..) => &[],
+        };
+        self.order(step).iter().map(|&pair| (users[pair as usize], self.train.items()[pair as usize]))
+    }
+
+    /// The users of a step's rows, `[B]`, and their positives, `[B, P]`.
+    pub(super) fn fill(&self, (epoch, step): (u32, u32), users: &mut Vec<u32>, positives: &mut Vec<u32>) {
+        users.clear();
+        positives.clear();
+        match &self.rows {
+            Rows::Pairs(_) => self.pairs(step).for_each(|(user, positive)| {
+                users.push(user);
+                positives.push(positive);
+            }),
+            Rows::Lists(of_rows, list) => {
+                users.extend(self.order(step).iter().map(|&row| of_rows[row as usize]));
+                positives.resize(users.len() * list, 0);
+                for (row, (&user, positives)) in users.iter().zip(positives.chunks_exact_mut(*list)).enumerate() {
+                    let mut stream = Stream::new(self.seed, Purpose::Positives, epoch, step, row as u32);
+                    sampler::some_of(&mut stream, self.train.row(user as usize), positives);
+                }
+            }
+        }
     }
 
     /// Draws the negatives of a row of a step.
     pub(super) fn draw(&self, (epoch, step, row): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        self.negatives.draw(&mut self.stream(epoch, step, row), user, ids, None);
+        self.sampler.draw(&mut Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32), user, ids, None);
     }
 
-    /// How probable the draws of a step are, for a loss that asks.
-    pub(super) fn draws(&self, (epoch, step): (u32, u32)) -> Option<Draws> {
-        let draws = |count: usize| {
-            let pairs: Vec<(u32, u32)> = self.pairs(step).collect();
-            Draws::new(&self.negatives, &pairs, count, |row| self.stream(epoch, step, row))
+    /// Masks what stands for no item in the scores of a row: the places of a list that the user has no positives for.
+    pub(super) fn mask(&self, user: u32, _ids: &[u32], positives: &mut [f32], _negatives: &mut [f32]) {
+        if positives.len() > 1 {
+            let has = self.train.row(user as usize).len().min(positives.len());
+            positives[has..].fill(MASKED);
+        }
+    }
+
+    /// The log-probabilities of the items of a step's rows, `[B, P + N]`: those of the positives, were they none, and of the negatives.
+    pub(super) fn log_probabilities(&self, users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
+        let (list, width) = (self.list(), ids.len() / users.len());
+        let mut all = vec![0.0; ids.len()];
+        let rows = all.par_chunks_exact_mut(width).zip(ids.par_chunks_exact(width)).zip(users);
+        rows.for_each(|((out, ids), &user)| self.sampler.log_probabilities(user, ids, out));
+        let rows = || all.chunks_exact(width).map(|row| row.split_at(list));
+        [rows().flat_map(|(positives, _)| positives).copied().collect(), rows().flat_map(|(_, negatives)| negatives).copied().collect()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampler::{Popularity, Sampler};
+
+    #[test]
+    fn log_probabilities_are_those_of_the_sampler() {
+        let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (1, 0), (1, 2), (2, 0), (2, 3)].into_iter());
+        let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75 });
+        let prepared = || sampler::Prepared::new(&sampler, &train, 4).unwrap();
+        let batches = Batches {
+            seed: 1,
+            batch_size: 3,
+            train: &train,
+            items: 4,
+            sampler: prepared(),
+            rows: Rows::Pairs(Vec::new()),
+            order: Vec::new(),
         };
-        self.corrected.map(draws)
-    }
-
-    fn stream(&self, epoch: u32, step: u32, row: usize) -> Stream {
-        Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32)
+        let [own, drawn] = batches.log_probabilities(&[2, 0], &[3, 1, 2, 1, 2, 3]);
+        let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();
+        assert_eq!(own, [expected(2, &[3]), expected(0, &[1])].concat());
+        assert_eq!(drawn, [expected(2, &[1, 2]), expected(0, &[2, 3])].concat());
     }
 }

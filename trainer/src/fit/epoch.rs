@@ -2,15 +2,14 @@
 
 use super::{
     batches::Batches,
-    draws::Draws,
-    formula::{self, Rows},
     learner::Learner,
     path::{Path, Whole},
+    weigher::{Extra, Weigher},
 };
 use crate::{
-    Error, Loss, Result,
+    Error, Result,
     backbone::Wanted,
-    loss::Fused,
+    loss::Phase,
     scoring::{Batch, Vectors},
 };
 use rayon::prelude::*;
@@ -33,25 +32,20 @@ impl Learner<'_> {
 
     fn whole_epoch(&mut self, epoch: u32, batches: &Batches, whole: &mut Whole) -> Result<f64> {
         let ahead = self.draws_ahead();
-        let (mut users, mut items, mut total) = (Vec::new(), Vec::new(), 0.0); // items: positives [B], then negatives [B * N] drawn ahead
+        let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
         for step in 1..=batches.steps() {
-            users.clear();
-            users.extend(batches.pairs(step).map(|(user, _)| user));
-            items.clear();
-            items.extend(batches.pairs(step).map(|(_, positive)| positive));
-            let size = users.len();
+            batches.fill((epoch, step), &mut users, &mut positives);
+            let batch = Batch { users: &users, positives: &positives };
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
-            let draws = batches.draws((epoch, step));
             total += match ahead {
                 Some(count) => {
-                    items.resize(size * (1 + count), 0);
-                    let rows = items[size..].par_chunks_exact_mut(count).zip(&users).enumerate();
-                    rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
-                    let drawn = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&items[size + row * count..][..count]);
-                    let batch = Batch { users: &users, positives: &items[..size] };
-                    self.whole_step((epoch, step), batch, Some(&items), (drawn, draws), whole)?
+                    let mut drawn = vec![0; users.len() * count];
+                    drawn.par_chunks_exact_mut(count).zip(&users).enumerate().for_each(|(row, (ids, &user))| draw(row, user, ids));
+                    let items = [&positives[..], &drawn].concat();
+                    let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
+                    self.whole_step((epoch, step), (batches, batch), Some(&items), again, whole)?
                 }
-                None => self.whole_step((epoch, step), Batch { users: &users, positives: &items }, None, (draw, draws), whole)?,
+                None => self.whole_step((epoch, step), (batches, batch), None, draw, whole)?,
             };
         }
         Ok(total)
@@ -64,23 +58,37 @@ impl Learner<'_> {
         (batch * (1 + count) < self.dataset.items()).then_some(count)
     }
 
-    /// One step of the optimizer, which scores the wanted items; returns the sum of the rows' losses.
+    /// One step, which scores the wanted items, in the phases of the loss; returns the sum of the rows' losses in the first.
     fn whole_step(
         &mut self,
         at: (u32, u32),
-        batch: Batch,
+        (batches, batch): (&Batches, Batch),
         items: Option<&[u32]>,
-        draws: (impl Fn(usize, u32, &mut [u32]) + Sync, Option<Draws>),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         whole: &mut Whole,
     ) -> Result<f64> {
-        self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
-        let total = self.gradients(batch, draws, whole)?;
-        self.check_loss(at, total)?;
+        let mut first = None;
+        for phase in self.learning.loss.phases(at.0) {
+            self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
+            let total = self.gradients((batches, batch), &draw, phase, whole)?;
+            self.check_loss(at, total)?;
+            if phase.moves_model {
+                self.move_model(whole);
+            }
+            first.get_or_insert(total);
+        }
+        Ok(first.unwrap_or_default())
+    }
+
+    /// Moves the tables by the gradients of the vectors.
+    fn move_model(&mut self, whole: &mut Whole) {
         self.encoder.backward(&mut whole.users, &mut whole.items);
         self.stepper.move_table(&mut self.parameters.users, &mut self.user_moments, &whole.users);
         self.stepper.move_table(&mut self.parameters.items, &mut self.item_moments, &whole.items);
         self.stepper.finish_step();
-        Ok(total)
+        if let Some(norm) = self.learning.loss.max_norm() {
+            self.parameters.limit_norms(norm);
+        }
     }
 
     /// Stops a training whose loss is not a number.
@@ -88,87 +96,48 @@ impl Learner<'_> {
         if total.is_finite() {
             return Ok(());
         }
-        let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
+        let tensor = self.parameters.not_finite().or_else(|| self.own.not_finite()).unwrap_or_else(|| "the loss".to_owned());
         Err(Error::NotFinite { epoch, step, tensor })
     }
 
-    /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses.
+    /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses. What the loss has of its own moves at once.
     fn gradients(
         &mut self,
-        batch: Batch,
-        (draw, draws): (impl Fn(usize, u32, &mut [u32]) + Sync, Option<Draws>),
+        (batches, batch): (&Batches, Batch),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        phase: Phase,
         whole: &mut Whole,
     ) -> Result<f64> {
-        let Self { learning, dataset, parameters, encoder, quantiles, .. } = self;
+        let Self { learning, dataset, parameters, encoder, quantiles, own, .. } = self;
         let Whole { users, items, sampled, catalogue } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
-        let scale = 1.0 / batch.users.len() as f32;
-        let quantiles: Option<Vec<f32>> =
-            quantiles.as_ref().map(|quantiles| batch.users.iter().map(|&user| quantiles.values[user as usize]).collect());
-        let quantiles = quantiles.as_deref();
+        let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
+        let weigher = Weigher { loss: &learning.loss, batches, users: batch.users, quantiles };
         match (learning.sampler.negatives(), learning.loss.fused()) {
-            (None, fused) => {
-                let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| {
-                    let quantiles = quantiles.map(|quantiles| &quantiles[first..first + positives.len()]);
-                    weigh_block(&learning.loss, fused, positives, scores, quantiles, scale)
-                };
+            (None, _) => {
+                let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
                 catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))
             }
             (Some(count), Some(fused)) => {
-                let weigh = |row: usize, positive: &mut f32, negatives: &mut [f32]| {
-                    weigh_row(fused, positive, negatives, quantiles.map_or(0.0, |quantiles| quantiles[row]), scale)
-                };
-                let total = sampled.step((vectors, batch, count), draw, weigh);
+                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row));
                 sampled.collect(vectors, batch, users, items);
                 Ok(total)
             }
             (Some(count), None) => {
-                sampled.score(vectors, batch, count, draw);
-                let (positives, negatives) = sampled.scores();
-                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws: draws.as_ref(), items: dataset.items() };
-                let total = sampled.backward(vectors, &formula::weigh(&learning.loss, rows, scale)?);
+                sampled.score(vectors, batch, count, &draw);
+                let (columns, adversary) = (own.of(batch), own.rival.as_mut().map(|rival| rival.score(batch, count, &draw)));
+                let extra = Extra { phase: phase.number, columns: &columns, adversary: adversary.as_deref(), ..Extra::default() };
+                let derivatives = weigher.rows(sampled.scored(), extra)?;
+                let total = sampled.backward(vectors, &derivatives.scores);
                 sampled.collect(vectors, batch, users, items);
+                if phase.moves_own {
+                    own.learn(batch, &derivatives.columns);
+                    own.remember(batch, &derivatives.remembered);
+                    own.rival.iter_mut().for_each(|rival| rival.ascend(batch, &derivatives.adversary));
+                }
                 Ok(total)
             }
         }
     }
-}
-
-/// One row by its fused loss: scores to scaled derivatives, in place.
-pub(super) fn weigh_row(fused: Fused, positive: &mut f32, negatives: &mut [f32], quantile: f32, scale: f32) -> f32 {
-    let (loss, derivative) = fused.row(*positive, negatives, quantile);
-    *positive = derivative * scale;
-    for weight in negatives {
-        *weight *= scale;
-    }
-    loss
-}
-
-/// Rows with all items, by the fused loss or the formula: scores to scaled derivatives, in place; returns the sum of the losses.
-fn weigh_block(
-    loss: &Loss,
-    fused: Option<Fused>,
-    positives: &mut [f32],
-    scores: &mut [f32],
-    quantiles: Option<&[f32]>,
-    scale: f32,
-) -> Result<f64> {
-    let losses = match fused {
-        Some(fused) => {
-            let rows = scores.par_chunks_exact_mut(scores.len() / positives.len()).zip(positives).enumerate();
-            rows.map(|(row, (scores, positive))| {
-                weigh_row(fused, positive, scores, quantiles.map_or(0.0, |quantiles| quantiles[row]), scale)
-            })
-            .collect()
-        }
-        None => {
-            let rows = Rows { positives, negatives: scores, quantiles, draws: None, items: scores.len() / positives.len() };
-            let weighed = formula::weigh(loss, rows, scale)?;
-            positives.copy_from_slice(&weighed.positives);
-            scores.copy_from_slice(&weighed.negatives);
-            weighed.losses
-        }
-    };
-    Ok(losses.iter().map(|&loss: &f32| f64::from(loss)).sum())
 }

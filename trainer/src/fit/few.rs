@@ -5,9 +5,8 @@
 
 use super::{
     batches::Batches,
-    epoch::weigh_row,
-    formula::{self, Rows},
     learner::Learner,
+    weigher::{Extra, Weigher},
 };
 use crate::{
     Result,
@@ -62,7 +61,7 @@ impl Learner<'_> {
             || stepper.current(&plan.users.rows, &parameters.users, user_moments, &mut few.users.values),
             || stepper.current(&plan.items.rows, &parameters.items, item_moments, &mut few.items.values),
         );
-        let total = self.weigh(at, batches, plan, few)?;
+        let total = self.weigh(batches, plan, few)?;
         self.check_loss(at, total)?;
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
@@ -75,21 +74,13 @@ impl Learner<'_> {
     }
 
     /// Turns scores into the derivatives of the mean loss by them; returns the sum of the losses.
-    fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
-        let scale = 1.0 / plan.rows() as f32;
-        let quantile = |row: usize| self.quantiles.as_ref().map(|quantiles| quantiles.values[plan.user(row) as usize]);
-        match self.learning.loss.fused() {
-            Some(fused) => {
-                Ok(few.step(plan, |row, positive, negatives| weigh_row(fused, positive, negatives, quantile(row).unwrap_or(0.0), scale)))
-            }
+    fn weigh(&self, batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
+        let weigher = Weigher { loss: &self.learning.loss, batches, users: plan.users(), quantiles: self.quantiles() };
+        match weigher.loss.fused() {
+            Some(fused) => Ok(few.step(plan, |row| weigher.row(fused, row))),
             None => {
-                few.step(plan, |_, _, _| 0.0);
-                let (positives, negatives) = few.scores(plan);
-                let quantiles: Option<Vec<f32>> = (0..plan.rows()).map(quantile).collect();
-                let (draws, items) = (batches.draws(at), self.dataset.items());
-                let (quantiles, draws) = (quantiles.as_deref(), draws.as_ref());
-                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws, items };
-                Ok(few.set_weights(plan, &formula::weigh(&self.learning.loss, rows, scale)?))
+                few.step(plan, |_| 0.0);
+                Ok(few.set_weights(plan, &weigher.rows(few.scored(plan), Extra::default())?.scores))
             }
         }
     }

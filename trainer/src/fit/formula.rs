@@ -1,48 +1,112 @@
 //! A loss as its candle formula: for losses without a fused twin, and the reference of those with one.
 
-use super::draws::Draws;
 use crate::{
     Loss, Result,
-    loss::{LogProbabilities, Scores},
+    loss::{Given, Pair, Relations, Scores},
     scoring::Weighed,
 };
-use candle_core::{Device, Tensor, Var};
+use candle_core::{Device, Shape, Tensor, Var, backprop::GradStore};
 
-/// Some rows of a batch, as plain slices.
-#[derive(Clone, Copy)]
+/// Some rows of a batch as plain slices: see [`Scores`] and [`Given`].
+#[derive(Clone, Copy, Default)]
 pub(super) struct Rows<'a> {
-    /// `[B]`
     pub(super) positives: &'a [f32],
-    /// `[B, N]`
     pub(super) negatives: &'a [f32],
-    /// `[B]`
-    pub(super) quantiles: Option<&'a [f32]>,
-    /// How the negatives were drawn.
-    pub(super) draws: Option<&'a Draws>,
-    /// Items of the catalogue.
     pub(super) items: usize,
+    pub(super) phase: usize,
+    pub(super) weights: Option<&'a [f32]>,
+    pub(super) quantiles: Option<&'a [f32]>,
+    pub(super) log_probabilities: Option<[&'a [f32]; 2]>,
+    pub(super) ranks: Option<[&'a [f32]; 2]>,
+    pub(super) estimated_ranks: Option<&'a [f32]>,
+    pub(super) columns: &'a [Vec<f32>],
+    pub(super) adversary: Option<&'a [f32]>,
+    /// Of the negatives, of the users and of the positives.
+    pub(super) relations: [Option<&'a [f32]>; 3],
+}
+
+/// The derivatives of the mean loss by everything that it was given, as far as it depends on it.
+pub(super) struct Derivatives {
+    pub(super) scores: Weighed,
+    pub(super) columns: Vec<Vec<f32>>,
+    pub(super) adversary: Vec<f32>,
+    /// Of the negatives, of the users and of the positives.
+    pub(super) relations: [Vec<f32>; 3],
+    /// New values of the columns that are remembered, `[B]` each.
+    pub(super) remembered: Vec<Vec<f32>>,
 }
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(super) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Weighed> {
-    let (count, device) = (rows.positives.len(), &Device::Cpu);
+pub(super) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> {
+    let list = loss.list().unwrap_or(1);
+    let count = rows.positives.len() / list;
     let matrix = (count, rows.negatives.len() / count);
-    let positives = Var::from_slice(rows.positives, count, device)?;
-    let negatives = Var::from_slice(rows.negatives, matrix, device)?;
-    let quantiles = rows.quantiles.map(|quantiles| Tensor::from_slice(quantiles, count, device)).transpose()?;
-    let own = rows.draws.map(|draws| Tensor::from_slice(&draws.positives, count, device)).transpose()?;
-    let drawn = rows.draws.map(|draws| Tensor::from_slice(&draws.negatives, matrix, device)).transpose()?;
-    let losses = loss.forward(&Scores {
+    let of_positives: Shape = if loss.list().is_some() { (count, list).into() } else { count.into() };
+    let positives = variable(rows.positives, of_positives.clone())?;
+    let negatives = variable(rows.negatives, matrix)?;
+    let weights = rows.weights.map(|weights| constant(weights, matrix)).transpose()?;
+    let quantiles = rows.quantiles.map(|quantiles| constant(quantiles, count)).transpose()?;
+    let pair = |pair: Option<[&[f32]; 2]>| -> Result<Option<[Tensor; 2]>> {
+        pair.map(|[own, drawn]| Ok([constant(own, of_positives.clone())?, constant(drawn, matrix)?])).transpose()
+    };
+    let (log_probabilities, ranks) = (pair(rows.log_probabilities)?, pair(rows.ranks)?);
+    let estimated_ranks = rows.estimated_ranks.map(|ranks| constant(ranks, count)).transpose()?;
+    let columns: Vec<Var> = rows.columns.iter().map(|column| variable(column, column.len())).collect::<Result<_>>()?;
+    let numbers: Vec<Tensor> = columns.iter().map(|column| column.as_tensor().clone()).collect();
+    let adversary = rows.adversary.map(|scores| variable(scores, matrix)).transpose()?;
+    let shapes = [matrix, (count, count), (count, count)];
+    let mut relations = [None, None, None];
+    for ((relation, scores), shape) in relations.iter_mut().zip(rows.relations).zip(shapes) {
+        *relation = scores.map(|scores| variable(scores, shape)).transpose()?;
+    }
+    let [of_negatives, of_users, of_rows] = &relations;
+    let scores = Scores {
         positives: &positives,
         negatives: &negatives,
-        quantiles: quantiles.as_ref(),
-        log_probabilities: own.as_ref().zip(drawn.as_ref()).map(|(positives, negatives)| LogProbabilities { positives, negatives }),
         items: rows.items,
-    })?;
-    let gradients = (losses.sum_all()? * f64::from(scale))?.backward()?;
-    let derivative = |scores: &Var| match gradients.get(scores) {
-        Some(gradient) => gradient.flatten_all()?.to_vec1::<f32>(),
-        None => Ok(vec![0.0; scores.elem_count()]),
+        given: Given {
+            phase: rows.phase,
+            weights: weights.as_ref(),
+            quantiles: quantiles.as_ref(),
+            log_probabilities: log_probabilities.as_ref().map(|[positives, negatives]| Pair { positives, negatives }),
+            ranks: ranks.as_ref().map(|[positives, negatives]| Pair { positives, negatives }),
+            estimated_ranks: estimated_ranks.as_ref(),
+            columns: &numbers,
+            adversary: adversary.as_deref(),
+            relations: Relations { of_negatives: of_negatives.as_deref(), of_users: of_users.as_deref(), of_positives: of_rows.as_deref() },
+        },
     };
-    Ok(Weighed { losses: losses.to_vec1()?, positives: derivative(&positives)?, negatives: derivative(&negatives)? })
+    let losses = loss.forward(&scores)?;
+    let gradients = (losses.sum_all()? * f64::from(scale))?.backward()?;
+    Ok(Derivatives {
+        scores: Weighed {
+            losses: losses.to_vec1()?,
+            positives: derivative(&gradients, &positives)?,
+            negatives: derivative(&gradients, &negatives)?,
+        },
+        columns: columns.iter().map(|column| derivative(&gradients, column)).collect::<Result<_>>()?,
+        adversary: adversary.as_ref().map_or(Ok(Vec::new()), |scores| derivative(&gradients, scores))?,
+        relations: [0, 1, 2]
+            .map(|which| relations[which].as_ref().map_or(Ok(Vec::new()), |scores| derivative(&gradients, scores)))
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?
+            .try_into()
+            .expect("three relations have three derivatives"),
+        remembered: loss.remembered(&scores)?.iter().map(|values| Ok(values.to_vec1()?)).collect::<Result<_>>()?,
+    })
+}
+
+fn constant(values: &[f32], shape: impl Into<Shape>) -> Result<Tensor> {
+    Ok(Tensor::from_slice(values, shape.into(), &Device::Cpu)?)
+}
+
+fn variable(values: &[f32], shape: impl Into<Shape>) -> Result<Var> {
+    Ok(Var::from_slice(values, shape.into(), &Device::Cpu)?)
+}
+
+fn derivative(gradients: &GradStore, of: &Var) -> Result<Vec<f32>> {
+    match gradients.get(of) {
+        Some(gradient) => Ok(gradient.flatten_all()?.to_vec1()?),
+        None => Ok(vec![0.0; of.elem_count()]),
+    }
 }

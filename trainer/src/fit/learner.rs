@@ -4,6 +4,7 @@ use super::{
     EpochReport, Fit, Observer, Resources,
     batches::Batches,
     curve::{self, Point},
+    own::Own,
     path::{Path, Shape},
     quantiles,
     resume::{self, Position},
@@ -30,6 +31,7 @@ pub(super) struct Learner<'a> {
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
     pub(super) quantiles: Option<Quantiles>,
+    pub(super) own: Own,
     pub(super) user_moments: Moments,
     pub(super) item_moments: Moments,
     pub(super) stepper: Stepper,
@@ -60,6 +62,7 @@ impl<'a> Learner<'a> {
             resources,
             encoder,
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
+            own: Own::new(learning, dataset.users(), dataset.items()),
             user_moments: Moments::new(&parameters.users, shape.few_users),
             item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
@@ -126,6 +129,11 @@ impl<'a> Learner<'a> {
         Scorer::Factors { users: vectors.users, items: vectors.items, similarity: self.learning.loss.similarity() }
     }
 
+    /// Of all users, for losses that have them.
+    pub(super) fn quantiles(&self) -> Option<&[f32]> {
+        self.quantiles.as_ref().map(|quantiles| &quantiles.values[..])
+    }
+
     fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
         let (Some(schedule), Some(quantiles)) = (self.learning.loss.quantiles(), &mut self.quantiles) else { return Ok(()) };
         if schedule.is_due(epoch) {
@@ -140,8 +148,8 @@ impl<'a> Learner<'a> {
     }
 
     /// Everything that the next epoch needs, by name.
-    fn state(&mut self) -> Vec<(&'static str, &mut Vec<f32>)> {
-        let mut state = vec![
+    fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
+        let tables = [
             ("users", &mut self.parameters.users.values),
             ("users.first", &mut self.user_moments.first),
             ("users.second", &mut self.user_moments.second),
@@ -149,14 +157,13 @@ impl<'a> Learner<'a> {
             ("items.first", &mut self.item_moments.first),
             ("items.second", &mut self.item_moments.second),
         ];
-        if let Some(quantiles) = &mut self.quantiles {
-            state.push(("quantiles", &mut quantiles.values));
-        }
-        state
+        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
+        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name.to_owned(), values));
+        named.chain(self.own.state()).collect()
     }
 
     fn save(&mut self) -> Result<()> {
-        self.position.steps = self.stepper.steps;
+        (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
         let (folder, position) = (self.folder, self.position.clone());
         resume::write(folder, &position, &self.state())
     }
@@ -165,6 +172,7 @@ impl<'a> Learner<'a> {
         let folder = self.folder;
         if let Some(position) = resume::read(folder, self.state())? {
             self.stepper = Stepper::new(&self.learning.optimizer, position.steps);
+            self.own.restart(&self.learning.optimizer, position.own_steps);
             self.position = position;
         }
         Ok(())

@@ -5,9 +5,8 @@
 
 use super::{
     batches::Batches,
-    epoch::weigh_row,
-    formula::{self, Rows},
     learner::Learner,
+    weigher::{Extra, Weigher},
 };
 use crate::{
     Result,
@@ -19,8 +18,6 @@ use evaluator::Matrix;
 pub(super) struct ManyRows {
     user_ids: Vec<u32>,
     positives: Vec<u32>,
-    /// Of the batch's users.
-    quantiles: Vec<f32>,
     touched: Touched,
     users: Matrix,
     sampled: Sampled,
@@ -31,20 +28,14 @@ impl ManyRows {
         Self {
             user_ids: Vec::new(),
             positives: Vec::new(),
-            quantiles: Vec::new(),
             touched: Touched::default(),
             users: Matrix { rows: 0, dim, values: Vec::new() },
             sampled: Sampled::default(),
         }
     }
 
-    fn take(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
-        self.user_ids.clear();
-        self.positives.clear();
-        for (user, positive) in pairs {
-            self.user_ids.push(user);
-            self.positives.push(positive);
-        }
+    fn take(&mut self, batches: &Batches, at: (u32, u32)) {
+        batches.fill(at, &mut self.user_ids, &mut self.positives);
         self.touched.find(&self.user_ids);
         self.users.rows = self.touched.rows.len();
         self.users.values.resize(self.users.rows * self.users.dim, 0.0);
@@ -56,7 +47,7 @@ impl Learner<'_> {
     pub(super) fn many_epoch(&mut self, epoch: u32, batches: &Batches, many: &mut ManyRows) -> Result<f64> {
         let mut total = 0.0;
         for step in 1..=batches.steps() {
-            many.take(batches.pairs(step));
+            many.take(batches, (epoch, step));
             total += self.many_step((epoch, step), batches, many)?;
         }
         Ok(total)
@@ -85,28 +76,17 @@ impl Learner<'_> {
 
     /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
     fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
-        let ManyRows { user_ids, positives, quantiles, touched, users, sampled } = many;
+        let ManyRows { user_ids, positives, touched, users, sampled } = many;
         let vectors = Vectors { users, items: &self.parameters.items, similarity: self.learning.loss.similarity() };
         let batch = Batch { users: &touched.locals, positives };
         let count = self.learning.sampler.negatives().expect("items are drawn");
-        let scale = 1.0 / positives.len() as f32;
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
-        quantiles.clear();
-        if let Some(all) = &self.quantiles {
-            quantiles.extend(user_ids.iter().map(|&user| all.values[user as usize]));
-        }
-        let quantile = |row: usize| quantiles.get(row).copied().unwrap_or(0.0);
-        match self.learning.loss.fused() {
-            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row, positive, negatives| {
-                weigh_row(fused, positive, negatives, quantile(row), scale)
-            })),
+        let weigher = Weigher { loss: &self.learning.loss, batches, users: user_ids, quantiles: self.quantiles() };
+        match weigher.loss.fused() {
+            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row))),
             None => {
                 sampled.score(vectors, batch, count, draw);
-                let (positives, negatives) = sampled.scores();
-                let quantiles = self.quantiles.is_some().then_some(&quantiles[..]);
-                let (draws, items) = (batches.draws((epoch, step)), self.dataset.items());
-                let rows = Rows { positives: &positives, negatives: &negatives, quantiles, draws: draws.as_ref(), items };
-                Ok(sampled.backward(vectors, &formula::weigh(&self.learning.loss, rows, scale)?))
+                Ok(sampled.backward(vectors, &weigher.rows(sampled.scored(), Extra::default())?.scores))
             }
         }
     }

@@ -11,7 +11,6 @@
 mod batches;
 mod closed_form;
 mod curve;
-mod draws;
 mod epoch;
 mod few;
 mod formula;
@@ -19,10 +18,13 @@ mod learner;
 mod many;
 mod memory;
 mod outcome;
+mod own;
 mod path;
 mod quantiles;
 mod resume;
+mod rival;
 mod validation;
+mod weigher;
 
 pub use memory::memory;
 pub use outcome::{Fit, Outcome};

@@ -22,12 +22,15 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone.
+    /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone; the loss must
+    /// be one of rows too.
     pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
+        let by_row = by_row && learning.loss.is_by_row();
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
         let sampled = learning.sampler.negatives().is_some();
-        let few_items = learning.sampler.negatives().is_some_and(|negatives| few(batch * (1 + negatives), items));
+        let of_pairs = learning.loss.list().is_none();
+        let few_items = learning.sampler.negatives().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
         Self { few_users: sampled && few(batch, users), few_items, by_row, sampled }
     }
 

@@ -17,6 +17,9 @@ pub(super) struct Position {
     pub(super) epoch: u32,
     /// Steps of the optimizer.
     pub(super) steps: u64,
+    /// Steps of the loss's own numbers.
+    #[serde(default)]
+    pub(super) own_steps: u64,
     /// The best evaluation: its epoch and value.
     pub(super) best: Option<(u32, f64)>,
     /// One for each epoch.
@@ -41,18 +44,18 @@ fn at(folder: &Location) -> Location {
     folder.join("resume/state.safetensors")
 }
 
-pub(super) fn write(folder: &Location, position: &Position, state: &[(&'static str, &mut Vec<f32>)]) -> Result<()> {
+pub(super) fn write(folder: &Location, position: &Position, state: &[(String, &mut Vec<f32>)]) -> Result<()> {
     let position = serde_json::to_string(position).expect("a position is plain data");
     let views = state.iter().map(|(name, values)| {
         let view = TensorView::new(Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)).expect("a vector has its own length");
-        (*name, view)
+        (name, view)
     });
     let bytes = safetensors::serialize(views, Some(HashMap::from([("position".to_owned(), position)])));
     Ok(at(folder).write(bytes.map_err(|error| Error::content(at(folder), error))?)?)
 }
 
 /// Fills the state of an interrupted training; `None` where there is none.
-pub(super) fn read(folder: &Location, state: Vec<(&'static str, &mut Vec<f32>)>) -> Result<Option<Position>> {
+pub(super) fn read(folder: &Location, state: Vec<(String, &mut Vec<f32>)>) -> Result<Option<Position>> {
     let at = at(folder);
     let bytes = match at.read() {
         Err(Error::NotFound { .. }) => return Ok(None),
@@ -65,7 +68,7 @@ pub(super) fn read(folder: &Location, state: Vec<(&'static str, &mut Vec<f32>)>)
     let position = serde_json::from_str(position).map_err(|error| refuse(error.to_string()))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
     for (name, values) in state {
-        let tensor = tensors.tensor(name).map_err(|error| refuse(error.to_string()))?;
+        let tensor = tensors.tensor(&name).map_err(|error| refuse(error.to_string()))?;
         if tensor.shape() != [values.len()] || tensor.dtype() != Dtype::F32 {
             return Err(refuse(format!("`{name}` has shape {:?}, expected [{}]", tensor.shape(), values.len())).into());
         }

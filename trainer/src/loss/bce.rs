@@ -1,13 +1,13 @@
 //! Binary cross-entropy.
 //!
 //! ```text
-//! l(u, i) = softplus(-s_ui) + sum_j softplus(s_uj)
+//! l(u, i) = softplus(-s_ui) + sum_j w_j softplus(s_uj)
 //! ```
-//! The negatives are summed, as in "Theoretical Understanding of Recommender Losses under Negative Sampling"; RecStudio takes their mean,
+//! The negatives are summed, w = 1 unless the sampler weighs them, as in "Theoretical Understanding of Recommender Losses under Negative Sampling"; RecStudio takes their mean,
 //! which gives all of them together the weight of the positive.
 
-use super::primitives::softplus;
-use candle_core::{D, Result, Tensor};
+use super::primitives::{softplus, sum_over_negatives};
+use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ pub struct Bce {
     pub similarity: Similarity,
 }
 
-/// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
-pub fn bce(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
-    softplus(&positives.neg()?)? + softplus(negatives)?.sum(D::Minus1)?
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]`.
+pub fn bce(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>) -> Result<Tensor> {
+    softplus(&positives.neg()?)? + sum_over_negatives(&softplus(negatives)?, weights)?
 }
 
 #[cfg(test)]

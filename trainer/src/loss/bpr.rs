@@ -1,13 +1,13 @@
 //! Bayesian personalised ranking.
 //!
 //! ```text
-//! l(u, i) = sum_j softplus(s_uj - s_ui)
+//! l(u, i) = sum_j w_j softplus(s_uj - s_ui)
 //! ```
-//! The negatives are summed; most releases draw one. RecBole's 1e-10 inside the logarithm, which ends the gradient of badly ranked pairs,
+//! The negatives are summed, w = 1, unless the sampler weighs them; most releases draw one. RecBole's 1e-10 inside the logarithm, which ends the gradient of badly ranked pairs,
 //! is left out. Rendle et al., UAI 2009, arXiv:1205.2618.
 
-use super::primitives::{margins, softplus};
-use candle_core::{D, Result, Tensor};
+use super::primitives::{margins, softplus, sum_over_negatives};
+use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ pub struct Bpr {
     pub similarity: Similarity,
 }
 
-/// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
-pub fn bpr(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
-    softplus(&margins(positives, negatives)?)?.sum(D::Minus1)
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]`.
+pub fn bpr(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>) -> Result<Tensor> {
+    sum_over_negatives(&softplus(&margins(positives, negatives)?)?, weights)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! over the negatives, which is `w = N`. RecBole's values are `m = 0.5` and `w = 10`, AdvInfoNCE's release has `m = 0.4`.
 //! Mao et al., "SimpleX: A Simple and Strong Baseline for Collaborative Filtering", CIKM 2021, arXiv:2109.12613.
 
-use super::primitives::is_item;
+use super::primitives::{is_item, sum_over_negatives};
 use super::{check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
@@ -40,11 +40,12 @@ impl Ccl {
     }
 }
 
-/// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
-pub fn ccl(positives: &Tensor, negatives: &Tensor, settings: &Ccl) -> Result<Tensor> {
-    let sum = (negatives - settings.margin)?.relu()?.sum(D::Minus1)?;
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]` in place of the mean.
+pub fn ccl(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>, settings: &Ccl) -> Result<Tensor> {
+    let costs = sum_over_negatives(&(negatives - settings.margin)?.relu()?, weights)?;
     let count = is_item(negatives)?.to_dtype(negatives.dtype())?.sum(D::Minus1)?;
-    (1.0 - positives)? + ((sum / count)? * settings.negative_weight)?
+    let costs = if weights.is_some() { costs } else { (costs / count)? };
+    (1.0 - positives)? + (costs * settings.negative_weight)?
 }
 
 #[cfg(test)]

@@ -63,6 +63,14 @@ fn every_kind_has_an_example() {
     assert!(examples.iter().all(|loss| loss.check().is_ok()));
 }
 
+/// The training loop gives ranks, own numbers and relations of drawn negatives alone.
+#[test]
+fn losses_that_look_beyond_a_row_need_draws() {
+    for loss in examples() {
+        assert!(loss.is_by_row() || loss.needs_draws().is_some(), "{loss:?}");
+    }
+}
+
 #[test]
 fn kinds_reject_unknown_keys() {
     for loss in examples() {
@@ -100,11 +108,12 @@ fn scores(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec((-300i32..300).prop_map(|at| f64::from(3 * at + 1) / 1000.0), count)
 }
 
-/// The loss of one row whose j-th negative has the j-th of these log-probabilities.
-fn of_draws(loss: &Loss, scores: &[f64], quantile: f64, log_probabilities: &[f64]) -> Evaluated {
+/// The loss of one row whose j-th negative has the j-th of these log-probabilities, and the place that `ranked[1 + j]` has.
+fn of_draws(loss: &Loss, scores: &[f64], ranked: &[f64], quantile: f64, log_probabilities: &[f64]) -> Evaluated {
     let drawn = log_probabilities[..scores.len() - 1].to_vec();
     let (positives, negatives) = (&scores[..1], &[scores[1..].to_vec()]);
-    let rows = Rows { positives, negatives, quantiles: &[quantile], log_probabilities: (&[-3.0], &[drawn]) };
+    let ranks = (&ranked[..1], &[ranked[1..].to_vec()][..]);
+    let rows = Rows { positives, negatives, quantiles: &[quantile], log_probabilities: (&[-3.0], &[drawn]), ranks: Some(ranks) };
     evaluate_rows(DType::F64, loss, rows).unwrap()
 }
 
@@ -117,8 +126,8 @@ proptest! {
     ) {
         let step = 1e-5;
         for loss in examples().into_iter().filter(is_gradient_exact) {
-            let value = |scores: &[f64]| of_draws(&loss, scores, quantile, &draws).values[0];
-            let found = of_draws(&loss, &scores, quantile, &draws);
+            let value = |moved: &[f64]| of_draws(&loss, moved, &scores, quantile, &draws).values[0];
+            let found = of_draws(&loss, &scores, &scores, quantile, &draws);
             let differences: Vec<f64> = (0..scores.len()).map(|at| {
                 let moved = |by: f64| value(&scores.iter().enumerate().map(|(j, s)| if j == at { s + by } else { *s }).collect::<Vec<_>>());
                 (moved(step) - moved(-step)) / (2.0 * step)
@@ -137,8 +146,8 @@ proptest! {
         reversed[1..].reverse();
         reversed_draws.reverse();
         for loss in examples() {
-            let found = of_draws(&loss, &scores, quantile, &draws);
-            let mut other = of_draws(&loss, &reversed, quantile, &reversed_draws);
+            let found = of_draws(&loss, &scores, &scores, quantile, &draws);
+            let mut other = of_draws(&loss, &reversed, &reversed, quantile, &reversed_draws);
             other.by_negatives[0].reverse();
             assert_close(&all(&found).collect::<Vec<_>>(), &all(&other).collect::<Vec<_>>(), 1e-12);
         }

@@ -12,11 +12,13 @@ mod bpr;
 mod bsl;
 mod cce;
 mod ccl;
+mod column;
 #[cfg(test)]
 mod contract;
 pub mod fused;
 mod gbce;
 mod mse;
+mod needs;
 pub mod primitives;
 mod psl;
 pub mod quantile;
@@ -33,13 +35,15 @@ pub use bpr::{Bpr, bpr};
 pub use bsl::{Bsl, bsl};
 pub use cce::{Cce, cce};
 pub use ccl::{Ccl, ccl};
+pub use column::{Column, Learned, Motion, Of, Start};
 pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
 pub use mse::{Mse, mse};
+pub use needs::{Adversary, Phase, Related};
 pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
-pub use scores::{LogProbabilities, Scores};
+pub use scores::{Given, Pair, Relations, Scores};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
 pub use sparsemax::{Sparsemax, sparsemax};
@@ -116,26 +120,26 @@ impl Loss {
     /// # Errors
     /// When the shapes do not fit, or the loss needs quantiles or log-probabilities and there are none.
     pub fn forward(&self, scores: &Scores) -> Result<Tensor> {
-        let Scores { positives, negatives, .. } = *scores;
+        let Scores { positives, negatives, given, .. } = *scores;
         match self {
-            Loss::Bce(_) => bce(positives, negatives),
+            Loss::Bce(_) => bce(positives, negatives, given.weights),
             Loss::Gbce(settings) => gbce(positives, negatives, scores.items, settings.calibration),
-            Loss::Bpr(_) => bpr(positives, negatives),
+            Loss::Bpr(_) => bpr(positives, negatives, given.weights),
             Loss::Cce(_) => cce(positives, negatives),
             Loss::Softmax(settings) => softmax(positives, negatives, settings.temperature, settings.include_positive),
-            Loss::SampledSoftmax(settings) => match scores.log_probabilities {
-                Some(draws) => sampled_softmax(positives, negatives, draws, settings),
-                None => candle_core::bail!("sampled-softmax needs the log-probabilities of the draws"),
-            },
-            Loss::SoftmaxAtK(settings) => match scores.quantiles {
-                Some(quantiles) => softmax_at_k(positives, negatives, quantiles, settings),
-                None => candle_core::bail!("softmax-at-k needs the quantiles of the batch's users"),
-            },
+            Loss::SampledSoftmax(settings) => {
+                let draws = scores::given(given.log_probabilities, "sampled-softmax", "the log-probabilities of the draws")?;
+                sampled_softmax(positives, negatives, draws, settings)
+            }
+            Loss::SoftmaxAtK(settings) => {
+                let quantiles = scores::given(given.quantiles, "softmax-at-k", "the quantiles of the batch's users")?;
+                softmax_at_k(positives, negatives, quantiles, settings)
+            }
             Loss::Bsl(settings) => bsl(positives, negatives, settings),
             Loss::Psl(settings) => psl(positives, negatives, settings),
-            Loss::Ccl(settings) => ccl(positives, negatives, settings),
+            Loss::Ccl(settings) => ccl(positives, negatives, given.weights, settings),
             Loss::Sparsemax(_) => sparsemax(positives, negatives),
-            Loss::Mse(settings) => mse(positives, negatives, settings.positive_weight),
+            Loss::Mse(settings) => mse(positives, negatives, given.weights, settings.positive_weight),
         }
     }
 
@@ -145,6 +149,64 @@ impl Loss {
             Loss::SoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
             _ => None,
         }
+    }
+
+    /// The positives of a row, for losses whose rows are users with several of their positives; `None` where a row is one pair.
+    pub fn list(&self) -> Option<usize> {
+        None
+    }
+
+    /// The numbers that it keeps of its own.
+    pub fn columns(&self) -> Vec<Column> {
+        Vec::new()
+    }
+
+    /// New values `[B]` of its columns that are [remembered](Motion::Remembered) or [summed](Motion::Summed), in their order.
+    ///
+    /// # Errors
+    /// When the shapes do not fit, or something that it needs is not given.
+    pub fn remembered(&self, _scores: &Scores) -> Result<Vec<Tensor>> {
+        Ok(Vec::new())
+    }
+
+    /// The parts of a step in an epoch, counted from 1.
+    pub fn phases(&self, _epoch: u32) -> Vec<Phase> {
+        vec![needs::ONE_PHASE]
+    }
+
+    /// Which scores among users and among items it looks at.
+    pub fn relations(&self) -> Related {
+        Related::default()
+    }
+
+    /// The second model that it is trained against.
+    pub fn adversary(&self) -> Option<Adversary> {
+        None
+    }
+
+    /// Whether it looks at places among all items.
+    pub fn needs_ranks(&self) -> bool {
+        false
+    }
+
+    /// The norm that no row of the tables may exceed after a step.
+    pub fn max_norm(&self) -> Option<f32> {
+        None
+    }
+
+    /// Whether each row of a batch has a loss of its own scores, its user's quantile and its draws alone, in one phase.
+    pub fn is_by_row(&self) -> bool {
+        self.columns().is_empty()
+            && self.phases(1) == [needs::ONE_PHASE]
+            && self.relations() == Related::default()
+            && self.adversary().is_none()
+            && !self.needs_ranks()
+            && self.max_norm().is_none()
+    }
+
+    /// Whether its negatives' part is a sum or a mean, in which each of them can have a weight.
+    pub fn weighs_negatives(&self) -> bool {
+        matches!(self, Loss::Bce(_) | Loss::Bpr(_) | Loss::Ccl(_) | Loss::Mse(_))
     }
 
     /// Whether it looks at the log-probabilities of the draws.

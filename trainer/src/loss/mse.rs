@@ -8,9 +8,9 @@
 //! under the sampler `all` a user with P positives has them weighed by `w / P` against the negatives.
 //! Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008.
 
-use super::primitives::is_item;
+use super::primitives::{is_item, sum_over_negatives};
 use super::{check_above_zero, fused};
-use candle_core::{D, Result, Tensor};
+use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
@@ -40,10 +40,10 @@ impl Mse {
     }
 }
 
-/// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
-pub fn mse(positives: &Tensor, negatives: &Tensor, positive_weight: f64) -> Result<Tensor> {
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]`, 1 when left out.
+pub fn mse(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>, positive_weight: f64) -> Result<Tensor> {
     let errors = is_item(negatives)?.where_cond(negatives, &negatives.zeros_like()?)?; // masked scores are no errors
-    ((positives - 1.0)?.sqr()? * positive_weight)? + errors.sqr()?.sum(D::Minus1)?
+    ((positives - 1.0)?.sqr()? * positive_weight)? + sum_over_negatives(&errors.sqr()?, weights)?
 }
 
 #[cfg(test)]

@@ -35,6 +35,14 @@ pub fn margins(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     negatives.broadcast_sub(&positives.unsqueeze(1)?)
 }
 
+/// What the negatives cost together, `[B]`, from what each costs, `[B, N]`: the sum, or by their weights.
+pub fn sum_over_negatives(costs: &Tensor, weights: Option<&Tensor>) -> Result<Tensor> {
+    match weights {
+        Some(weights) => (costs * weights.detach())?.sum(D::Minus1),
+        None => costs.sum(D::Minus1),
+    }
+}
+
 /// 1 where an entry stands for an item and 0 where it is masked, as `u8`: `[B, N]` from `negatives [B, N]`.
 pub fn is_item(negatives: &Tensor) -> Result<Tensor> {
     negatives.ge(MASKED_BELOW)

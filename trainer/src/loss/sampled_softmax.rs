@@ -11,7 +11,7 @@
 //! Bengio and Senécal, IEEE TNN 2008 (`negatives`); Yi et al., RecSys 2019 (`all`).
 
 use super::primitives::{log_sum_exp, margins, softplus};
-use super::{LogProbabilities, check_above_zero};
+use super::{Pair, check_above_zero};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl SampledSoftmax {
 }
 
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`, and the log-probabilities of both.
-pub fn sampled_softmax(positives: &Tensor, negatives: &Tensor, draws: LogProbabilities, settings: &SampledSoftmax) -> Result<Tensor> {
+pub fn sampled_softmax(positives: &Tensor, negatives: &Tensor, draws: Pair, settings: &SampledSoftmax) -> Result<Tensor> {
     let corrections = match settings.correction {
         Correction::All => margins(draws.positives, draws.negatives)?,
         Correction::Negatives => (draws.negatives + (negatives.dim(1)? as f64).ln())?,
@@ -69,7 +69,7 @@ pub fn sampled_softmax(positives: &Tensor, negatives: &Tensor, draws: LogProbabi
 #[cfg(test)]
 mod tests {
     use super::super::testing::{EXAMPLE_A, Rows, assert_close, evaluate_row, evaluate_rows};
-    use super::super::{Cce, Loss, Scores};
+    use super::super::{Cce, Given, Loss, Scores};
     use super::*;
     use candle_core::{DType, Device};
     use proptest::prelude::*;
@@ -88,6 +88,7 @@ mod tests {
             negatives: &[negatives.to_vec()],
             quantiles: &[0.0],
             log_probabilities: (&[own.ln()], &[drawn.iter().map(|q| q.ln()).collect()]),
+            ranks: None,
         };
         let found = evaluate_rows(DType::F64, loss, rows).unwrap();
         (found.values[0], [found.by_positives, found.by_negatives.concat()].concat())
@@ -137,7 +138,7 @@ mod tests {
     fn without_log_probabilities_it_says_what_is_missing() {
         let negatives = Tensor::zeros((2, 3), DType::F32, &Device::Cpu).unwrap();
         let positives = negatives.get_on_dim(1, 0).unwrap();
-        let scores = Scores { positives: &positives, negatives: &negatives, quantiles: None, log_probabilities: None, items: 10 };
+        let scores = Scores { positives: &positives, negatives: &negatives, items: 10, given: Given::default() };
         let error = loss(1.0, Correction::All).forward(&scores).unwrap_err();
         assert!(error.to_string().contains("needs the log-probabilities"), "{error}");
     }

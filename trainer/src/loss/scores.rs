@@ -1,27 +1,71 @@
 //! What the training loop hands to a loss.
 
-use candle_core::Tensor;
+use candle_core::{Result, Tensor, bail};
 
-/// What a loss sees of a batch.
+/// What a loss sees of a batch: scores, and what belongs to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Scores<'a> {
-    /// `[B]`
+    /// `[B]`; `[B, P]` for losses whose rows are [lists](super::Loss::list), where a row may have fewer and the rest is masked.
     pub positives: &'a Tensor,
     /// `[B, N]`
     pub negatives: &'a Tensor,
+    /// Items of the catalogue.
+    pub items: usize,
+    /// What a loss may ask for beside them.
+    pub given: Given<'a>,
+}
+
+/// What some losses look at beside the scores; a loss says what it needs, and the training loop gives that alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// Which [`Phase`](super::Phase) of a step it is.
+    pub phase: usize,
+    /// `[B, N]`: what each negative counts, from samplers that weigh; in place of 1 in sums and of `1 / N` in means.
+    pub weights: Option<&'a Tensor>,
     /// `[B]`, the quantile of each row's user, for losses with a [`QuantileSchedule`](super::QuantileSchedule).
     pub quantiles: Option<&'a Tensor>,
     /// Those of the draws, for losses that [need them](super::Loss::needs_log_probabilities).
-    pub log_probabilities: Option<LogProbabilities<'a>>,
-    /// Items of the catalogue.
-    pub items: usize,
+    pub log_probabilities: Option<Pair<'a>>,
+    /// Places among all items, counted from 1, for losses that [need them](super::Loss::needs_ranks).
+    pub ranks: Option<Pair<'a>>,
+    /// `[B]`, the positive's rank as the sampler `warp` estimates it.
+    pub estimated_ranks: Option<&'a Tensor>,
+    /// The loss's own numbers, in the order of its [columns](super::Loss::columns): `[B]` of the rows' users or of their positive items,
+    /// `[k]` of the whole.
+    pub columns: &'a [Tensor],
+    /// `[B, N]`: scores of the negatives by a second model, for losses with an [adversary](super::Loss::adversary).
+    pub adversary: Option<&'a Tensor>,
+    /// Further scores, for losses with [relations](super::Loss::relations).
+    pub relations: Relations<'a>,
 }
 
-/// The logarithm of how probable each item of a row is at each draw.
+/// A number for each positive, and one for each negative.
 #[derive(Clone, Copy, Debug)]
-pub struct LogProbabilities<'a> {
-    /// `[B]`: that of the positive, were it no positive.
+pub struct Pair<'a> {
+    /// As the positives' scores. Of log-probabilities: that of the positive, were it no positive.
     pub positives: &'a Tensor,
     /// `[B, N]`
     pub negatives: &'a Tensor,
+}
+
+/// Scores of users with users and of items with items, by the loss's similarity.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Relations<'a> {
+    /// `[B, N]`: of each row's positive with its negatives.
+    pub of_negatives: Option<&'a Tensor>,
+    /// `[B, B]`: of the rows' users with each other.
+    pub of_users: Option<&'a Tensor>,
+    /// `[B, B]`: of the rows' positives with each other.
+    pub of_positives: Option<&'a Tensor>,
+}
+
+/// What a loss asked for.
+///
+/// # Errors
+/// When it was not given.
+pub(super) fn given<T>(value: Option<T>, loss: &str, what: &str) -> Result<T> {
+    match value {
+        Some(value) => Ok(value),
+        None => bail!("{loss} needs {what}"),
+    }
 }

@@ -159,8 +159,7 @@ mod tests {
     fn without_quantiles_it_says_what_is_missing() {
         let scores = Tensor::zeros((2, 3), candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
         let positives = scores.get_on_dim(1, 0).unwrap();
-        let scores =
-            super::super::Scores { positives: &positives, negatives: &scores, quantiles: None, log_probabilities: None, items: 10 };
+        let scores = super::super::Scores { positives: &positives, negatives: &scores, items: 10, given: super::super::Given::default() };
         let error = Loss::SoftmaxAtK(settings(0.2, 1.0)).forward(&scores).unwrap_err();
         assert!(error.to_string().contains("needs the quantiles"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! What the tests of losses share: scores as `f64` variables, values and gradients as vectors.
 
-use super::{LogProbabilities, Loss, Scores};
+use super::{Given, Loss, Of, Pair, Relations, Scores, Start};
 use candle_core::{DType, Device, Result, Tensor, Var};
 
 /// Items of the catalogue of all tests.
@@ -14,6 +14,8 @@ pub(super) struct Rows<'a> {
     pub(super) quantiles: &'a [f64],
     /// Of the positives and of the negatives.
     pub(super) log_probabilities: (&'a [f64], &'a [Vec<f64>]),
+    /// The scores whose order gives the ranks, where it is not that of the scores above: those of the positives and of the negatives.
+    pub(super) ranks: Option<(&'a [f64], &'a [Vec<f64>])>,
 }
 
 /// Values `[B]` and gradients of their sum: by positives `[B]` and negatives `[B][N]`.
@@ -32,26 +34,73 @@ pub(super) fn evaluate(loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], q
 pub(super) fn evaluate_in(dtype: DType, loss: &Loss, positives: &[f64], negatives: &[Vec<f64>], quantiles: &[f64]) -> Evaluated {
     let own = vec![-(ITEMS as f64).ln(); positives.len()];
     let drawn: Vec<Vec<f64>> = negatives.iter().map(|row| vec![own[0]; row.len()]).collect();
-    evaluate_rows(dtype, loss, Rows { positives, negatives, quantiles, log_probabilities: (&own, &drawn) }).unwrap()
+    evaluate_rows(dtype, loss, Rows { positives, negatives, quantiles, log_probabilities: (&own, &drawn), ranks: None }).unwrap()
 }
 
-/// Runs the loss on rows of scores that were drawn with any probabilities, in the precision of `dtype`.
+/// Runs the loss on rows of scores that were drawn with any probabilities, in the precision of `dtype`. Its own numbers are as at first,
+/// an adversary scores everything alike, and items and users are as far from each other as the unit vectors of different axes.
 pub(super) fn evaluate_rows(dtype: DType, loss: &Loss, rows: Rows) -> Result<Evaluated> {
-    let device = &Device::Cpu;
-    let (positives, negatives) = (Var::new(rows.positives, device)?, Var::new(rows.negatives.to_vec(), device)?);
-    let (p, n) = (positives.to_dtype(dtype)?, negatives.to_dtype(dtype)?);
-    let quantiles = Tensor::new(rows.quantiles, device)?.to_dtype(dtype)?;
-    let own = Tensor::new(rows.log_probabilities.0, device)?.to_dtype(dtype)?;
-    let drawn = Tensor::new(rows.log_probabilities.1.to_vec(), device)?.to_dtype(dtype)?;
-    let log_probabilities = Some(LogProbabilities { positives: &own, negatives: &drawn });
-    let values = loss.forward(&Scores { positives: &p, negatives: &n, quantiles: Some(&quantiles), log_probabilities, items: ITEMS })?;
-    assert_eq!((values.dtype(), values.dims()), (dtype, positives.dims()), "one value per positive, of the scores' type");
+    let (positives, negatives) = (Var::new(rows.positives, &Device::Cpu)?, Var::new(rows.negatives.to_vec(), &Device::Cpu)?);
+    let column = |values: &[f64]| Tensor::new(values, &Device::Cpu)?.to_dtype(dtype);
+    let matrix = |values: &[Vec<f64>]| Tensor::new(values.to_vec(), &Device::Cpu)?.to_dtype(dtype);
+    let as_list = |tensor: Tensor| if loss.list().is_some() { tensor.unsqueeze(1) } else { Ok(tensor) };
+    let (p, n) = (as_list(positives.to_dtype(dtype)?)?, negatives.to_dtype(dtype)?);
+    let (quantiles, estimated_ranks) = (column(rows.quantiles)?, column(&vec![7.0; rows.positives.len()])?);
+    let (own, drawn) = (column(rows.log_probabilities.0)?, matrix(rows.log_probabilities.1)?);
+    let (of_positives, of_negatives) = rows.ranks.map_or_else(|| ranks(rows.positives, rows.negatives), |(p, n)| ranks(p, n));
+    let (of_positives, of_negatives) = (as_list(column(&of_positives)?)?, matrix(&of_negatives)?);
+    let columns = columns(loss, rows.positives.len(), dtype)?;
+    let (apart, of_rows) = ((n.zeros_like()? + away(loss))?, Tensor::eye(rows.positives.len(), dtype, &Device::Cpu)?);
+    let of_rows = (((1.0 - &of_rows)? * away(loss))? + (of_rows * itself(loss))?)?;
+    let given = Given {
+        phase: 0,
+        weights: None,
+        quantiles: Some(&quantiles),
+        log_probabilities: Some(Pair { positives: &own, negatives: &drawn }),
+        ranks: Some(Pair { positives: &of_positives, negatives: &of_negatives }),
+        estimated_ranks: Some(&estimated_ranks),
+        columns: &columns,
+        adversary: Some(&n.zeros_like()?),
+        relations: Relations { of_negatives: Some(&apart), of_users: Some(&of_rows), of_positives: Some(&of_rows) },
+    };
+    let values = loss.forward(&Scores { positives: &p, negatives: &n, items: ITEMS, given })?;
+    assert_eq!((values.dtype(), values.dims()), (dtype, positives.dims()), "one value per row, of the scores' type");
     let gradients = values.sum_all()?.backward()?;
+    let by = |scores: &Var| gradients.get(scores).map_or_else(|| scores.zeros_like(), |gradient| Ok(gradient.clone()));
     Ok(Evaluated {
         values: values.to_dtype(DType::F64)?.to_vec1()?,
-        by_positives: gradients.get(&positives).unwrap().to_vec1()?,
-        by_negatives: gradients.get(&negatives).unwrap().to_vec2()?,
+        by_positives: by(&positives)?.to_vec1()?,
+        by_negatives: by(&negatives)?.to_vec2()?,
     })
+}
+
+/// Places among the items of a row, counted from 1; of equal scores, all have the best place.
+fn ranks(positives: &[f64], negatives: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let of = |row: usize, score: f64| {
+        1.0 + std::iter::once(&positives[row]).chain(&negatives[row]).filter(|&&other| other > score).count() as f64
+    };
+    let rows = 0..positives.len();
+    let of_negatives = rows.clone().map(|row| negatives[row].iter().map(|&score| of(row, score)).collect()).collect();
+    (rows.map(|row| of(row, positives[row])).collect(), of_negatives)
+}
+
+/// The loss's own numbers as at first; a tenth where they start at random.
+fn columns(loss: &Loss, rows: usize, dtype: DType) -> Result<Vec<Tensor>> {
+    let column = |column: super::Column| {
+        let length = if let Of::Whole(length) = column.of { length } else { rows };
+        let start = if let Start::Same(start) = column.start { f64::from(start) } else { 0.1 };
+        Tensor::new(vec![start; length], &Device::Cpu)?.to_dtype(dtype)
+    };
+    loss.columns().into_iter().map(column).collect()
+}
+
+/// The similarity of unit vectors of different axes, and of one with itself.
+fn away(loss: &Loss) -> f64 {
+    if loss.similarity() == evaluator::Similarity::NegativeSquaredDistance { -2.0 } else { 0.0 }
+}
+
+fn itself(loss: &Loss) -> f64 {
+    if loss.similarity() == evaluator::Similarity::NegativeSquaredDistance { 0.0 } else { 1.0 }
 }
 
 /// Runs the loss on one row; the value, and the gradient as `[s+, negatives]`.
@@ -62,8 +111,7 @@ pub(super) fn evaluate_row(loss: &Loss, positive: f64, negatives: &[f64], quanti
 
 /// A formula's values, summed, and the gradient of that sum by each input, in `f64`: `(values, shape)` is an input.
 pub(super) fn differentiate(inputs: &[(&[f64], &[usize])], formula: impl Fn(&[Tensor]) -> Result<Tensor>) -> (f64, Vec<Vec<f64>>) {
-    let variables: Vec<Var> =
-        inputs.iter().map(|(values, shape)| Var::from_slice(values, *shape, &Device::Cpu).unwrap()).collect();
+    let variables: Vec<Var> = inputs.iter().map(|(values, shape)| Var::from_slice(values, *shape, &Device::Cpu).unwrap()).collect();
     let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
     let sum = formula(&tensors).unwrap().sum_all().unwrap();
     let gradients = sum.backward().unwrap();

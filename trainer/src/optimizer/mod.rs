@@ -24,6 +24,20 @@ pub enum Optimizer {
 }
 
 impl Optimizer {
+    /// The same with so many times the learning rate.
+    pub(crate) fn faster(&self, times: f64) -> Self {
+        let (Self::Adam(adam) | Self::LazyAdam(adam)) = self;
+        self.at(adam.learning_rate * times)
+    }
+
+    /// The same with another learning rate.
+    pub(crate) fn at(&self, learning_rate: f64) -> Self {
+        match self {
+            Self::Adam(adam) => Self::Adam(Adam { learning_rate, ..adam.clone() }),
+            Self::LazyAdam(adam) => Self::LazyAdam(Adam { learning_rate, ..adam.clone() }),
+        }
+    }
+
     /// Whether the values can be used.
     ///
     /// # Errors

@@ -21,6 +21,17 @@ pub(super) fn distinct(rng: &mut Stream, count: usize, bound: u32, mut receive: 
     }
 }
 
+/// Fills a list with distinct ids of `from` in a random order; where there are fewer, with all of them and then the first again.
+pub(crate) fn some_of(rng: &mut Stream, from: &[u32], list: &mut [u32]) {
+    if from.len() <= list.len() {
+        let (own, rest) = list.split_at_mut(from.len());
+        own.copy_from_slice(from);
+        rest.fill(from.first().copied().unwrap_or_default());
+    } else {
+        distinct(rng, list.len(), from.len() as u32, |at, chosen| list[at] = from[chosen as usize]);
+    }
+}
+
 const EMPTY: u32 = u32::MAX;
 
 /// Integers below `u32::MAX` in a table with linear probing, at most half full.

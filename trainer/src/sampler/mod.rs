@@ -18,6 +18,8 @@ pub use popularity::Popularity;
 pub use stream::{Purpose, Stream};
 pub use uniform::Uniform;
 
+pub(crate) use distinct::some_of;
+
 use complement::Complement;
 
 /// `samplers` in a sweep file, by `kind`.
@@ -114,6 +116,15 @@ impl<'a> Prepared<'a> {
             Proposal::All => {}
             Proposal::Uniform { replacement } => uniform::draw(complement, *replacement, rng, ids, log_probabilities),
             Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
+        }
+    }
+
+    /// Those of several items, in the order of `ids`.
+    pub(crate) fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
+        let complement = Complement::new(self.train.row(user as usize), self.items);
+        match &self.proposal {
+            Proposal::Popularity(proposal) => proposal.log_probabilities(complement, ids, out),
+            _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
 

@@ -71,10 +71,15 @@ impl Proposal {
             *id = tried.unwrap_or_else(|| exact.get_or_insert_with(|| Cumulative::new(&self.weights, complement)).draw(rng));
         }
         if let Some(log_probabilities) = log_probabilities {
-            let log_mass = self.mass(complement).ln();
-            for (log_probability, &id) in log_probabilities.iter_mut().zip(ids.iter()) {
-                *log_probability = (self.weights[id as usize].ln() - log_mass) as f32;
-            }
+            self.log_probabilities(complement, ids, log_probabilities);
+        }
+    }
+
+    /// The log-probabilities of some items.
+    pub(super) fn log_probabilities(&self, complement: Complement, ids: &[u32], out: &mut [f32]) {
+        let log_mass = self.mass(complement).ln();
+        for (out, &id) in out.iter_mut().zip(ids) {
+            *out = (self.weights[id as usize].ln() - log_mass) as f32;
         }
     }
 

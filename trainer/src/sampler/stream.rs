@@ -19,6 +19,12 @@ pub enum Purpose {
     Negatives = 3,
     /// Negatives that quantiles are estimated from.
     Quantiles = 4,
+    /// Choices among the scored candidates of a row.
+    Choices = 5,
+    /// The positives of a list.
+    Positives = 6,
+    /// First values of a loss's own numbers.
+    Own = 7,
 }
 
 /// A generator of one row.

@@ -39,7 +39,7 @@ pub(crate) struct Catalogue {
 }
 
 impl Catalogue {
-    /// One step: `weigh(first row, positives [R], negatives [R, items])` turns scores into the derivatives of the rows' losses and
+    /// One step: `weigh(first row, positives [R, P], negatives [R, items])` turns scores into the derivatives of the rows' losses and
     /// returns the sum of those losses. Train positives come as [`MASKED`]; what is put in their places is dropped.
     ///
     /// # Errors
@@ -75,18 +75,21 @@ impl Catalogue {
     fn score(&mut self, vectors: Vectors, batch: Batch, train: &Interactions, rows: Range<usize>) {
         let (dim, count) = (vectors.items.dim, vectors.items.rows);
         self.scores.resize(rows.len() * count, 0.0);
-        self.positives.resize(rows.len(), 0.0);
+        self.positives.resize(rows.len() * batch.list(), 0.0);
         let queries = &self.queries.vectors(&[])[rows.start * dim..rows.end * dim];
         let items = View { values: self.items.vectors(&vectors.items.values), row: 1, column: dim };
         self.scores.par_chunks_mut(ROWS * count).zip(queries.par_chunks(ROWS * dim)).for_each(|(scores, queries)| {
             let queries = View { values: queries, row: dim, column: 1 };
             multiply([scores.len() / count, dim, count], scores, false, queries, items);
         });
-        let (prepared, products) = ((&self.queries, &self.items), self.scores.par_chunks_mut(count).zip(&mut self.positives).enumerate());
-        products.for_each(|(at, (scores, positive))| {
+        let positives = self.positives.par_chunks_exact_mut(batch.list());
+        let (prepared, products) = ((&self.queries, &self.items), self.scores.par_chunks_mut(count).zip(positives).enumerate());
+        products.for_each(|(at, (scores, positives))| {
             let row = rows.start + at;
             finish_scores(vectors.similarity, prepared.0, row, prepared.1, 0..count, scores);
-            *positive = scores[batch.positives[row] as usize];
+            for (positive, &item) in positives.iter_mut().zip(&batch.positives[row * batch.list()..]) {
+                *positive = scores[item as usize];
+            }
             for &item in train.row(batch.users[row] as usize) {
                 scores[item as usize] = MASKED;
             }
@@ -96,11 +99,13 @@ impl Catalogue {
     /// Puts each positive's derivative in its place, and zeros in those of the user's other train items.
     fn place_positives(&mut self, batch: Batch, train: &Interactions, rows: Range<usize>) {
         let count = self.scores.len() / rows.len();
-        for ((row, scores), &positive) in rows.zip(self.scores.chunks_exact_mut(count)).zip(&self.positives) {
+        for ((row, scores), positives) in rows.zip(self.scores.chunks_exact_mut(count)).zip(self.positives.chunks_exact(batch.list())) {
             for &item in train.row(batch.users[row] as usize) {
                 scores[item as usize] = 0.0;
             }
-            scores[batch.positives[row] as usize] = positive;
+            for (&positive, &item) in positives.iter().zip(&batch.positives[row * batch.list()..]) {
+                scores[item as usize] += positive; // a row may hold a positive twice
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::{
     kernels::{combine, dots, weighted_sum},
-    sampled::Weighed,
+    sampled::{Row, Scored, Weighed},
     similarity::{Prepared, finish_gradient, finish_scores},
     touched::Touched,
 };
@@ -49,9 +49,9 @@ impl Plan {
         self.user_ids.len()
     }
 
-    /// The user of a row of the batch.
-    pub(crate) fn user(&self, row: usize) -> u32 {
-        self.user_ids[row]
+    /// `[B]`
+    pub(crate) fn users(&self) -> &[u32] {
+        &self.user_ids
     }
 }
 
@@ -86,9 +86,9 @@ impl Few {
         self.losses.resize(plan.rows(), 0.0);
     }
 
-    /// Scores all rows and weighs each: `weigh(row, positive, negatives)` turns scores into the derivatives of the row's loss and
-    /// returns that loss. Returns the sum of the losses.
-    pub(crate) fn step(&mut self, plan: &Plan, weigh: impl Fn(usize, &mut f32, &mut [f32]) -> f32 + Sync) -> f64 {
+    /// Scores all rows and weighs each: `weigh(row)` turns scores into the derivatives of the row's loss and returns that loss. Returns
+    /// the sum of the losses.
+    pub(crate) fn step(&mut self, plan: &Plan, weigh: impl Fn(Row) -> f32 + Sync) -> f64 {
         self.unit_users.all_rows(&self.users, self.similarity);
         self.unit_items.all_rows(&self.items, self.similarity);
         let Self { users, items, similarity, unit_users, unit_items, scores, losses } = self;
@@ -100,17 +100,18 @@ impl Few {
                 let query = &unit_users.vectors(&users.values)[user * users.dim..][..users.dim];
                 dots(query, unit_items.vectors(&items.values), ids, scores);
                 finish_scores(*similarity, unit_users, user, unit_items, ids.iter().map(|&id| id as usize), scores);
-                let (positive, negatives) = scores.split_first_mut().expect("a row holds its positive");
-                *loss = weigh(row, positive, negatives);
+                let (positives, negatives) = scores.split_at_mut(1);
+                *loss = weigh(Row { at: row, ids: &plan.item_ids[row * plan.width..][..plan.width], positives, negatives });
             }
         });
         losses.iter().map(|&loss| f64::from(loss)).sum()
     }
 
-    /// The scores of all rows: positives `[B]` and negatives `[B, N]`.
-    pub(crate) fn scores(&self, plan: &Plan) -> (Vec<f32>, Vec<f32>) {
+    /// What was scored, of all rows.
+    pub(crate) fn scored(&self, plan: &Plan) -> Scored {
         let rows = || self.scores.chunks_exact(plan.width);
-        (rows().map(|row| row[0]).collect(), rows().flat_map(|row| &row[1..]).copied().collect())
+        let negatives = rows().flat_map(|row| &row[1..]).copied().collect();
+        Scored { ids: plan.item_ids.clone(), positives: rows().map(|row| row[0]).collect(), negatives }
     }
 
     /// Takes the derivatives of the losses by the scores; returns the sum of the losses.

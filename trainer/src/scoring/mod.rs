@@ -14,8 +14,8 @@ mod similarity;
 mod tests;
 mod touched;
 
-pub(crate) use catalogue::Catalogue;
+pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
 pub(crate) use lists::reduce_lists;
-pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Sampled, Vectors, Weighed};
+pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Row, Sampled, Scored, Vectors, Weighed};
 pub(crate) use touched::Touched;

@@ -58,18 +58,49 @@ pub(crate) struct Vectors<'a> {
     pub(crate) similarity: Similarity,
 }
 
-/// The pairs of a step: row b is user `users[b]` with the positive item `positives[b]`.
+/// The rows of a step: row b is user `users[b]` with P positive items, which stand at `b P` and after.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
+    /// `[B]`
     pub(crate) users: &'a [u32],
+    /// `[B, P]`
     pub(crate) positives: &'a [u32],
+}
+
+impl Batch<'_> {
+    /// The positives of each row.
+    pub(crate) fn list(self) -> usize {
+        self.positives.len() / self.users.len()
+    }
+}
+
+/// One row of a batch with its scores, in whose places the derivatives of the row's loss are put.
+pub(crate) struct Row<'a> {
+    /// Its place in the batch.
+    pub(crate) at: usize,
+    /// `[P + N]`, the items that were scored: positives first.
+    pub(crate) ids: &'a [u32],
+    /// `[P]`
+    pub(crate) positives: &'a mut [f32],
+    /// `[N]`
+    pub(crate) negatives: &'a mut [f32],
+}
+
+/// The items and scores of a batch.
+pub(crate) struct Scored {
+    /// `[B, P + N]`
+    pub(crate) ids: Vec<u32>,
+    /// `[B, P]`
+    pub(crate) positives: Vec<f32>,
+    /// `[B, N]`
+    pub(crate) negatives: Vec<f32>,
 }
 
 /// The loss of each row and its derivatives by the row's scores.
 pub(crate) struct Weighed {
     /// `[B]`
     pub(crate) losses: Vec<f32>,
-    /// `[B]`
+    /// `[B, P]`
     pub(crate) positives: Vec<f32>,
     /// `[B, N]`
     pub(crate) negatives: Vec<f32>,
@@ -84,10 +115,12 @@ pub(crate) struct Sampled {
     tasks: Vec<Task>,
 }
 
-/// Some rows of the batch. A row holds the positive first, then its negatives.
+/// Some rows of the batch. A row holds its positives first, then its negatives.
 #[derive(Default)]
 struct Task {
     first_row: usize,
+    /// Positives of a row, and all that it scores.
+    list: usize,
     width: usize,
     ids: Vec<u32>,
     /// Scores; after weighing, the derivatives of the loss by them.
@@ -111,10 +144,14 @@ impl Sampled {
         });
     }
 
-    /// The scores of all rows: positives `[B]` and negatives `[B, N]`.
-    pub(crate) fn scores(&self) -> (Vec<f32>, Vec<f32>) {
-        let rows = || self.tasks.iter().flat_map(|task| task.scores.chunks_exact(task.width));
-        (rows().map(|row| row[0]).collect(), rows().flat_map(|row| &row[1..]).copied().collect())
+    /// What was scored, of all rows.
+    pub(crate) fn scored(&self) -> Scored {
+        let rows = || self.tasks.iter().flat_map(|task| task.scores.chunks_exact(task.width).map(|row| row.split_at(task.list)));
+        Scored {
+            ids: self.tasks.iter().flat_map(|task| &task.ids).copied().collect(),
+            positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
+            negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
+        }
     }
 
     /// Takes the loss of each row and its derivatives by the scores; returns the sum of the losses.
@@ -130,13 +167,13 @@ impl Sampled {
         self.loss()
     }
 
-    /// The same at once, for losses that weigh a row by itself: `weigh(row, positive, negatives)` turns scores into the derivatives of
-    /// the row's loss and returns that loss. Returns the sum of the losses.
+    /// The same at once, for losses that weigh a row by itself: `weigh(row)` turns scores into the derivatives of the row's loss and
+    /// returns that loss. Returns the sum of the losses.
     pub(crate) fn step(
         &mut self,
         (vectors, batch, negatives): (Vectors, Batch, usize),
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        weigh: impl Fn(usize, &mut f32, &mut [f32]) -> f32 + Sync,
+        weigh: impl Fn(Row) -> f32 + Sync,
     ) -> f64 {
         self.prepare(vectors, batch, negatives);
         let (queries, prepared) = (&self.queries, &self.items);
@@ -144,9 +181,9 @@ impl Sampled {
             for at in 0..task.losses.len() {
                 task.draw_row(at, batch, &draw);
                 task.score_row(at, vectors, queries, prepared);
-                let row = &mut task.scores[at * task.width..][..task.width];
-                let (positive, negatives) = row.split_first_mut().expect("a row holds its positive");
-                task.losses[at] = weigh(task.first_row + at, positive, negatives);
+                let (positives, negatives) = task.scores[at * task.width..][..task.width].split_at_mut(task.list);
+                let ids = &task.ids[at * task.width..][..task.width];
+                task.losses[at] = weigh(Row { at: task.first_row + at, ids, positives, negatives });
                 task.query_gradient(at, vectors, queries, prepared);
             }
             task.sort_entries(vectors.items.rows);
@@ -158,12 +195,14 @@ impl Sampled {
     fn prepare(&mut self, vectors: Vectors, batch: Batch, negatives: usize) {
         self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
-        let (width, dim) = (1 + negatives, vectors.items.dim);
+        let (list, dim) = (batch.list(), vectors.items.dim);
+        let width = list + negatives;
         let rows_of_task = (TASK / width).clamp(8, ROWS);
         self.rows_of_task = rows_of_task;
         self.tasks.resize_with(batch.users.len().div_ceil(rows_of_task), Task::default);
         for (index, task) in self.tasks.iter_mut().enumerate() {
             task.first_row = index * rows_of_task;
+            task.list = list;
             task.width = width;
             let rows = rows_of_task.min(batch.users.len() - task.first_row);
             task.ids.resize(rows * width, 0);
@@ -236,9 +275,9 @@ fn add_weights(tasks: &[Task], bucket: usize, weights: &mut [f32]) {
 impl Task {
     fn draw_row(&mut self, at: usize, batch: Batch, draw: &impl Fn(usize, u32, &mut [u32])) {
         let row = self.first_row + at;
-        let ids = &mut self.ids[at * self.width..][..self.width];
-        ids[0] = batch.positives[row];
-        draw(row, batch.users[row], &mut ids[1..]);
+        let (positives, negatives) = self.ids[at * self.width..][..self.width].split_at_mut(self.list);
+        positives.copy_from_slice(&batch.positives[row * self.list..][..self.list]);
+        draw(row, batch.users[row], negatives);
     }
 
     fn score_row(&mut self, at: usize, vectors: Vectors, queries: &Prepared, items: &Prepared) {
@@ -251,10 +290,10 @@ impl Task {
     }
 
     fn set_weights(&mut self, at: usize, weighed: &Weighed) {
-        let (row, negatives) = (self.first_row + at, self.width - 1);
-        let weights = &mut self.scores[at * self.width..][..self.width];
-        weights[0] = weighed.positives[row];
-        weights[1..].copy_from_slice(&weighed.negatives[row * negatives..][..negatives]);
+        let (row, count) = (self.first_row + at, self.width - self.list);
+        let (positives, negatives) = self.scores[at * self.width..][..self.width].split_at_mut(self.list);
+        positives.copy_from_slice(&weighed.positives[row * self.list..][..self.list]);
+        negatives.copy_from_slice(&weighed.negatives[row * count..][..count]);
         self.losses[at] = weighed.losses[row];
     }
 

@@ -88,10 +88,10 @@ fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     sampled.step(
         (vectors, batch, count),
         |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]),
-        |row, positive, negatives| {
+        |Row { at: row, positives, negatives, .. }| {
             let mut seen = seen.lock().expect("no holder panics");
             let weights = &case.weights[row * (1 + count)..][..1 + count];
-            seen[row * (1 + count)] = std::mem::replace(positive, weights[0]);
+            seen[row * (1 + count)] = std::mem::replace(&mut positives[0], weights[0]);
             seen[row * (1 + count) + 1..][..count].copy_from_slice(negatives);
             negatives.copy_from_slice(&weights[1..]);
             0.0
@@ -118,8 +118,8 @@ fn few(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
         |touched: &Touched, table: &evaluator::Matrix| touched.rows.iter().flat_map(|&row| table.row(row as usize).to_vec()).collect();
     few.users.values = rows(&plan.users, &case.tables.users);
     few.items.values = rows(&plan.items, &case.tables.items);
-    few.step(&plan, |_, _, _| 0.0);
-    let (positives, negatives) = few.scores(&plan);
+    few.step(&plan, |_| 0.0);
+    let Scored { positives, negatives, .. } = few.scored(&plan);
     let scores =
         positives.iter().zip(negatives.chunks(count)).flat_map(|(positive, negatives)| [&[*positive], negatives].concat()).collect();
     let weights = || case.weights.chunks(1 + count);
@@ -166,7 +166,8 @@ proptest! {
         let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
         let mut buffers = Sampled::default();
         buffers.score(vectors, batch, count, |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]));
-        let (positives, negatives) = buffers.scores();
+        let Scored { ids, positives, negatives } = buffers.scored();
+        prop_assert_eq!(ids, scored(&case));
         let rows = || case.weights.chunks(1 + count);
         let weighed = Weighed {
             losses: vec![1.0; case.users.len()],

@@ -1,0 +1,209 @@
+//! What a loss keeps of its own: its numbers, and the model that it is trained against.
+
+use super::rival::Rival;
+use crate::{
+    Learning, Optimizer,
+    gradient::RowGradients,
+    loss::{Column, Learned, Motion, Of, Start},
+    optimizer::{Moments, Stepper},
+    sampler::{Purpose, Stream},
+    scoring::Batch,
+};
+use evaluator::Matrix;
+
+/// The columns of a loss, in its order, and its adversary.
+pub(super) struct Own {
+    columns: Vec<Kept>,
+    pub(super) rival: Option<Rival>,
+}
+
+/// One column, and what moves it where it is learned.
+struct Kept {
+    column: Column,
+    /// `[users, 1]`, `[items, 1]` or `[k, 1]`
+    numbers: Matrix,
+    learned: Option<Moving>,
+    gradients: RowGradients,
+    /// Rows of a batch that gave each number something to remember.
+    counts: Vec<u32>,
+}
+
+struct Moving {
+    how: Learned,
+    moments: Moments,
+    stepper: Stepper,
+}
+
+impl Own {
+    /// As at first.
+    pub(super) fn new(learning: &Learning, users: usize, items: usize) -> Self {
+        let kept = |(at, column): (usize, Column)| Kept::new(column, (users, items), (at as u32, learning.seed), &learning.optimizer);
+        let rival = learning.loss.adversary().map(|adversary| Rival::new(adversary, &learning.optimizer, (users, items), learning.seed));
+        Self { columns: learning.loss.columns().into_iter().enumerate().map(kept).collect(), rival }
+    }
+
+    /// The numbers that belong to a batch: `[B]`, `[B, P]` or `[k]` each.
+    pub(super) fn of(&self, batch: Batch) -> Vec<Vec<f32>> {
+        let numbers = |kept: &Kept| match kept.rows(batch) {
+            Some(rows) => rows.iter().map(|&row| kept.numbers.values[row as usize]).collect(),
+            None => kept.numbers.values.clone(),
+        };
+        self.columns.iter().map(numbers).collect()
+    }
+
+    /// Moves what is learned by the derivatives of the mean loss of a batch.
+    pub(super) fn learn(&mut self, batch: Batch, derivatives: &[Vec<f32>]) {
+        for (kept, derivatives) in self.columns.iter_mut().zip(derivatives) {
+            kept.learn(batch, derivatives);
+        }
+    }
+
+    /// Takes what is to be remembered, one list `[B]` for each column that remembers or sums, in their order.
+    pub(super) fn remember(&mut self, batch: Batch, values: &[Vec<f32>]) {
+        let remembering = self.columns.iter_mut().filter(|kept| matches!(kept.column.motion, Motion::Remembered | Motion::Summed));
+        for (kept, values) in remembering.zip(values) {
+            kept.remember(batch, values);
+        }
+    }
+
+    /// The first place that is not finite.
+    pub(super) fn not_finite(&self) -> Option<String> {
+        let broken = |kept: &&Kept| kept.numbers.values.iter().any(|value| !value.is_finite());
+        let column = self.columns.iter().find(broken).map(|kept| format!("the loss's own `{}`", kept.column.name));
+        column.or_else(|| self.rival.as_ref().and_then(Rival::not_finite))
+    }
+
+    /// Goes on after so many steps.
+    pub(super) fn restart(&mut self, optimizer: &Optimizer, steps: u64) {
+        for moving in self.columns.iter_mut().filter_map(|kept| kept.learned.as_mut()) {
+            moving.stepper = Stepper::new(&optimizer.faster(moving.how.rate), steps);
+        }
+        self.rival.iter_mut().for_each(|rival| rival.restart(optimizer, steps));
+    }
+
+    /// Steps made.
+    pub(super) fn steps(&self) -> u64 {
+        let of_columns = self.columns.iter().find_map(|kept| kept.learned.as_ref()).map(|moving| moving.stepper.steps);
+        of_columns.or(self.rival.as_ref().map(Rival::steps)).unwrap_or(0)
+    }
+
+    /// Everything that the next epoch needs, by name.
+    pub(super) fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
+        let mut state = Vec::new();
+        for Kept { column, numbers, learned, .. } in &mut self.columns {
+            state.push((column.name.to_owned(), &mut numbers.values));
+            if let Some(Moving { moments, .. }) = learned {
+                state.push((format!("{}.first", column.name), &mut moments.first));
+                state.push((format!("{}.second", column.name), &mut moments.second));
+            }
+        }
+        state.extend(self.rival.iter_mut().flat_map(Rival::state));
+        state
+    }
+}
+
+impl Kept {
+    fn new(column: Column, (users, items): (usize, usize), (at, seed): (u32, u64), optimizer: &Optimizer) -> Self {
+        let rows = match column.of {
+            Of::Users => users,
+            Of::Items => items,
+            Of::Whole(length) => length,
+        };
+        let values = match column.start {
+            Start::Same(start) => vec![start; rows],
+            Start::Uniform(bound) => {
+                let mut stream = Stream::new(seed, Purpose::Own, 0, at, 0);
+                (0..rows).map(|_| (2.0 * stream.fraction() as f32 - 1.0) * bound).collect()
+            }
+        };
+        let numbers = Matrix { rows, dim: 1, values };
+        let learned = match column.motion {
+            Motion::Learned(how) => {
+                let stepper = Stepper::new(&optimizer.faster(how.rate), 0);
+                Some(Moving { how, moments: Moments::new(&numbers, false), stepper })
+            }
+            _ => None,
+        };
+        Self { gradients: RowGradients::new(rows, 1), counts: vec![0; rows], column, numbers, learned }
+    }
+
+    /// Which numbers belong to the rows of a batch; `None` when all do.
+    fn rows<'a>(&self, batch: Batch<'a>) -> Option<&'a [u32]> {
+        match self.column.of {
+            Of::Users => Some(batch.users),
+            Of::Items => Some(batch.positives),
+            Of::Whole(_) => None,
+        }
+    }
+
+    fn learn(&mut self, batch: Batch, derivatives: &[f32]) {
+        let rows = self.rows(batch);
+        let Self { numbers, learned: Some(Moving { how, moments, stepper }), gradients, .. } = self else { return };
+        let sign = if how.ascends { -1.0 } else { 1.0 };
+        gradients.clear();
+        for (at, derivative) in derivatives.iter().enumerate() {
+            gradients.add(rows.map_or(at, |rows| rows[at] as usize), &[sign * derivative]);
+        }
+        stepper.move_table(numbers, moments, gradients);
+        stepper.finish_step();
+        numbers.values.iter_mut().for_each(|value| *value = value.clamp(how.bounds.0, how.bounds.1));
+    }
+
+    fn remember(&mut self, batch: Batch, values: &[f32]) {
+        let Some(rows) = self.rows(batch) else { return };
+        let sums = self.column.motion == Motion::Summed;
+        for (&row, value) in rows.iter().zip(values) {
+            let (number, count) = (&mut self.numbers.values[row as usize], &mut self.counts[row as usize]);
+            *number = if sums || *count > 0 { *number + value } else { *value };
+            *count += 1;
+        }
+        for &row in rows {
+            let count = std::mem::take(&mut self.counts[row as usize]);
+            if count > 1 && !sums {
+                self.numbers.values[row as usize] /= count as f32;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(motion: Motion) -> Kept {
+        let column = Column { name: "test", of: Of::Users, start: Start::Same(5.0), motion };
+        Kept::new(column, (4, 2), (0, 1), &serde_json::from_str(r#"{"adam": {"learning_rate": 0.1}}"#).unwrap())
+    }
+
+    #[test]
+    fn a_user_with_several_rows_remembers_their_mean() {
+        let mut kept = kept(Motion::Remembered);
+        kept.remember(Batch { users: &[2, 0, 2], positives: &[0, 0, 1] }, &[1.0, 7.0, 2.0]);
+        assert_eq!(kept.numbers.values, [7.0, 5.0, 1.5, 5.0]);
+        kept.remember(Batch { users: &[2], positives: &[0] }, &[9.0]);
+        assert_eq!(kept.numbers.values, [7.0, 5.0, 9.0, 5.0]);
+    }
+
+    #[test]
+    fn sums_grow() {
+        let mut kept = kept(Motion::Summed);
+        kept.remember(Batch { users: &[2, 0, 2], positives: &[0, 0, 1] }, &[1.0, 7.0, 2.0]);
+        assert_eq!(kept.numbers.values, [12.0, 5.0, 8.0, 5.0]);
+    }
+
+    /// Adam's first step is the learning rate against the sign of the gradient; here the sum of a user's rows.
+    #[test]
+    fn learned_numbers_go_down_or_up_the_gradient_within_bounds() {
+        let step = |how: Learned| {
+            let mut kept = kept(Motion::Learned(how));
+            kept.learn(Batch { users: &[1, 3, 1], positives: &[0, 0, 1] }, &[3.0, -1.0, -2.0]);
+            kept.numbers.values
+        };
+        let near =
+            |found: Vec<f32>, expected: [f32; 4]| assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        near(step(Learned::default()), [5.0, 4.9, 5.0, 5.1]);
+        near(step(Learned { ascends: true, ..Learned::default() }), [5.0, 5.1, 5.0, 4.9]);
+        near(step(Learned { rate: 2.0, ..Learned::default() }), [5.0, 4.8, 5.0, 5.2]);
+        near(step(Learned { bounds: (0.0, 5.05), ..Learned::default() }), [5.0, 4.9, 5.0, 5.05]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The second model of a loss with an adversary: it scores the same draws, and moves up the loss's gradient.
+
+use crate::{
+    Optimizer,
+    backbone::{Init, Normal},
+    gradient::RowGradients,
+    loss::Adversary,
+    optimizer::{Moments, Stepper},
+    scoring::{Batch, Sampled, Vectors, Weighed},
+    tables::Tables,
+};
+
+/// Its tables, and what moves them.
+pub(super) struct Rival {
+    adversary: Adversary,
+    tables: Tables,
+    moments: [Moments; 2],
+    stepper: Stepper,
+    gradients: [RowGradients; 2],
+    sampled: Sampled,
+}
+
+/// Its parameters are drawn from another seed than the model's.
+const OTHER_SEED: u64 = 1 << 63;
+
+impl Rival {
+    /// Fresh.
+    pub(super) fn new(adversary: Adversary, optimizer: &Optimizer, (users, items): (usize, usize), seed: u64) -> Self {
+        let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, seed ^ OTHER_SEED);
+        Self {
+            moments: [&tables.users, &tables.items].map(|table| Moments::new(table, false)),
+            gradients: [&tables.users, &tables.items].map(|table| RowGradients::new(table.rows, table.dim)),
+            stepper: Stepper::new(&optimizer.at(adversary.learning_rate), 0),
+            sampled: Sampled::default(),
+            adversary,
+            tables,
+        }
+    }
+
+    fn vectors(&self) -> Vectors<'_> {
+        Vectors { users: &self.tables.users, items: &self.tables.items, similarity: self.adversary.similarity }
+    }
+
+    /// The scores of a batch's negatives, `[B, N]`.
+    pub(super) fn score(&mut self, batch: Batch, negatives: usize, draw: impl Fn(usize, u32, &mut [u32]) + Sync) -> Vec<f32> {
+        let mut sampled = std::mem::take(&mut self.sampled);
+        sampled.score(self.vectors(), batch, negatives, draw);
+        self.sampled = sampled;
+        self.sampled.scored().negatives
+    }
+
+    /// Moves it up, by the derivatives of the mean loss by its scores of the same batch, `[B, N]`.
+    pub(super) fn ascend(&mut self, batch: Batch, derivatives: &[f32]) {
+        let weighed = Weighed {
+            losses: vec![0.0; batch.users.len()],
+            positives: vec![0.0; batch.positives.len()],
+            negatives: derivatives.iter().map(|derivative| -derivative).collect(),
+        };
+        let mut sampled = std::mem::take(&mut self.sampled);
+        sampled.backward(self.vectors(), &weighed);
+        let Self { tables, moments: [of_users, of_items], stepper, gradients: [users, items], adversary, .. } = self;
+        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: adversary.similarity };
+        sampled.collect(vectors, batch, users, items);
+        self.sampled = sampled;
+        stepper.move_table(&mut tables.users, of_users, users);
+        stepper.move_table(&mut tables.items, of_items, items);
+        stepper.finish_step();
+    }
+
+    /// Goes on after so many steps.
+    pub(super) fn restart(&mut self, optimizer: &Optimizer, steps: u64) {
+        self.stepper = Stepper::new(&optimizer.at(self.adversary.learning_rate), steps);
+    }
+
+    /// Steps made.
+    pub(super) fn steps(&self) -> u64 {
+        self.stepper.steps
+    }
+
+    /// The first place that is not finite.
+    pub(super) fn not_finite(&self) -> Option<String> {
+        self.tables.not_finite().map(|place| format!("{place} of the adversary"))
+    }
+
+    /// Everything that the next epoch needs, by name.
+    pub(super) fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
+        let Self { tables, moments: [users, items], .. } = self;
+        let state = [
+            ("adversary.users", &mut tables.users.values),
+            ("adversary.users.first", &mut users.first),
+            ("adversary.users.second", &mut users.second),
+            ("adversary.items", &mut tables.items.values),
+            ("adversary.items.first", &mut items.first),
+            ("adversary.items.second", &mut items.second),
+        ];
+        state.into_iter().map(|(name, values)| (name.to_owned(), values)).collect()
+    }
+}
