@@ -113,6 +113,8 @@ pub(crate) struct Sampled {
     items: Prepared,
     rows_of_task: usize,
     tasks: Vec<Task>,
+    /// Whether negatives of weight 0 were left aside by the sampler and are not part of the loss: they cost nothing then.
+    drops_zeros: bool,
 }
 
 /// Some rows of the batch. A row holds its positives first, then its negatives.
@@ -126,12 +128,19 @@ struct Task {
     /// Scores; after weighing, the derivatives of the loss by them.
     scores: Vec<f32>,
     losses: Vec<f32>,
+    /// What a row has of its width after weighing: what was dropped is gone, and the rest stands at its front.
+    kept: Vec<usize>,
     query_gradients: Vec<f32>,
     entries: Vec<Entry>,
     bucket_ends: Vec<u32>,
 }
 
 impl Sampled {
+    /// Buffers of a sampler that leaves some of what it draws aside, or of one that does not.
+    pub(crate) fn new(drops_zeros: bool) -> Self {
+        Self { drops_zeros, ..Self::default() }
+    }
+
     /// Draws the negatives of every row and scores them: `draw(row, user, negatives)`.
     pub(crate) fn score(&mut self, vectors: Vectors, batch: Batch, negatives: usize, draw: impl Fn(usize, u32, &mut [u32]) + Sync) {
         self.prepare(vectors, batch, negatives);
@@ -156,10 +165,11 @@ impl Sampled {
 
     /// Takes the loss of each row and its derivatives by the scores; returns the sum of the losses.
     pub(crate) fn backward(&mut self, vectors: Vectors, weighed: &Weighed) -> f64 {
-        let (queries, prepared) = (&self.queries, &self.items);
+        let (queries, prepared, drops) = (&self.queries, &self.items, self.drops_zeros);
         self.tasks.par_iter_mut().for_each(|task| {
             for at in 0..task.losses.len() {
                 task.set_weights(at, weighed);
+                task.keep(at, drops);
                 task.query_gradient(at, vectors, queries, prepared);
             }
             task.sort_entries(vectors.items.rows);
@@ -176,7 +186,7 @@ impl Sampled {
         weigh: impl Fn(Row) -> f32 + Sync,
     ) -> f64 {
         self.prepare(vectors, batch, negatives);
-        let (queries, prepared) = (&self.queries, &self.items);
+        let (queries, prepared, drops) = (&self.queries, &self.items, self.drops_zeros);
         self.tasks.par_iter_mut().for_each(|task| {
             for at in 0..task.losses.len() {
                 task.draw_row(at, batch, &draw);
@@ -184,6 +194,7 @@ impl Sampled {
                 let (positives, negatives) = task.scores[at * task.width..][..task.width].split_at_mut(task.list);
                 let ids = &task.ids[at * task.width..][..task.width];
                 task.losses[at] = weigh(Row { at: task.first_row + at, ids, positives, negatives });
+                task.keep(at, drops);
                 task.query_gradient(at, vectors, queries, prepared);
             }
             task.sort_entries(vectors.items.rows);
@@ -208,6 +219,7 @@ impl Sampled {
             task.ids.resize(rows * width, 0);
             task.scores.resize(rows * width, 0.0);
             task.losses.resize(rows, 0.0);
+            task.kept.resize(rows, 0);
             task.query_gradients.resize(rows * dim, 0.0);
         }
     }
@@ -297,10 +309,26 @@ impl Task {
         self.losses[at] = weighed.losses[row];
     }
 
+    /// Says how much of a row counts: all of it, or its positives and the negatives that have a weight, which move to the front.
+    fn keep(&mut self, at: usize, drops: bool) {
+        self.kept[at] = self.width;
+        if drops {
+            let row = at * self.width..(at + 1) * self.width;
+            let (ids, weights, mut kept) = (&mut self.ids[row.clone()], &mut self.scores[row], self.list);
+            for from in self.list..weights.len() {
+                if weights[from] != 0.0 {
+                    (ids[kept], weights[kept]) = (ids[from], weights[from]);
+                    kept += 1;
+                }
+            }
+            self.kept[at] = kept;
+        }
+    }
+
     fn query_gradient(&mut self, at: usize, vectors: Vectors, queries: &Prepared, items: &Prepared) {
         let (row, dim) = (self.first_row + at, vectors.items.dim);
-        let ids = &self.ids[at * self.width..][..self.width];
-        let weights = &self.scores[at * self.width..][..self.width];
+        let ids = &self.ids[at * self.width..][..self.kept[at]];
+        let weights = &self.scores[at * self.width..][..self.kept[at]];
         let gradient = &mut self.query_gradients[at * dim..][..dim];
         gradient.fill(0.0);
         weighted_sum(items.vectors(&vectors.items.values), ids, weights, gradient);
@@ -312,8 +340,9 @@ impl Task {
     fn sort_entries(&mut self, items: usize) {
         self.bucket_ends.clear();
         self.bucket_ends.resize(items.div_ceil(BUCKET), 0);
-        for &id in &self.ids {
-            self.bucket_ends[(id >> BUCKET_BITS) as usize] += 1;
+        let rows = || self.ids.chunks_exact(self.width).zip(self.scores.chunks_exact(self.width)).zip(&self.kept);
+        for ((ids, _), &kept) in rows() {
+            ids[..kept].iter().for_each(|id| self.bucket_ends[(id >> BUCKET_BITS) as usize] += 1);
         }
         let mut start = 0;
         for end in &mut self.bucket_ends {
@@ -321,9 +350,9 @@ impl Task {
         }
         // In order first: entries are then written into lines that are in the cache.
         self.entries.clear();
-        self.entries.resize(self.ids.len(), Entry::default());
-        for (at, (ids, weights)) in self.ids.chunks_exact(self.width).zip(self.scores.chunks_exact(self.width)).enumerate() {
-            for (&id, &weight) in ids.iter().zip(weights) {
+        self.entries.resize(start as usize, Entry::default());
+        for (at, ((ids, weights), &kept)) in rows().enumerate() {
+            for (&id, &weight) in ids[..kept].iter().zip(weights) {
                 let end = &mut self.bucket_ends[(id >> BUCKET_BITS) as usize];
                 self.entries[*end as usize] = Entry::new(self.first_row + at, id, weight);
                 *end += 1;

@@ -185,6 +185,41 @@ proptest! {
     }
 
     #[test]
+    fn dropping_negatives_of_weight_zero_changes_nothing_but_what_is_touched(mut case in cases(), zeros in prop::collection::vec(any::<bool>(), 1..50)) {
+        let width = 1 + case.negatives.len() / case.users.len();
+        for (at, weight) in case.weights.iter_mut().enumerate().filter(|(at, _)| at % width > 0) {
+            *weight = if zeros[at % zeros.len()] { 0.0 } else { *weight };
+        }
+        let vectors = Vectors { users: &case.tables.users, items: &case.tables.items, similarity: Similarity::Cosine };
+        let batch = Batch { users: &case.users, positives: &case.positives };
+        let gradients = |drops: bool| {
+            let mut users = RowGradients::new(case.tables.users.rows, case.tables.users.dim);
+            let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
+            let mut sampled = Sampled::new(drops);
+            sampled.step(
+                (vectors, batch, width - 1),
+                |row, _, ids| ids.copy_from_slice(&case.negatives[row * (width - 1)..][..width - 1]),
+                |Row { at, positives, negatives, .. }| {
+                    positives[0] = case.weights[at * width];
+                    negatives.copy_from_slice(&case.weights[at * width + 1..][..width - 1]);
+                    0.0
+                },
+            );
+            sampled.collect(vectors, batch, &mut users, &mut items);
+            let touched = items.touched().to_vec();
+            (touched, users.fill().to_vec(), items.fill().to_vec())
+        };
+        let ((all, users, items), (kept, fewer_users, fewer_items)) = (gradients(false), gradients(true));
+        assert_close("users", &fewer_users, &users);
+        assert_close("items", &fewer_items, &items);
+        let mut expected = vec![false; all.len()];
+        for (&id, &weight) in scored(&case).iter().zip(&case.weights) {
+            expected[id as usize] |= weight != 0.0;
+        }
+        prop_assert_eq!(kept, expected);
+    }
+
+    #[test]
     fn bits_do_not_depend_on_the_number_of_threads(case in cases()) {
         let with = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| sampled(&case, Similarity::Cosine));
         prop_assert_eq!(with(1), with(3));
