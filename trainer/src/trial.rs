@@ -1,6 +1,6 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler, scoring::LARGEST_BATCH};
+use crate::{Backbone, Loss, Optimizer, Sampler, sampler::Rule, scoring::LARGEST_BATCH};
 use evaluator::MetricAt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -78,21 +78,55 @@ impl Trial {
 }
 
 impl Learning {
+    /// Items that are drawn and scored for each positive; `None` when nothing is drawn and every item is scored.
+    pub fn candidates(&self) -> Option<usize> {
+        self.sampler.candidates(self.training.batch_size)
+    }
+
+    /// Negatives that the loss sees of each positive; `None` when it sees every item.
+    pub fn negatives(&self) -> Option<usize> {
+        self.sampler.negatives(self.training.batch_size)
+    }
+
     fn check(&self) -> Result<(), String> {
         self.loss.check()?;
         self.sampler.check()?;
         self.optimizer.check()?;
         self.training.check()?;
-        if let (Some(reason), None) = (self.loss.needs_draws(), self.sampler.negatives()) {
+        self.sampler.check_batch(self.training.batch_size)?;
+        if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
             return Err(format!("the sampler `all` draws nothing, and {reason}"));
         }
-        match (self.loss.quantiles(), self.sampler.negatives()) {
+        self.check_rule()?;
+        match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
                 "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",
                 schedule.cutoff, schedule.cutoff
             )),
             _ => Ok(()),
         }
+    }
+}
+
+impl Learning {
+    /// Whether the loss can have what the sampler's rule and pool give.
+    fn check_rule(&self) -> Result<(), String> {
+        let rule = self.sampler.rule(0);
+        let rule = rule.as_ref();
+        if rule.is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
+            return Err(
+                "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
+                        have no weights in it: take one of bpr, bce, mse and ccl, or a sampler that keeps some of its candidates"
+                    .to_owned(),
+            );
+        }
+        let lists = self.loss.list().is_some();
+        if lists && (rule.is_some_and(Rule::needs_positive) || self.sampler.is_in_batch()) {
+            return Err(
+                "the sampler looks at the one positive of a pair, and the rows of the loss are users with several positives".to_owned()
+            );
+        }
+        Ok(())
     }
 }
 

@@ -15,10 +15,13 @@ pub(super) struct Batches<'a> {
     train: &'a Interactions,
     items: usize,
     sampler: sampler::Prepared<'a>,
+    rule: Option<sampler::Rule>,
     /// What a row is.
     rows: Rows,
     /// The rows' numbers in the order of the epoch.
     order: Vec<u32>,
+    /// The positives of the pairs in this order, where draws look at those of the batch; else empty.
+    positives: Vec<u32>,
 }
 
 /// What stands in a row of a batch.
@@ -43,8 +46,10 @@ impl<'a> Batches<'a> {
             train,
             items: dataset.items(),
             sampler: sampler.map_err(|error| Error::Impossible(error.to_string()))?,
+            rule: learning.sampler.rule(dataset.items()),
             rows,
             order: Vec::new(),
+            positives: Vec::new(),
         })
     }
 
@@ -55,6 +60,10 @@ impl<'a> Batches<'a> {
         self.order.extend(0..self.len() as u32);
         for at in (1..self.order.len()).rev() {
             self.order.swap(at, stream.below(at as u32 + 1) as usize);
+        }
+        if self.sampler.needs_positives() {
+            self.positives.clear();
+            self.positives.extend(self.order.iter().map(|&pair| self.train.items()[pair as usize]));
         }
     }
 
@@ -117,17 +126,47 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Draws the negatives of a row of a step.
-    pub(super) fn draw(&self, (epoch, step, row): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        self.sampler.draw(&mut Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32), user, ids, None);
+    /// Draws the candidates of a row of a step.
+    pub(super) fn draw(&self, (epoch, step, place): (u32, u32, usize), user: u32, ids: &mut [u32]) {
+        let mut stream = Stream::new(self.seed, Purpose::Negatives, epoch, step, place as u32);
+        let positives = self.positives.chunks(self.batch_size).nth(step as usize - 1).unwrap_or_default();
+        self.sampler.draw(&mut stream, sampler::Row { user, place, positives }, ids, None);
     }
 
-    /// Masks what stands for no item in the scores of a row: the places of a list that the user has no positives for.
-    pub(super) fn mask(&self, user: u32, _ids: &[u32], positives: &mut [f32], _negatives: &mut [f32]) {
+    /// What the sampler makes of its candidates' scores.
+    pub(super) fn rule(&self) -> Option<&sampler::Rule> {
+        self.rule.as_ref()
+    }
+
+    /// The random numbers of the rule in a row of a step.
+    pub(super) fn choices(&self, (epoch, step, row): (u32, u32, usize)) -> Stream {
+        Stream::new(self.seed, Purpose::Choices, epoch, step, row as u32)
+    }
+
+    /// Masks what stands for no item in the scores of a row: the places of a list that the user has no positives for, and candidates that
+    /// are the row's own positive. Returns whether no candidate is left.
+    pub(super) fn mask(&self, user: u32, ids: &[u32], positives: &mut [f32], negatives: &mut [f32]) -> bool {
         if positives.len() > 1 {
             let has = self.train.row(user as usize).len().min(positives.len());
             positives[has..].fill(MASKED);
         }
+        if !self.sampler.needs_positives() {
+            return false;
+        }
+        let mut left = 0;
+        for (score, id) in negatives.iter_mut().zip(&ids[positives.len()..]) {
+            if *id == ids[0] {
+                *score = MASKED;
+            } else {
+                left += 1;
+            }
+        }
+        left == 0
+    }
+
+    /// The log-probabilities of some items for a user.
+    pub(super) fn log_probabilities_of(&self, user: u32, ids: &[u32], out: &mut [f32]) {
+        self.sampler.log_probabilities(user, ids, out);
     }
 
     /// The log-probabilities of the items of a step's rows, `[B, P + N]`: those of the positives, were they none, and of the negatives.
@@ -157,8 +196,10 @@ mod tests {
             train: &train,
             items: 4,
             sampler: prepared(),
+            rule: None,
             rows: Rows::Pairs(Vec::new()),
             order: Vec::new(),
+            positives: Vec::new(),
         };
         let [own, drawn] = batches.log_probabilities(&[2, 0], &[3, 1, 2, 1, 2, 3]);
         let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();

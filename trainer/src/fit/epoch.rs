@@ -53,7 +53,7 @@ impl Learner<'_> {
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted.
     fn draws_ahead(&self) -> Option<usize> {
-        let count = self.learning.sampler.negatives()?;
+        let count = self.learning.candidates()?;
         let batch = self.learning.training.batch_size as usize;
         (batch * (1 + count) < self.dataset.items()).then_some(count)
     }
@@ -70,7 +70,7 @@ impl Learner<'_> {
         let mut first = None;
         for phase in self.learning.loss.phases(at.0) {
             self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
-            let total = self.gradients((batches, batch), &draw, phase, whole)?;
+            let total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
             self.check_loss(at, total)?;
             if phase.moves_model {
                 self.move_model(whole);
@@ -103,9 +103,9 @@ impl Learner<'_> {
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses. What the loss has of its own moves at once.
     fn gradients(
         &mut self,
+        (at, phase): ((u32, u32), Phase),
         (batches, batch): (&Batches, Batch),
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        phase: Phase,
         whole: &mut Whole,
     ) -> Result<f64> {
         let Self { learning, dataset, parameters, encoder, quantiles, own, .. } = self;
@@ -113,8 +113,8 @@ impl Learner<'_> {
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
-        let weigher = Weigher { loss: &learning.loss, batches, users: batch.users, quantiles };
-        match (learning.sampler.negatives(), learning.loss.fused()) {
+        let weigher = Weigher::new(&learning.loss, batches, at, batch.users, quantiles);
+        match (learning.candidates(), weigher.fused()) {
             (None, _) => {
                 let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
                 catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))

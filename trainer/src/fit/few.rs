@@ -34,7 +34,7 @@ impl Learner<'_> {
     /// Trains every pair once; returns the sum of the losses.
     pub(super) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut FewRows) -> Result<f64> {
         let FewRows { few, plans, next } = rows;
-        let negatives = self.learning.sampler.negatives().expect("few rows are drawn");
+        let negatives = self.learning.candidates().expect("few rows are drawn");
         let plan = |step: u32, plan: &mut Plan| {
             plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
         };
@@ -61,7 +61,7 @@ impl Learner<'_> {
             || stepper.current(&plan.users.rows, &parameters.users, user_moments, &mut few.users.values),
             || stepper.current(&plan.items.rows, &parameters.items, item_moments, &mut few.items.values),
         );
-        let total = self.weigh(batches, plan, few)?;
+        let total = self.weigh(at, batches, plan, few)?;
         self.check_loss(at, total)?;
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
@@ -74,9 +74,9 @@ impl Learner<'_> {
     }
 
     /// Turns scores into the derivatives of the mean loss by them; returns the sum of the losses.
-    fn weigh(&self, batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
-        let weigher = Weigher { loss: &self.learning.loss, batches, users: plan.users(), quantiles: self.quantiles() };
-        match weigher.loss.fused() {
+    fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
+        let weigher = Weigher::new(&self.learning.loss, batches, at, plan.users(), self.quantiles());
+        match weigher.fused() {
             Some(fused) => Ok(few.step(plan, |row| weigher.row(fused, row))),
             None => {
                 few.step(plan, |_| 0.0);

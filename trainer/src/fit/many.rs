@@ -24,13 +24,13 @@ pub(super) struct ManyRows {
 }
 
 impl ManyRows {
-    pub(super) fn new(dim: usize) -> Self {
+    pub(super) fn new(dim: usize, drops_zeros: bool) -> Self {
         Self {
             user_ids: Vec::new(),
             positives: Vec::new(),
             touched: Touched::default(),
             users: Matrix { rows: 0, dim, values: Vec::new() },
-            sampled: Sampled::default(),
+            sampled: Sampled::new(drops_zeros),
         }
     }
 
@@ -79,10 +79,10 @@ impl Learner<'_> {
         let ManyRows { user_ids, positives, touched, users, sampled } = many;
         let vectors = Vectors { users, items: &self.parameters.items, similarity: self.learning.loss.similarity() };
         let batch = Batch { users: &touched.locals, positives };
-        let count = self.learning.sampler.negatives().expect("items are drawn");
+        let count = self.learning.candidates().expect("items are drawn");
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
-        let weigher = Weigher { loss: &self.learning.loss, batches, users: user_ids, quantiles: self.quantiles() };
-        match weigher.loss.fused() {
+        let weigher = Weigher::new(&self.learning.loss, batches, (epoch, step), user_ids, self.quantiles());
+        match weigher.fused() {
             Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row))),
             None => {
                 sampled.score(vectors, batch, count, draw);

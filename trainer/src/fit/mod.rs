@@ -17,6 +17,7 @@ mod formula;
 mod learner;
 mod many;
 mod memory;
+mod narrowed;
 mod outcome;
 mod own;
 mod path;

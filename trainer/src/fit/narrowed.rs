@@ -1,6 +1,6 @@
 //! What a hard sampler's rule leaves of the candidates of a step's rows.
 
-use crate::sampler::rule::Choice;
+use crate::sampler::Choice;
 use rayon::prelude::*;
 
 /// The chosen candidates of all rows, as many in each.

@@ -19,6 +19,8 @@ pub(super) struct Shape {
     pub(super) few_items: bool,
     by_row: bool,
     sampled: bool,
+    /// Whether the sampler leaves some of its candidates aside.
+    narrows: bool,
 }
 
 impl Shape {
@@ -28,10 +30,11 @@ impl Shape {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = by_row && learning.loss.is_by_row();
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
-        let sampled = learning.sampler.negatives().is_some();
+        let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
-        let few_items = learning.sampler.negatives().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
-        Self { few_users: sampled && few(batch, users), few_items, by_row, sampled }
+        let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
+        let narrows = learning.candidates() > learning.negatives();
+        Self { narrows, few_users: sampled && few(batch, users), few_items, by_row, sampled }
     }
 
     /// Whether a step draws from an item table most of whose rows it touches, and whose vectors are its rows.
@@ -64,9 +67,9 @@ impl Path {
             return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
         }
         if shape.many_items() {
-            return Self::Many(Box::new(ManyRows::new(dim)));
+            return Self::Many(Box::new(ManyRows::new(dim, shape.narrows)));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
-        Self::Whole(Box::new(Whole { users, items, sampled: Sampled::default(), catalogue: Catalogue::default() }))
+        Self::Whole(Box::new(Whole { users, items, sampled: Sampled::new(shape.narrows), catalogue: Catalogue::default() }))
     }
 }

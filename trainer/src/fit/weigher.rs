@@ -3,21 +3,29 @@
 use super::{
     batches::Batches,
     formula::{self, Derivatives, Rows},
+    narrowed::Narrowed,
 };
 use crate::{
     Loss, Result,
     loss::Fused,
-    scoring::{Row, Scored},
+    sampler::Choice,
+    scoring::{MASKED, Row, Scored, Weighed},
 };
 use rayon::prelude::*;
+use std::{borrow::Cow, cell::RefCell};
 
 /// What the rows of a step are weighed by.
 #[derive(Clone, Copy)]
 pub(super) struct Weigher<'a> {
     pub(super) loss: &'a Loss,
     pub(super) batches: &'a Batches<'a>,
+    /// The epoch and the step.
+    pub(super) at: (u32, u32),
     /// `[B]`
     pub(super) users: &'a [u32],
+    /// The place in the batch of the first of these rows, and what derivatives are multiplied by: a step's loss is the mean of its rows'.
+    pub(super) first: usize,
+    pub(super) scale: f32,
     /// Of all users, for losses that have them.
     pub(super) quantiles: Option<&'a [f32]>,
 }
@@ -33,43 +41,126 @@ pub(super) struct Extra<'a> {
     pub(super) relations: [Option<&'a [f32]>; 3],
 }
 
-impl Weigher<'_> {
+thread_local! {
+    /// What a rule leaves of a row, its chosen scores and the log-probabilities of its draws.
+    static CHOSEN: RefCell<(Choice, Vec<f32>, Vec<f32>)> = RefCell::default();
+}
+
+impl<'a> Weigher<'a> {
+    /// Of all rows of a step.
+    pub(super) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: (u32, u32), users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
+        Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles }
+    }
+
+    /// The loss on plain slices, where it has a twin that takes what the sampler gives.
+    pub(super) fn fused(&self) -> Option<Fused> {
+        self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights())
+    }
+
     /// One row by the fused loss: scores to derivatives, in place; returns the row's loss.
     pub(super) fn row(&self, fused: Fused, row: Row) -> f32 {
         let user = self.users[row.at];
-        self.batches.mask(user, row.ids, row.positives, row.negatives);
+        if self.batches.mask(user, row.ids, row.positives, row.negatives) {
+            return nothing(row);
+        }
         let quantile = self.quantiles.map_or(0.0, |quantiles| quantiles[user as usize]);
+        if self.batches.rule().is_some() {
+            return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
+        }
         let (loss, derivative) = fused.row(row.positives[0], row.negatives, quantile);
-        row.positives[0] = derivative * self.scale();
-        row.negatives.iter_mut().for_each(|weight| *weight *= self.scale());
+        row.positives[0] = derivative * self.scale;
+        row.negatives.iter_mut().for_each(|weight| *weight *= self.scale);
+        loss
+    }
+
+    /// The same with those candidates alone that the sampler's rule chooses.
+    fn narrow_row(&self, fused: Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
+        self.choose(row.at, &row, draws, choice);
+        scores.clear();
+        scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
+        let (loss, derivative) = match self.weighs() {
+            true => fused.weighted_row(row.positives[0], scores, &choice.weights),
+            false => fused.row(row.positives[0], scores, quantile),
+        };
+        row.positives[0] = derivative * self.scale;
+        row.negatives.fill(0.0);
+        choice.places.iter().zip(scores).for_each(|(&place, weight)| row.negatives[place as usize] = *weight * self.scale);
         loss
     }
 
     /// All rows of a step by the formula.
     pub(super) fn rows(&self, mut scored: Scored, extra: Extra) -> Result<Derivatives> {
-        let (list, count) = (self.batches.list(), scored.negatives.len() / self.users.len());
-        let rows = self.users.iter().zip(scored.ids.chunks_exact(list + count));
-        for ((&user, ids), (positives, negatives)) in
-            rows.zip(scored.positives.chunks_exact_mut(list).zip(scored.negatives.chunks_exact_mut(count)))
-        {
-            self.batches.mask(user, ids, positives, negatives);
+        let candidates = scored.negatives.len() / self.users.len();
+        let rows = rows_of(&mut scored, self.batches.list(), candidates);
+        let empty: Vec<bool> = rows.map(|row| self.batches.mask(self.users[row.at], row.ids, row.positives, row.negatives)).collect();
+        let narrowed = self.narrow(&scored, candidates);
+        let mut derivatives = self.by_formula(&scored, narrowed.as_ref(), extra)?;
+        if let Some(narrowed) = &narrowed {
+            let Derivatives { scores, adversary, relations: [of_negatives, ..], .. } = &mut derivatives;
+            for values in [&mut scores.negatives, adversary, of_negatives].into_iter().filter(|values| !values.is_empty()) {
+                *values = narrowed.put_back(values);
+            }
         }
-        let log_probabilities = self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.users, &scored.ids));
+        let Weighed { losses, positives, negatives } = &mut derivatives.scores;
+        let rows = losses.iter_mut().zip(positives.chunks_exact_mut(self.batches.list())).zip(negatives.chunks_exact_mut(candidates));
+        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty) {
+            *loss = nothing(Row { at: 0, ids: &[], positives, negatives });
+        }
+        Ok(derivatives)
+    }
+
+    /// The formula on masked scores, of those candidates that are left.
+    fn by_formula(&self, scored: &Scored, narrowed: Option<&Narrowed>, extra: Extra) -> Result<Derivatives> {
+        let mut negatives = left_of(narrowed, &scored.negatives);
+        if let Some(narrowed) = narrowed {
+            negatives.to_mut().iter_mut().zip(&narrowed.weights).for_each(|(score, &weight)| *score = left(*score, weight));
+        }
+        let draws = self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.users, &scored.ids));
+        let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
+        let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
+        let adversary = extra.adversary.map(|scores| left_of(narrowed, scores));
+        let of_negatives = extra.relations[0].map(|scores| left_of(narrowed, scores));
         let quantiles = self.quantiles_of(self.users);
         let rows = Rows {
             positives: &scored.positives,
-            negatives: &scored.negatives,
+            negatives: &negatives,
             items: self.batches.items(),
             phase: extra.phase,
+            weights: narrowed.filter(|_| self.weighs()).map(|narrowed| &narrowed.weights[..]),
             quantiles: quantiles.as_deref(),
-            log_probabilities: log_probabilities.as_ref().map(|[own, drawn]| [&own[..], &drawn[..]]),
-            ranks: extra.ranks,
+            log_probabilities: of_draws.as_ref().map(|(own, drawn)| [&own[..], drawn]),
+            ranks: ranks.as_ref().map(|(own, others)| [*own, others]),
+            estimated_ranks: narrowed.map(|narrowed| &narrowed.ranks[..]),
             columns: extra.columns,
-            adversary: extra.adversary,
-            relations: extra.relations,
-            ..Rows::default()
+            adversary: adversary.as_deref(),
+            relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
-        formula::weigh(self.loss, rows, self.scale())
+        formula::weigh(self.loss, rows, self.scale)
+    }
+
+    /// What the sampler's rule leaves of a step's candidates; `None` where there is none.
+    fn narrow(&self, scored: &Scored, candidates: usize) -> Option<Narrowed> {
+        let (list, width) = (self.batches.list(), self.batches.list() + candidates);
+        let rule = self.batches.rule()?;
+        Some(Narrowed::new([self.users.len(), candidates, rule.chosen(candidates)], |at, choice| {
+            let (mut positives, mut negatives) =
+                (scored.positives[at * list..][..list].to_vec(), scored.negatives[at * candidates..][..candidates].to_vec());
+            let ids = &scored.ids[at * width..][..width];
+            self.choose(at, &Row { at, ids, positives: &mut positives, negatives: &mut negatives }, &mut Vec::new(), choice);
+        }))
+    }
+
+    /// Has the sampler's rule look at a row.
+    fn choose(&self, at: usize, row: &Row, draws: &mut Vec<f32>, choice: &mut Choice) {
+        let Some(rule) = self.batches.rule() else { return };
+        let log_probabilities = (rule.needs_log_probabilities() && !row.ids.is_empty()).then(|| {
+            let ids = &row.ids[row.positives.len()..];
+            draws.resize(ids.len(), 0.0);
+            self.batches.log_probabilities_of(self.users[at], ids, draws);
+            &draws[..]
+        });
+        let mut stream = self.batches.choices((self.at.0, self.at.1, self.first + at));
+        rule.choose(&mut stream, row.positives[0], row.negatives, log_probabilities, choice);
     }
 
     /// Some rows with all items: scores to derivatives, in place; returns the sum of the losses.
@@ -77,18 +168,14 @@ impl Weigher<'_> {
         let list = self.batches.list();
         let users = &self.users[first..][..positives.len() / list];
         let count = scores.len() / users.len();
-        let losses: Vec<f32> = match self.loss.fused() {
+        let losses: Vec<f32> = match self.fused() {
             Some(fused) => {
                 let rows = scores.par_chunks_exact_mut(count).zip(positives.par_chunks_exact_mut(list)).enumerate();
                 rows.map(|(at, (negatives, positives))| self.row(fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
             }
             None => {
-                for (&user, positives) in users.iter().zip(positives.chunks_exact_mut(list)) {
-                    self.batches.mask(user, &[], positives, &mut []);
-                }
-                let quantiles = self.quantiles_of(users);
-                let rows = Rows { positives, negatives: scores, items: count, quantiles: quantiles.as_deref(), ..Rows::default() };
-                let weighed = formula::weigh(self.loss, rows, self.scale())?.scores;
+                let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };
+                let weighed = Self { users, first, ..*self }.rows(scored, Extra::default())?.scores;
                 positives.copy_from_slice(&weighed.positives);
                 scores.copy_from_slice(&weighed.negatives);
                 weighed.losses
@@ -97,12 +184,40 @@ impl Weigher<'_> {
         Ok(losses.iter().map(|&loss| f64::from(loss)).sum())
     }
 
-    /// What every derivative is multiplied by: a step's loss is the mean of its rows'.
-    pub(super) fn scale(&self) -> f32 {
-        1.0 / self.users.len() as f32
+    /// Whether the loss is to weigh its negatives.
+    fn weighs(&self) -> bool {
+        self.loss.weighs_negatives() && self.batches.rule().is_some_and(|rule| rule.weighs())
     }
 
     fn quantiles_of(&self, users: &[u32]) -> Option<Vec<f32>> {
         self.quantiles.map(|quantiles| users.iter().map(|&user| quantiles[user as usize]).collect())
     }
+}
+
+/// Those of values `[B, N]` that a rule has left.
+fn left_of<'a>(narrowed: Option<&Narrowed>, values: &'a [f32]) -> Cow<'a, [f32]> {
+    narrowed.map_or(Cow::Borrowed(values), |narrowed| Cow::Owned(narrowed.take(values)))
+}
+
+/// A chosen score; one without weight stands for no item.
+fn left(score: f32, weight: f32) -> f32 {
+    if weight == 0.0 { MASKED } else { score }
+}
+
+/// A row without negatives costs nothing and moves nothing.
+fn nothing(row: Row) -> f32 {
+    row.positives.fill(0.0);
+    row.negatives.fill(0.0);
+    0.0
+}
+
+/// The rows of what was scored; those of the whole catalogue have no ids.
+fn rows_of(scored: &mut Scored, list: usize, candidates: usize) -> impl Iterator<Item = Row<'_>> {
+    let Scored { ids, positives, negatives } = scored;
+    let all: &[u32] = ids;
+    let rows = positives.chunks_exact_mut(list).zip(negatives.chunks_exact_mut(candidates)).enumerate();
+    rows.map(move |(at, (positives, negatives))| {
+        let ids = all.get(at * (list + candidates)..(at + 1) * (list + candidates)).unwrap_or_default();
+        Row { at, ids, positives, negatives }
+    })
 }

@@ -6,8 +6,8 @@
 
 mod bsl;
 mod ccl;
-mod elementary;
-mod lanes;
+pub(crate) mod elementary;
+pub(crate) mod lanes;
 mod mse;
 mod pairwise;
 mod psl;
@@ -46,6 +46,23 @@ pub enum Fused {
 }
 
 impl Fused {
+    /// Whether it can weigh its negatives.
+    pub fn takes_weights(&self) -> bool {
+        matches!(self, Fused::Bpr)
+    }
+
+    /// The loss of one positive whose negatives count as much as their weights, and its derivative by the positive's score. `negatives` as
+    /// in [`row`](Self::row).
+    ///
+    /// # Panics
+    /// For losses that do not [take weights](Self::takes_weights).
+    pub fn weighted_row(&self, positive: f32, negatives: &mut [f32], weights: &[f32]) -> (f32, f32) {
+        match self {
+            Fused::Bpr => pairwise::weighted_bpr(positive, negatives, weights),
+            _ => unreachable!("only losses that take weights are given some"),
+        }
+    }
+
     /// The loss of one positive and its derivative by the positive's score.
     ///
     /// `negatives` hold scores when called, at least one of them finite, and derivatives of the loss by them afterwards. `quantile` is that

@@ -10,6 +10,19 @@ pub(super) fn bpr(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     (loss as f32, -sum(negatives) as f32)
 }
 
+/// The same, each negative counting as much as its weight.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+pub(super) fn weighted_bpr(positive: f32, negatives: &mut [f32], weights: &[f32]) -> (f32, f32) {
+    let (mut loss, mut derivative) = (0.0, 0.0);
+    for (score, &weight) in negatives.iter_mut().zip(weights) {
+        let (cost, slope) = softplus(*score - positive);
+        *score = slope * weight;
+        loss += f64::from(cost * weight);
+        derivative -= f64::from(*score);
+    }
+    (loss as f32, derivative as f32)
+}
+
 /// The sum of `softplus(s - shift)` over the scores, which become the derivatives.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 fn softplus_sum(scores: &mut [f32], shift: f32) -> f64 {
