@@ -9,7 +9,7 @@ use evaluator::{rank::rank_within, settings::Ties};
 use std::hint::black_box;
 use trainer::{
     Resources, Sampler, Trial,
-    sampler::{Prepared, Purpose, Stream, Uniform},
+    sampler::{Prepared, Purpose, Row, Stream, Uniform},
     train,
 };
 
@@ -35,7 +35,7 @@ fn draw(dataset: &Dataset, repeats: u32) -> Result<()> {
     let sampler = Prepared::new(&Sampler::Uniform(Uniform { negatives: 1_000, replacement: true }), &dataset.train, dataset.items())?;
     let mut ids = vec![0; 1_000];
     for (repeat, user) in (0..repeats).flat_map(|repeat| (0..dataset.users() as u32).map(move |user| (repeat, user))) {
-        sampler.draw(&mut Stream::new(1, Purpose::Negatives, repeat, 0, user), user, &mut ids, None);
+        sampler.draw(&mut Stream::new(1, Purpose::Negatives, repeat, 0, user), Row::alone(user), &mut ids, None);
         black_box(&ids);
     }
     Ok(())

@@ -6,7 +6,7 @@ use benches::interactions;
 use divan::{Bencher, black_box, counter::ItemsCount};
 use trainer::{
     Sampler,
-    sampler::{Prepared, Purpose, Stream, Uniform},
+    sampler::{Prepared, Purpose, Row, Stream, Uniform},
 };
 
 const USERS: usize = 4_096;
@@ -23,7 +23,7 @@ fn uniform(bencher: Bencher, negatives: u32) {
     bencher.counter(ItemsCount::new(USERS * ids.len())).bench_local(|| {
         step += 1;
         for user in 0..USERS as u32 {
-            sampler.draw(&mut Stream::new(1, Purpose::Negatives, 1, step, user), user, black_box(&mut ids), None);
+            sampler.draw(&mut Stream::new(1, Purpose::Negatives, 1, step, user), Row::alone(user), black_box(&mut ids), None);
         }
     });
 }

@@ -78,15 +78,29 @@ impl Trial {
 }
 
 impl Learning {
+    /// Items that are drawn and scored for each positive; `None` when nothing is drawn and every item is scored.
+    pub fn candidates(&self) -> Option<usize> {
+        self.sampler.candidates(self.training.batch_size)
+    }
+
+    /// Negatives that the loss sees of each positive; `None` when it sees every item.
+    pub fn negatives(&self) -> Option<usize> {
+        self.sampler.negatives(self.training.batch_size)
+    }
+
     fn check(&self) -> Result<(), String> {
         self.loss.check()?;
         self.sampler.check()?;
         self.optimizer.check()?;
         self.training.check()?;
-        if let (Some(reason), None) = (self.loss.needs_draws(), self.sampler.negatives()) {
+        self.sampler.check_batch(self.training.batch_size)?;
+        if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
             return Err(format!("the sampler `all` draws nothing, and {reason}"));
         }
-        match (self.loss.quantiles(), self.sampler.negatives()) {
+        if let (Some(reason), Some(_)) = (self.sampler.needs_pairs(), self.loss.list()) {
+            return Err(format!("the loss has rows of users with several positives, which the sampler cannot have: {reason}"));
+        }
+        match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
                 "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",
                 schedule.cutoff, schedule.cutoff

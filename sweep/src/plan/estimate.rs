@@ -60,7 +60,7 @@ fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: us
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {
     let (pairs, epochs) = (manifest.train as u64, u64::from(learning.training.epochs));
     // Of a positive: its own and its negatives'; every item where the sampler takes all.
-    let scores = learning.sampler.negatives().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
+    let scores = learning.candidates().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
     let steps = epochs * pairs.div_ceil(u64::from(learning.training.batch_size.max(1)));
     Estimate { steps, scores: epochs * pairs * scores, ..Estimate::default() }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Learning, Result,
-    sampler::{self, Purpose, Stream},
+    sampler::{self, Purpose, Row, Stream},
     scoring::MASKED,
 };
 use dataset::{Dataset, Interactions};
@@ -19,6 +19,8 @@ pub(super) struct Batches<'a> {
     rows: Rows,
     /// The rows' numbers in the order of the epoch.
     order: Vec<u32>,
+    /// The item of each in this order, where draws look at the batch's positives; else empty.
+    positives: Vec<u32>,
 }
 
 /// What stands in a row of a batch.
@@ -45,6 +47,7 @@ impl<'a> Batches<'a> {
             sampler: sampler.map_err(|error| Error::Impossible(error.to_string()))?,
             rows,
             order: Vec::new(),
+            positives: Vec::new(),
         })
     }
 
@@ -55,6 +58,10 @@ impl<'a> Batches<'a> {
         self.order.extend(0..self.len() as u32);
         for at in (1..self.order.len()).rev() {
             self.order.swap(at, stream.below(at as u32 + 1) as usize);
+        }
+        if self.sampler.needs_positives() {
+            self.positives.clear();
+            self.positives.extend(self.order.iter().map(|&pair| self.train.items()[pair as usize]));
         }
     }
 
@@ -117,9 +124,15 @@ impl<'a> Batches<'a> {
         }
     }
 
+    /// The positives of a step's pairs, where draws look at them.
+    fn positives(&self, step: u32) -> &[u32] {
+        self.positives.chunks(self.batch_size).nth(step as usize - 1).unwrap_or_default()
+    }
+
     /// Draws the negatives of a row of a step.
     pub(super) fn draw(&self, (epoch, step, row): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        self.sampler.draw(&mut Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32), user, ids, None);
+        let mut stream = Stream::new(self.seed, Purpose::Negatives, epoch, step, row as u32);
+        self.sampler.draw(&mut stream, Row { user, place: row, positives: self.positives(step) }, ids, None);
     }
 
     /// Masks what stands for no item in the scores of a row: the places of a list that the user has no positives for.
@@ -159,6 +172,7 @@ mod tests {
             sampler: prepared(),
             rows: Rows::Pairs(Vec::new()),
             order: Vec::new(),
+            positives: Vec::new(),
         };
         let [own, drawn] = batches.log_probabilities(&[2, 0], &[3, 1, 2, 1, 2, 3]);
         let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();

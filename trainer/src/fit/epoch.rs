@@ -53,7 +53,7 @@ impl Learner<'_> {
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted.
     fn draws_ahead(&self) -> Option<usize> {
-        let count = self.learning.sampler.negatives()?;
+        let count = self.learning.candidates()?;
         let batch = self.learning.training.batch_size as usize;
         (batch * (1 + count) < self.dataset.items()).then_some(count)
     }
@@ -114,7 +114,7 @@ impl Learner<'_> {
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
         let weigher = Weigher { loss: &learning.loss, batches, users: batch.users, quantiles };
-        match (learning.sampler.negatives(), learning.loss.fused()) {
+        match (learning.candidates(), learning.loss.fused()) {
             (None, _) => {
                 let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
                 catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))

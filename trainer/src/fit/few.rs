@@ -34,7 +34,7 @@ impl Learner<'_> {
     /// Trains every pair once; returns the sum of the losses.
     pub(super) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut FewRows) -> Result<f64> {
         let FewRows { few, plans, next } = rows;
-        let negatives = self.learning.sampler.negatives().expect("few rows are drawn");
+        let negatives = self.learning.candidates().expect("few rows are drawn");
         let plan = |step: u32, plan: &mut Plan| {
             plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
         };

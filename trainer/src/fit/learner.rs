@@ -140,8 +140,8 @@ impl<'a> Learner<'a> {
             self.encoder.encode(&self.parameters, Wanted::default());
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
-            let (train, sampler, seed) = (&self.dataset.train, &self.learning.sampler, self.learning.seed);
-            quantiles::update(quantiles, schedule, vectors, train, sampler, (seed, epoch))
+            let (train, candidates, seed) = (&self.dataset.train, self.learning.candidates(), self.learning.seed);
+            quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch))
                 .map_err(|error| Error::Impossible(error.to_string()))?;
         }
         Ok(())

@@ -79,7 +79,7 @@ impl Learner<'_> {
         let ManyRows { user_ids, positives, touched, users, sampled } = many;
         let vectors = Vectors { users, items: &self.parameters.items, similarity: self.learning.loss.similarity() };
         let batch = Batch { users: &touched.locals, positives };
-        let count = self.learning.sampler.negatives().expect("items are drawn");
+        let count = self.learning.candidates().expect("items are drawn");
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
         let weigher = Weigher { loss: &self.learning.loss, batches, users: user_ids, quantiles: self.quantiles() };
         match weigher.loss.fused() {

@@ -71,7 +71,7 @@ fn propagation(sizes: Sizes) -> u64 {
 /// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
 fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
     let batch = u64::from(learning.training.batch_size).min(sizes.train);
-    (batch, learning.sampler.negatives().map_or(sizes.items, |negatives| 1 + negatives as u64))
+    (batch, learning.candidates().map_or(sizes.items, |negatives| 1 + negatives as u64))
 }
 
 /// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
@@ -96,6 +96,6 @@ fn whole(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
-    let of_score = if learning.sampler.negatives().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
+    let of_score = if learning.candidates().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
     gradients + vectors + batch * scores * of_score
 }

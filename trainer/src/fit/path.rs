@@ -28,9 +28,9 @@ impl Shape {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = by_row && learning.loss.is_by_row();
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
-        let sampled = learning.sampler.negatives().is_some();
+        let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
-        let few_items = learning.sampler.negatives().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
+        let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
         Self { few_users: sampled && few(batch, users), few_items, by_row, sampled }
     }
 

@@ -3,23 +3,23 @@
 use crate::{
     Sampler,
     loss::quantile::{QuantileSchedule, Quantiles, kth_largest},
-    sampler::{self, Purpose, Stream, Uniform},
+    sampler::{self, Purpose, Row, Stream, Uniform},
     scoring::{Vectors, reduce_lists},
 };
 use dataset::Interactions;
 
-/// Sets each user's quantile from all its train items and as many fresh uniform negatives as the sampler draws; from the whole
-/// catalogue under the `all` sampler, and where the sampler draws as many as there are.
+/// Sets each user's quantile from all its train items and as many fresh uniform negatives as the sampler draws
+/// candidates; from the whole catalogue where it draws none, or as many as there are.
 pub(super) fn update(
     quantiles: &mut Quantiles,
     schedule: QuantileSchedule,
     vectors: Vectors,
     train: &Interactions,
-    sampler: &Sampler,
+    candidates: Option<usize>,
     (seed, epoch): (u64, u32),
 ) -> Result<(), sampler::Error> {
     let items = vectors.items.rows;
-    let fresh = match sampler.negatives() {
+    let fresh = match candidates {
         Some(negatives) => Some((
             negatives,
             sampler::Prepared::new(&Sampler::Uniform(Uniform { negatives: negatives as u32, replacement: true }), train, items)?,
@@ -35,7 +35,7 @@ pub(super) fn update(
             ids.extend_from_slice(positives);
             ids.resize(positives.len() + negatives, 0);
             let mut stream = Stream::new(seed, Purpose::Quantiles, epoch, 0, user as u32);
-            uniform.draw(&mut stream, user as u32, &mut ids[positives.len()..], None);
+            uniform.draw(&mut stream, Row::alone(user as u32), &mut ids[positives.len()..], None);
         }
     };
     reduce_lists(vectors, &mut quantiles.values, list, |scores| kth_largest(scores, schedule.cutoff as usize));
@@ -49,15 +49,14 @@ mod tests {
     use evaluator::Similarity;
 
     /// Ten items with scores 0.0, 0.1, ... 0.9 for one user that has items 3 and 8.
-    fn third_largest(negatives: u32) -> f32 {
+    fn third_largest(negatives: usize) -> f32 {
         let mut tables = Tables::zeros(1, 10, 1);
         tables.users.values[0] = 1.0;
         tables.items.values = (0..10).map(|item| item as f32 / 10.0).collect();
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: Similarity::Dot };
         let train = Interactions::from_pairs(1, [(0, 3), (0, 8)].into_iter());
-        let sampler = Sampler::Uniform(Uniform { negatives, replacement: true });
         let mut quantiles = Quantiles::new(1);
-        update(&mut quantiles, QuantileSchedule { cutoff: 3, every: 1 }, vectors, &train, &sampler, (1, 1)).unwrap();
+        update(&mut quantiles, QuantileSchedule { cutoff: 3, every: 1 }, vectors, &train, Some(negatives), (1, 1)).unwrap();
         quantiles.values[0]
     }
 

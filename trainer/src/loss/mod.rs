@@ -251,6 +251,6 @@ fn cosine() -> Similarity {
 }
 
 /// The error of a temperature or a weight that is none.
-fn check_above_zero(key: &str, value: f64) -> std::result::Result<(), String> {
+pub(crate) fn check_above_zero(key: &str, value: f64) -> std::result::Result<(), String> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(format!("{key} is {value}: expected a finite number above 0")) }
 }

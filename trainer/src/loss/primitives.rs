@@ -5,7 +5,7 @@
 use candle_core::{CpuStorage, CustomOp1, D, Layout, Result, Shape, Tensor, cpu_backend::unary_map};
 
 /// Scores below this stand for no item.
-pub(super) const MASKED_BELOW: f64 = -1e29;
+pub(crate) const MASKED_BELOW: f64 = -1e29;
 
 /// `log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))`, elementwise.
 pub fn softplus(x: &Tensor) -> Result<Tensor> {

@@ -1,6 +1,7 @@
-//! Where negatives come from. Each sampler states its proposal and returns ids and log-probabilities.
+//! Where negatives come from: a pool of candidates, and for hard samplers a rule on their scores.
+//!
+//! The pool states its proposal and returns ids and log-probabilities. The rule keeps some of the candidates, or weighs them.
 
-use dataset::Interactions;
 use serde::{Deserialize, Serialize};
 
 mod alias;
@@ -8,19 +9,25 @@ mod all;
 mod complement;
 mod distinct;
 mod error;
+mod in_batch;
+mod pool;
 mod popularity;
+mod prepared;
+pub(crate) mod rule;
 pub mod stream;
 mod uniform;
 
 pub use all::All;
 pub use error::Error;
+pub use in_batch::InBatch;
+pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
+pub use prepared::{Prepared, Row};
+pub use rule::{Choice, Dns, DnsMn, Pris, Rule, Softmax, SoftmaxV, Variance, Warp};
 pub use stream::{Purpose, Stream};
 pub use uniform::Uniform;
 
 pub(crate) use distinct::some_of;
-
-use complement::Complement;
 
 /// `samplers` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +39,20 @@ pub enum Sampler {
     Uniform(Uniform),
     /// By the items' train counts.
     Popularity(Popularity),
+    /// The positives of the batch's other rows.
+    InBatch(InBatch),
+    /// The candidate of the highest score (DNS).
+    Dns(Dns),
+    /// The M candidates of the highest scores (DNS(M, N)).
+    DnsMn(DnsMn),
+    /// By the softmax of the candidates' scores.
+    Softmax(Softmax),
+    /// By the softmax of the candidates' losses, its temperature set by their variance (Softmax-v).
+    SoftmaxV(SoftmaxV),
+    /// By the softmax of the candidates' scores, corrected for how they are drawn (PRIS).
+    Pris(Pris),
+    /// The first candidate that violates the margin (WARP).
+    Warp(Warp),
 }
 
 impl Sampler {
@@ -40,19 +61,90 @@ impl Sampler {
     /// # Errors
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> Result<(), String> {
+        let (pool, count) = self.draws();
+        pool.check(self.count_key(), count)?;
         match self {
-            Sampler::All(_) => Ok(()),
-            Sampler::Uniform(settings) => check_negatives(settings.negatives),
-            Sampler::Popularity(settings) => settings.check(),
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Dns(_) | Sampler::Pris(_) => {
+                Ok(())
+            }
+            Sampler::DnsMn(settings) => settings.check(),
+            Sampler::Softmax(settings) => settings.check(),
+            Sampler::SoftmaxV(settings) => settings.check(),
+            Sampler::Warp(settings) => settings.check(),
         }
     }
 
-    /// Negatives drawn for each positive; `None` when nothing is drawn and every item is scored.
-    pub fn negatives(&self) -> Option<usize> {
+    /// Whether the values fit batches of so many pairs.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    pub fn check_batch(&self, batch_size: u32) -> Result<(), String> {
+        let (pool, count) = self.draws();
+        pool.check_batch(self.count_key(), count, batch_size)
+    }
+
+    /// The pool, and how many candidates are drawn from it where a number is given.
+    pub(crate) fn draws(&self) -> (Pool, Option<u32>) {
         match self {
-            Sampler::All(_) => None,
-            Sampler::Uniform(settings) => Some(settings.negatives as usize),
-            Sampler::Popularity(settings) => Some(settings.negatives as usize),
+            Sampler::All(settings) => (Pool::All(settings.clone()), None),
+            Sampler::Uniform(Uniform { negatives, replacement }) => {
+                (Pool::Uniform(UniformPool { replacement: *replacement }), Some(*negatives))
+            }
+            Sampler::Popularity(Popularity { negatives, exponent }) => {
+                (Pool::Popularity(PopularityPool { exponent: *exponent }), Some(*negatives))
+            }
+            Sampler::InBatch(settings) => (Pool::InBatch(InBatchPool {}), settings.negatives),
+            Sampler::Dns(settings) => (settings.pool.clone(), settings.candidates),
+            Sampler::DnsMn(settings) => (settings.pool.clone(), settings.candidates),
+            Sampler::Softmax(settings) => (settings.pool.clone(), settings.candidates),
+            Sampler::SoftmaxV(settings) => (settings.pool.clone(), settings.candidates),
+            Sampler::Pris(settings) => (settings.pool.clone(), settings.candidates),
+            Sampler::Warp(settings) => (Pool::default(), Some(settings.candidates)),
+        }
+    }
+
+    /// What the number of candidates is called: they are the negatives where there is no rule.
+    fn count_key(&self) -> &'static str {
+        match self {
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => "negatives",
+            _ => "candidates",
+        }
+    }
+
+    /// Items that are drawn and scored for each positive; `None` when nothing is drawn and every item is scored.
+    pub fn candidates(&self, batch_size: u32) -> Option<usize> {
+        let (pool, count) = self.draws();
+        pool.width(count, batch_size)
+    }
+
+    /// Negatives that the loss sees of each positive; `None` when it sees every item.
+    pub fn negatives(&self, batch_size: u32) -> Option<usize> {
+        let candidates = self.candidates(batch_size);
+        match self.rule(0) {
+            None => candidates,
+            Some(rule) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
+        }
+    }
+
+    /// Why the rows of a batch must be pairs, for samplers that cannot have users with lists of positives.
+    pub fn needs_pairs(&self) -> Option<&'static str> {
+        match (self.draws().0, self.rule(0)) {
+            (Pool::InBatch(_), _) => Some("in-batch negatives are the positives of pairs"),
+            (_, Some(rule)) if rule.needs_positive() => Some("its rule looks at the score of one positive"),
+            _ => None,
+        }
+    }
+
+    /// What is done with the candidates' scores, in a catalogue of so many items; `None` where all candidates are negatives.
+    pub fn rule(&self, items: usize) -> Option<Rule> {
+        match self {
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => None,
+            Sampler::Dns(_) => Some(Rule::Dns),
+            Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),
+            Sampler::Softmax(settings) => Some(Rule::Softmax(settings.rule())),
+            Sampler::SoftmaxV(settings) => Some(Rule::SoftmaxV(settings.rule())),
+            Sampler::Pris(_) => Some(Rule::Pris),
+            Sampler::Warp(settings) => Some(Rule::Warp(settings.rule(items))),
         }
     }
 }
@@ -60,99 +152,12 @@ impl Sampler {
 /// More negatives for each positive are taken for a slip: their scores would not fit in memory.
 const MOST_NEGATIVES: u32 = 1 << 20;
 
-fn check_negatives(negatives: u32) -> Result<(), String> {
+fn check_negatives(key: &str, negatives: u32) -> Result<(), String> {
     match negatives {
         1..=MOST_NEGATIVES => Ok(()),
-        0 => Err("negatives is 0: expected at least 1".to_owned()),
-        _ => Err(format!("negatives is {negatives}: expected at most {MOST_NEGATIVES}; the sampler `all` takes every item")),
+        0 => Err(format!("{key} is 0: expected at least 1")),
+        _ => Err(format!("{key} is {negatives}: expected at most {MOST_NEGATIVES}; `all` takes every item")),
     }
-}
-
-/// A sampler with what it needs of a dataset, ready to draw from any thread.
-#[derive(Clone, Debug)]
-pub struct Prepared<'a> {
-    train: &'a Interactions,
-    items: u32,
-    proposal: Proposal,
-}
-
-#[derive(Clone, Debug)]
-enum Proposal {
-    All,
-    Uniform { replacement: bool },
-    Popularity(popularity::Proposal),
-}
-
-impl<'a> Prepared<'a> {
-    /// Prepares to draw negatives for the users of `train`, who may be given any of `items` items but their own.
-    ///
-    /// # Errors
-    /// When a user with train items has no possible negative, or fewer than are drawn without replacement.
-    pub fn new(sampler: &Sampler, train: &'a Interactions, items: usize) -> Result<Self, Error> {
-        let (proposal, drawable) = match sampler {
-            Sampler::All(_) => (Proposal::All, items),
-            Sampler::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
-            Sampler::Popularity(settings) => {
-                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent);
-                let drawable = proposal.drawable();
-                (Proposal::Popularity(proposal), drawable)
-            }
-        };
-        let distinct = match sampler {
-            Sampler::Uniform(Uniform { negatives, replacement: false }) => *negatives as usize,
-            _ => 1,
-        };
-        check_users(train, items, drawable, distinct)?;
-        let items = u32::try_from(items).expect("ids of items are u32");
-        Ok(Self { train, items, proposal })
-    }
-
-    /// Draws the negatives of one row: `ids [N]`, and the log-probability of each draw, `[N]`, when asked for.
-    ///
-    /// The numbers depend on the stream alone. The sampler `all` draws nothing and leaves both as they are.
-    pub fn draw(&self, rng: &mut Stream, user: u32, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        let complement = Complement::new(self.train.row(user as usize), self.items);
-        match &self.proposal {
-            Proposal::All => {}
-            Proposal::Uniform { replacement } => uniform::draw(complement, *replacement, rng, ids, log_probabilities),
-            Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
-        }
-    }
-
-    /// Those of several items, in the order of `ids`.
-    pub(crate) fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
-        let complement = Complement::new(self.train.row(user as usize), self.items);
-        match &self.proposal {
-            Proposal::Popularity(proposal) => proposal.log_probabilities(complement, ids, out),
-            _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
-        }
-    }
-
-    /// The log-probability of any item at one draw for the user. That of a train item of the user, which is never drawn, is the one it
-    /// would have as another item: its weight over that of the possible negatives. The sampler `all` takes every item, which is 0.
-    pub fn log_probability(&self, user: u32, item: u32) -> f32 {
-        let complement = Complement::new(self.train.row(user as usize), self.items);
-        match &self.proposal {
-            Proposal::All => 0.0,
-            Proposal::Uniform { .. } => uniform::log_probability(complement),
-            Proposal::Popularity(proposal) => proposal.log_probability(complement, item),
-        }
-    }
-}
-
-/// Whether each user with train items has at least `distinct` negatives among `drawable` items that hold all of the user's own.
-fn check_users(train: &Interactions, items: usize, drawable: usize, distinct: usize) -> Result<(), Error> {
-    let available = |user: &usize| drawable - train.row(*user).len();
-    let trained = || (0..train.users()).filter(|&user| !train.row(user).is_empty());
-    if let Some(user) = trained().find(|user| available(user) == 0) {
-        let count = trained().filter(|user| available(user) == 0).count();
-        return Err(Error::NoNegatives { count, user: user as u32, positives: train.row(user).len(), items });
-    }
-    if let Some(user) = trained().find(|user| available(user) < distinct) {
-        let count = trained().filter(|user| available(user) < distinct).count();
-        return Err(Error::TooFewNegatives { count, user: user as u32, available: available(&user), negatives: distinct });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! `a` is 1 unless given; word2vec's is 0.75. Releases draw the user's positives too, or weigh by `log(1 + c)`; here positives are left out
 //! and `q` is renormalised. Items that no user has in train are never drawn, whatever the exponent.
 
-use super::{Stream, alias::Alias, check_negatives, complement::Complement};
+use super::{Stream, alias::Alias, complement::Complement};
 use serde::{Deserialize, Serialize};
 
 /// `popularity` in a sweep file.
@@ -20,17 +20,14 @@ pub struct Popularity {
     pub exponent: f64,
 }
 
-fn one() -> f64 {
+pub(super) fn one() -> f64 {
     1.0
 }
 
-impl Popularity {
-    pub(super) fn check(&self) -> Result<(), String> {
-        check_negatives(self.negatives)?;
-        match self.exponent {
-            exponent if (0.0..=10.0).contains(&exponent) => Ok(()),
-            exponent => Err(format!("exponent is {exponent}: expected a number from 0 to 10")),
-        }
+pub(super) fn check_exponent(exponent: f64) -> Result<(), String> {
+    match exponent {
+        exponent if (0.0..=10.0).contains(&exponent) => Ok(()),
+        exponent => Err(format!("exponent is {exponent}: expected a number from 0 to 10")),
     }
 }
 

@@ -75,6 +75,12 @@ impl Stream {
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
+
+    /// A number between 0 and 1 that is neither, an odd multiple of 2^-53: its logarithm, and that of its complement, are finite.
+    #[inline]
+    pub(super) fn open_fraction(&mut self) -> f64 {
+        ((self.bits() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
+    }
 }
 
 /// One to one, and a change of one bit changes half of them.

@@ -1,6 +1,7 @@
 //! What every sampler promises: its frequencies, never a train item, the same numbers whatever the order of calls.
 
 use super::*;
+use dataset::Interactions;
 use proptest::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::collections::BTreeSet;
@@ -33,7 +34,7 @@ fn frequencies(prepared: &Prepared, user: u32, rows: u32, negatives: usize) -> V
     let mut frequencies = vec![0.0; prepared.items as usize];
     let mut ids = vec![0; negatives];
     for row in 0..rows {
-        prepared.draw(&mut stream(row), user, &mut ids, None);
+        prepared.draw(&mut stream(row), Row::alone(user), &mut ids, None);
         ids.iter().for_each(|&id| frequencies[id as usize] += 1.0);
     }
     frequencies
@@ -41,7 +42,7 @@ fn frequencies(prepared: &Prepared, user: u32, rows: u32, negatives: usize) -> V
 
 /// Chi-square test of frequencies against probabilities, which may have zeros; `variance` is that of one draw over the independent one's.
 #[track_caller]
-fn assert_drawn_from(frequencies: &[f64], probabilities: &[f64], variance: f64) {
+pub(super) fn assert_drawn_from(frequencies: &[f64], probabilities: &[f64], variance: f64) {
     let draws: f64 = frequencies.iter().sum();
     let mut statistic = 0.0;
     for (&found, &probability) in frequencies.iter().zip(probabilities) {
@@ -84,7 +85,7 @@ fn distinct_draws_are_uniform_on_the_complement_and_distinct() {
         // Counts of distinct draws vary less: (m - N) / (m - 1) of m items, hypergeometric.
         assert_drawn_from(&found, &without(&[1.0 / 30.0; 30], &own), f64::from(27 - negatives) / 26.0);
         let mut ids = vec![0; negatives as usize];
-        prepared.draw(&mut stream(0), 0, &mut ids, None);
+        prepared.draw(&mut stream(0), Row::alone(0), &mut ids, None);
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), negatives as usize);
     }
 }
@@ -98,7 +99,7 @@ fn every_set_of_distinct_draws_is_equally_likely() {
     let mut found = [0.0; 6];
     for row in 0..60_000 {
         let mut ids = [0; 2];
-        prepared.draw(&mut stream(row), 0, &mut ids, None);
+        prepared.draw(&mut stream(row), Row::alone(0), &mut ids, None);
         ids.sort_unstable();
         found[sets.iter().position(|set| *set == ids).unwrap()] += 1.0;
     }
@@ -144,7 +145,7 @@ fn popularity_draws_end_for_users_of_the_popular_items() {
     let mut log_probabilities = [0.0; 1];
     let mut ids = [0; 1];
     assert_drawn_from(&frequencies(&prepared, 0, 400, 50), &expected, 1.0);
-    prepared.draw(&mut stream(1), 0, &mut ids, Some(&mut log_probabilities));
+    prepared.draw(&mut stream(1), Row::alone(0), &mut ids, Some(&mut log_probabilities));
     assert!((f64::from(log_probabilities[0]) - expected[ids[0] as usize].ln()).abs() < 1e-6);
 }
 
@@ -156,7 +157,7 @@ fn log_probabilities_are_those_of_the_proposal() {
     let cases = [(uniform(40, true), [1.0 / 3.0, 0.0, 1.0 / 3.0, 1.0 / 3.0]), (popularity(40, 1.0), [10.0 / 11.0, 0.0, 1.0 / 11.0, 0.0])];
     for (sampler, expected) in cases {
         let prepared = Prepared::new(&sampler, &train, 4).unwrap();
-        prepared.draw(&mut stream(3), 0, &mut ids, Some(&mut log_probabilities));
+        prepared.draw(&mut stream(3), Row::alone(0), &mut ids, Some(&mut log_probabilities));
         for (&id, &found) in ids.iter().zip(&log_probabilities) {
             assert!((f64::from(found) - f64::ln(expected[id as usize])).abs() < 1e-6, "{sampler:?}: item {id}, {found}");
             assert_eq!(prepared.log_probability(0, id), found, "{sampler:?}: item {id}");
@@ -208,7 +209,7 @@ proptest! {
         let sampler = [uniform(negatives as u32, true), popularity(negatives as u32, 1.0)][kind as usize].clone();
         let prepared = Prepared::new(&sampler, &train, 40).unwrap();
         let mut ids = vec![0; negatives];
-        prepared.draw(&mut stream(row), 0, &mut ids, None);
+        prepared.draw(&mut stream(row), Row::alone(0), &mut ids, None);
         prop_assert!(ids.iter().all(|id| *id < 40 && !own.contains(id)));
     }
 
@@ -219,7 +220,7 @@ proptest! {
         let prepared = Prepared::new(&sampler, &train, 12).unwrap();
         let drawn = |row: u32| {
             let mut ids = [0; 6];
-            prepared.draw(&mut stream(row), row % 2, &mut ids, None);
+            prepared.draw(&mut stream(row), Row::alone(row % 2), &mut ids, None);
             ids
         };
         let backwards: Vec<_> = rows.iter().rev().map(|&row| drawn(row)).collect();

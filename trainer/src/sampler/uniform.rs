@@ -21,7 +21,7 @@ pub struct Uniform {
     pub replacement: bool,
 }
 
-fn with_replacement() -> bool {
+pub(super) fn with_replacement() -> bool {
     true
 }
 

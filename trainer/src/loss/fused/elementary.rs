@@ -12,7 +12,7 @@ const LN_2_LOW: f32 = -2.121_944_4e-4;
 
 /// `exp(x)` for `x <= 0`, with a relative error below 2e-7; 0 below -87.33; NaN for NaN.
 #[inline(always)]
-pub(super) fn exp_of_negative(x: f32) -> f32 {
+pub(crate) fn exp_of_negative(x: f32) -> f32 {
     let clamped = if x < SMALLEST { SMALLEST } else { x };
     let shifted = clamped * LOG2_E + ROUND;
     let exponent = shifted - ROUND;
@@ -28,7 +28,7 @@ pub(super) fn exp_of_negative(x: f32) -> f32 {
 
 /// `log(1 + y)` for `0 <= y <= 1`, with a relative error below 3e-7; NaN for NaN.
 #[inline(always)]
-pub(super) fn log_of_one_plus(y: f32) -> f32 {
+pub(crate) fn log_of_one_plus(y: f32) -> f32 {
     let z = y / (2.0 + y); // log(1 + y) = 2 artanh(z), z <= 1/3
     let square = z * z;
     let mut sum = 1.0 / 13.0;
@@ -40,7 +40,7 @@ pub(super) fn log_of_one_plus(y: f32) -> f32 {
 
 /// `softplus(x)` and its derivative, `sigmoid(x)`.
 #[inline(always)]
-pub(super) fn softplus(x: f32) -> (f32, f32) {
+pub(crate) fn softplus(x: f32) -> (f32, f32) {
     let small = exp_of_negative(-x.abs());
     let large = if x < 0.0 { 0.0 } else { x };
     let sigmoid = if x < 0.0 { small } else { 1.0 } / (1.0 + small);

@@ -7,7 +7,7 @@ const BLOCK: usize = 64 * LANES;
 
 /// The largest entry; `f32::NEG_INFINITY` of nothing. Does not see NaN.
 #[inline(always)]
-pub(super) fn max(values: &[f32]) -> f32 {
+pub(crate) fn max(values: &[f32]) -> f32 {
     let mut largest = [f32::NEG_INFINITY; LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
@@ -19,7 +19,7 @@ pub(super) fn max(values: &[f32]) -> f32 {
 }
 
 /// What a loop does with each entry. Not a closure, because a closure cannot be told to be inlined.
-pub(super) trait Step {
+pub(crate) trait Step {
     /// What the entry becomes, and what it adds to the sum.
     fn step(&self, value: f32) -> (f32, f32);
 }
@@ -28,7 +28,7 @@ pub(super) trait Step {
 ///
 /// The order of the additions depends on the length of the row alone.
 #[inline(always)]
-pub(super) fn replace_and_sum(values: &mut [f32], step: &impl Step) -> f64 {
+pub(crate) fn replace_and_sum(values: &mut [f32], step: &impl Step) -> f64 {
     let mut total = 0.0;
     for block in values.chunks_mut(BLOCK) {
         let mut sums = [0.0f32; LANES];

@@ -6,8 +6,8 @@
 
 mod bsl;
 mod ccl;
-mod elementary;
-mod lanes;
+pub(crate) mod elementary;
+pub(crate) mod lanes;
 mod mse;
 mod pairwise;
 mod psl;
