@@ -1,6 +1,6 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler, sampler::Rule, scoring::LARGEST_BATCH};
+use crate::{Backbone, Loss, Optimizer, Sampler, scoring::LARGEST_BATCH};
 use evaluator::MetricAt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -111,22 +111,19 @@ impl Learning {
 impl Learning {
     /// Whether the loss can have what the sampler's rule and pool give.
     fn check_rule(&self) -> Result<(), String> {
-        let rule = self.sampler.rule(0);
-        let rule = rule.as_ref();
-        if rule.is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
+        if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
             return Err(
                 "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
                         have no weights in it: take one of bpr, bce, mse and ccl, or a sampler that keeps some of its candidates"
                     .to_owned(),
             );
         }
-        let lists = self.loss.list().is_some();
-        if lists && (rule.is_some_and(Rule::needs_positive) || self.sampler.is_in_batch()) {
-            return Err(
-                "the sampler looks at the one positive of a pair, and the rows of the loss are users with several positives".to_owned()
-            );
+        match (self.sampler.needs_pairs(), self.loss.list()) {
+            (Some(reason), Some(_)) => {
+                Err(format!("the loss has rows of users with several positives, which the sampler cannot have: {reason}"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

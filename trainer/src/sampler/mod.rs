@@ -13,7 +13,7 @@ mod in_batch;
 mod pool;
 mod popularity;
 mod prepared;
-mod rule;
+pub(crate) mod rule;
 pub mod stream;
 mod uniform;
 
@@ -103,11 +103,6 @@ impl Sampler {
         }
     }
 
-    /// Whether candidates are the positives of the batch's other pairs.
-    pub(crate) fn is_in_batch(&self) -> bool {
-        matches!(self.draws().0, Pool::InBatch(_))
-    }
-
     /// What the number of candidates is called: they are the negatives where there is no rule.
     fn count_key(&self) -> &'static str {
         match self {
@@ -128,6 +123,15 @@ impl Sampler {
         match self.rule(0) {
             None => candidates,
             Some(rule) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
+        }
+    }
+
+    /// Why the rows of a batch must be pairs, for samplers that cannot have users with lists of positives.
+    pub fn needs_pairs(&self) -> Option<&'static str> {
+        match (self.draws().0, self.rule(0)) {
+            (Pool::InBatch(_), _) => Some("in-batch negatives are the positives of pairs"),
+            (_, Some(rule)) if rule.needs_positive() => Some("its rule looks at the score of one positive"),
+            _ => None,
         }
     }
 

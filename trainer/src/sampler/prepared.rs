@@ -86,6 +86,14 @@ impl<'a> Prepared<'a> {
         }
     }
 
+    /// Those of several items, in the order of `ids`.
+    pub(crate) fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
+        match &self.proposal {
+            Proposal::Popularity(proposal) => proposal.log_probabilities(self.complement(user), ids, out),
+            _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
+        }
+    }
+
     /// The log-probability of any item at one draw for the user. That of a train item of the user, which is never drawn, is the one it
     /// would have as another item: its weight over that of the possible negatives. The pool `all` takes every item, which is 0.
     pub fn log_probability(&self, user: u32, item: u32) -> f32 {
@@ -94,14 +102,6 @@ impl<'a> Prepared<'a> {
             Proposal::Uniform { .. } => uniform::log_probability(self.complement(user)),
             Proposal::Popularity(proposal) => proposal.log_probability(self.complement(user), item),
             Proposal::InBatch(proposal) => proposal.log_probability(item),
-        }
-    }
-
-    /// Those of several items, in the order of `ids`.
-    pub(crate) fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
-        match &self.proposal {
-            Proposal::Popularity(proposal) => proposal.log_probabilities(self.complement(user), ids, out),
-            _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
 
