@@ -1,0 +1,109 @@
+//! What every loss and every sampler promises in training: it learns, with the same bits for any number of threads and after any resume.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+use support::{RESOURCES, Snapshot, folder, result, tastes, trial};
+use trainer::{Loss, Sampler, Trial, train};
+
+const MF: &str = r#"{"mf": {"dim": 16}}"#;
+const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
+const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6}}"#;
+const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
+const BPR: &str = r#"{"bpr": {}}"#;
+
+/// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
+const LOSSES: [(&str, &str); 13] = [
+    (r#""bce": {}"#, UNIFORM),
+    (r#""gbce": {"calibration": 0.75}"#, UNIFORM),
+    (r#""bpr": {}"#, UNIFORM),
+    (r#""cce": {}"#, UNIFORM),
+    (r#""softmax": {"temperature": 0.2}"#, UNIFORM),
+    (r#""sampled-softmax": {}"#, r#"{"popularity": {"negatives": 20}}"#),
+    (r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}"#, UNIFORM),
+    (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
+    (r#""psl": {"temperature": 0.1}"#, UNIFORM),
+    (r#""psl": {"temperature": 0.1, "surrogate": "relu"}"#, UNIFORM),
+    (r#""ccl": {"margin": 0.4, "negative_weight": 10}"#, UNIFORM),
+    (r#""sparsemax": {}"#, UNIFORM),
+    (r#""mse": {"positive_weight": 5}"#, UNIFORM),
+];
+
+/// Each sampler with a loss that it can serve.
+const SAMPLERS: [(&str, &str); 16] = [
+    (r#""all": {}"#, BPR),
+    (r#""uniform": {"negatives": 20}"#, BPR),
+    (r#""uniform": {"negatives": 20, "replacement": false}"#, BPR),
+    (r#""popularity": {"negatives": 20}"#, BPR),
+    (r#""in-batch": {}"#, r#"{"cce": {}}"#),
+    (r#""in-batch": {"negatives": 10}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""dns": {"candidates": 8}"#, BPR),
+    (r#""dns": {"candidates": 8, "pool": {"in-batch": {}}}"#, BPR),
+    (r#""dns-mn": {"candidates": 20, "negatives": 5}"#, BPR),
+    (r#""dns-mn": {"negatives": 5, "pool": {"all": {}}}"#, r#"{"softmax": {"temperature": 0.2}}"#),
+    (r#""softmax": {"candidates": 20, "temperature": 1.0}"#, r#"{"bce": {}}"#),
+    (r#""softmax": {"candidates": 20, "temperature": 1.0, "negatives": 3}"#, r#"{"cce": {}}"#),
+    (r#""softmax-v": {"candidates": 20, "divergence": 0.1}"#, BPR),
+    (r#""softmax-v": {"candidates": 20, "divergence": 0.1, "pool": {"popularity": {}}}"#, BPR),
+    (r#""pris": {"candidates": 20, "pool": {"popularity": {}}}"#, BPR),
+    (r#""warp": {"candidates": 20}"#, BPR),
+];
+
+/// Every example as a trial on a backbone.
+fn trials(backbone: &str) -> Vec<Trial> {
+    let object = |inside: &str| format!("{{{inside}}}");
+    let losses = LOSSES.iter().map(|(loss, sampler)| trial(backbone, &object(loss), sampler, ADAM));
+    losses.chain(SAMPLERS.iter().map(|(sampler, loss)| trial(backbone, loss, &object(sampler), ADAM))).collect()
+}
+
+/// serde knows every variant: a new kind fails here until it has an example.
+fn assert_complete<T: DeserializeOwned>(examples: &[(&str, &str)]) {
+    let Err(error) = serde_json::from_str::<T>(r#"{"?": {}}"#) else { panic!("`?` is no kind") };
+    let error = error.to_string();
+    let kinds: BTreeSet<&str> = error.split('`').skip(3).step_by(2).collect();
+    let found: BTreeSet<&str> = examples.iter().filter_map(|(example, _)| example.split('"').nth(1)).collect();
+    assert_eq!(found, kinds);
+}
+
+#[test]
+fn every_kind_has_an_example() {
+    assert_complete::<Loss>(&LOSSES);
+    assert_complete::<Sampler>(&SAMPLERS);
+}
+
+/// Popularity ranks all three tastes alike.
+#[test]
+fn every_kind_learns_the_tastes() {
+    let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
+    let run = |name: &str, trial: &Trial| train(trial, &tastes(), &folder(name), &RESOURCES, &mut ()).unwrap().validation.unwrap();
+    let floor = run("kinds floor", &serde_json::from_str(text).unwrap());
+    for trial in [trials(MF), trials(LIGHT_GCN)].concat() {
+        let value = run(&format!("kinds {}", trial.id()), &trial);
+        assert!(value > 1.5 * floor, "{:?}: {value} is not far above {floor}", trial.learning);
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_the_number_of_threads() {
+    for trial in trials(MF) {
+        let results = [1, 3].map(|threads| {
+            let folder = folder(&format!("kinds-{threads}-{}", trial.id()));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap());
+            result(&folder)
+        });
+        assert!(results[0] == results[1], "{:?}", trial.learning);
+    }
+}
+
+#[test]
+fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
+    for trial in trials(MF) {
+        let (whole, killed) = (folder(&format!("kinds-whole-{}", trial.id())), folder(&format!("kinds-killed-{}", trial.id())));
+        train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch: 7, from: &whole, to: &killed }).unwrap();
+        train(&trial, &tastes(), &killed, &RESOURCES, &mut ()).unwrap();
+        assert!(result(&whole) == result(&killed), "{:?}", trial.learning);
+    }
+}
