@@ -23,10 +23,10 @@ pub(super) struct Shape {
 
 impl Shape {
     /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone; the loss must
-    /// be one of rows too.
+    /// be one of rows too, and leave rows as long as they are.
     pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
-        let by_row = by_row && learning.loss.is_by_row();
+        let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
         let sampled = learning.sampler.negatives().is_some();
         let of_pairs = learning.loss.list().is_none();
