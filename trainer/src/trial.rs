@@ -86,6 +86,9 @@ impl Learning {
         if let (Some(reason), None) = (self.loss.needs_draws(), self.sampler.negatives()) {
             return Err(format!("the sampler `all` draws nothing, and {reason}"));
         }
+        if self.loss.needs_estimated_ranks() {
+            return Err("this sampler estimates no rank, and the loss `warp` weighs by one: it needs the sampler `warp`".to_owned());
+        }
         match (self.loss.quantiles(), self.sampler.negatives()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
                 "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",

@@ -1,13 +1,12 @@
 //! Which way a training scores, chosen by its shape alone.
 
-use super::{few::FewRows, many::ManyRows};
+use super::{beside::Beside, few::FewRows, many::ManyRows};
 use crate::{
-    Learning,
+    Learning, Loss,
     gradient::RowGradients,
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
-use evaluator::Similarity;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;
@@ -55,18 +54,20 @@ pub(super) struct Whole {
     pub(super) items: RowGradients,
     pub(super) sampled: Sampled,
     pub(super) catalogue: Catalogue,
+    pub(super) beside: Beside,
 }
 
 impl Path {
-    pub(super) fn new(shape: Shape, parameters: &Tables, similarity: Similarity) -> Self {
+    pub(super) fn new(shape: Shape, parameters: &Tables, loss: &Loss) -> Self {
         let dim = parameters.users.dim;
         if shape.few_items {
-            return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
+            return Self::Few(Box::new(FewRows::new(Few::new(dim, loss.similarity()))));
         }
         if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim)));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
-        Self::Whole(Box::new(Whole { users, items, sampled: Sampled::default(), catalogue: Catalogue::default() }))
+        let (sampled, catalogue, beside) = (Sampled::default(), Catalogue::default(), Beside::new(loss));
+        Self::Whole(Box::new(Whole { users, items, sampled, catalogue, beside }))
     }
 }

@@ -34,14 +34,15 @@ impl Neighbours {
         Self { similarity, ids: Vec::new(), touched: Touched::default(), prepared: Prepared::default(), gradients: Vec::new() }
     }
 
-    /// Similarities `[B, N]` of the rows `anchors [B]` with `others [B, N]`.
-    pub(crate) fn score(&mut self, table: &Matrix, anchors: &[u32], others: &[u32]) -> Vec<f32> {
-        let (dim, count) = (table.dim, others.len() / anchors.len());
+    /// Similarities `[B, N]` of the first of each row of `ids [B, 1 + N]` with the rest.
+    pub(crate) fn score(&mut self, table: &Matrix, ids: &[u32], batch: usize) -> Vec<f32> {
+        let (dim, count) = (table.dim, ids.len() / batch - 1);
+        let rows = || ids.chunks_exact(1 + count);
         self.ids.clear();
-        self.ids.extend(anchors.iter().chain(others));
+        self.ids.extend(rows().map(|row| row[0]).chain(rows().flat_map(|row| &row[1..]).copied()));
         self.touched.find(&self.ids);
         self.prepared.chosen_rows(table, &self.touched.rows, self.similarity);
-        let (vectors, (anchors, others)) = (self.prepared.vectors(&[]), self.touched.locals.split_at(anchors.len()));
+        let (vectors, (anchors, others)) = (self.prepared.vectors(&[]), self.touched.locals.split_at(batch));
         let mut scores = vec![0.0; others.len()];
         let rows = scores.par_chunks_exact_mut(count).zip(others.par_chunks_exact(count)).zip(anchors);
         rows.with_min_len(ROWS).for_each(|((scores, others), &anchor)| {
@@ -178,7 +179,9 @@ mod tests {
 
     fn neighbours(case: &Case, similarity: Similarity) -> [Vec<f32>; 2] {
         let (mut neighbours, mut gradients) = (Neighbours::new(similarity), before(&case.table));
-        let scores = neighbours.score(&case.table, &case.anchors, &case.others);
+        let others = case.others.chunks(case.others.len() / case.anchors.len());
+        let ids: Vec<u32> = case.anchors.iter().zip(others).flat_map(|(&anchor, others)| [&[anchor], others].concat()).collect();
+        let scores = neighbours.score(&case.table, &ids, case.anchors.len());
         neighbours.backward(&case.weights, &mut gradients);
         [scores, gradients.fill().to_vec()]
     }
