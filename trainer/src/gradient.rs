@@ -12,6 +12,11 @@ impl RowGradients {
         Self { dim, values: vec![0.0; rows * dim], touched: vec![false; rows] }
     }
 
+    /// The length of a row.
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
+    }
+
     /// Forgets all rows.
     pub(crate) fn clear(&mut self) {
         self.touched.fill(false);

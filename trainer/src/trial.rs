@@ -97,6 +97,13 @@ impl Learning {
         if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
             return Err(format!("the sampler `all` draws nothing, and {reason}"));
         }
+        if self.loss.needs_estimated_ranks() && !matches!(self.sampler, Sampler::Warp(_)) {
+            return Err("this sampler estimates no rank, and the loss `warp` weighs by one: it needs the sampler `warp`".to_owned());
+        }
+        if self.loss.is_of_the_batch() && !matches!(self.sampler, Sampler::InBatch(_)) {
+            return Err("the loss compares the rows of a batch with each other: it needs the sampler `in-batch`, best with `negatives: 1`"
+                .to_owned());
+        }
         self.check_rule()?;
         match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(

@@ -15,7 +15,7 @@ const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 
 /// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
-const LOSSES: [(&str, &str); 13] = [
+const LOSSES: [(&str, &str); 20] = [
     (r#""bce": {}"#, UNIFORM),
     (r#""gbce": {"calibration": 0.75}"#, UNIFORM),
     (r#""bpr": {}"#, UNIFORM),
@@ -26,6 +26,13 @@ const LOSSES: [(&str, &str); 13] = [
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "surrogate": "relu"}"#, UNIFORM),
+    (r#""psl": {"temperature": 0.1, "whole_batch": true}"#, UNIFORM),
+    (r#""uib": {}"#, UNIFORM),
+    (r#""uib": {"negative_weight": 0.3, "penalty": "hinge"}"#, UNIFORM),
+    (r#""cml": {"margin": 0.5}"#, UNIFORM),
+    (r#""sml": {}"#, UNIFORM),
+    (r#""warp": {}"#, r#"{"warp": {"candidates": 20}}"#),
+    (r#""direct-au": {"uniformity": 0.5}"#, r#"{"in-batch": {"negatives": 1}}"#),
     (r#""ccl": {"margin": 0.4, "negative_weight": 10}"#, UNIFORM),
     (r#""sparsemax": {}"#, UNIFORM),
     (r#""mse": {"positive_weight": 5}"#, UNIFORM),

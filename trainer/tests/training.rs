@@ -6,7 +6,7 @@ mod support;
 use dataset::{Dataset, Interactions};
 use evaluator::Scorer;
 use support::{RESOURCES, Snapshot, folder, result, tastes, trial};
-use trainer::{EpochReport, Error, Observer, Resources, Trial, train};
+use trainer::{EpochReport, Error, Loss, Observer, Resources, Trial, train};
 
 /// Batches so small that a step touches few rows of the tables.
 fn small_batches(trial: Trial) -> Trial {
@@ -21,6 +21,9 @@ const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
 const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}}"#;
 const GBCE: &str = r#"{"gbce": {"calibration": 0.75}}"#;
+const UIB: &str = r#"{"uib": {}}"#;
+const SML: &str = r#"{"sml": {}}"#;
+const DIRECT_AU: &str = r#"{"direct-au": {"uniformity": 0.5}}"#;
 const SAMPLED_SOFTMAX: &str = r#"{"sampled-softmax": {}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const ONE_NEGATIVE: &str = r#"{"uniform": {"negatives": 1}}"#;
@@ -52,13 +55,19 @@ fn every_kind_learns_the_tastes_that_popularity_cannot() {
         r#"{"mse": {"positive_weight": 5}}"#,
         GBCE,
         SAMPLED_SOFTMAX,
+        r#"{"psl": {"temperature": 0.1, "whole_batch": true}}"#,
+        UIB,
+        r#"{"uib": {"negative_weight": 0.3, "penalty": "hinge"}}"#,
+        r#"{"cml": {"margin": 0.5}}"#,
+        SML,
     ];
     let samplers =
         [UNIFORM, r#"{"uniform": {"negatives": 20, "replacement": false}}"#, r#"{"popularity": {"negatives": 20}}"#, r#"{"all": {}}"#];
     for (backbone, optimizer) in [(MF, ADAM), (LIGHT_GCN, ADAM), (MF, r#"{"lazy-adam": {"learning_rate": 0.05}}"#)] {
         for loss in losses {
             for sampler in samplers {
-                if [GBCE, SAMPLED_SOFTMAX].contains(&loss) && sampler == r#"{"all": {}}"# {
+                let kind: Loss = serde_json::from_str(loss).unwrap();
+                if kind.needs_draws().is_some() && sampler == r#"{"all": {}}"# {
                     continue; // refused
                 }
                 let name = format!("learns {backbone} {loss} {sampler} {optimizer}");
@@ -85,7 +94,8 @@ fn small_batches_learn_the_tastes() {
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
     let bpr = small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND));
     let softmax_at_k = |backbone| trial(backbone, SOFTMAX_AT_K, UNIFORM, ADAM);
-    for (kind, trial) in [("mf", softmax_at_k(MF)), ("light-gcn", softmax_at_k(LIGHT_GCN)), ("small", bpr)] {
+    let [uib, sml] = [UIB, SML].map(|loss| trial(MF, loss, UNIFORM, ADAM));
+    for (kind, trial) in [("mf", softmax_at_k(MF)), ("light-gcn", softmax_at_k(LIGHT_GCN)), ("small", bpr), ("uib", uib), ("sml", sml)] {
         for epoch in [2, 7, 11] {
             let (whole, killed) = (folder(&format!("{kind}-{epoch}")), folder(&format!("{kind}-{epoch}-killed")));
             train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch, from: &whole, to: &killed }).unwrap();
@@ -147,6 +157,8 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         ("light-gcn", softmax_at_k(LIGHT_GCN, UNIFORM)),
         ("all", softmax_at_k(MF, r#"{"all": {}}"#)),
         ("small", bpr),
+        ("sml", trial(LIGHT_GCN, SML, UNIFORM, ADAM)),
+        ("direct-au", trial(MF, DIRECT_AU, r#"{"in-batch": {"negatives": 1}}"#, ADAM)),
         ("draws", trial(MF, SAMPLED_SOFTMAX, r#"{"popularity": {"negatives": 20}}"#, ADAM)),
     ];
     for (kind, trial) in trials {

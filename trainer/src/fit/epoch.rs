@@ -51,11 +51,11 @@ impl Learner<'_> {
         Ok(total)
     }
 
-    /// The negatives of a row, when a step draws so few that not every item's vector is wanted.
+    /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among all are not either.
     fn draws_ahead(&self) -> Option<usize> {
         let count = self.learning.candidates()?;
         let batch = self.learning.training.batch_size as usize;
-        (batch * (1 + count) < self.dataset.items()).then_some(count)
+        (batch * (1 + count) < self.dataset.items() && !self.learning.loss.needs_ranks()).then_some(count)
     }
 
     /// One step, which scores the wanted items, in the phases of the loss; returns the sum of the rows' losses in the first.
@@ -109,7 +109,7 @@ impl Learner<'_> {
         whole: &mut Whole,
     ) -> Result<f64> {
         let Self { learning, dataset, parameters, encoder, quantiles, own, .. } = self;
-        let Whole { users, items, sampled, catalogue } = whole;
+        let Whole { users, items, sampled, catalogue, beside } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
@@ -127,10 +127,14 @@ impl Learner<'_> {
             (Some(count), None) => {
                 sampled.score(vectors, batch, count, &draw);
                 let (columns, adversary) = (own.of(batch), own.rival.as_mut().map(|rival| rival.score(batch, count, &draw)));
-                let extra = Extra { phase: phase.number, columns: &columns, adversary: adversary.as_deref(), ..Extra::default() };
-                let derivatives = weigher.rows(sampled.scored(), extra)?;
+                let scored = sampled.scored();
+                let found = beside.find(vectors, batch, &scored.ids);
+                let (ranks, relations) = (found.ranks(), found.relations());
+                let extra = Extra { phase: phase.number, columns: &columns, ranks, adversary: adversary.as_deref(), relations };
+                let derivatives = weigher.rows(scored, extra)?;
                 let total = sampled.backward(vectors, &derivatives.scores);
                 sampled.collect(vectors, batch, users, items);
+                beside.backward(batch, &derivatives.relations, users, items);
                 if phase.moves_own {
                     own.learn(batch, &derivatives.columns);
                     own.remember(batch, &derivatives.remembered);

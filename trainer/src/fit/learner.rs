@@ -67,7 +67,7 @@ impl<'a> Learner<'a> {
             item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
-            work: Some((Batches::new(learning, dataset)?, Path::new(shape, &parameters, learning.loss.similarity()))),
+            work: Some((Batches::new(learning, dataset)?, Path::new(shape, &parameters, &learning.loss))),
             parameters,
         };
         learner.restore()?;

@@ -9,6 +9,7 @@
 //! ```
 
 mod batches;
+mod beside;
 mod closed_form;
 mod curve;
 mod epoch;

@@ -1,13 +1,12 @@
 //! Which way a training scores, chosen by its shape alone.
 
-use super::{few::FewRows, many::ManyRows};
+use super::{beside::Beside, few::FewRows, many::ManyRows};
 use crate::{
-    Learning,
+    Learning, Loss,
     gradient::RowGradients,
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
-use evaluator::Similarity;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;
@@ -25,10 +24,10 @@ pub(super) struct Shape {
 
 impl Shape {
     /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone; the loss must
-    /// be one of rows too.
+    /// be one of rows too, and leave rows as long as they are.
     pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
-        let by_row = by_row && learning.loss.is_by_row();
+        let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
@@ -58,18 +57,20 @@ pub(super) struct Whole {
     pub(super) items: RowGradients,
     pub(super) sampled: Sampled,
     pub(super) catalogue: Catalogue,
+    pub(super) beside: Beside,
 }
 
 impl Path {
-    pub(super) fn new(shape: Shape, parameters: &Tables, similarity: Similarity) -> Self {
+    pub(super) fn new(shape: Shape, parameters: &Tables, loss: &Loss) -> Self {
         let dim = parameters.users.dim;
         if shape.few_items {
-            return Self::Few(Box::new(FewRows::new(Few::new(dim, similarity))));
+            return Self::Few(Box::new(FewRows::new(Few::new(dim, loss.similarity()))));
         }
         if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim, shape.narrows)));
         }
         let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
-        Self::Whole(Box::new(Whole { users, items, sampled: Sampled::new(shape.narrows), catalogue: Catalogue::default() }))
+        let (sampled, catalogue, beside) = (Sampled::new(shape.narrows), Catalogue::default(), Beside::new(loss));
+        Self::Whole(Box::new(Whole { users, items, sampled, catalogue, beside }))
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Weigher<'a> {
         }
         let Weighed { losses, positives, negatives } = &mut derivatives.scores;
         let rows = losses.iter_mut().zip(positives.chunks_exact_mut(self.batches.list())).zip(negatives.chunks_exact_mut(candidates));
-        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty) {
+        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty && !self.loss.is_of_the_batch()) {
             *loss = nothing(Row { at: 0, ids: &[], positives, negatives });
         }
         Ok(derivatives)

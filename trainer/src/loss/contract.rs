@@ -1,7 +1,10 @@
 //! What every loss promises, whatever its formula.
 
 use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
-use super::{Bce, Bpr, Bsl, Cce, Ccl, Correction, Gbce, Loss, Mse, Psl, SampledSoftmax, Softmax, SoftmaxAtK, Sparsemax, Surrogate};
+use super::{
+    Bce, Bpr, Bsl, Cce, Ccl, Cml, Correction, DirectAu, Gbce, Loss, Mse, Penalty, Psl, RankWeight, SampledSoftmax, Sml, Softmax,
+    SoftmaxAtK, Sparsemax, Surrogate, Uib, Warp,
+};
 use candle_core::DType;
 use evaluator::Similarity;
 use proptest::prelude::*;
@@ -20,7 +23,11 @@ pub(super) fn examples() -> Vec<Loss> {
         similarity: Similarity::Cosine,
     };
     let sampled_softmax = |correction| SampledSoftmax { temperature: 0.5, correction, similarity: Similarity::Dot };
-    let psl = |surrogate| Psl { temperature: 0.1, score_temperature: 2.0, surrogate, similarity: Similarity::Cosine };
+    let psl =
+        |surrogate, whole_batch| Psl { temperature: 0.1, score_temperature: 2.0, surrogate, whole_batch, similarity: Similarity::Cosine };
+    let uib = |penalty| Uib { negative_weight: 0.3, penalty, similarity: Similarity::Dot };
+    let warp = |rank_weight| Warp { margin: 1.0, rank_weight, similarity: Similarity::Dot };
+    let distance = Similarity::NegativeSquaredDistance;
     vec![
         Loss::Bce(Bce { similarity: Similarity::Dot }),
         Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
@@ -34,20 +41,40 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::SoftmaxAtK(softmax_at_k(true, false)),
         Loss::SoftmaxAtK(softmax_at_k(false, true)),
         Loss::Bsl(Bsl { positive_temperature: 0.1, negative_temperature: 0.2, similarity: Similarity::Cosine }),
-        Loss::Psl(psl(Surrogate::Tanh)),
-        Loss::Psl(psl(Surrogate::Relu)),
-        Loss::Psl(psl(Surrogate::Atan)),
+        Loss::Psl(psl(Surrogate::Tanh, false)),
+        Loss::Psl(psl(Surrogate::Relu, false)),
+        Loss::Psl(psl(Surrogate::Atan, false)),
+        Loss::Psl(psl(Surrogate::Tanh, true)),
+        Loss::Psl(psl(Surrogate::Relu, true)),
+        Loss::Psl(psl(Surrogate::Atan, true)),
         Loss::Ccl(Ccl { margin: 0.4005, negative_weight: 10.0, similarity: Similarity::Cosine }),
         Loss::Sparsemax(Sparsemax { similarity: Similarity::Dot }),
         Loss::Mse(Mse { positive_weight: 5.0, similarity: Similarity::Dot }),
+        Loss::Uib(uib(Penalty::Softplus)),
+        Loss::Uib(uib(Penalty::Hinge)),
+        Loss::Cml(Cml { margin: 0.5, similarity: distance }),
+        Loss::Sml(Sml { item_weight: 0.01, margin_weight: 10.0, largest_margin: 1.0, similarity: distance }),
+        Loss::Warp(warp(RankWeight::Harmonic)),
+        Loss::Warp(warp(RankWeight::Logarithm)),
+        Loss::DirectAu(DirectAu { uniformity: 0.7, similarity: Similarity::Cosine }),
     ]
 }
 
-/// Whether differences of the loss are its gradient: not where a part is held constant on purpose.
+/// Whether differences of the loss are its gradient everywhere: not where a part is held constant on purpose.
 fn is_gradient_exact(loss: &Loss) -> bool {
     match loss {
         Loss::SoftmaxAtK(settings) => !settings.detach_weight,
+        Loss::Cml(_) => false, // of equally near negatives the first has the gradient alone
         _ => true,
+    }
+}
+
+/// Whether a row's value is of the whole batch on purpose.
+fn is_of_batch(loss: &Loss) -> bool {
+    match loss {
+        Loss::Psl(settings) => settings.whole_batch,
+        Loss::Sml(_) | Loss::DirectAu(_) => true,
+        _ => false,
     }
 }
 
@@ -156,7 +183,7 @@ proptest! {
     #[test]
     fn rows_do_not_see_each_other(scores in prop::collection::vec(-1.0f64..1.0, 12..13), quantiles in prop::collection::vec(-1.0f64..1.0, 3..4)) {
         let negatives: Vec<Vec<f64>> = scores[3..].chunks(3).map(<[f64]>::to_vec).collect();
-        for loss in examples() {
+        for loss in examples().into_iter().filter(|loss| !is_of_batch(loss)) {
             let together = evaluate(&loss, &scores[..3], &negatives, &quantiles);
             for row in 0..3 {
                 let alone = evaluate(&loss, &scores[row..=row], &negatives[row..=row], &quantiles[row..=row]);

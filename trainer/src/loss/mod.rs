@@ -12,9 +12,11 @@ mod bpr;
 mod bsl;
 mod cce;
 mod ccl;
+mod cml;
 mod column;
 #[cfg(test)]
 mod contract;
+mod direct_au;
 pub mod fused;
 mod gbce;
 mod mse;
@@ -24,18 +26,23 @@ mod psl;
 pub mod quantile;
 mod sampled_softmax;
 mod scores;
+mod sml;
 mod softmax;
 mod softmax_at_k;
 mod sparsemax;
 #[cfg(test)]
 mod testing;
+mod uib;
+mod warp;
 
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
 pub use bsl::{Bsl, bsl};
 pub use cce::{Cce, cce};
 pub use ccl::{Ccl, ccl};
+pub use cml::{Cml, cml};
 pub use column::{Column, Learned, Motion, Of, Start};
+pub use direct_au::{DirectAu, direct_au};
 pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
 pub use mse::{Mse, mse};
@@ -44,9 +51,12 @@ pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Pair, Relations, Scores};
+pub use sml::{Sml, Surroundings, sml};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
 pub use sparsemax::{Sparsemax, sparsemax};
+pub use uib::{Penalty, Uib, uib};
+pub use warp::{RankWeight, Warp, warp};
 
 /// `losses` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +86,16 @@ pub enum Loss {
     Sparsemax(Sparsemax),
     /// Squared error.
     Mse(Mse),
+    /// User interest boundary loss (UIB).
+    Uib(Uib),
+    /// Collaborative metric learning (CML).
+    Cml(Cml),
+    /// Symmetric metric learning with adaptive margins (SML).
+    Sml(Sml),
+    /// Weighted approximate-rank pairwise loss (WARP).
+    Warp(Warp),
+    /// Direct optimisation of alignment and uniformity (DirectAU).
+    DirectAu(DirectAu),
 }
 
 impl Loss {
@@ -94,6 +114,11 @@ impl Loss {
             Loss::Ccl(settings) => settings.similarity,
             Loss::Sparsemax(settings) => settings.similarity,
             Loss::Mse(settings) => settings.similarity,
+            Loss::Uib(settings) => settings.similarity,
+            Loss::Cml(settings) => settings.similarity,
+            Loss::Sml(settings) => settings.similarity,
+            Loss::Warp(settings) => settings.similarity,
+            Loss::DirectAu(settings) => settings.similarity,
         }
     }
 
@@ -112,6 +137,11 @@ impl Loss {
             Loss::Psl(settings) => settings.check(),
             Loss::Ccl(settings) => settings.check(),
             Loss::Mse(settings) => settings.check(),
+            Loss::Uib(settings) => settings.check(),
+            Loss::Cml(settings) => settings.check(),
+            Loss::Sml(settings) => settings.check(),
+            Loss::Warp(settings) => settings.check(),
+            Loss::DirectAu(settings) => settings.check(),
         }
     }
 
@@ -140,6 +170,25 @@ impl Loss {
             Loss::Ccl(settings) => ccl(positives, negatives, given.weights, settings),
             Loss::Sparsemax(_) => sparsemax(positives, negatives),
             Loss::Mse(settings) => mse(positives, negatives, given.weights, settings.positive_weight),
+            Loss::Uib(settings) => {
+                let [boundaries] = scores::columns(given.columns, "uib")?;
+                uib(positives, negatives, boundaries, given.weights, settings)
+            }
+            Loss::Cml(settings) => cml(positives, negatives, scores.items, settings.margin),
+            Loss::Sml(settings) => {
+                let [user_margins, item_margins] = scores::columns(given.columns, "sml")?;
+                let items = scores::given(given.relations.of_negatives, "sml", "the distances of positives from negatives")?;
+                sml(positives, negatives, Surroundings { user_margins, item_margins, items }, settings)
+            }
+            Loss::Warp(settings) => {
+                let ranks = scores::given(given.estimated_ranks, "warp", "the ranks that the sampler `warp` estimates")?;
+                warp(positives, negatives, ranks, settings)
+            }
+            Loss::DirectAu(settings) => {
+                let users = scores::given(given.relations.of_users, "direct-au", "the similarities of a batch's users")?;
+                let items = scores::given(given.relations.of_positives, "direct-au", "the similarities of a batch's positives")?;
+                direct_au(positives, users, items, settings.uniformity)
+            }
         }
     }
 
@@ -158,7 +207,11 @@ impl Loss {
 
     /// The numbers that it keeps of its own.
     pub fn columns(&self) -> Vec<Column> {
-        Vec::new()
+        match self {
+            Loss::Uib(settings) => settings.columns(),
+            Loss::Sml(settings) => settings.columns(),
+            _ => Vec::new(),
+        }
     }
 
     /// New values `[B]` of its columns that are [remembered](Motion::Remembered) or [summed](Motion::Summed), in their order.
@@ -176,7 +229,11 @@ impl Loss {
 
     /// Which scores among users and among items it looks at.
     pub fn relations(&self) -> Related {
-        Related::default()
+        match self {
+            Loss::Sml(_) => Related { of_negatives: true, of_rows: false },
+            Loss::DirectAu(_) => Related { of_negatives: false, of_rows: true },
+            _ => Related::default(),
+        }
     }
 
     /// The second model that it is trained against.
@@ -189,24 +246,28 @@ impl Loss {
         false
     }
 
-    /// The norm that no row of the tables may exceed after a step.
-    pub fn max_norm(&self) -> Option<f32> {
-        None
+    /// Whether it looks at the rank that the sampler `warp` estimates.
+    pub fn needs_estimated_ranks(&self) -> bool {
+        matches!(self, Loss::Warp(_))
     }
 
-    /// Whether each row of a batch has a loss of its own scores, its user's quantile and its draws alone, in one phase.
+    /// The norm that no row of the tables may exceed after a step.
+    pub fn max_norm(&self) -> Option<f32> {
+        matches!(self, Loss::Cml(_) | Loss::Sml(_)).then_some(1.0)
+    }
+
+    /// Whether it looks at the scores of a batch, its users' quantiles and its draws alone, in one phase.
     pub fn is_by_row(&self) -> bool {
         self.columns().is_empty()
             && self.phases(1) == [needs::ONE_PHASE]
             && self.relations() == Related::default()
             && self.adversary().is_none()
             && !self.needs_ranks()
-            && self.max_norm().is_none()
     }
 
     /// Whether its negatives' part is a sum or a mean, in which each of them can have a weight.
     pub fn weighs_negatives(&self) -> bool {
-        matches!(self, Loss::Bce(_) | Loss::Bpr(_) | Loss::Ccl(_) | Loss::Mse(_))
+        matches!(self, Loss::Bce(_) | Loss::Bpr(_) | Loss::Ccl(_) | Loss::Mse(_) | Loss::Uib(_))
     }
 
     /// Whether it looks at the log-probabilities of the draws.
@@ -214,11 +275,21 @@ impl Loss {
         matches!(self, Loss::SampledSoftmax(_))
     }
 
+    /// Whether it compares the rows of a batch with each other, and looks at no negative's score.
+    pub fn is_of_the_batch(&self) -> bool {
+        matches!(self, Loss::DirectAu(_))
+    }
+
     /// Why its negatives must be drawn, for losses that cannot have all items in their place.
     pub fn needs_draws(&self) -> Option<&'static str> {
         match self {
             Loss::Gbce(_) => Some(gbce::NEEDS_DRAWS),
+            Loss::Psl(settings) if settings.whole_batch => Some(psl::NEEDS_DRAWS),
             Loss::SampledSoftmax(_) => Some(sampled_softmax::NEEDS_DRAWS),
+            Loss::Uib(_) => Some(uib::NEEDS_DRAWS),
+            Loss::Sml(_) => Some(sml::NEEDS_DRAWS),
+            Loss::Warp(_) => Some(warp::NEEDS_DRAWS),
+            Loss::DirectAu(_) => Some(direct_au::NEEDS_DRAWS),
             _ => None,
         }
     }
@@ -227,6 +298,7 @@ impl Loss {
     pub fn fused(&self) -> Option<Fused> {
         match self {
             Loss::Bce(_) | Loss::Gbce(_) | Loss::SampledSoftmax(_) => None,
+            Loss::Uib(_) | Loss::Cml(_) | Loss::Sml(_) | Loss::Warp(_) | Loss::DirectAu(_) => None,
             Loss::Bpr(_) => Some(Fused::Bpr),
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),
@@ -248,6 +320,11 @@ fn dot() -> Similarity {
 /// The similarity of losses whose papers score by cosines.
 fn cosine() -> Similarity {
     Similarity::Cosine
+}
+
+/// The similarity of losses whose papers score by distances.
+fn distance() -> Similarity {
+    Similarity::NegativeSquaredDistance
 }
 
 /// The error of a temperature or a weight that is none.

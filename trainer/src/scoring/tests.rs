@@ -7,7 +7,7 @@ use dataset::Interactions;
 use evaluator::Similarity;
 use proptest::prelude::*;
 
-const SIMILARITIES: [Similarity; 3] = [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance];
+pub(super) const SIMILARITIES: [Similarity; 3] = [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance];
 
 /// A batch on small tables, with a number for each value.
 #[derive(Clone, Debug)]
@@ -21,10 +21,15 @@ struct Case {
     weights: Vec<f32>,
 }
 
+/// From 0.1 to 1.5 and from -1.5 to -0.1.
+pub(super) fn value() -> impl Strategy<Value = f32> {
+    (100i16..1500, any::<bool>()).prop_map(|(thousandths, negative)| f32::from(if negative { -thousandths } else { thousandths }) / 1000.0)
+}
+
 fn cases() -> impl Strategy<Value = Case> {
     (2usize..6, 200usize..300, prop_oneof![Just(3usize), Just(16), Just(64)], 1usize..40, 1usize..6).prop_flat_map(
         |(users, items, dim, batch, count)| {
-            let values = |length| prop::collection::vec(prop_oneof![-1.5f32..-0.1, 0.1f32..1.5], length);
+            let values = |length| prop::collection::vec(value(), length);
             let ids = |below, length| prop::collection::vec(0..below as u32, length);
             (
                 values(users * dim),
@@ -45,7 +50,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 /// Scores `[B, N]` of rows with lists of items.
-fn plain_scores(users: &Tensor, items: &Tensor, rows: &[u32], ids: &[u32], similarity: Similarity) -> Result<Tensor> {
+pub(super) fn plain_scores(users: &Tensor, items: &Tensor, rows: &[u32], ids: &[u32], similarity: Similarity) -> Result<Tensor> {
     let (device, dim) = (&Device::Cpu, users.dim(1)?);
     let (batch, count) = (rows.len(), ids.len() / rows.len());
     let unit = |table: Tensor| match similarity {
@@ -70,7 +75,7 @@ fn plain(case: &Case, ids: &[u32], weights: &[f32], similarity: Similarity) -> R
     Ok([scores.flatten_all()?.to_vec1()?, gradient(&users)?, gradient(&items)?])
 }
 
-fn assert_close(what: &str, actual: &[f32], expected: &[f32]) {
+pub(super) fn assert_close(what: &str, actual: &[f32], expected: &[f32]) {
     assert_eq!(actual.len(), expected.len(), "{what}");
     for (actual, expected) in actual.iter().zip(expected) {
         assert!((actual - expected).abs() < 2e-4 * (1.0 + expected.abs()), "{what}: {actual} {expected}");

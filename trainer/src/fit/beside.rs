@@ -1,0 +1,80 @@
+//! What a loss looks at beside the scores of a step: scores among users and among items, and ranks.
+
+use crate::{
+    Loss,
+    gradient::RowGradients,
+    loss::Related,
+    scoring::{Batch, Neighbours, Pairs, Ranks, Vectors},
+};
+use evaluator::settings::Ties;
+
+/// What the loss asks for, and buffers that are reused from step to step.
+pub(super) struct Beside {
+    related: Related,
+    ranked: bool,
+    negatives: Neighbours,
+    users: Pairs,
+    positives: Pairs,
+    ranks: Ranks,
+}
+
+/// What was found of a step; nothing that the loss does not ask for.
+pub(super) struct Found {
+    relations: [Option<Vec<f32>>; 3],
+    ranks: Option<[Vec<f32>; 2]>,
+}
+
+impl Beside {
+    pub(super) fn new(loss: &Loss) -> Self {
+        let similarity = loss.similarity();
+        Self {
+            related: loss.relations(),
+            ranked: loss.needs_ranks(),
+            negatives: Neighbours::new(similarity),
+            users: Pairs::new(similarity),
+            positives: Pairs::new(similarity),
+            ranks: Ranks::default(),
+        }
+    }
+
+    /// Of a batch whose rows scored the items `ids [B, P + N]`.
+    pub(super) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32]) -> Found {
+        let Related { of_negatives, of_rows } = self.related;
+        let relations = [
+            of_negatives.then(|| self.negatives.score(vectors.items, ids, batch.users.len())),
+            of_rows.then(|| self.users.score(vectors.users, batch.users)),
+            of_rows.then(|| self.positives.score(vectors.items, batch.positives)),
+        ];
+        let ranks = self.ranked.then(|| {
+            let (list, width) = (batch.list(), ids.len() / batch.users.len());
+            let ranks = self.ranks.find(vectors, batch.users, ids, Ties::Optimistic);
+            let rows = || ranks.chunks_exact(width).map(|row| row.split_at(list));
+            [rows().flat_map(|row| row.0).copied().collect(), rows().flat_map(|row| row.1).copied().collect()]
+        });
+        Found { relations, ranks }
+    }
+
+    /// Adds the gradient from the derivatives by the relations to those of the tables.
+    pub(super) fn backward(&mut self, batch: Batch, derivatives: &[Vec<f32>; 3], users: &mut RowGradients, items: &mut RowGradients) {
+        let [of_negatives, of_users, of_positives] = derivatives;
+        if self.related.of_negatives {
+            self.negatives.backward(of_negatives, items);
+        }
+        if self.related.of_rows {
+            self.users.backward(batch.users, of_users, users);
+            self.positives.backward(batch.positives, of_positives, items);
+        }
+    }
+}
+
+impl Found {
+    /// Of the negatives, of the users and of the positives.
+    pub(super) fn relations(&self) -> [Option<&[f32]>; 3] {
+        self.relations.each_ref().map(Option::as_deref)
+    }
+
+    /// Of the positives and of the negatives.
+    pub(super) fn ranks(&self) -> Option<[&[f32]; 2]> {
+        self.ranks.as_ref().map(|ranks| ranks.each_ref().map(Vec::as_slice))
+    }
+}
