@@ -10,9 +10,9 @@
 //! both sides, and an exponent of about 1 to 1.3 on the negatives' sum.
 //! Wu et al., "BSL: Understanding and Improving Softmax Loss for Recommendation", ICDE 2024, arXiv:2312.12882.
 
-use super::primitives::log_sum_exp;
+use super::primitives::{MASKED_BELOW, log_sum_exp, unmask};
 use super::{check_above_zero, fused};
-use candle_core::{Result, Tensor};
+use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
@@ -50,10 +50,24 @@ pub fn bsl(positives: &Tensor, negatives: &Tensor, settings: &Bsl) -> Result<Ten
     (sum * (negative_temperature / positive_temperature))? - (positives / positive_temperature)?
 }
 
+/// One value per list, `[B]`, from `positives [B, P]` and `negatives [B, N]`.
+pub fn bsl_of_lists(positives: &Tensor, negatives: &Tensor, settings: &Bsl) -> Result<Tensor> {
+    soft_mean(negatives, settings.negative_temperature)? - soft_mean(positives, settings.positive_temperature)?
+}
+
+/// `t log mean_j exp(s_j / t)` over the items of each row, `[B]`; 0 for a row without any.
+fn soft_mean(scores: &Tensor, temperature: f64) -> Result<Tensor> {
+    let (unmasked, is_item) = unmask(scores)?;
+    let masks = (is_item.affine(-1.0, 1.0)? * MASKED_BELOW)?;
+    let counts = is_item.sum(D::Minus1)?;
+    let sums = (log_sum_exp(&((unmasked / temperature)? + masks)?)? - counts.maximum(1.0)?.log()?)?;
+    counts.gt(0.0)?.where_cond(&(&sums * temperature)?, &sums.zeros_like()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Softmax;
-    use super::super::testing::{EXAMPLE_C, assert_close, evaluate_row};
+    use super::super::testing::{EXAMPLE_C, assert_close, evaluate_row, of_example_b};
     use super::*;
     use crate::Loss;
     use proptest::prelude::*;
@@ -67,6 +81,15 @@ mod tests {
         let (value, gradient) = evaluate_row(&loss(0.1, 0.2), EXAMPLE_C.0, &EXAMPLE_C.1, 0.0);
         assert_close(&[value], &[1.70830052], 5e-9);
         assert_close(&gradient, &[-10.0, 2.58166575, 0.12853357, 7.01769511, 0.27210557], 6e-9);
+    }
+
+    #[test]
+    fn worked_example_of_a_list() {
+        let settings = Bsl { positive_temperature: 0.1, negative_temperature: 0.2, similarity: Similarity::Cosine };
+        let (value, gradient) = of_example_b(|positives, negatives| bsl_of_lists(positives, negatives, &settings));
+        assert_close(&[value], &[-0.35934183], 5e-9);
+        let expected = [-0.98169039, 0.0624954, -0.01798029, 0.00512994, 0.76134989, -0.00032932, 0.00114464, 0.16988012];
+        assert_close(&gradient, &expected, 6e-9);
     }
 
     #[test]
