@@ -9,7 +9,7 @@
 //! 2010; Bruch et al., "Revisiting Approximate Metric Optimization in the Age of Deep Neural Networks", SIGIR 2019.
 
 use super::smooth_rank::check_positives;
-use super::{check_above_zero, smooth_ndcg::ndcg_of_smooth_ranks};
+use super::{check_above_zero, fused, smooth_ndcg::ndcg_of_smooth_ranks};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,11 @@ impl ApproxNdcg {
         check_above_zero("steepness", self.steepness)?;
         check_positives(self.positives)
     }
+
+    pub(super) fn fused(&self) -> fused::SmoothNdcg {
+        let ranks = fused::SmoothRank { temperature: (1.0 / self.steepness) as f32, include_self: false };
+        fused::SmoothNdcg { ranks, best: 0.0 }
+    }
 }
 
 /// One value per list, `[B]`, from `positives [B, P]` and `negatives [B, N]`.
@@ -47,7 +52,7 @@ pub fn approx_ndcg(positives: &Tensor, negatives: &Tensor, settings: &ApproxNdcg
 
 #[cfg(test)]
 mod tests {
-    use super::super::smooth_ndcg::{Form, SmoothNdcg, smooth_ndcg};
+    use super::super::smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
     use super::super::testing::{assert_close, of_example_b};
     use super::*;
 
@@ -69,7 +74,7 @@ mod tests {
         for steepness in [0.3, 1.0, 4.0, 100.0] {
             let smooth = SmoothNdcg {
                 temperature: 1.0 / steepness,
-                form: Form::Ranks,
+                form: NdcgForm::Ranks,
                 positives: 3,
                 include_self: false,
                 similarity: Similarity::Dot,

@@ -43,7 +43,7 @@ mod testing;
 pub use approx_ndcg::{ApproxNdcg, approx_ndcg};
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
-pub use bsl::{Bsl, bsl, bsl_of_lists};
+pub use bsl::{Bsl, BslForm, bsl, bsl_of_lists};
 pub use cce::{Cce, cce};
 pub use ccl::{Ccl, ccl};
 pub use column::{Column, Learned, Motion, Of, Start};
@@ -57,7 +57,7 @@ pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Pair, Relations, Scores};
 pub use smooth_ap::{SmoothAp, smooth_ap};
-pub use smooth_ndcg::{Form, SmoothNdcg, smooth_ndcg};
+pub use smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
 pub use smooth_recall::{SmoothRecall, smooth_recall};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
@@ -91,6 +91,16 @@ pub enum Loss {
     Sparsemax(Sparsemax),
     /// Squared error.
     Mse(Mse),
+    /// Smooth NDCG (ITEM).
+    SmoothNdcg(SmoothNdcg),
+    /// Smooth average precision (ITEM-AP).
+    SmoothAp(SmoothAp),
+    /// Smooth recall (ITEM-R@k).
+    SmoothRecall(SmoothRecall),
+    /// ApproxNDCG.
+    ApproxNdcg(ApproxNdcg),
+    /// NeuralNDCG.
+    NeuralNdcg(NeuralNdcg),
 }
 
 impl Loss {
@@ -109,6 +119,11 @@ impl Loss {
             Loss::Ccl(settings) => settings.similarity,
             Loss::Sparsemax(settings) => settings.similarity,
             Loss::Mse(settings) => settings.similarity,
+            Loss::SmoothNdcg(settings) => settings.similarity,
+            Loss::SmoothAp(settings) => settings.similarity,
+            Loss::SmoothRecall(settings) => settings.similarity,
+            Loss::ApproxNdcg(settings) => settings.similarity,
+            Loss::NeuralNdcg(settings) => settings.similarity,
         }
     }
 
@@ -127,6 +142,11 @@ impl Loss {
             Loss::Psl(settings) => settings.check(),
             Loss::Ccl(settings) => settings.check(),
             Loss::Mse(settings) => settings.check(),
+            Loss::SmoothNdcg(settings) => settings.check(),
+            Loss::SmoothAp(settings) => settings.check(),
+            Loss::SmoothRecall(settings) => settings.check(),
+            Loss::ApproxNdcg(settings) => settings.check(),
+            Loss::NeuralNdcg(settings) => settings.check(),
         }
     }
 
@@ -150,11 +170,19 @@ impl Loss {
                 let quantiles = scores::given(given.quantiles, "softmax-at-k", "the quantiles of the batch's users")?;
                 softmax_at_k(positives, negatives, quantiles, settings)
             }
-            Loss::Bsl(settings) => bsl(positives, negatives, settings),
+            Loss::Bsl(settings) => match settings.form {
+                BslForm::Lists => bsl_of_lists(positives, negatives, settings),
+                BslForm::Pairs => bsl(positives, negatives, settings),
+            },
             Loss::Psl(settings) => psl(positives, negatives, settings),
             Loss::Ccl(settings) => ccl(positives, negatives, given.weights, settings),
             Loss::Sparsemax(_) => sparsemax(positives, negatives),
             Loss::Mse(settings) => mse(positives, negatives, given.weights, settings.positive_weight),
+            Loss::SmoothNdcg(settings) => smooth_ndcg(positives, negatives, settings),
+            Loss::SmoothAp(settings) => smooth_ap(positives, negatives, settings),
+            Loss::SmoothRecall(settings) => smooth_recall(positives, negatives, settings),
+            Loss::ApproxNdcg(settings) => approx_ndcg(positives, negatives, settings),
+            Loss::NeuralNdcg(settings) => neural_ndcg(positives, negatives, settings),
         }
     }
 
@@ -168,7 +196,16 @@ impl Loss {
 
     /// The positives of a row, for losses whose rows are users with several of their positives; `None` where a row is one pair.
     pub fn list(&self) -> Option<usize> {
-        None
+        let positives = match self {
+            Loss::Bsl(settings) => settings.list()?,
+            Loss::SmoothNdcg(settings) => settings.positives,
+            Loss::SmoothAp(settings) => settings.positives,
+            Loss::SmoothRecall(settings) => settings.positives,
+            Loss::ApproxNdcg(settings) => settings.positives,
+            Loss::NeuralNdcg(settings) => settings.positives,
+            _ => return None,
+        };
+        Some(positives as usize)
     }
 
     /// The numbers that it keeps of its own.
@@ -234,6 +271,8 @@ impl Loss {
         match self {
             Loss::Gbce(_) => Some(gbce::NEEDS_DRAWS),
             Loss::SampledSoftmax(_) => Some(sampled_softmax::NEEDS_DRAWS),
+            Loss::SmoothNdcg(settings) => settings.needs_draws(),
+            Loss::NeuralNdcg(_) => Some(neural_ndcg::NEEDS_DRAWS),
             _ => None,
         }
     }
@@ -246,11 +285,16 @@ impl Loss {
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),
             Loss::SoftmaxAtK(settings) => Some(Fused::SoftmaxAtK(settings.fused())),
-            Loss::Bsl(settings) => Some(Fused::Bsl(settings.fused())),
+            Loss::Bsl(settings) => Some(settings.fused()),
             Loss::Psl(settings) => settings.fused().map(Fused::Psl),
             Loss::Ccl(settings) => Some(Fused::Ccl(settings.fused())),
             Loss::Sparsemax(_) => Some(Fused::Sparsemax),
             Loss::Mse(settings) => Some(Fused::Mse(settings.fused())),
+            Loss::SmoothNdcg(settings) => settings.fused().map(Fused::SmoothNdcg),
+            Loss::SmoothAp(settings) => Some(Fused::SmoothAp(settings.fused())),
+            Loss::SmoothRecall(settings) => Some(Fused::SmoothRecall(settings.fused())),
+            Loss::ApproxNdcg(settings) => Some(Fused::SmoothNdcg(settings.fused())),
+            Loss::NeuralNdcg(settings) => Some(Fused::NeuralNdcg(settings.fused())),
         }
     }
 }

@@ -12,10 +12,10 @@
 //! A list of L = P + N items costs L^2 exponentials and, with scaling, some passes over a matrix of as many entries each iteration: it
 //! is for some hundreds of negatives, not for all items. Pobrotyn and Bialobrzeski, "NeuralNDCG", SIGIR eCom 2021, arXiv:2102.07831.
 
-use super::check_above_zero;
 use super::neural_sort::{neural_sort, sinkhorn};
 use super::primitives::unmask;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg};
+use super::{check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,19 @@ impl NeuralNdcg {
             _ => Ok(()),
         }
     }
+
+    pub(super) fn fused(&self) -> fused::NeuralNdcg {
+        fused::NeuralNdcg {
+            temperature: self.temperature,
+            cutoff: self.cutoff.map_or(usize::MAX, |cutoff| cutoff as usize),
+            sinkhorn_iterations: self.sinkhorn_iterations,
+            transposed: self.transposed,
+        }
+    }
 }
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "neural-ndcg compares each item of a list with each other; draw some hundreds of negatives";
 
 /// One value per list, `[B]`, from `positives [B, P]` and `negatives [B, N]`.
 pub fn neural_ndcg(positives: &Tensor, negatives: &Tensor, settings: &NeuralNdcg) -> Result<Tensor> {

@@ -7,8 +7,8 @@
 //! same temperature. As it falls to 0 this is 1 - AP of the list.
 //! Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 7, after Brown et al., "Smooth-AP", ECCV 2020, arXiv:2007.12163.
 
-use super::check_above_zero;
 use super::smooth_rank::{check_positives, smooth_ranks};
+use super::{check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,10 @@ impl SmoothAp {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_positives(self.positives)
+    }
+
+    pub(super) fn fused(&self) -> fused::SmoothRank {
+        fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self }
     }
 }
 

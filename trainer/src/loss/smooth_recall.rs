@@ -8,9 +8,9 @@
 //! t_k; the defaults are those of Patel et al., "Recall@k Surrogate Loss with Large Batches and Similarity Mixup", CVPR 2022,
 //! arXiv:2108.11179. Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 8.
 
-use super::check_above_zero;
 use super::primitives::sigmoid;
 use super::smooth_rank::{check_positives, smooth_ranks};
+use super::{check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,14 @@ impl SmoothRecall {
             [] => Err("cutoffs is empty: expected at least one length of a top list".into()),
             cutoffs if cutoffs.contains(&0) => Err(format!("cutoffs is {cutoffs:?}: expected lengths of at least 1")),
             _ => Ok(()),
+        }
+    }
+
+    pub(super) fn fused(&self) -> fused::SmoothRecall {
+        fused::SmoothRecall {
+            ranks: fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self },
+            cutoffs: self.cutoffs.clone(),
+            cutoff_temperature: self.cutoff_temperature as f32,
         }
     }
 }
