@@ -120,7 +120,7 @@ impl Learner<'_> {
                 catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))
             }
             (Some(count), Some(fused)) => {
-                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row));
+                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(&fused, row));
                 sampled.collect(vectors, batch, users, items);
                 Ok(total)
             }

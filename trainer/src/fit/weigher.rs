@@ -58,7 +58,7 @@ impl<'a> Weigher<'a> {
     }
 
     /// One row by the fused loss: scores to derivatives, in place; returns the row's loss.
-    pub(super) fn row(&self, fused: Fused, row: Row) -> f32 {
+    pub(super) fn row(&self, fused: &Fused, row: Row) -> f32 {
         let user = self.users[row.at];
         if self.batches.mask(user, row.ids, row.positives, row.negatives) {
             return nothing(row);
@@ -67,22 +67,22 @@ impl<'a> Weigher<'a> {
         if self.batches.rule().is_some() {
             return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
         }
-        let (loss, derivative) = fused.row(row.positives[0], row.negatives, quantile);
-        row.positives[0] = derivative * self.scale;
+        let loss = fused.row(row.positives, row.negatives, quantile);
+        row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
         row.negatives.iter_mut().for_each(|weight| *weight *= self.scale);
         loss
     }
 
     /// The same with those candidates alone that the sampler's rule chooses.
-    fn narrow_row(&self, fused: Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
+    fn narrow_row(&self, fused: &Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
         self.choose(row.at, &row, draws, choice);
         scores.clear();
         scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
-        let (loss, derivative) = match self.weighs() {
-            true => fused.weighted_row(row.positives[0], scores, &choice.weights),
-            false => fused.row(row.positives[0], scores, quantile),
+        let loss = match self.weighs() {
+            true => fused.weighted_row(row.positives, scores, &choice.weights),
+            false => fused.row(row.positives, scores, quantile),
         };
-        row.positives[0] = derivative * self.scale;
+        row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
         row.negatives.fill(0.0);
         choice.places.iter().zip(scores).for_each(|(&place, weight)| row.negatives[place as usize] = *weight * self.scale);
         loss
@@ -171,7 +171,7 @@ impl<'a> Weigher<'a> {
         let losses: Vec<f32> = match self.fused() {
             Some(fused) => {
                 let rows = scores.par_chunks_exact_mut(count).zip(positives.par_chunks_exact_mut(list)).enumerate();
-                rows.map(|(at, (negatives, positives))| self.row(fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
+                rows.map(|(at, (negatives, positives))| self.row(&fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
             }
             None => {
                 let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };

@@ -1,12 +1,8 @@
 //! What every loss promises, whatever its formula.
 
 use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
-use super::{
-    Bce, Bpr, Bsl, Cce, Ccl, Cml, Correction, DirectAu, Gbce, Loss, Mse, Penalty, Psl, RankWeight, SampledSoftmax, Sml, Softmax,
-    SoftmaxAtK, Sparsemax, Surrogate, Uib, Warp,
-};
+use super::*;
 use candle_core::DType;
-use evaluator::Similarity;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -28,6 +24,20 @@ pub(super) fn examples() -> Vec<Loss> {
     let uib = |penalty| Uib { negative_weight: 0.3, penalty, similarity: Similarity::Dot };
     let warp = |rank_weight| Warp { margin: 1.0, rank_weight, similarity: Similarity::Dot };
     let distance = Similarity::NegativeSquaredDistance;
+    let bsl = |form| Bsl { positive_temperature: 0.1, negative_temperature: 0.2, form, positives: None, similarity: Similarity::Cosine };
+    let (positives, similarity) = (3, Similarity::Dot);
+    let smooth_ndcg = |form, include_self| SmoothNdcg { temperature: 0.4, form, positives, include_self, similarity };
+    let smooth_ap = |include_self| SmoothAp { temperature: 0.4, positives, include_self, similarity };
+    let smooth_recall =
+        SmoothRecall { temperature: 0.4, cutoffs: vec![1, 3], cutoff_temperature: 0.8, positives, include_self: false, similarity };
+    let neural_ndcg = |cutoff, sinkhorn_iterations, transposed| NeuralNdcg {
+        temperature: 0.7,
+        cutoff,
+        sinkhorn_iterations,
+        transposed,
+        positives,
+        similarity,
+    };
     vec![
         Loss::Bce(Bce { similarity: Similarity::Dot }),
         Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
@@ -40,7 +50,6 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::SoftmaxAtK(softmax_at_k(false, false)),
         Loss::SoftmaxAtK(softmax_at_k(true, false)),
         Loss::SoftmaxAtK(softmax_at_k(false, true)),
-        Loss::Bsl(Bsl { positive_temperature: 0.1, negative_temperature: 0.2, similarity: Similarity::Cosine }),
         Loss::Psl(psl(Surrogate::Tanh, false)),
         Loss::Psl(psl(Surrogate::Relu, false)),
         Loss::Psl(psl(Surrogate::Atan, false)),
@@ -57,6 +66,19 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::Warp(warp(RankWeight::Harmonic)),
         Loss::Warp(warp(RankWeight::Logarithm)),
         Loss::DirectAu(DirectAu { uniformity: 0.7, similarity: Similarity::Cosine }),
+        Loss::Bsl(bsl(BslForm::Pairs)),
+        Loss::Bsl(bsl(BslForm::Lists)),
+        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Ranks, false)),
+        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Ranks, true)),
+        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Gains, false)),
+        Loss::SmoothAp(smooth_ap(false)),
+        Loss::SmoothAp(smooth_ap(true)),
+        Loss::SmoothRecall(smooth_recall),
+        Loss::ApproxNdcg(ApproxNdcg { steepness: 2.0, positives, similarity }),
+        Loss::NeuralNdcg(neural_ndcg(None, 0, false)),
+        Loss::NeuralNdcg(neural_ndcg(Some(2), 0, false)),
+        Loss::NeuralNdcg(neural_ndcg(None, 5, false)),
+        Loss::NeuralNdcg(neural_ndcg(Some(2), 5, true)),
     ]
 }
 
@@ -128,11 +150,12 @@ fn values_and_gradients_are_finite_at_extreme_scores() {
     }
 }
 
-/// Scores from -0.9 to 0.9 on a grid, so that none is within a step of differences of a kink: of the margin of `ccl`, which lies between
-/// grid points, of the threshold h of `sparsemax`, as `1000 k (s_j - h)` is a whole number that 3 never divides, or of the end of `psl`'s
-/// relu, which scores 2 apart reach.
+/// Different scores from -0.9 to 0.9 on a grid, so that none is within a step of differences of a kink: of another score, where places
+/// change, of the margin of `ccl`, which lies between grid points, of the threshold h of `sparsemax`, as `1000 k (s_j - h)` is a whole
+/// number that 3 never divides, or of the end of `psl`'s relu, which scores 2 apart reach.
 fn scores(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec((-300i32..300).prop_map(|at| f64::from(3 * at + 1) / 1000.0), count)
+    let places = prop::sample::subsequence((-300..300).collect::<Vec<i32>>(), count).prop_shuffle();
+    places.prop_map(|places| places.into_iter().map(|at| f64::from(3 * at + 1) / 1000.0).collect())
 }
 
 /// The loss of one row whose j-th negative has the j-th of these log-probabilities, and the place that `ranked[1 + j]` has.

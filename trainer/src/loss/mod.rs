@@ -7,6 +7,7 @@ use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
+mod approx_ndcg;
 mod bce;
 mod bpr;
 mod bsl;
@@ -19,14 +20,23 @@ mod contract;
 mod direct_au;
 pub mod fused;
 mod gbce;
+#[cfg(test)]
+mod list_contract;
 mod mse;
 mod needs;
+mod neural_ndcg;
+mod neural_sort;
 pub mod primitives;
 mod psl;
 pub mod quantile;
 mod sampled_softmax;
 mod scores;
 mod sml;
+mod smooth_ap;
+mod smooth_gain;
+mod smooth_ndcg;
+mod smooth_rank;
+mod smooth_recall;
 mod softmax;
 mod softmax_at_k;
 mod sparsemax;
@@ -35,9 +45,10 @@ mod testing;
 mod uib;
 mod warp;
 
+pub use approx_ndcg::{ApproxNdcg, approx_ndcg};
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
-pub use bsl::{Bsl, bsl};
+pub use bsl::{Bsl, BslForm, bsl, bsl_of_lists};
 pub use cce::{Cce, cce};
 pub use ccl::{Ccl, ccl};
 pub use cml::{Cml, cml};
@@ -47,11 +58,15 @@ pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
 pub use mse::{Mse, mse};
 pub use needs::{Adversary, Phase, Related};
+pub use neural_ndcg::{NeuralNdcg, neural_ndcg};
 pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Pair, Relations, Scores};
 pub use sml::{Sml, Surroundings, sml};
+pub use smooth_ap::{SmoothAp, smooth_ap};
+pub use smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
+pub use smooth_recall::{SmoothRecall, smooth_recall};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
 pub use sparsemax::{Sparsemax, sparsemax};
@@ -96,6 +111,16 @@ pub enum Loss {
     Warp(Warp),
     /// Direct optimisation of alignment and uniformity (DirectAU).
     DirectAu(DirectAu),
+    /// Smooth NDCG (ITEM).
+    SmoothNdcg(SmoothNdcg),
+    /// Smooth average precision (ITEM-AP).
+    SmoothAp(SmoothAp),
+    /// Smooth recall (ITEM-R@k).
+    SmoothRecall(SmoothRecall),
+    /// ApproxNDCG.
+    ApproxNdcg(ApproxNdcg),
+    /// NeuralNDCG.
+    NeuralNdcg(NeuralNdcg),
 }
 
 impl Loss {
@@ -119,6 +144,11 @@ impl Loss {
             Loss::Sml(settings) => settings.similarity,
             Loss::Warp(settings) => settings.similarity,
             Loss::DirectAu(settings) => settings.similarity,
+            Loss::SmoothNdcg(settings) => settings.similarity,
+            Loss::SmoothAp(settings) => settings.similarity,
+            Loss::SmoothRecall(settings) => settings.similarity,
+            Loss::ApproxNdcg(settings) => settings.similarity,
+            Loss::NeuralNdcg(settings) => settings.similarity,
         }
     }
 
@@ -142,6 +172,11 @@ impl Loss {
             Loss::Sml(settings) => settings.check(),
             Loss::Warp(settings) => settings.check(),
             Loss::DirectAu(settings) => settings.check(),
+            Loss::SmoothNdcg(settings) => settings.check(),
+            Loss::SmoothAp(settings) => settings.check(),
+            Loss::SmoothRecall(settings) => settings.check(),
+            Loss::ApproxNdcg(settings) => settings.check(),
+            Loss::NeuralNdcg(settings) => settings.check(),
         }
     }
 
@@ -165,7 +200,10 @@ impl Loss {
                 let quantiles = scores::given(given.quantiles, "softmax-at-k", "the quantiles of the batch's users")?;
                 softmax_at_k(positives, negatives, quantiles, settings)
             }
-            Loss::Bsl(settings) => bsl(positives, negatives, settings),
+            Loss::Bsl(settings) => match settings.form {
+                BslForm::Lists => bsl_of_lists(positives, negatives, settings),
+                BslForm::Pairs => bsl(positives, negatives, settings),
+            },
             Loss::Psl(settings) => psl(positives, negatives, settings),
             Loss::Ccl(settings) => ccl(positives, negatives, given.weights, settings),
             Loss::Sparsemax(_) => sparsemax(positives, negatives),
@@ -189,6 +227,11 @@ impl Loss {
                 let items = scores::given(given.relations.of_positives, "direct-au", "the similarities of a batch's positives")?;
                 direct_au(positives, users, items, settings.uniformity)
             }
+            Loss::SmoothNdcg(settings) => smooth_ndcg(positives, negatives, settings),
+            Loss::SmoothAp(settings) => smooth_ap(positives, negatives, settings),
+            Loss::SmoothRecall(settings) => smooth_recall(positives, negatives, settings),
+            Loss::ApproxNdcg(settings) => approx_ndcg(positives, negatives, settings),
+            Loss::NeuralNdcg(settings) => neural_ndcg(positives, negatives, settings),
         }
     }
 
@@ -202,7 +245,16 @@ impl Loss {
 
     /// The positives of a row, for losses whose rows are users with several of their positives; `None` where a row is one pair.
     pub fn list(&self) -> Option<usize> {
-        None
+        let positives = match self {
+            Loss::Bsl(settings) => settings.list()?,
+            Loss::SmoothNdcg(settings) => settings.positives,
+            Loss::SmoothAp(settings) => settings.positives,
+            Loss::SmoothRecall(settings) => settings.positives,
+            Loss::ApproxNdcg(settings) => settings.positives,
+            Loss::NeuralNdcg(settings) => settings.positives,
+            _ => return None,
+        };
+        Some(positives as usize)
     }
 
     /// The numbers that it keeps of its own.
@@ -290,6 +342,8 @@ impl Loss {
             Loss::Sml(_) => Some(sml::NEEDS_DRAWS),
             Loss::Warp(_) => Some(warp::NEEDS_DRAWS),
             Loss::DirectAu(_) => Some(direct_au::NEEDS_DRAWS),
+            Loss::SmoothNdcg(settings) => settings.needs_draws(),
+            Loss::NeuralNdcg(_) => Some(neural_ndcg::NEEDS_DRAWS),
             _ => None,
         }
     }
@@ -303,11 +357,16 @@ impl Loss {
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),
             Loss::SoftmaxAtK(settings) => Some(Fused::SoftmaxAtK(settings.fused())),
-            Loss::Bsl(settings) => Some(Fused::Bsl(settings.fused())),
+            Loss::Bsl(settings) => Some(settings.fused()),
             Loss::Psl(settings) => settings.fused().map(Fused::Psl),
             Loss::Ccl(settings) => Some(Fused::Ccl(settings.fused())),
             Loss::Sparsemax(_) => Some(Fused::Sparsemax),
             Loss::Mse(settings) => Some(Fused::Mse(settings.fused())),
+            Loss::SmoothNdcg(settings) => settings.fused().map(Fused::SmoothNdcg),
+            Loss::SmoothAp(settings) => Some(Fused::SmoothAp(settings.fused())),
+            Loss::SmoothRecall(settings) => Some(Fused::SmoothRecall(settings.fused())),
+            Loss::ApproxNdcg(settings) => Some(Fused::SmoothNdcg(settings.fused())),
+            Loss::NeuralNdcg(settings) => Some(Fused::NeuralNdcg(settings.fused())),
         }
     }
 }

@@ -22,12 +22,17 @@ pub fn sigmoid(x: &Tensor) -> Result<Tensor> {
     log_sigmoid(x)?.exp()
 }
 
-/// `log sum_j exp(x_j)` along the last dimension: `[B]` from `[B, N]`.
+/// `log sum_j exp(x_j)` along the last dimension: `[B]` from `[B, N]`, `[B, M]` from `[B, M, N]`.
 ///
 /// The maximum that is taken out is a constant of the gradient, which is then the softmax alone.
 pub fn log_sum_exp(x: &Tensor) -> Result<Tensor> {
     let max = x.max_keepdim(D::Minus1)?.detach();
     x.broadcast_sub(&max)?.exp()?.sum(D::Minus1)?.log()? + max.squeeze(D::Minus1)?
+}
+
+/// `exp(x_j) / sum_k exp(x_k)` along the last dimension, of the shape of `x`.
+pub fn softmax(x: &Tensor) -> Result<Tensor> {
+    x.broadcast_sub(&log_sum_exp(x)?.unsqueeze(D::Minus1)?)?.exp()
 }
 
 /// `s_j - s_i`: `[B, N]` from `positives [B]` and `negatives [B, N]`.
@@ -46,6 +51,15 @@ pub fn sum_over_negatives(costs: &Tensor, weights: Option<&Tensor>) -> Result<Te
 /// 1 where an entry stands for an item and 0 where it is masked, as `u8`: `[B, N]` from `negatives [B, N]`.
 pub fn is_item(negatives: &Tensor) -> Result<Tensor> {
     negatives.ge(MASKED_BELOW)
+}
+
+/// The scores with 0 in the place of masked ones, and 1 where an entry stands for an item and 0 where it is masked.
+///
+/// A score that is no number stays one.
+pub fn unmask(scores: &Tensor) -> Result<(Tensor, Tensor)> {
+    let is_masked = scores.lt(MASKED_BELOW)?;
+    let is_item = (is_masked.to_dtype(scores.dtype())?.neg()? + 1.0)?;
+    Ok((is_masked.where_cond(&scores.zeros_like()?, scores)?, is_item))
 }
 
 /// `atan(x)`, elementwise; on the CPU.
@@ -104,6 +118,18 @@ mod tests {
         let (values, gradient) = values_and_gradient(sigmoid, &[0.0, 800.0, -800.0, 1.0]);
         assert_close(&values, &[0.5, 1.0, 0.0, 0.7310585786300049]);
         assert_close(&gradient, &[0.25, 0.0, 0.0, 0.19661193324148185]);
+    }
+
+    #[test]
+    fn unmasking_leaves_items_and_numbers_that_are_none() {
+        let scores = Var::new(&[0.5f64, -1e30, f64::NAN, -1e4], &Device::Cpu).unwrap();
+        let (unmasked, is_item) = unmask(&scores).unwrap();
+        let gradients = unmasked.sum_all().unwrap().backward().unwrap();
+        let found: Vec<f64> = unmasked.to_vec1().unwrap();
+        assert!(found[2].is_nan());
+        assert_eq!([found[0], found[1], found[3]], [0.5, 0.0, -1e4]);
+        assert_eq!(is_item.to_vec1::<f64>().unwrap(), [1.0, 0.0, 1.0, 1.0]);
+        assert_eq!(gradients.get(&scores).unwrap().to_vec1::<f64>().unwrap(), [1.0, 0.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -154,3 +154,14 @@ pub(super) const EXAMPLE_A: (f64, [f64; 4]) = (1.2, [0.9, -0.3, 1.5, 0.1]);
 pub(super) const EXAMPLE_C: (f64, [f64; 4]) = (0.6, [0.5, -0.1, 0.7, 0.05]);
 /// Scores of all items of the reference's worked example B; items 0, 2 and 5 are positive.
 pub(super) const EXAMPLE_B: [f64; 8] = [0.9, 0.2, 0.5, -0.3, 0.7, 0.1, -0.6, 0.4];
+
+/// A formula of one list, `positives [1, 3]` and `negatives [1, 5]`, on the reference's worked example B: the value, and the gradient in
+/// the order of the items.
+pub(super) fn of_example_b(formula: impl Fn(&Tensor, &Tensor) -> Result<Tensor>) -> (f64, Vec<f64>) {
+    const ORDER: [usize; 8] = [0, 2, 5, 1, 3, 4, 6, 7]; // positives, then negatives
+    let list = ORDER.map(|item| EXAMPLE_B[item]);
+    let (value, by) = differentiate(&[(&list[..3], &[1, 3]), (&list[3..], &[1, 5])], |inputs| formula(&inputs[0], &inputs[1]));
+    let mut gradient = vec![0.0; ORDER.len()];
+    ORDER.iter().zip(by.concat()).for_each(|(&item, by)| gradient[item] = by);
+    (value, gradient)
+}

@@ -8,24 +8,34 @@ mod bsl;
 mod ccl;
 pub(crate) mod elementary;
 pub(crate) mod lanes;
+#[cfg(test)]
+mod list_tests;
+mod matrix;
 mod mse;
+mod neural_ndcg;
 mod pairwise;
 mod psl;
+mod sinkhorn;
+mod smooth_metrics;
+mod smooth_rank;
 mod softmax;
 mod softmax_at_k;
 mod sparsemax;
 #[cfg(test)]
 mod tests;
 
-pub use bsl::Bsl;
+pub use bsl::{Bsl, BslOfLists};
 pub use ccl::Ccl;
 pub use mse::Mse;
+pub use neural_ndcg::NeuralNdcg;
 pub use psl::Psl;
+pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
+pub use smooth_rank::SmoothRank;
 pub use softmax::Softmax;
 pub use softmax_at_k::SoftmaxAtK;
 
 /// A loss with its values, ready to run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fused {
     /// `bpr`
     Bpr,
@@ -33,8 +43,10 @@ pub enum Fused {
     Softmax(Softmax),
     /// `softmax-at-k`
     SoftmaxAtK(SoftmaxAtK),
-    /// `bsl`
+    /// `bsl` of pairs.
     Bsl(Bsl),
+    /// `bsl` of lists.
+    BslOfLists(BslOfLists),
     /// `psl` with the surrogate tanh.
     Psl(Psl),
     /// `ccl`
@@ -43,6 +55,14 @@ pub enum Fused {
     Sparsemax,
     /// `mse`
     Mse(Mse),
+    /// `smooth-ndcg` of ranks, and `approx-ndcg`.
+    SmoothNdcg(SmoothNdcg),
+    /// `smooth-ap`
+    SmoothAp(SmoothRank),
+    /// `smooth-recall`
+    SmoothRecall(SmoothRecall),
+    /// `neural-ndcg`
+    NeuralNdcg(NeuralNdcg),
 }
 
 impl Fused {
@@ -51,24 +71,29 @@ impl Fused {
         matches!(self, Fused::Bpr)
     }
 
-    /// The loss of one positive whose negatives count as much as their weights, and its derivative by the positive's score. `negatives` as
-    /// in [`row`](Self::row).
+    /// As [`row`](Self::row), of one positive whose negatives count as much as their weights.
     ///
     /// # Panics
     /// For losses that do not [take weights](Self::takes_weights).
-    pub fn weighted_row(&self, positive: f32, negatives: &mut [f32], weights: &[f32]) -> (f32, f32) {
-        match self {
-            Fused::Bpr => pairwise::weighted_bpr(positive, negatives, weights),
+    pub fn weighted_row(&self, positives: &mut [f32], negatives: &mut [f32], weights: &[f32]) -> f32 {
+        let (loss, derivative) = match self {
+            Fused::Bpr => pairwise::weighted_bpr(positives[0], negatives, weights),
             _ => unreachable!("only losses that take weights are given some"),
-        }
+        };
+        positives[0] = derivative;
+        loss
     }
 
-    /// The loss of one positive and its derivative by the positive's score.
+    /// The loss of a row: of one positive, or of the positives of a list.
     ///
-    /// `negatives` hold scores when called, at least one of them finite, and derivatives of the loss by them afterwards. `quantile` is that
-    /// of the row's user; losses without a [`QuantileSchedule`](super::QuantileSchedule) do not look at it.
-    pub fn row(&self, positive: f32, negatives: &mut [f32], quantile: f32) -> (f32, f32) {
-        match self {
+    /// `positives` and `negatives` hold scores when called, at least one of them of an item, and derivatives of the loss by them afterwards.
+    /// `quantile` is that of the row's user; losses without a [`QuantileSchedule`](super::QuantileSchedule) do not look at it.
+    ///
+    /// # Panics
+    /// When there is no positive.
+    pub fn row(&self, positives: &mut [f32], negatives: &mut [f32], quantile: f32) -> f32 {
+        let positive = positives[0];
+        let (loss, derivative) = match self {
             Fused::Bpr => pairwise::bpr(positive, negatives),
             Fused::Softmax(settings) => softmax::softmax(settings, positive, negatives, 1.0),
             Fused::SoftmaxAtK(settings) => softmax_at_k::softmax_at_k(settings, positive, negatives, quantile),
@@ -77,6 +102,13 @@ impl Fused {
             Fused::Ccl(settings) => ccl::ccl(settings, positive, negatives),
             Fused::Sparsemax => sparsemax::sparsemax(positive, negatives),
             Fused::Mse(settings) => mse::mse(settings, positive, negatives),
-        }
+            Fused::BslOfLists(settings) => return bsl::bsl_of_lists(*settings, positives, negatives),
+            Fused::SmoothNdcg(settings) => return smooth_metrics::smooth_ndcg(settings, positives, negatives),
+            Fused::SmoothAp(ranks) => return smooth_metrics::smooth_ap(*ranks, positives, negatives),
+            Fused::SmoothRecall(settings) => return smooth_metrics::smooth_recall(settings, positives, negatives),
+            Fused::NeuralNdcg(settings) => return neural_ndcg::neural_ndcg(settings, positives, negatives),
+        };
+        positives[0] = derivative;
+        loss
     }
 }

@@ -13,11 +13,12 @@ fn assert_twin(loss: &Loss, positive: f32, negatives: &[f32], quantile: f32) {
     let wide: Vec<f64> = negatives.iter().copied().map(f64::from).collect();
     let exact = evaluate(loss, &[f64::from(positive)], &[wide], &[f64::from(quantile)]);
     let mut gradient = negatives.to_vec();
-    let (value, by_positive) = loss.fused().unwrap().row(positive, &mut gradient, quantile);
+    let mut by_positive = [positive];
+    let value = loss.fused().unwrap().row(&mut by_positive, &mut gradient, quantile);
     let steepest = exact.by_positives.iter().chain(&exact.by_negatives[0]).fold(1e-3f64, |a, b| a.max(b.abs()));
     let near = |found: f32, exact: f64, scale: f64| (f64::from(found) - exact).abs() <= 1e-5 * scale;
     assert!(near(value, exact.values[0], exact.values[0].abs().max(1.0)), "{loss:?}: {value} {}", exact.values[0]);
-    assert!(near(by_positive, exact.by_positives[0], steepest), "{loss:?}: {by_positive} {}", exact.by_positives[0]);
+    assert!(near(by_positive[0], exact.by_positives[0], steepest), "{loss:?}: {by_positive:?} {}", exact.by_positives[0]);
     for (&found, &exact) in gradient.iter().zip(&exact.by_negatives[0]) {
         assert!(near(found, exact, steepest), "{loss:?}: {found} {exact}");
     }
@@ -52,8 +53,9 @@ proptest! {
 #[test]
 fn twins_agree_on_long_rows() {
     let negatives: Vec<f32> = (0..5003).map(|at| (at as f32 * 0.7).sin()).collect();
-    for loss in examples_with_twin().iter().chain(&sharp_and_blunt()) {
-        assert_twin(loss, 0.4, &negatives, 0.6);
+    let any_length = |loss: &Loss| loss.needs_draws().is_none();
+    for loss in examples_with_twin().into_iter().filter(any_length).chain(sharp_and_blunt()) {
+        assert_twin(&loss, 0.4, &negatives, 0.6);
     }
 }
 
@@ -71,8 +73,9 @@ fn twins_agree_at_extremes() {
 fn masked_entries_get_no_gradient() {
     for loss in examples_with_twin() {
         let mut negatives = [-1e30, 0.2, -1e30, 0.1];
-        let (value, by_positive) = loss.fused().unwrap().row(0.3, &mut negatives, 0.5);
-        assert!(value.is_finite() && by_positive.is_finite(), "{loss:?}");
+        let mut positives = [0.3];
+        let value = loss.fused().unwrap().row(&mut positives, &mut negatives, 0.5);
+        assert!(value.is_finite() && positives[0].is_finite(), "{loss:?}");
         assert_eq!((negatives[0], negatives[2]), (0.0, 0.0), "{loss:?}");
     }
 }
@@ -84,8 +87,8 @@ fn nan_comes_through() {
         let fused = loss.fused().unwrap();
         let mut negatives: Vec<f32> = (0..40).map(|at| at as f32 / 40.0).collect();
         negatives[17] = f32::NAN;
-        assert!(fused.row(0.3, &mut negatives, 0.5).0.is_nan(), "{loss:?}: negative");
-        assert!(fused.row(f32::NAN, &mut [0.1, 0.2], 0.5).0.is_nan(), "{loss:?}: positive");
+        assert!(fused.row(&mut [0.3], &mut negatives, 0.5).is_nan(), "{loss:?}: negative");
+        assert!(fused.row(&mut [f32::NAN], &mut [0.1, 0.2], 0.5).is_nan(), "{loss:?}: positive");
     }
 }
 
@@ -94,7 +97,7 @@ fn nan_comes_through() {
 fn scores_of_hundreds_neither_overflow_nor_vanish() {
     let row = |kind: &str| {
         let loss: Loss = serde_json::from_str(&format!(r#"{{"{kind}": {{}}}}"#)).unwrap();
-        f64::from(loss.fused().unwrap().row(500.0, &mut [800.0, -300.0, 790.0], 0.0).0)
+        f64::from(loss.fused().unwrap().row(&mut [500.0], &mut [800.0, -300.0, 790.0], 0.0))
     };
     assert_eq!(row("bpr"), 590.0);
     assert!((row("cce") - 300.0000454).abs() < 2e-5, "{}", row("cce"));

@@ -1,0 +1,110 @@
+//! NeuralNDCG of a list, forwards and back.
+
+use super::{
+    elementary::exp_of_negative,
+    matrix::{Matrix, Over, add},
+    sinkhorn::{Scaling, Sides},
+    smooth_metrics::ideal_dcg,
+    smooth_rank::is_item,
+};
+
+/// Values of [`neural_ndcg`](crate::loss::neural_ndcg()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NeuralNdcg {
+    /// Temperature of the permutation, above 0.
+    pub temperature: f64,
+    /// Length of the top list; longer than any for the whole list.
+    pub cutoff: usize,
+    /// Most iterations of Sinkhorn's scaling, 0 for none.
+    pub sinkhorn_iterations: u32,
+    /// Whether the transposed permutation is scaled.
+    pub transposed: bool,
+}
+
+/// The loss of a list, whose scores become derivatives.
+pub(super) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+    let of_items = |scores: &[f32]| scores.iter().copied().filter(|&score| is_item(score)).map(f64::from).collect::<Vec<_>>();
+    let (first, rest) = (of_items(positives), of_items(negatives));
+    if first.is_empty() {
+        positives.fill(0.0);
+        negatives.fill(0.0);
+        return 0.0;
+    }
+    let (loss, derivatives) = of_list(settings, first.len(), &[first, rest].concat());
+    let mut derivatives = derivatives.into_iter();
+    for score in positives.iter_mut().chain(negatives) {
+        *score = if is_item(*score) { derivatives.next().expect("one an item") as f32 } else { 0.0 };
+    }
+    loss as f32
+}
+
+/// The loss of a list of scores that begins with so many positives, and the derivatives by the scores.
+fn of_list(settings: &NeuralNdcg, positives: usize, scores: &[f64]) -> (f64, Vec<f64>) {
+    let cutoff = settings.cutoff.min(scores.len());
+    let ranks = if settings.sinkhorn_iterations == 0 { cutoff } else { scores.len() };
+    let permutation = sort(scores, ranks, settings.temperature);
+    let scaling = Scaling::new(&permutation, settings.sinkhorn_iterations, settings.transposed);
+    let (loss, by_factors, outer) = discounted(&permutation, scaling.factors(), positives, cutoff);
+    let mut by_permutation = scaling.back(&permutation, by_factors);
+    by_permutation.push(outer);
+    (loss, sort_back(scores, &permutation, &by_permutation, settings.temperature))
+}
+
+/// What a rank, counted from 0, multiplies scores by.
+fn slope(length: usize, rank: usize) -> f64 {
+    length as f64 - 1.0 - 2.0 * rank as f64
+}
+
+/// The soft permutation, `[ranks, n]`. Its logits are differences of large numbers, which `f32` would lose.
+fn sort(scores: &[f64], ranks: usize, temperature: f64) -> Matrix {
+    let distances: Vec<f64> = scores.iter().map(|score| scores.iter().map(|other| (score - other).abs()).sum()).collect();
+    let mut values = Vec::with_capacity(ranks * scores.len());
+    for rank in 0..ranks {
+        let logit = |at: usize| slope(scores.len(), rank) * scores[at] - distances[at];
+        let max = (0..scores.len()).map(logit).fold(f64::NEG_INFINITY, f64::max);
+        let shares = (0..scores.len()).map(|at| f64::from(exp_of_negative(((logit(at) - max) / temperature) as f32)));
+        values.extend(shares);
+        let row = &mut values[rank * scores.len()..];
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|share| *share /= sum);
+    }
+    Matrix { columns: scores.len(), values }
+}
+
+/// The loss, and its derivatives by the factors of the permutation's rows and columns, and by the permutation itself as an outer product.
+fn discounted(permutation: &Matrix, [of_ranks, mut of_items]: Sides, positives: usize, cutoff: usize) -> (f64, Sides, Sides) {
+    let ideal = ideal_dcg(positives.min(cutoff));
+    let weights = (0..of_ranks.len()).map(|rank| if rank < cutoff { -1.0 / ((2.0 + rank as f64).log2() * ideal) } else { 0.0 });
+    let weighted: Vec<f64> = weights.clone().zip(&of_ranks).map(|(weight, factor)| weight * factor).collect();
+    of_items[positives..].fill(0.0);
+    let gains = permutation.product(Over::Columns, &of_items);
+    let loss = weighted.iter().zip(&gains).map(|(weight, gain)| weight * gain).sum();
+    let by_ranks = weights.zip(&gains).map(|(weight, gain)| weight * gain).collect();
+    let mut by_items = permutation.product(Over::Rows, &weighted);
+    by_items[positives..].fill(0.0);
+    (loss, [by_ranks, by_items], [weighted, of_items])
+}
+
+/// From derivatives by the permutation, a sum of outer products, to those by the scores.
+fn sort_back(scores: &[f64], permutation: &Matrix, by_permutation: &[Sides], temperature: f64) -> Vec<f64> {
+    let (mut by_scores, mut by_distances) = (vec![0.0; scores.len()], vec![0.0; scores.len()]);
+    let mut by_row = vec![0.0; scores.len()];
+    for (rank, shares) in permutation.rows().enumerate() {
+        by_row.fill(0.0);
+        by_permutation.iter().for_each(|[of_ranks, of_items]| add(&mut by_row, of_items, of_ranks[rank]));
+        let mean: f64 = shares.iter().zip(&by_row).map(|(share, by)| share * by).sum();
+        by_row.iter_mut().zip(shares).for_each(|(by, share)| *by = share * (*by - mean) / temperature);
+        add(&mut by_scores, &by_row, slope(scores.len(), rank));
+        add(&mut by_distances, &by_row, 1.0);
+    }
+    for (at, by_score) in by_scores.iter_mut().enumerate() {
+        let pull = |(other, by): (&f64, &f64)| (by_distances[at] + by) * sign(scores[at] - other);
+        *by_score -= scores.iter().zip(&by_distances).map(pull).sum::<f64>();
+    }
+    by_scores
+}
+
+/// -1, 0 or 1.
+fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
+}
