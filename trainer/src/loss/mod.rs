@@ -7,6 +7,8 @@ use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
+mod adap_tau;
+mod adv_info_nce;
 mod bce;
 mod bpr;
 mod bsl;
@@ -17,6 +19,9 @@ mod column;
 mod contract;
 pub mod fused;
 mod gbce;
+mod guided_rec;
+mod lambda;
+mod llpauc;
 mod mse;
 mod needs;
 pub mod primitives;
@@ -26,10 +31,14 @@ mod sampled_softmax;
 mod scores;
 mod softmax;
 mod softmax_at_k;
+mod sog_clr;
+mod sog_softmax_at_k;
 mod sparsemax;
 #[cfg(test)]
 mod testing;
 
+pub use adap_tau::{AdapTau, Baseline, Global, Mean, Quantile, adap_tau, adap_tau_plain, update as adap_tau_update};
+pub use adv_info_nce::{AdvInfoNce, Beside, Instead, Schedule, Turn, adv_info_nce};
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
 pub use bsl::{Bsl, bsl};
@@ -38,6 +47,12 @@ pub use ccl::{Ccl, ccl};
 pub use column::{Column, Learned, Motion, Of, Start};
 pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
+pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide, surrogate};
+pub use lambda::{
+    Exact, LambdaLoss, LambdaLossAtK, LambdaRank, RankSource, Ranks, Sampled, Weights, lambda_loss, lambda_loss_at_k, lambda_rank,
+    ranks_among, sampled_ranks,
+};
+pub use llpauc::{Form, Llpauc, SCALARS, Scalar, Updates, clip, llpauc};
 pub use mse::{Mse, mse};
 pub use needs::{Adversary, Phase, Related};
 pub use psl::{Psl, Surrogate, psl};
@@ -46,6 +61,8 @@ pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Pair, Relations, Scores};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
+pub use sog_clr::{NO_AVERAGE, SogClr, mean_of_averages, sog_clr, sog_clr_averages};
+pub use sog_softmax_at_k::{SogSoftmaxAtK, sog_softmax_at_k, sog_softmax_at_k_weights};
 pub use sparsemax::{Sparsemax, sparsemax};
 
 /// `losses` in a sweep file, by `kind`.
