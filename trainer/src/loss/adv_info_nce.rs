@@ -7,12 +7,13 @@
 //! adversary ascends with the model as it is and puts weight on the negatives that hurt most. With equal `p` and a `W` of 1 it is `softmax`
 //! with the positive. The paper's formula has no `W`; both releases multiply by 64. They take plain exponentials, which overflow.
 //!
-//! In the authors' release an adversary's pass comes before the model's in some epochs, and stops after a few; in that of paper SL@K the
-//! adversary moves in the place of the model in every fifth epoch, without an end. Both are offered as `schedule`.
+//! In the authors' release an adversary's pass comes before the model's in some epochs, and stops after a few: here it moves before the
+//! model in each step of these epochs. In the release of paper SL@K the adversary moves in the place of the model in every fifth epoch,
+//! without an end. Both are offered as `schedule`.
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
-use super::check_above_zero;
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
+use super::{Adversary, Phase, check_above_zero};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub struct AdvInfoNce {
     /// When the adversary moves.
     #[serde(default)]
     pub schedule: Schedule,
-    /// Length of the adversary's vectors, which start as `xavier-normal`.
+    /// Length of the adversary's vectors, which start as `normal` with a standard deviation of 1.
     #[serde(default = "dim")]
     pub adversary_dim: u32,
     /// Learning rate of the adversary's Adam, above 0.
@@ -44,7 +45,7 @@ pub struct AdvInfoNce {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// The adversary has a pass of its own before the model's, in some epochs.
+    /// The adversary moves before the model, in some epochs.
     Beside(Beside),
     /// The adversary moves in the place of the model, in some epochs.
     Instead(Instead),
@@ -54,26 +55,26 @@ pub enum Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// The passes come in epochs 3, `3 + every`, `3 + 2 every`, ...
+    /// Its epochs are 3, `3 + every`, `3 + 2 every`, ...
     #[serde(default = "five")]
     pub every: u32,
     /// After so many of them the adversary stays as it is.
     #[serde(default = "seven")]
-    pub passes: u32,
+    pub epochs: u32,
 }
 
 /// `instead` in a sweep file: the schedule of paper SL@K's release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instead {
-    /// The passes are epochs `every`, `2 every`, ...
+    /// Its epochs are `every`, `2 every`, ...
     #[serde(default = "five")]
     pub every: u32,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
-        Self::Beside(Beside { every: five(), passes: seven() })
+        Self::Beside(Beside { every: five(), epochs: seven() })
     }
 }
 
@@ -97,27 +98,20 @@ fn seven() -> u32 {
     7
 }
 
-/// Who moves in an epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// The model, down.
-    Model,
-    /// The adversary, up.
-    Adversary,
-    /// The adversary in a pass over all pairs, then the model in another.
-    Both,
-}
+/// Steps of the model, down, and of the adversary, up.
+const MODEL: Phase = Phase { number: 0, moves_model: true, moves_own: false };
+const ADVERSARY: Phase = Phase { number: 0, moves_model: false, moves_own: true };
 
 impl Schedule {
-    /// Who moves in the epoch, counted from 1.
-    pub fn turn(&self, epoch: u32) -> Turn {
+    /// Who moves in the steps of the epoch, counted from 1.
+    pub(super) fn phases(&self, epoch: u32) -> Vec<Phase> {
         match self {
-            Self::Beside(Beside { every, passes }) => match epoch.checked_sub(3) {
-                Some(since) if since.is_multiple_of(*every) && since / every < *passes => Turn::Both,
-                _ => Turn::Model,
+            Self::Beside(Beside { every, epochs }) => match epoch.checked_sub(3) {
+                Some(since) if since.is_multiple_of(*every) && since / every < *epochs => vec![ADVERSARY, MODEL],
+                _ => vec![MODEL],
             },
-            Self::Instead(Instead { every }) if epoch.is_multiple_of(*every) => Turn::Adversary,
-            Self::Instead(_) => Turn::Model,
+            Self::Instead(Instead { every }) if epoch.is_multiple_of(*every) => vec![ADVERSARY],
+            Self::Instead(_) => vec![MODEL],
         }
     }
 
@@ -142,7 +136,14 @@ impl AdvInfoNce {
             _ => Ok(()),
         }
     }
+
+    pub(super) fn adversary(&self) -> Adversary {
+        Adversary { dim: self.adversary_dim as usize, similarity: Similarity::Cosine, learning_rate: self.adversary_learning_rate }
+    }
 }
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "the adversary of adv-info-nce weighs draws";
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the adversary's `hardness [B, N]`, its cosines.
 pub fn adv_info_nce(positives: &Tensor, negatives: &Tensor, hardness: &Tensor, temperature: f64, negative_weight: f64) -> Result<Tensor> {
@@ -194,19 +195,19 @@ mod tests {
         }
     }
 
-    /// The release counts epochs from 0: passes in epochs 2, 7, ... of which 7 are made.
+    /// The release counts epochs from 0: the adversary's are 2, 7, ... of which there are 7.
     #[test]
-    fn the_authors_schedule_has_seven_passes_beside_the_model() {
-        let turns: Vec<u32> = (1..=100).filter(|&epoch| Schedule::default().turn(epoch) == Turn::Both).collect();
-        assert_eq!(turns, [3, 8, 13, 18, 23, 28, 33]);
-        assert_eq!(Schedule::default().turn(1), Turn::Model);
+    fn the_authors_schedule_has_seven_epochs_beside_the_model() {
+        let both: Vec<u32> = (1..=100).filter(|&epoch| Schedule::default().phases(epoch) == [ADVERSARY, MODEL]).collect();
+        assert_eq!(both, [3, 8, 13, 18, 23, 28, 33]);
+        assert_eq!(Schedule::default().phases(1), [MODEL]);
     }
 
     #[test]
     fn the_other_schedule_takes_every_fifth_epoch() {
         let schedule = Schedule::Instead(Instead { every: 5 });
-        let turns: Vec<u32> = (1..=20).filter(|&epoch| schedule.turn(epoch) == Turn::Adversary).collect();
-        assert_eq!(turns, [5, 10, 15, 20]);
+        let alone: Vec<u32> = (1..=20).filter(|&epoch| schedule.phases(epoch) == [ADVERSARY]).collect();
+        assert_eq!(alone, [5, 10, 15, 20]);
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
         assert!(message(AdvInfoNce { negative_weight: 0.0, ..good.clone() }).starts_with("negative_weight is 0:"));
         assert!(message(AdvInfoNce { adversary_learning_rate: -1.0, ..good.clone() }).starts_with("adversary_learning_rate is -1:"));
         assert!(message(AdvInfoNce { adversary_dim: 0, ..good.clone() }).starts_with("adversary_dim is 0:"));
-        for schedule in [Schedule::Beside(Beside { every: 0, passes: 7 }), Schedule::Instead(Instead { every: 0 })] {
+        for schedule in [Schedule::Beside(Beside { every: 0, epochs: 7 }), Schedule::Instead(Instead { every: 0 })] {
             assert!(message(AdvInfoNce { schedule, ..good.clone() }).starts_with("every is 0:"));
         }
         assert!(message(AdvInfoNce { schedule: Schedule::Instead(Instead { every: 1 }), ..good }).starts_with("every is 1:"));

@@ -1,7 +1,13 @@
 //! What every loss promises, whatever its formula.
 
+use super::adap_tau::{Baseline, Global, Mean};
+use super::lambda::{Exact, RankSource, Sampled, Weights};
+use super::llpauc::{Form, Updates};
 use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
-use super::{Bce, Bpr, Bsl, Cce, Ccl, Correction, Gbce, Loss, Mse, Psl, SampledSoftmax, Softmax, SoftmaxAtK, Sparsemax, Surrogate};
+use super::{
+    AdapTau, AdvInfoNce, Bce, Bpr, Bsl, Cce, Ccl, Correction, Gbce, GuidedRec, LambdaLoss, LambdaLossAtK, LambdaRank, Llpauc, Loss, Mse,
+    Psl, SampledSoftmax, Softmax, SoftmaxAtK, SogClr, SogSoftmaxAtK, Sparsemax, Surrogate,
+};
 use candle_core::DType;
 use evaluator::Similarity;
 use proptest::prelude::*;
@@ -21,6 +27,18 @@ pub(super) fn examples() -> Vec<Loss> {
     };
     let sampled_softmax = |correction| SampledSoftmax { temperature: 0.5, correction, similarity: Similarity::Dot };
     let psl = |surrogate| Psl { temperature: 0.1, score_temperature: 2.0, surrogate, similarity: Similarity::Cosine };
+    let adap_tau = |baseline| AdapTau { baseline, loss_temperature: 1.0, warm_up: 3 };
+    let llpauc = |form| Llpauc {
+        true_positive_rate: 0.7,
+        false_positive_rate: 0.1,
+        form,
+        updates: Updates::Minimax,
+        concavity: 0.0,
+        similarity: Similarity::Cosine,
+    };
+    let (exact, sampled) = (RankSource::Exact(Exact {}), RankSource::Sampled(Sampled { rescaled: true }));
+    let lambda_loss = |ranks, weights| LambdaLoss { ranks, weights, similarity: Similarity::Dot };
+    let lambda_loss_at_k = |ranks, weights| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot };
     vec![
         Loss::Bce(Bce { similarity: Similarity::Dot }),
         Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
@@ -40,6 +58,35 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::Ccl(Ccl { margin: 0.4005, negative_weight: 10.0, similarity: Similarity::Cosine }),
         Loss::Sparsemax(Sparsemax { similarity: Similarity::Dot }),
         Loss::Mse(Mse { positive_weight: 5.0, similarity: Similarity::Dot }),
+        Loss::SogClr(SogClr { temperature: 0.2, update_rate: 0.9, similarity: Similarity::Cosine }),
+        Loss::SogSoftmaxAtK(SogSoftmaxAtK {
+            cutoff: 3,
+            temperature: 0.2,
+            weight_temperature: 1.5,
+            quantile_every: 5,
+            update_rate: 0.9,
+            similarity: Similarity::Cosine,
+        }),
+        Loss::AdapTau(adap_tau(Baseline::Mean(Mean {}))),
+        Loss::AdapTau(adap_tau(Baseline::Global(Global {}))),
+        Loss::AdvInfoNce(AdvInfoNce {
+            temperature: 0.2,
+            negative_weight: 64.0,
+            schedule: Default::default(),
+            adversary_dim: 8,
+            adversary_learning_rate: 5e-5,
+            similarity: Similarity::Cosine,
+        }),
+        Loss::Llpauc(llpauc(Form::Paper)),
+        Loss::Llpauc(llpauc(Form::Release)),
+        Loss::GuidedRec(GuidedRec { negatives: 9, similarity: Similarity::Cosine }),
+        Loss::LambdaRank(LambdaRank { ranks: exact, similarity: Similarity::Dot }),
+        Loss::LambdaRank(LambdaRank { ranks: sampled, similarity: Similarity::Dot }),
+        Loss::LambdaLoss(lambda_loss(exact, Weights::Paper)),
+        Loss::LambdaLoss(lambda_loss(sampled, Weights::Release)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Paper)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Release)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(sampled, Weights::Paper)),
     ]
 }
 
@@ -47,8 +94,15 @@ pub(super) fn examples() -> Vec<Loss> {
 fn is_gradient_exact(loss: &Loss) -> bool {
     match loss {
         Loss::SoftmaxAtK(settings) => !settings.detach_weight,
+        Loss::SogClr(_) | Loss::SogSoftmaxAtK(_) => false, // averages
+        Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => loss.needs_ranks(), // others rank the moved scores
         _ => true,
     }
+}
+
+/// Whether a row's value is of the whole batch on purpose.
+fn is_of_batch(loss: &Loss) -> bool {
+    matches!(loss, Loss::SogSoftmaxAtK(_))
 }
 
 /// serde knows every variant: a new kind fails here until it has an example.
@@ -156,7 +210,7 @@ proptest! {
     #[test]
     fn rows_do_not_see_each_other(scores in prop::collection::vec(-1.0f64..1.0, 12..13), quantiles in prop::collection::vec(-1.0f64..1.0, 3..4)) {
         let negatives: Vec<Vec<f64>> = scores[3..].chunks(3).map(<[f64]>::to_vec).collect();
-        for loss in examples() {
+        for loss in examples().into_iter().filter(|loss| !is_of_batch(loss)) {
             let together = evaluate(&loss, &scores[..3], &negatives, &quantiles);
             for row in 0..3 {
                 let alone = evaluate(&loss, &scores[row..=row], &negatives[row..=row], &quantiles[row..=row]);

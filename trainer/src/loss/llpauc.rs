@@ -17,6 +17,7 @@
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
+use super::{Column, Learned, Motion, Of, Start};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -66,40 +67,37 @@ pub enum Updates {
 }
 
 /// A scalar that is learned beside the model.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scalar {
-    /// Its value before the first step.
-    pub start: f32,
+struct Scalar {
+    name: &'static str,
+    start: f32,
     /// Where it is clipped to after each step; `c` is clipped further, see [`clip`].
-    pub range: (f32, f32),
+    bounds: (f32, f32),
     /// Whether it ascends in a minimax.
-    pub ascends: bool,
+    ascends: bool,
     /// What the model's learning rate is multiplied by.
-    pub rate: f32,
+    rate: f64,
 }
 
-const fn descending(start: f32, range: (f32, f32), rate: f32) -> Scalar {
-    Scalar { start, range, ascends: false, rate }
+const fn descending(name: &'static str, start: f32, bounds: (f32, f32), rate: f64) -> Scalar {
+    Scalar { name, start, bounds, ascends: false, rate }
 }
 
-/// `[a, b, c, s+, s-, h_a, h_b]`
-pub const SCALARS: [Scalar; 7] = [
-    descending(1.0, (0.0, 1.0), 1.0),
-    descending(0.0, (0.0, 1.0), 1.0),
-    Scalar { start: 0.0, range: (-1.0, 1.0), ascends: true, rate: 2.0 },
-    Scalar { start: 0.5, range: (-1.0, 4.0), ascends: true, rate: 2.0 },
-    descending(0.5, (0.0, 5.0), 2.0),
-    descending(0.5, (0.0, f32::MAX), 1.0),
-    descending(0.5, (0.0, f32::MAX), 1.0),
+/// As the releases have them.
+const SCALARS: [Scalar; 7] = [
+    descending("a", 1.0, (0.0, 1.0), 1.0),
+    descending("b", 0.0, (0.0, 1.0), 1.0),
+    Scalar { name: "c", start: 0.0, bounds: (-1.0, 1.0), ascends: true, rate: 2.0 },
+    Scalar { name: "s_positive", start: 0.5, bounds: (-1.0, 4.0), ascends: true, rate: 2.0 },
+    descending("s_negative", 0.5, (0.0, 5.0), 2.0),
+    descending("h_a", 0.5, (0.0, f32::INFINITY), 1.0),
+    descending("h_b", 0.5, (0.0, f32::INFINITY), 1.0),
 ];
 
-/// Brings the scalars back to where they may be, after a step: `c` is not below `-a` and `b - 1`.
-pub fn clip(scalars: &mut [f32; 7]) {
-    for (value, scalar) in scalars.iter_mut().zip(&SCALARS) {
-        *value = value.clamp(scalar.range.0, scalar.range.1);
+/// Brings `c` of the numbers in the order of the columns back to where `a` and `b` let it be after a step: not below `-a` and `b - 1`.
+pub(super) fn clip(numbers: &mut [&mut [f32]]) {
+    if let [[a], [b], [c], ..] = numbers {
+        *c = c.max(-*a).max(*b - 1.0);
     }
-    let [a, b, c, ..] = scalars;
-    *c = c.max(-*a).max(*b - 1.0);
 }
 
 /// The sharpness of the softplus that stands for the positive part.
@@ -118,11 +116,20 @@ impl Llpauc {
         }
     }
 
-    /// What a step multiplies the gradient of each scalar by, before its learning rate: -1 where it ascends.
-    pub fn directions(&self) -> [f32; 7] {
-        SCALARS.map(|scalar| if scalar.ascends && self.updates == Updates::Minimax { -1.0 } else { 1.0 })
+    /// A column for each scalar, in the order of [`llpauc`].
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let motion = |scalar: &Scalar| {
+            let ascends = scalar.ascends && self.updates == Updates::Minimax;
+            Motion::Learned(Learned { rate: scalar.rate, ascends, bounds: scalar.bounds })
+        };
+        let column =
+            |scalar: &Scalar| Column { name: scalar.name, of: Of::Whole(1), start: Start::Same(scalar.start), motion: motion(scalar) };
+        SCALARS.iter().map(column).collect()
     }
 }
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "llpauc learns its scalars from draws";
 
 /// One value per positive, `[B]`, whose mean is the loss of the batch, from `positives [B]`, `negatives [B, N]` and `scalars [7]`.
 ///
@@ -230,30 +237,27 @@ mod tests {
     }
 
     #[test]
-    fn scalars_are_clipped_to_where_they_may_be() {
-        let mut scalars = [2.0, -1.0, -3.0, 9.0, -9.0, -0.1, 7.0];
-        clip(&mut scalars);
-        assert_eq!(scalars, [1.0, 0.0, -1.0, 4.0, 0.0, 0.0, 7.0]);
-        let mut scalars = [0.25, 0.5, -0.9, 0.5, 0.5, 0.5, 0.5];
-        clip(&mut scalars);
-        assert_eq!(scalars[2], -0.25);
-        let mut scalars = [0.75, 0.5, -0.9, 0.5, 0.5, 0.5, 0.5];
-        clip(&mut scalars);
-        assert_eq!(scalars[2], -0.5);
-    }
-
-    #[test]
-    fn the_start_is_where_scalars_may_be() {
+    fn c_is_clipped_to_where_a_and_b_let_it_be() {
+        let clipped = |mut scalars: [f32; 7]| {
+            clip(&mut scalars.each_mut().map(std::slice::from_mut));
+            scalars[2]
+        };
+        assert_eq!(clipped([0.25, 0.5, -0.9, 0.5, 0.5, 0.5, 0.5]), -0.25);
+        assert_eq!(clipped([0.75, 0.5, -0.9, 0.5, 0.5, 0.5, 0.5]), -0.5);
+        assert_eq!(clipped([0.75, 0.5, 0.3, 0.5, 0.5, 0.5, 0.5]), 0.3);
         let start = SCALARS.map(|scalar| scalar.start);
-        let mut clipped = start;
-        clip(&mut clipped);
-        assert_eq!((clipped, start), (start, [1.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5]));
+        assert_eq!((clipped(start), start), (0.0, [1.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5]));
     }
 
     #[test]
     fn two_scalars_ascend_in_a_minimax_and_none_in_descent() {
-        assert_eq!(settings(Form::Paper).directions(), [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
-        assert_eq!(Llpauc { updates: Updates::Descent, ..settings(Form::Paper) }.directions(), [1.0; 7]);
+        let ascending = |updates| -> Vec<&str> {
+            let columns = Llpauc { updates, ..settings(Form::Paper) }.columns();
+            let ascends = |column: &&Column| matches!(column.motion, Motion::Learned(Learned { ascends: true, .. }));
+            columns.iter().filter(ascends).map(|column| column.name).collect()
+        };
+        assert_eq!(ascending(Updates::Minimax), ["c", "s_positive"]);
+        assert!(ascending(Updates::Descent).is_empty());
     }
 
     #[test]

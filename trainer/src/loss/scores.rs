@@ -69,3 +69,14 @@ pub(super) fn given<T>(value: Option<T>, loss: &str, what: &str) -> Result<T> {
         None => bail!("{loss} needs {what}"),
     }
 }
+
+/// The loss's own numbers, as many columns as it has.
+///
+/// # Errors
+/// When they are not as many.
+pub(super) fn columns<'a, const N: usize>(columns: &'a [Tensor], loss: &str) -> Result<&'a [Tensor; N]> {
+    match columns.try_into() {
+        Ok(columns) => Ok(columns),
+        Err(_) => bail!("{loss} needs its own {N} columns, and {} are given", columns.len()),
+    }
+}

@@ -9,11 +9,12 @@
 //! value is not that of `softmax`. A user's first estimate is its average.
 //!
 //! Averages are kept as logarithms, as `exp(1 / 0.01)` is beyond `f32`. All rows of a user in a batch start from the average before the
-//! batch; in the authors' release the last of them is kept, here the mean of what they leave is ([`mean_of_averages`]).
+//! batch; in the authors' release the last of them is kept, here the mean of the logarithms that they leave is.
 //! Yuan et al., "Provable Stochastic Optimization for Global Contrastive Learning", ICML 2022, arXiv:2202.12387.
 
-use super::check_above_zero;
 use super::primitives::{MASKED_BELOW, count_items, fill_masked, log_sum_exp, softplus};
+use super::scores::columns as columns_of;
+use super::{Column, Motion, Of, Scores, Start, check_above_zero};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,20 @@ impl SogClr {
         check_above_zero("temperature", self.temperature)?;
         check_update_rate(self.update_rate)
     }
+
+    /// The users' averages after this batch.
+    pub(super) fn averages(&self, scores: &Scores) -> Result<Tensor> {
+        let [before] = columns_of(scores.given.columns, "sog-clr")?;
+        sog_clr_averages(scores.negatives, before, self.temperature, self.update_rate)
+    }
+}
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "sog-clr averages what draws say of all items; over all items take softmax, which has its gradient";
+
+/// The logarithms of the users' averages.
+pub(super) fn columns() -> Vec<Column> {
+    vec![Column { name: "log_averages", of: Of::Users, start: Start::Same(NO_AVERAGE), motion: Motion::Remembered }]
 }
 
 /// The error of a share that is none.
@@ -47,7 +62,7 @@ pub(super) fn check_update_rate(rate: f64) -> std::result::Result<(), String> {
 }
 
 /// The logarithm of the average of a user who has none yet.
-pub const NO_AVERAGE: f32 = -1e30;
+const NO_AVERAGE: f32 = -1e30;
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the users' `log_averages [B]`, which hold this batch's
 /// estimates already (see [`sog_clr_averages`]).
@@ -72,17 +87,6 @@ pub fn sog_clr_averages(negatives: &Tensor, log_averages: &Tensor, temperature: 
     let moved = (&new + softplus(&((&before + (1.0 - update_rate).ln())? - &new)?)?)?; // log(exp(old) + exp(new))
     let after = before.lt(MASKED_BELOW)?.where_cond(&estimate, &moved)?;
     negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&before, &after)
-}
-
-/// The logarithm of the mean of averages that are given as logarithms: what is left of a user with several rows in a batch.
-///
-/// # Panics
-/// When there are none.
-pub fn mean_of_averages(logarithms: &[f32]) -> f32 {
-    let max = logarithms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = logarithms.iter().map(|&logarithm| f64::from(logarithm - max).exp()).sum();
-    assert!(!logarithms.is_empty(), "a user of a batch has a row");
-    max + (sum / logarithms.len() as f64).ln() as f32
 }
 
 #[cfg(test)]
@@ -151,13 +155,6 @@ mod tests {
                 assert!(value.is_finite() && gradient.concat().iter().all(|by| by.is_finite()), "{positive} {negatives:?} {before}");
             }
         }
-    }
-
-    #[test]
-    fn the_mean_of_averages_is_that_of_the_numbers() {
-        let mean = mean_of_averages(&[2f32.ln(), 4f32.ln(), 9f32.ln()]);
-        assert!((mean - 5f32.ln()).abs() < 1e-6, "{mean}");
-        assert_eq!(mean_of_averages(&[100.0, 100.0]), 100.0);
     }
 
     #[test]

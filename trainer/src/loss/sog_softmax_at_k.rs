@@ -7,9 +7,10 @@
 //! is a constant of the gradient, its mean over a batch is 1, and it stands at the positive's part alone: as in the release of SL@K's
 //! authors, where this loss comes without a paper. <https://github.com/Tiny-Snow/IR-Benchmark>
 
-use super::check_above_zero;
 use super::primitives::{log_sigmoid, log_sum_exp};
-use super::sog_clr::{check_update_rate, estimate_over_average};
+use super::scores::columns;
+use super::sog_clr::{check_update_rate, estimate_over_average, sog_clr_averages};
+use super::{Scores, check_above_zero};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,16 @@ impl SogSoftmaxAtK {
             _ => Ok(()),
         }
     }
+
+    /// The users' averages after this batch.
+    pub(super) fn averages(&self, scores: &Scores) -> Result<Tensor> {
+        let [before] = columns(scores.given.columns, "sog-softmax-at-k")?;
+        sog_clr_averages(scores.negatives, before, self.temperature, self.update_rate)
+    }
 }
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "sog-softmax-at-k averages what draws say of all items; over all items take softmax-at-k";
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]`, their `weights [B]` (see [`sog_softmax_at_k_weights`]) and the
 /// users' `log_averages [B]`, which hold this batch's estimates already (see [`sog_clr_averages`](super::sog_clr_averages())).
@@ -68,8 +78,8 @@ pub fn sog_softmax_at_k_weights(positives: &Tensor, quantiles: &Tensor, weight_t
 
 #[cfg(test)]
 mod tests {
+    use super::super::sog_clr;
     use super::super::testing::{EXAMPLE_B, EXAMPLE_C, assert_close, assert_gradients, differentiate};
-    use super::super::{sog_clr, sog_clr_averages};
     use super::*;
     use candle_core::Device;
     use proptest::prelude::*;

@@ -5,13 +5,13 @@
 //! ```
 //! The sharpness `w` of all and `w_u` of each user, one over a temperature, follow from the scores of the last epoch (see
 //! [`update`](self::update)) and are constants of the gradient. The positive is left out of the sum. The scale of the positive is that of
-//! all users, as in the authors' release, so that where `w_u` differs from `w` a shift of all scores changes the loss.
+//! all users, as in the authors' release, so that where `w_u` differs from `w` a shift of all scores changes the loss. Scores are cosines:
+//! the temperatures are made from their means.
 //! Chen et al., "Adap-tau: Adaptively Modulating Embedding Magnitude for Recommendation", WWW 2023, arXiv:2302.04775.
 
-use super::check_above_zero;
 use super::primitives::{fill_masked, log_sum_exp};
+use super::{Column, Motion, Of, Start, check_above_zero};
 use candle_core::{Result, Tensor};
-use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
 pub mod update;
@@ -29,9 +29,6 @@ pub struct AdapTau {
     /// Epochs before scores tell anything, in which positives are taken to lie 0.7 above the mean.
     #[serde(default = "hundred")]
     pub warm_up: u32,
-    /// How two vectors make a score.
-    #[serde(default = "super::cosine")]
-    pub similarity: Similarity,
 }
 
 /// `baseline` of [`AdapTau`].
@@ -87,6 +84,19 @@ impl AdapTau {
             _ => check_above_zero("loss_temperature", self.loss_temperature),
         }
     }
+}
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
+
+/// The sharpness of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
+pub(super) fn columns() -> Vec<Column> {
+    let column = |name, of, start, motion| Column { name, of, start: Start::Same(start), motion };
+    vec![
+        column("sharpness", Of::Users, 1.0, Motion::Set),
+        column("sharpness_of_all", Of::Whole(1), 1.0, Motion::Set),
+        column("plain_losses", Of::Users, 0.0, Motion::Summed),
+    ]
 }
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]`, the sharpness of each row's user, `of_users [B]`, and that of
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn values_that_are_none_are_named() {
-        let settings = |baseline, loss_temperature| AdapTau { baseline, loss_temperature, warm_up: 0, similarity: Similarity::Cosine };
+        let settings = |baseline, loss_temperature| AdapTau { baseline, loss_temperature, warm_up: 0 };
         assert!(settings(Baseline::default(), 0.0).check().unwrap_err().starts_with("loss_temperature is 0:"));
         assert!(settings(Baseline::Quantile(Quantile { share: 1.5 }), 1.0).check().unwrap_err().starts_with("share is 1.5:"));
         assert_eq!(settings(Baseline::Quantile(Quantile { share: 1.0 }), 0.25).check(), Ok(()));
@@ -164,7 +174,7 @@ mod tests {
 
     #[test]
     fn defaults_are_the_release() {
-        let default = AdapTau { baseline: Baseline::Mean(Mean {}), loss_temperature: 1.0, warm_up: 100, similarity: Similarity::Cosine };
+        let default = AdapTau { baseline: Baseline::Mean(Mean {}), loss_temperature: 1.0, warm_up: 100 };
         assert_eq!(serde_json::from_str::<AdapTau>("{}").unwrap(), default);
     }
 

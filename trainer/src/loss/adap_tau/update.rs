@@ -88,10 +88,9 @@ mod tests {
     use super::super::super::testing::assert_close;
     use super::super::{Global, Mean, Quantile};
     use super::*;
-    use evaluator::Similarity;
 
     fn settings(baseline: Baseline) -> AdapTau {
-        AdapTau { baseline, loss_temperature: 1.0, warm_up: 0, similarity: Similarity::Cosine }
+        AdapTau { baseline, loss_temperature: 1.0, warm_up: 0 }
     }
 
     fn of_users(losses: &[Option<f64>], baseline: Baseline) -> Vec<f64> {

@@ -8,11 +8,12 @@
 //! Each step has these three updates, of the model, of the surrogate network `S` (see [`surrogate`]) and of the model again. The network
 //! sees the probabilities `x = sigmoid(s)` of the positive and of its N negatives, with their labels, in their order: it is not blind to the
 //! order of the negatives, and with the positive always first it could do without the labels. The sum of step 1 weighs the positive by the
-//! number of negatives. N is small: 9 in papers.
+//! number of negatives. The network is made for rows of N negatives, and N is small: 9 in papers.
 //! Rashed et al., "A Guided Learning Approach for Item Recommendation via Surrogate Loss Learning", SIGIR 2021, as in the release of paper
 //! SL@K, whose network learns with the model's learning rate and weight decay.
 
 use super::primitives::{count_items, sigmoid, softplus};
+use super::{Column, Phase};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -23,9 +24,52 @@ pub mod surrogate;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuidedRec {
+    /// The negatives that the network is made for, at most 100: as many as the sampler draws.
+    #[serde(default = "nine")]
+    pub negatives: u32,
     /// How two vectors make a score.
     #[serde(default = "super::cosine")]
     pub similarity: Similarity,
+}
+
+fn nine() -> u32 {
+    9
+}
+
+/// More negatives are taken for a slip: the network has a weight for each pair of them.
+const MOST_NEGATIVES: u32 = 100;
+
+/// Why it cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "the surrogate of guided-rec is a network of a few draws";
+
+impl GuidedRec {
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        match self.negatives {
+            1..=MOST_NEGATIVES => Ok(()),
+            negatives => Err(format!("negatives is {negatives}: expected a number from 1 to {MOST_NEGATIVES}")),
+        }
+    }
+
+    /// The network's layers.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        surrogate::columns(self.negatives as usize + 1)
+    }
+}
+
+/// The model, the network, and the model again.
+pub(super) const PHASES: [Phase; 3] = [
+    Phase { number: 0, moves_model: true, moves_own: false },
+    Phase { number: 1, moves_model: false, moves_own: true },
+    Phase { number: 2, moves_model: true, moves_own: false },
+];
+
+/// What is minimised in a phase of a step, one value per positive, `[B]`; `parameters` are the network's columns.
+pub(super) fn in_phase(phase: usize, positives: &Tensor, negatives: &Tensor, parameters: &[Tensor]) -> Result<Tensor> {
+    match phase {
+        0 => guided_rec(positives, negatives),
+        1 => guided_rec_error(positives, negatives, &Tensor::cat(parameters, 0)?),
+        _ => guided_rec_guide(positives, negatives, &Tensor::cat(parameters, 0)?),
+    }
 }
 
 /// The model's first loss, one value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
@@ -62,6 +106,7 @@ fn gain(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Of;
     use super::super::testing::{EXAMPLE_C, assert_close, assert_gradients, differentiate};
     use super::*;
     use candle_core::Device;
@@ -132,6 +177,29 @@ mod tests {
             assert_gradients(&inputs, 1e-6, |x| guided_rec(&x[0], &x[1]));
             assert_gradients(&inputs, 1e-6, |x| guided_rec_guide(&x[0], &x[1], &network));
         }
+    }
+
+    #[test]
+    fn phases_are_the_three_losses() {
+        let settings = GuidedRec { negatives: 4, similarity: Similarity::Cosine };
+        let lengths: Vec<usize> =
+            settings.columns().iter().map(|column| if let Of::Whole(length) = column.of { length } else { 0 }).collect();
+        let network = Tensor::from_vec(network(4), surrogate::parameters(5), &Device::Cpu).unwrap();
+        let starts = lengths.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length)));
+        let layers: Vec<Tensor> = starts.zip(&lengths).map(|(start, length)| network.narrow(0, start, *length).unwrap()).collect();
+        let inputs: [(&[f64], &[usize]); 2] = [(&[EXAMPLE_C.0], &[1]), (&EXAMPLE_C.1, &[1, 4])];
+        let found = PHASES.map(|phase| differentiate(&inputs, |x| in_phase(phase.number, &x[0], &x[1], &layers)).0);
+        assert_close(&found[..1], &[5.19007114], 5e-9);
+        assert_close(&found[1..], &[(EDCG - 0.6309297535714575f64).powi(2), -EDCG], 1e-13);
+    }
+
+    #[test]
+    fn numbers_of_negatives_that_are_none_are_named() {
+        for negatives in [0, 101] {
+            let message = GuidedRec { negatives, similarity: Similarity::Cosine }.check().unwrap_err();
+            assert!(message.starts_with(&format!("negatives is {negatives}:")), "{message}");
+        }
+        assert_eq!(serde_json::from_str::<GuidedRec>("{}").unwrap(), GuidedRec { negatives: 9, similarity: Similarity::Cosine });
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! Every arrow is a linear layer with a bias. The parameters are one list, layer after layer: the matrix, one row for each output, then the
 //! bias. They start uniform within one over the square root of the layer's inputs.
 
-use crate::sampler::{Purpose, Stream};
+use super::super::{Column, Learned, Motion, Of, Start};
 use candle_core::{Result, Tensor};
 
 /// Inputs and outputs of each layer, for rows of `length` items.
@@ -23,18 +23,17 @@ pub fn parameters(length: usize) -> usize {
     layers(length).iter().map(|(inputs, outputs)| (inputs + 1) * outputs).sum()
 }
 
-/// The parameters before the first step, for rows of `length` items.
-pub fn initial(length: usize, seed: u64) -> Vec<f32> {
-    let layer = |(at, (inputs, outputs)): (usize, (usize, usize))| {
-        let mut stream = Stream::new(seed, Purpose::Parameters, 0, STEP, at as u32);
-        let bound = 1.0 / (inputs as f64).sqrt();
-        (0..(inputs + 1) * outputs).map(move |_| (bound * (2.0 * stream.fraction() - 1.0)) as f32)
+/// A column for each layer, for rows of `length` items.
+pub(in super::super) fn columns(length: usize) -> Vec<Column> {
+    let names = ["surrogate.flat", "surrogate.flatter", "surrogate.items", "surrogate.pairs", "surrogate.hidden", "surrogate.out"];
+    let column = |(name, (inputs, outputs)): (&'static str, (usize, usize))| Column {
+        name,
+        of: Of::Whole((inputs + 1) * outputs),
+        start: Start::Uniform(1.0 / (inputs as f32).sqrt()),
+        motion: Motion::Learned(Learned::default()),
     };
-    layers(length).into_iter().enumerate().flat_map(layer).collect()
+    names.into_iter().zip(layers(length)).map(column).collect()
 }
-
-/// Streams of parameters have the number of their table in the place of the step: 0 users, 1 items.
-const STEP: u32 = 2;
 
 /// One estimate per row, `[B]`, from `rows [B, L, 2]` and `parameters`.
 pub fn surrogate(rows: &Tensor, parameters: &Tensor) -> Result<Tensor> {
@@ -61,23 +60,11 @@ fn layer(at: usize, length: usize, parameters: &Tensor, x: &Tensor) -> Result<Te
 mod tests {
     use super::*;
 
+    /// 2 * 20 * 21 + 20 * 3 + 20 * 11 + 8 * 21 + 9
     #[test]
     fn the_network_of_ten_items_has_1297_parameters() {
-        // 2 * 20 * 21 + 20 * 3 + 20 * 11 + 8 * 21 + 9
-        assert_eq!(parameters(10), 1297);
-        assert_eq!(initial(10, 1).len(), 1297);
-    }
-
-    #[test]
-    fn layers_start_within_their_bounds_and_keyed_by_the_seed() {
-        let first = initial(10, 1);
-        let bounds = layers(10).map(|(inputs, _)| 1.0 / (inputs as f32).sqrt());
-        assert!(first[..420].iter().all(|value| value.abs() <= bounds[0]));
-        assert!(first[..420].iter().any(|value| value.abs() > 0.9 * bounds[0]));
-        assert!(first[1288..].iter().all(|value| value.abs() <= bounds[5]));
-        let mean = first.iter().sum::<f32>() / 1297.0;
-        assert!(mean.abs() < 0.03, "{mean}"); // a standard error is 0.005
-        assert_eq!(first, initial(10, 1));
-        assert_ne!(first, initial(10, 2));
+        let of = |column: &Column| if let Of::Whole(length) = column.of { length } else { 0 };
+        assert_eq!((parameters(10), columns(10).iter().map(of).sum()), (1297, 1297));
+        assert_eq!(columns(10)[5].start, Start::Uniform(0.35355338));
     }
 }

@@ -7,7 +7,7 @@
 //! (`weights: release`). Items that share a rank are taken to be one apart.
 //! Wang et al., "The LambdaLoss Framework for Ranking Metric Optimization", CIKM 2018; paper SL@K, equations 2.3 and 2.5.
 
-use super::{RankSource, Ranks, Weights, distances, weigh_pairs, weight_of_distance};
+use super::{Pair, RankSource, Weights, distances, weigh_pairs, weight_of_distance};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,10 @@ pub struct LambdaLoss {
     pub similarity: Similarity,
 }
 
-/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both.
-pub fn lambda_loss(positives: &Tensor, negatives: &Tensor, ranks: Ranks, weights: Weights) -> Result<Tensor> {
-    weigh_pairs(positives, negatives, &weight_of_distance(&distances(ranks)?, weights)?)
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the
+/// negatives.
+pub fn lambda_loss(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor>, ranks: Pair, weights: Weights) -> Result<Tensor> {
+    weigh_pairs(positives, negatives, draws, &weight_of_distance(&distances(ranks)?, weights)?)
 }
 
 #[cfg(test)]
@@ -38,12 +39,12 @@ mod tests {
     use super::super::testing::{assert_family, worked_list, worked_pair};
     use super::*;
 
-    fn paper(positives: &Tensor, negatives: &Tensor, ranks: Ranks) -> Result<Tensor> {
-        lambda_loss(positives, negatives, ranks, Weights::Paper)
+    fn paper(positives: &Tensor, negatives: &Tensor, ranks: Pair) -> Result<Tensor> {
+        lambda_loss(positives, negatives, None, ranks, Weights::Paper)
     }
 
-    fn release(positives: &Tensor, negatives: &Tensor, ranks: Ranks) -> Result<Tensor> {
-        lambda_loss(positives, negatives, ranks, Weights::Release)
+    fn release(positives: &Tensor, negatives: &Tensor, ranks: Pair) -> Result<Tensor> {
+        lambda_loss(positives, negatives, None, ranks, Weights::Release)
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! place of its logarithm: `k = 1 / (1 - 1 / max(r_ui, r_uj))`.
 //! Jagerman et al., "On Optimizing Top-K Metrics for Neural Ranking Models", SIGIR 2022; paper SL@K, equations 2.3 to 2.5.
 
-use super::{RankSource, Ranks, Weights, discount, distances, weigh_pairs, weight_of_distance};
+use super::{Pair, RankSource, Weights, discount, distances, weigh_pairs, weight_of_distance};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,16 @@ impl LambdaLossAtK {
     }
 }
 
-/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both.
-pub fn lambda_loss_at_k(positives: &Tensor, negatives: &Tensor, ranks: Ranks, cutoff: u32, weights: Weights) -> Result<Tensor> {
+/// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the
+/// negatives.
+pub fn lambda_loss_at_k(
+    positives: &Tensor,
+    negatives: &Tensor,
+    draws: Option<&Tensor>,
+    ranks: Pair,
+    cutoff: u32,
+    weights: Weights,
+) -> Result<Tensor> {
     let last = ranks.negatives.broadcast_maximum(&ranks.positives.unsqueeze(1)?)?;
     let is_below = last.gt(f64::from(cutoff))?;
     let last = is_below.where_cond(&last, &(last.ones_like()? * 3.0)?)?; // any rank with a finite factor
@@ -48,7 +56,7 @@ pub fn lambda_loss_at_k(positives: &Tensor, negatives: &Tensor, ranks: Ranks, cu
         Weights::Release => last.recip()?,
     };
     let factor = is_below.where_cond(&(1.0 - share)?.recip()?, &last.ones_like()?)?;
-    weigh_pairs(positives, negatives, &(weight_of_distance(&distances(ranks)?, weights)? * factor)?)
+    weigh_pairs(positives, negatives, draws, &(weight_of_distance(&distances(ranks)?, weights)? * factor)?)
 }
 
 #[cfg(test)]
@@ -58,12 +66,12 @@ mod tests {
     use super::super::{lambda_loss, ranks_among};
     use super::*;
 
-    fn paper(cutoff: u32) -> impl Fn(&Tensor, &Tensor, Ranks) -> Result<Tensor> + Copy {
-        move |positives, negatives, ranks| lambda_loss_at_k(positives, negatives, ranks, cutoff, Weights::Paper)
+    fn paper(cutoff: u32) -> impl Fn(&Tensor, &Tensor, Pair) -> Result<Tensor> + Copy {
+        move |positives, negatives, ranks| lambda_loss_at_k(positives, negatives, None, ranks, cutoff, Weights::Paper)
     }
 
-    fn release(cutoff: u32) -> impl Fn(&Tensor, &Tensor, Ranks) -> Result<Tensor> + Copy {
-        move |positives, negatives, ranks| lambda_loss_at_k(positives, negatives, ranks, cutoff, Weights::Release)
+    fn release(cutoff: u32) -> impl Fn(&Tensor, &Tensor, Pair) -> Result<Tensor> + Copy {
+        move |positives, negatives, ranks| lambda_loss_at_k(positives, negatives, None, ranks, cutoff, Weights::Release)
     }
 
     #[test]
@@ -94,8 +102,8 @@ mod tests {
     #[test]
     fn with_the_whole_catalogue_in_the_list_it_is_lambda_loss() {
         for weights in [Weights::Paper, Weights::Release] {
-            let found = worked_list(|p, n, ranks| lambda_loss_at_k(p, n, ranks, 8, weights));
-            let expected = worked_list(|p, n, ranks| lambda_loss(p, n, ranks, weights));
+            let found = worked_list(|p, n, ranks| lambda_loss_at_k(p, n, None, ranks, 8, weights));
+            let expected = worked_list(|p, n, ranks| lambda_loss(p, n, None, ranks, weights));
             assert_close(&[found.0], &[expected.0], 1e-12);
             assert_close(&found.1, &expected.1, 1e-12);
         }

@@ -6,30 +6,25 @@
 //! The weight `m` is a function of the ranks of both items, which counts from 1 and is a constant of the gradient. [`lambda_rank`],
 //! [`lambda_loss`] and [`lambda_loss_at_k`] differ in the weight alone. Gains are those of DCG, not divided by the user's ideal one.
 
-use super::primitives::{margins, softplus};
-use candle_core::{D, Result, Tensor};
+use super::Pair;
+use super::primitives::{margins, softplus, sum_over_negatives};
+use candle_core::{Result, Tensor};
 use std::f64::consts::LN_2;
 
 mod lambda_loss;
 mod lambda_loss_at_k;
 mod lambda_rank;
 mod ranks;
+#[cfg(test)]
+mod testing;
 
 pub use lambda_loss::{LambdaLoss, lambda_loss};
 pub use lambda_loss_at_k::{LambdaLossAtK, lambda_loss_at_k};
 pub use lambda_rank::{LambdaRank, lambda_rank};
+pub(super) use ranks::with_ranks;
 pub use ranks::{Exact, RankSource, Sampled, ranks_among, sampled_ranks};
 
 use serde::{Deserialize, Serialize};
-
-/// Ranks of the items of a batch, from 1, whole numbers unless they are rescaled.
-#[derive(Clone, Copy, Debug)]
-pub struct Ranks<'a> {
-    /// `[B]`
-    pub positives: &'a Tensor,
-    /// `[B, N]`
-    pub negatives: &'a Tensor,
-}
 
 /// `weights` of [`LambdaLoss`] and [`LambdaLossAtK`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,9 +37,12 @@ pub enum Weights {
     Release,
 }
 
-/// `sum_j m_uij softplus(s_uj - s_ui)`: `[B]`.
-fn weigh_pairs(positives: &Tensor, negatives: &Tensor, weights: &Tensor) -> Result<Tensor> {
-    (weights.detach() * softplus(&margins(positives, negatives)?)?)?.sum(D::Minus1)
+/// Why exact ranks cannot have the sampler `all`.
+pub(super) const NEEDS_DRAWS: &str = "exact ranks are those of drawn items; over all items take the ranks `sampled`, among the row's items";
+
+/// `sum_j m_uij softplus(s_uj - s_ui)`, `[B]`, with the sampler's `draws [B, N]` as further weights.
+fn weigh_pairs(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor>, weights: &Tensor) -> Result<Tensor> {
+    sum_over_negatives(&(weights.detach() * softplus(&margins(positives, negatives)?)?)?, draws)
 }
 
 /// `1 / log2(1 + x)`, elementwise.
@@ -53,7 +51,7 @@ fn discount(x: &Tensor) -> Result<Tensor> {
 }
 
 /// How far apart the ranks are, at least 1: `[B, N]`. Items of equal scores may share a rank.
-fn distances(ranks: Ranks) -> Result<Tensor> {
+fn distances(ranks: Pair) -> Result<Tensor> {
     ranks.negatives.broadcast_sub(&ranks.positives.unsqueeze(1)?)?.abs()?.maximum(1.0)
 }
 
@@ -64,6 +62,3 @@ fn weight_of_distance(distances: &Tensor, weights: Weights) -> Result<Tensor> {
         Weights::Release => discount(distances),
     }
 }
-
-#[cfg(test)]
-mod testing;

@@ -1,5 +1,7 @@
 //! Where the ranks of a batch's items come from.
 
+use super::super::primitives::MASKED_BELOW;
+use super::super::scores::{Pair, Scores, given};
 use candle_core::{DType, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,17 @@ impl Default for RankSource {
     }
 }
 
+/// The value of a loss of ranks, with those that its source gives.
+pub(in super::super) fn with_ranks(source: RankSource, scores: &Scores, loss: impl FnOnce(Pair) -> Result<Tensor>) -> Result<Tensor> {
+    match source {
+        RankSource::Exact(_) => loss(given(scores.given.ranks, "a lambda loss with exact ranks", "the ranks of the batch's items")?),
+        RankSource::Sampled(Sampled { rescaled }) => {
+            let (positives, negatives) = sampled_ranks(scores.positives, scores.negatives, rescaled.then_some(scores.items))?;
+            loss(Pair { positives: &positives, negatives: &negatives })
+        }
+    }
+}
+
 /// Ranks among the row's items, `[B]` and `[B, N]`, from `positives [B]` and `negatives [B, N]`, in a catalogue of `items` if they are to
 /// be rescaled. Masked negatives come last and do not count.
 pub fn sampled_ranks(positives: &Tensor, negatives: &Tensor, items: Option<usize>) -> Result<(Tensor, Tensor)> {
@@ -52,7 +65,7 @@ pub fn sampled_ranks(positives: &Tensor, negatives: &Tensor, items: Option<usize
 pub fn ranks_among(scores: &[f64], items: Option<usize>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    let present = scores.iter().filter(|&&score| score >= super::super::primitives::MASKED_BELOW).count();
+    let present = scores.iter().filter(|&&score| score >= MASKED_BELOW).count();
     let scale = items.map_or(1.0, |items| items as f64 / present.max(1) as f64);
     let mut ranks = vec![0.0; scores.len()];
     let mut above = 0;
