@@ -48,6 +48,7 @@ fn gap(tables: &Tables, train: &Interactions, active: &[bool]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::f64::consts::FRAC_1_SQRT_2;
 
     /// Two users at a right angle; the first has the item that lies as it does, the second one between both, and one that no one has.
     #[test]
@@ -57,8 +58,7 @@ mod tests {
         tables.items.values = vec![5.0, 0.0, 1.0, 1.0, 0.0, -4.0];
         let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (1, 1), (2, 0)].into_iter());
         // Cosines: user 0 with items 0, 1, 2: 1, 0.70710678, 0; user 1: 0, 0.70710678, -1.
-        let positives = (1.0 + 2.0 * 0.7071067811865476) / 3.0;
-        let all = (1.0 + 0.7071067811865476 + 0.0 + 0.0 + 0.7071067811865476 - 1.0) / 6.0;
+        let (positives, all) = ((1.0 + 2.0 * FRAC_1_SQRT_2) / 3.0, (1.0 + 2.0 * FRAC_1_SQRT_2 - 1.0) / 6.0);
         assert!((gap(&tables, &train, &[true, true, false]) - (positives - all)).abs() < 1e-7);
     }
 }
