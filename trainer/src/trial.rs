@@ -104,6 +104,11 @@ impl Learning {
             return Err("the loss compares the rows of a batch with each other: it needs the sampler `in-batch`, best with `negatives: 1`"
                 .to_owned());
         }
+        if let (Some(made_for), Some(drawn)) = (self.loss.negatives(), self.negatives())
+            && made_for != drawn
+        {
+            return Err(format!("the loss is made for {made_for} negatives and the sampler gives {drawn}: make both alike"));
+        }
         self.check_rule()?;
         match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
@@ -121,7 +126,7 @@ impl Learning {
         if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
             return Err(
                 "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
-                        have no weights in it: take one of bpr, bce, mse and ccl, or a sampler that keeps some of its candidates"
+                        have no weights in it: take one of bpr, bce, mse, ccl and the lambda losses, or a sampler that keeps some of its candidates"
                     .to_owned(),
             );
         }

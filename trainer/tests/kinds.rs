@@ -15,7 +15,7 @@ const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 
 /// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
-const LOSSES: [(&str, &str); 26] = [
+const LOSSES: [(&str, &str); 37] = [
     (r#""bce": {}"#, UNIFORM),
     (r#""gbce": {"calibration": 0.75}"#, UNIFORM),
     (r#""bpr": {}"#, UNIFORM),
@@ -29,7 +29,7 @@ const LOSSES: [(&str, &str); 26] = [
     (r#""smooth-ap": {"temperature": 0.5}"#, UNIFORM),
     (r#""smooth-recall": {"temperature": 0.5, "cutoffs": [1, 3, 5]}"#, UNIFORM),
     (r#""approx-ndcg": {}"#, UNIFORM),
-    (r#""neural-ndcg": {}"#, UNIFORM),
+    (r#""neural-ndcg": {"temperature": 1.0}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "surrogate": "relu"}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "whole_batch": true}"#, UNIFORM),
@@ -42,6 +42,20 @@ const LOSSES: [(&str, &str); 26] = [
     (r#""ccl": {"margin": 0.4, "negative_weight": 10}"#, UNIFORM),
     (r#""sparsemax": {}"#, UNIFORM),
     (r#""mse": {"positive_weight": 5}"#, UNIFORM),
+    (r#""sog-clr": {"temperature": 0.2, "update_rate": 0.9}"#, UNIFORM),
+    (
+        r#""sog-softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3, "update_rate": 0.9}"#,
+        UNIFORM,
+    ),
+    (r#""adap-tau": {"warm_up": 3}"#, UNIFORM),
+    (r#""adv-info-nce": {"temperature": 0.2, "adversary_dim": 4, "adversary_learning_rate": 0.01}"#, UNIFORM),
+    (r#""adv-info-nce": {"temperature": 0.2, "adversary_dim": 4, "schedule": {"instead": {"every": 5}}}"#, UNIFORM),
+    (r#""llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1}"#, UNIFORM),
+    (r#""llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1, "form": "release", "updates": "descent"}"#, UNIFORM),
+    (r#""guided-rec": {}"#, r#"{"uniform": {"negatives": 9}}"#),
+    (r#""lambda-rank": {"ranks": {"sampled": {}}}"#, UNIFORM),
+    (r#""lambda-loss": {"ranks": {"sampled": {}}}"#, UNIFORM),
+    (r#""lambda-loss-at-k": {"cutoff": 5, "ranks": {"sampled": {}}, "weights": "release"}"#, UNIFORM),
 ];
 
 /// Each sampler with a loss that it can serve.

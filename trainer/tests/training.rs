@@ -216,6 +216,14 @@ fn without_a_validation_part_the_last_model_is_kept() {
 }
 
 #[test]
+fn a_network_of_other_negatives_than_are_drawn_is_refused() {
+    let text = serde_json::to_string(&trial(MF, r#"{"guided-rec": {"negatives": 20}}"#, UNIFORM, ADAM)).unwrap();
+    let trial: Trial = serde_json::from_str(&text.replace(r#""guided-rec":{"negatives":20"#, r#""guided-rec":{"negatives":9"#)).unwrap();
+    let error = trial.check().unwrap_err();
+    assert!(error.starts_with("the loss is made for 9 negatives and the sampler gives 20:"), "{error}");
+}
+
+#[test]
 fn a_limit_of_this_machine_is_not_remembered() {
     let ease: Trial = serde_json::from_str(
         r#"{"version": 1, "dataset": "tastes", "backbone": {"ease": {"regularization": 10.0}}, "learning": null, "select_by": "ndcg@10"}"#,

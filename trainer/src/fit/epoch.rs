@@ -137,6 +137,7 @@ impl Learner<'_> {
                 beside.backward(batch, &derivatives.relations, users, items);
                 if phase.moves_own {
                     own.learn(batch, &derivatives.columns);
+                    own.clip(&learning.loss);
                     own.remember(batch, &derivatives.remembered);
                     own.rival.iter_mut().for_each(|rival| rival.ascend(batch, &derivatives.adversary));
                 }

@@ -8,10 +8,11 @@ use super::{
     path::{Path, Shape},
     quantiles,
     resume::{self, Position},
+    sharpness,
     validation::validate,
 };
 use crate::{
-    Error, Learning, Result, Trial,
+    Error, Learning, Loss, Result, Trial,
     backbone::{Encode, Wanted},
     loss::Quantiles,
     optimizer::{Moments, Stepper},
@@ -70,6 +71,7 @@ impl<'a> Learner<'a> {
             work: Some((Batches::new(learning, dataset)?, Path::new(shape, &parameters, &learning.loss))),
             parameters,
         };
+        learner.update_sharpness(0);
         learner.restore()?;
         Ok(learner)
     }
@@ -82,6 +84,7 @@ impl<'a> Learner<'a> {
             let epoch = self.position.epoch + 1;
             let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
             self.update_quantiles(epoch)?;
+            self.update_sharpness(epoch);
             let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
             let validation = if evaluates { self.evaluate(epoch)? } else { None };
             let seconds = before + start.elapsed().as_secs_f64();
@@ -145,6 +148,15 @@ impl<'a> Learner<'a> {
                 .map_err(|error| Error::Impossible(error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// Sets adap-tau's numbers after so many epochs.
+    fn update_sharpness(&mut self, epochs: u32) {
+        if let Loss::AdapTau(settings) = &self.learning.loss {
+            self.encoder.encode(&self.parameters, Wanted::default());
+            let tables = self.encoder.vectors(&self.parameters);
+            sharpness::update(&mut self.own, settings, tables, &self.dataset.train, epochs);
+        }
     }
 
     /// Everything that the next epoch needs, by name.

@@ -25,6 +25,7 @@ mod path;
 mod quantiles;
 mod resume;
 mod rival;
+mod sharpness;
 mod validation;
 mod weigher;
 

@@ -2,7 +2,7 @@
 
 use super::rival::Rival;
 use crate::{
-    Learning, Optimizer,
+    Learning, Loss, Optimizer,
     gradient::RowGradients,
     loss::{Column, Learned, Motion, Of, Start},
     optimizer::{Moments, Stepper},
@@ -56,6 +56,18 @@ impl Own {
         for (kept, derivatives) in self.columns.iter_mut().zip(derivatives) {
             kept.learn(batch, derivatives);
         }
+    }
+
+    /// Brings what moved back to where the loss lets it be.
+    pub(super) fn clip(&mut self, loss: &Loss) {
+        let mut numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
+        loss.clip(&mut numbers);
+    }
+
+    /// The numbers of all columns, when there are so many.
+    pub(super) fn numbers<const N: usize>(&mut self) -> Option<[&mut [f32]; N]> {
+        let numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
+        numbers.try_into().ok()
     }
 
     /// Takes what is to be remembered, one list `[B]` for each column that remembers or sums, in their order.

@@ -1,5 +1,8 @@
 //! What every loss promises, whatever its formula.
 
+use super::adap_tau::{Baseline, Global, Mean};
+use super::lambda::{Exact, RankSource, Sampled, Weights};
+use super::llpauc::{Form, Updates};
 use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
 use super::*;
 use candle_core::DType;
@@ -38,6 +41,18 @@ pub(super) fn examples() -> Vec<Loss> {
         positives,
         similarity,
     };
+    let adap_tau = |baseline| AdapTau { baseline, loss_temperature: 1.0, warm_up: 3 };
+    let llpauc = |form| Llpauc {
+        true_positive_rate: 0.7,
+        false_positive_rate: 0.1,
+        form,
+        updates: Updates::Minimax,
+        concavity: 0.0,
+        similarity: Similarity::Cosine,
+    };
+    let (exact, sampled) = (RankSource::Exact(Exact {}), RankSource::Sampled(Sampled { rescaled: true }));
+    let lambda_loss = |ranks, weights| LambdaLoss { ranks, weights, similarity: Similarity::Dot };
+    let lambda_loss_at_k = |ranks, weights| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot };
     vec![
         Loss::Bce(Bce { similarity: Similarity::Dot }),
         Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
@@ -79,6 +94,35 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::NeuralNdcg(neural_ndcg(Some(2), 0, false)),
         Loss::NeuralNdcg(neural_ndcg(None, 5, false)),
         Loss::NeuralNdcg(neural_ndcg(Some(2), 5, true)),
+        Loss::SogClr(SogClr { temperature: 0.2, update_rate: 0.9, similarity: Similarity::Cosine }),
+        Loss::SogSoftmaxAtK(SogSoftmaxAtK {
+            cutoff: 3,
+            temperature: 0.2,
+            weight_temperature: 1.5,
+            quantile_every: 5,
+            update_rate: 0.9,
+            similarity: Similarity::Cosine,
+        }),
+        Loss::AdapTau(adap_tau(Baseline::Mean(Mean {}))),
+        Loss::AdapTau(adap_tau(Baseline::Global(Global {}))),
+        Loss::AdvInfoNce(AdvInfoNce {
+            temperature: 0.2,
+            negative_weight: 64.0,
+            schedule: Default::default(),
+            adversary_dim: 8,
+            adversary_learning_rate: 5e-5,
+            similarity: Similarity::Cosine,
+        }),
+        Loss::Llpauc(llpauc(Form::Paper)),
+        Loss::Llpauc(llpauc(Form::Release)),
+        Loss::GuidedRec(GuidedRec { negatives: 9, similarity: Similarity::Cosine }),
+        Loss::LambdaRank(LambdaRank { ranks: exact, similarity: Similarity::Dot }),
+        Loss::LambdaRank(LambdaRank { ranks: sampled, similarity: Similarity::Dot }),
+        Loss::LambdaLoss(lambda_loss(exact, Weights::Paper)),
+        Loss::LambdaLoss(lambda_loss(sampled, Weights::Release)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Paper)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Release)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(sampled, Weights::Paper)),
     ]
 }
 
@@ -87,6 +131,8 @@ fn is_gradient_exact(loss: &Loss) -> bool {
     match loss {
         Loss::SoftmaxAtK(settings) => !settings.detach_weight,
         Loss::Cml(_) => false, // of equally near negatives the first has the gradient alone
+        Loss::SogClr(_) | Loss::SogSoftmaxAtK(_) => false, // averages
+        Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => loss.needs_ranks(), // others rank the moved scores
         _ => true,
     }
 }
@@ -95,7 +141,7 @@ fn is_gradient_exact(loss: &Loss) -> bool {
 fn is_of_batch(loss: &Loss) -> bool {
     match loss {
         Loss::Psl(settings) => settings.whole_batch,
-        Loss::Sml(_) | Loss::DirectAu(_) => true,
+        Loss::Sml(_) | Loss::DirectAu(_) | Loss::SogSoftmaxAtK(_) => true,
         _ => false,
     }
 }

@@ -7,6 +7,8 @@ use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
+pub mod adap_tau;
+pub mod adv_info_nce;
 mod approx_ndcg;
 mod bce;
 mod bpr;
@@ -20,8 +22,11 @@ mod contract;
 mod direct_au;
 pub mod fused;
 mod gbce;
+pub mod guided_rec;
+pub mod lambda;
 #[cfg(test)]
 mod list_contract;
+pub mod llpauc;
 mod mse;
 mod needs;
 mod neural_ndcg;
@@ -39,12 +44,16 @@ mod smooth_rank;
 mod smooth_recall;
 mod softmax;
 mod softmax_at_k;
+mod sog_clr;
+mod sog_softmax_at_k;
 mod sparsemax;
 #[cfg(test)]
 mod testing;
 mod uib;
 mod warp;
 
+pub use adap_tau::{AdapTau, adap_tau, adap_tau_plain};
+pub use adv_info_nce::{AdvInfoNce, adv_info_nce};
 pub use approx_ndcg::{ApproxNdcg, approx_ndcg};
 pub use bce::{Bce, bce};
 pub use bpr::{Bpr, bpr};
@@ -56,6 +65,9 @@ pub use column::{Column, Learned, Motion, Of, Start};
 pub use direct_au::{DirectAu, direct_au};
 pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
+pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};
+pub use lambda::{LambdaLoss, LambdaLossAtK, LambdaRank, lambda_loss, lambda_loss_at_k, lambda_rank};
+pub use llpauc::{Llpauc, llpauc};
 pub use mse::{Mse, mse};
 pub use needs::{Adversary, Phase, Related};
 pub use neural_ndcg::{NeuralNdcg, neural_ndcg};
@@ -69,6 +81,8 @@ pub use smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
 pub use smooth_recall::{SmoothRecall, smooth_recall};
 pub use softmax::{Softmax, softmax};
 pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
+pub use sog_clr::{SogClr, sog_clr, sog_clr_averages};
+pub use sog_softmax_at_k::{SogSoftmaxAtK, sog_softmax_at_k, sog_softmax_at_k_weights};
 pub use sparsemax::{Sparsemax, sparsemax};
 pub use uib::{Penalty, Uib, uib};
 pub use warp::{RankWeight, Warp, warp};
@@ -121,6 +135,24 @@ pub enum Loss {
     ApproxNdcg(ApproxNdcg),
     /// NeuralNDCG.
     NeuralNdcg(NeuralNdcg),
+    /// Stochastic optimisation of the global contrastive loss (SogCLR).
+    SogClr(SogClr),
+    /// Softmax loss at K with SogCLR's averages (SogSL@K).
+    SogSoftmaxAtK(SogSoftmaxAtK),
+    /// Adaptive temperatures (Adap-tau).
+    AdapTau(AdapTau),
+    /// Adversarial InfoNCE (AdvInfoNCE).
+    AdvInfoNce(AdvInfoNce),
+    /// Lower-left partial AUC (LLPAUC).
+    Llpauc(Llpauc),
+    /// Guided learning by a learned surrogate of DCG (GuidedRec).
+    GuidedRec(GuidedRec),
+    /// LambdaRank.
+    LambdaRank(LambdaRank),
+    /// LambdaLoss.
+    LambdaLoss(LambdaLoss),
+    /// LambdaLoss at K (LambdaLoss@K).
+    LambdaLossAtK(LambdaLossAtK),
 }
 
 impl Loss {
@@ -149,6 +181,15 @@ impl Loss {
             Loss::SmoothRecall(settings) => settings.similarity,
             Loss::ApproxNdcg(settings) => settings.similarity,
             Loss::NeuralNdcg(settings) => settings.similarity,
+            Loss::SogClr(settings) => settings.similarity,
+            Loss::SogSoftmaxAtK(settings) => settings.similarity,
+            Loss::AdapTau(_) => Similarity::Cosine,
+            Loss::AdvInfoNce(settings) => settings.similarity,
+            Loss::Llpauc(settings) => settings.similarity,
+            Loss::GuidedRec(settings) => settings.similarity,
+            Loss::LambdaRank(settings) => settings.similarity,
+            Loss::LambdaLoss(settings) => settings.similarity,
+            Loss::LambdaLossAtK(settings) => settings.similarity,
         }
     }
 
@@ -158,7 +199,7 @@ impl Loss {
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> std::result::Result<(), String> {
         match self {
-            Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) | Loss::Sparsemax(_) => Ok(()),
+            Loss::Bce(_) | Loss::Bpr(_) | Loss::Cce(_) | Loss::Sparsemax(_) | Loss::LambdaRank(_) | Loss::LambdaLoss(_) => Ok(()),
             Loss::Gbce(settings) => settings.check(),
             Loss::Softmax(settings) => settings.check(),
             Loss::SampledSoftmax(settings) => settings.check(),
@@ -177,6 +218,13 @@ impl Loss {
             Loss::SmoothRecall(settings) => settings.check(),
             Loss::ApproxNdcg(settings) => settings.check(),
             Loss::NeuralNdcg(settings) => settings.check(),
+            Loss::SogClr(settings) => settings.check(),
+            Loss::SogSoftmaxAtK(settings) => settings.check(),
+            Loss::AdapTau(settings) => settings.check(),
+            Loss::AdvInfoNce(settings) => settings.check(),
+            Loss::Llpauc(settings) => settings.check(),
+            Loss::GuidedRec(settings) => settings.check(),
+            Loss::LambdaLossAtK(settings) => settings.check(),
         }
     }
 
@@ -232,6 +280,33 @@ impl Loss {
             Loss::SmoothRecall(settings) => smooth_recall(positives, negatives, settings),
             Loss::ApproxNdcg(settings) => approx_ndcg(positives, negatives, settings),
             Loss::NeuralNdcg(settings) => neural_ndcg(positives, negatives, settings),
+            Loss::SogClr(settings) => sog_clr(positives, negatives, &settings.averages(scores)?, settings.temperature),
+            Loss::SogSoftmaxAtK(settings) => {
+                let quantiles = scores::given(given.quantiles, "sog-softmax-at-k", "the quantiles of the batch's users")?;
+                let weights = sog_softmax_at_k_weights(positives, quantiles, settings.weight_temperature)?;
+                sog_softmax_at_k(positives, negatives, &weights, &settings.averages(scores)?, settings.temperature)
+            }
+            Loss::AdapTau(_) => {
+                let [of_users, of_all, _] = scores::columns(given.columns, "adap-tau")?;
+                adap_tau(positives, negatives, of_users, of_all)
+            }
+            Loss::AdvInfoNce(settings) => {
+                let hardness = scores::given(given.adversary, "adv-info-nce", "the adversary's scores of the draws")?;
+                adv_info_nce(positives, negatives, hardness, settings.temperature, settings.negative_weight)
+            }
+            Loss::Llpauc(settings) => llpauc(positives, negatives, &Tensor::cat(given.columns, 0)?, settings),
+            Loss::GuidedRec(_) => guided_rec::in_phase(given.phase, positives, negatives, given.columns),
+            Loss::LambdaRank(settings) => {
+                lambda::with_ranks(settings.ranks, scores, |ranks| lambda_rank(positives, negatives, given.weights, ranks))
+            }
+            Loss::LambdaLoss(settings) => {
+                let loss = |ranks: Pair| lambda_loss(positives, negatives, given.weights, ranks, settings.weights);
+                lambda::with_ranks(settings.ranks, scores, loss)
+            }
+            Loss::LambdaLossAtK(settings) => {
+                let loss = |ranks: Pair| lambda_loss_at_k(positives, negatives, given.weights, ranks, settings.cutoff, settings.weights);
+                lambda::with_ranks(settings.ranks, scores, loss)
+            }
         }
     }
 
@@ -239,6 +314,7 @@ impl Loss {
     pub fn quantiles(&self) -> Option<QuantileSchedule> {
         match self {
             Loss::SoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
+            Loss::SogSoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
             _ => None,
         }
     }
@@ -262,7 +338,18 @@ impl Loss {
         match self {
             Loss::Uib(settings) => settings.columns(),
             Loss::Sml(settings) => settings.columns(),
+            Loss::SogClr(_) | Loss::SogSoftmaxAtK(_) => sog_clr::columns(),
+            Loss::AdapTau(_) => adap_tau::columns(),
+            Loss::Llpauc(settings) => settings.columns(),
+            Loss::GuidedRec(settings) => settings.columns(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Brings the numbers of its columns back to where they may be together, after a step; each is within its own bounds already.
+    pub fn clip(&self, numbers: &mut [&mut [f32]]) {
+        if let Loss::Llpauc(_) = self {
+            llpauc::clip(numbers);
         }
     }
 
@@ -270,13 +357,22 @@ impl Loss {
     ///
     /// # Errors
     /// When the shapes do not fit, or something that it needs is not given.
-    pub fn remembered(&self, _scores: &Scores) -> Result<Vec<Tensor>> {
-        Ok(Vec::new())
+    pub fn remembered(&self, scores: &Scores) -> Result<Vec<Tensor>> {
+        match self {
+            Loss::SogClr(settings) => Ok(vec![settings.averages(scores)?]),
+            Loss::SogSoftmaxAtK(settings) => Ok(vec![settings.averages(scores)?]),
+            Loss::AdapTau(_) => Ok(vec![adap_tau_plain(scores.positives, scores.negatives)?.detach()]),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The parts of a step in an epoch, counted from 1.
-    pub fn phases(&self, _epoch: u32) -> Vec<Phase> {
-        vec![needs::ONE_PHASE]
+    pub fn phases(&self, epoch: u32) -> Vec<Phase> {
+        match self {
+            Loss::AdvInfoNce(settings) => settings.schedule.phases(epoch),
+            Loss::GuidedRec(_) => guided_rec::PHASES.to_vec(),
+            _ => vec![needs::ONE_PHASE],
+        }
     }
 
     /// Which scores among users and among items it looks at.
@@ -290,12 +386,29 @@ impl Loss {
 
     /// The second model that it is trained against.
     pub fn adversary(&self) -> Option<Adversary> {
-        None
+        match self {
+            Loss::AdvInfoNce(settings) => Some(settings.adversary()),
+            _ => None,
+        }
     }
 
     /// Whether it looks at places among all items.
     pub fn needs_ranks(&self) -> bool {
-        false
+        let source = match self {
+            Loss::LambdaRank(settings) => Some(settings.ranks),
+            Loss::LambdaLoss(settings) => Some(settings.ranks),
+            Loss::LambdaLossAtK(settings) => Some(settings.ranks),
+            _ => None,
+        };
+        matches!(source, Some(lambda::RankSource::Exact(_)))
+    }
+
+    /// The number of negatives that it is made for, where that is not any.
+    pub fn negatives(&self) -> Option<usize> {
+        match self {
+            Loss::GuidedRec(settings) => Some(settings.negatives as usize),
+            _ => None,
+        }
     }
 
     /// Whether it looks at the rank that the sampler `warp` estimates.
@@ -319,7 +432,17 @@ impl Loss {
 
     /// Whether its negatives' part is a sum or a mean, in which each of them can have a weight.
     pub fn weighs_negatives(&self) -> bool {
-        matches!(self, Loss::Bce(_) | Loss::Bpr(_) | Loss::Ccl(_) | Loss::Mse(_) | Loss::Uib(_))
+        matches!(
+            self,
+            Loss::Bce(_)
+                | Loss::Bpr(_)
+                | Loss::Ccl(_)
+                | Loss::Mse(_)
+                | Loss::Uib(_)
+                | Loss::LambdaRank(_)
+                | Loss::LambdaLoss(_)
+                | Loss::LambdaLossAtK(_)
+        )
     }
 
     /// Whether it looks at the log-probabilities of the draws.
@@ -344,6 +467,13 @@ impl Loss {
             Loss::DirectAu(_) => Some(direct_au::NEEDS_DRAWS),
             Loss::SmoothNdcg(settings) => settings.needs_draws(),
             Loss::NeuralNdcg(_) => Some(neural_ndcg::NEEDS_DRAWS),
+            Loss::SogClr(_) => Some(sog_clr::NEEDS_DRAWS),
+            Loss::SogSoftmaxAtK(_) => Some(sog_softmax_at_k::NEEDS_DRAWS),
+            Loss::AdapTau(_) => Some(adap_tau::NEEDS_DRAWS),
+            Loss::AdvInfoNce(_) => Some(adv_info_nce::NEEDS_DRAWS),
+            Loss::Llpauc(_) => Some(llpauc::NEEDS_DRAWS),
+            Loss::GuidedRec(_) => Some(guided_rec::NEEDS_DRAWS),
+            Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => self.needs_ranks().then_some(lambda::NEEDS_DRAWS),
             _ => None,
         }
     }
@@ -353,6 +483,10 @@ impl Loss {
         match self {
             Loss::Bce(_) | Loss::Gbce(_) | Loss::SampledSoftmax(_) => None,
             Loss::Uib(_) | Loss::Cml(_) | Loss::Sml(_) | Loss::Warp(_) | Loss::DirectAu(_) => None,
+            Loss::SogClr(_) | Loss::SogSoftmaxAtK(_) | Loss::AdapTau(_) | Loss::AdvInfoNce(_) | Loss::Llpauc(_) | Loss::GuidedRec(_) => {
+                None
+            }
+            Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => None,
             Loss::Bpr(_) => Some(Fused::Bpr),
             Loss::Cce(_) => Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true })),
             Loss::Softmax(settings) => Some(Fused::Softmax(settings.fused())),

@@ -62,6 +62,17 @@ pub fn unmask(scores: &Tensor) -> Result<(Tensor, Tensor)> {
     Ok((is_masked.where_cond(&scores.zeros_like()?, scores)?, is_item))
 }
 
+/// `x` where an entry stands for an item and `value` where it is masked, without a gradient: `[B, N]` from `x [B, N]` and `negatives [B, N]`.
+/// A score that is not a number is not masked.
+pub fn fill_masked(x: &Tensor, negatives: &Tensor, value: f64) -> Result<Tensor> {
+    negatives.lt(MASKED_BELOW)?.where_cond(&(x.zeros_like()? + value)?, x)
+}
+
+/// Items of each row, at least 1: `[B]` from `negatives [B, N]`.
+pub fn count_items(negatives: &Tensor) -> Result<Tensor> {
+    is_item(negatives)?.to_dtype(negatives.dtype())?.sum(D::Minus1)?.maximum(1.0)
+}
+
 /// `atan(x)`, elementwise; on the CPU.
 pub fn arctan(x: &Tensor) -> Result<Tensor> {
     x.apply_op1(Arctan)

@@ -5,6 +5,7 @@ use super::{
     sampled::Vectors,
     similarity::{Prepared, finish_scores},
 };
+use evaluator::{Matrix, Similarity};
 use rayon::prelude::*;
 
 /// Users of one parallel task.
@@ -36,4 +37,18 @@ pub(crate) fn reduce_lists(
             *out = reduce(&mut scores);
         }
     });
+}
+
+/// The mean of the unit vectors of the chosen rows, `[dim]`; zeros where none is chosen.
+pub(crate) fn mean_vector(table: &Matrix, chosen: impl Fn(usize) -> bool) -> Vec<f64> {
+    let mut units = Prepared::default();
+    units.all_rows(table, Similarity::Cosine);
+    let (mut sums, mut count) = (vec![0.0; table.dim], 0usize);
+    let rows = units.vectors(&table.values).chunks_exact(table.dim).enumerate();
+    for (_, row) in rows.filter(|(row, _)| chosen(*row)) {
+        sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += f64::from(value));
+        count += 1;
+    }
+    sums.iter_mut().for_each(|sum| *sum /= count.max(1) as f64);
+    sums
 }

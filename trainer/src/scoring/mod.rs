@@ -18,7 +18,7 @@ mod touched;
 
 pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
-pub(crate) use lists::reduce_lists;
+pub(crate) use lists::{mean_vector, reduce_lists};
 pub(crate) use ranks::Ranks;
 pub(crate) use relations::{Neighbours, Pairs};
 pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Row, Sampled, Scored, Vectors, Weighed};

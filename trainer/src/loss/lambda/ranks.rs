@@ -1,0 +1,126 @@
+//! Where the ranks of a batch's items come from.
+
+use super::super::primitives::MASKED_BELOW;
+use super::super::scores::{Pair, Scores, given};
+use candle_core::{DType, Result, Tensor};
+use serde::{Deserialize, Serialize};
+
+/// `ranks` of the lambda losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankSource {
+    /// Among all items, train items of the user included: one scoring of the catalogue for each row of each batch.
+    Exact(Exact),
+    /// Among the row's own items.
+    Sampled(Sampled),
+}
+
+/// `exact` in a sweep file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exact {}
+
+/// `sampled` in a sweep file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampled {
+    /// Whether ranks are multiplied by the share of the catalogue's items to the row's (paper SL@K, equation D.8).
+    #[serde(default = "rescaled")]
+    pub rescaled: bool,
+}
+
+fn rescaled() -> bool {
+    true
+}
+
+impl Default for RankSource {
+    fn default() -> Self {
+        Self::Exact(Exact {})
+    }
+}
+
+/// The value of a loss of ranks, with those that its source gives.
+pub(in super::super) fn with_ranks(source: RankSource, scores: &Scores, loss: impl FnOnce(Pair) -> Result<Tensor>) -> Result<Tensor> {
+    match source {
+        RankSource::Exact(_) => loss(given(scores.given.ranks, "a lambda loss with exact ranks", "the ranks of the batch's items")?),
+        RankSource::Sampled(Sampled { rescaled }) => {
+            let (positives, negatives) = sampled_ranks(scores.positives, scores.negatives, rescaled.then_some(scores.items))?;
+            loss(Pair { positives: &positives, negatives: &negatives })
+        }
+    }
+}
+
+/// Ranks among the row's items, `[B]` and `[B, N]`, from `positives [B]` and `negatives [B, N]`, in a catalogue of `items` if they are to
+/// be rescaled. Masked negatives come last and do not count.
+pub fn sampled_ranks(positives: &Tensor, negatives: &Tensor, items: Option<usize>) -> Result<(Tensor, Tensor)> {
+    let rows = Tensor::cat(&[&positives.unsqueeze(1)?, negatives], 1)?.detach();
+    let (dtype, shape, width) = (rows.dtype(), rows.shape().clone(), rows.dim(1)?);
+    let scores: Vec<f64> = rows.to_dtype(DType::F64)?.flatten_all()?.to_vec1()?;
+    let ranks: Vec<f64> = scores.chunks_exact(width).flat_map(|row| ranks_among(row, items)).collect();
+    let ranks = Tensor::from_vec(ranks, shape, rows.device())?.to_dtype(dtype)?;
+    Ok((ranks.narrow(1, 0, 1)?.squeeze(1)?, ranks.narrow(1, 1, width - 1)?))
+}
+
+/// The rank of each score among them, from 1: one more than those above it, times `items` over their number when rescaled.
+pub fn ranks_among(scores: &[f64], items: Option<usize>) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let present = scores.iter().filter(|&&score| score >= MASKED_BELOW).count();
+    let scale = items.map_or(1.0, |items| items as f64 / present.max(1) as f64);
+    let mut ranks = vec![0.0; scores.len()];
+    let mut above = 0;
+    for (place, &at) in order.iter().enumerate() {
+        if place == 0 || scores[at] != scores[order[place - 1]] {
+            above = place;
+        }
+        ranks[at] = (above + 1) as f64 * scale;
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{EXAMPLE_B, assert_close};
+    use super::*;
+    use candle_core::Device;
+    use proptest::prelude::*;
+
+    #[test]
+    fn worked_ranks_of_all_and_of_a_sample() {
+        assert_eq!(ranks_among(&EXAMPLE_B, None), [1.0, 5.0, 3.0, 7.0, 2.0, 6.0, 8.0, 4.0]);
+        let sample = [0, 2, 5, 3, 4, 6].map(|item: usize| EXAMPLE_B[item]);
+        let expected = [1.33333333, 4.0, 5.33333333, 6.66666667, 2.66666667, 8.0];
+        assert_close(&ranks_among(&sample, Some(8)), &expected, 5e-9);
+    }
+
+    #[test]
+    fn equal_scores_share_the_best_rank_and_masked_ones_do_not_count() {
+        assert_eq!(ranks_among(&[0.5, 0.7, 0.5, 0.1], None), [2.0, 1.0, 2.0, 4.0]);
+        assert_eq!(ranks_among(&[0.5, 0.7, -1e30, -1e30], Some(20))[..2], [20.0, 10.0]);
+    }
+
+    #[test]
+    fn rows_are_ranked_one_by_one() {
+        let positives = Tensor::new(&[0.5f32, 0.1], &Device::Cpu).unwrap();
+        let negatives = Tensor::new(&[[0.7f32, 0.2], [-0.3, 0.0]], &Device::Cpu).unwrap();
+        let (of_positives, of_negatives) = sampled_ranks(&positives, &negatives, None).unwrap();
+        assert_eq!(of_positives.to_vec1::<f32>().unwrap(), [2.0, 1.0]);
+        assert_eq!(of_negatives.to_vec2::<f32>().unwrap(), [[1.0, 3.0], [3.0, 2.0]]);
+    }
+
+    #[test]
+    fn exact_is_the_default_and_sampled_ranks_are_rescaled() {
+        assert_eq!(RankSource::default(), RankSource::Exact(Exact {}));
+        let sampled: RankSource = serde_json::from_str(r#"{"sampled": {}}"#).unwrap();
+        assert_eq!(sampled, RankSource::Sampled(Sampled { rescaled: true }));
+    }
+
+    proptest! {
+        #[test]
+        fn a_rank_is_one_more_than_the_scores_above(scores in prop::collection::vec(-9i32..9, 1..40)) {
+            let scores: Vec<f64> = scores.into_iter().map(f64::from).collect();
+            let expected: Vec<f64> = scores.iter().map(|a| (1 + scores.iter().filter(|b| *b > a).count()) as f64).collect();
+            prop_assert_eq!(ranks_among(&scores, None), expected);
+        }
+    }
+}
