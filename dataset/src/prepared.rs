@@ -111,7 +111,7 @@ impl Dataset {
 
     /// Each table's name, and its bytes.
     fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let tables: [(&str, &(dyn Fn() -> Result<Vec<u8>> + Sync)); 5] = [
+        let tables: [(&str, Encode<'_>); 5] = [
             (Split::Train.name(), &|| pairs(&self.train)),
             (Split::Test.name(), &|| pairs(&self.test)),
             (Split::Validation.name(), &|| pairs(&self.validation)),
@@ -201,6 +201,9 @@ impl Dataset {
         Ok(())
     }
 }
+
+/// What gives the bytes of a table.
+type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
 
 fn checksum(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
