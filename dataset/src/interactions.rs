@@ -1,5 +1,7 @@
 //! Who interacted with what: a sparse binary matrix by rows.
 
+use std::{iter, ops::Range};
+
 /// Interactions of users with items, each user's items ascending and without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interactions {
@@ -90,6 +92,14 @@ impl Interactions {
         &self.items
     }
 
+    /// The users of the interactions at these places of [`items`](Self::items).
+    pub fn users_at(&self, places: Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        let first = self.offsets.partition_point(|&start| start <= places.start) - 1;
+        let inside = move |user: usize| self.offsets[user + 1].min(places.end).saturating_sub(self.offsets[user].max(places.start));
+        let count = places.len();
+        (first..self.users()).flat_map(move |user| iter::repeat_n(user as u32, inside(user))).take(count)
+    }
+
     /// Whether the user has the item.
     pub fn contains(&self, user: usize, item: u32) -> bool {
         self.row(user).binary_search(&item).is_ok()
@@ -128,6 +138,10 @@ mod tests {
             let expected: BTreeSet<(u32, u32)> = pairs.into_iter().collect();
             prop_assert!(interactions.pairs().eq(expected.iter().copied()));
             prop_assert_eq!(interactions.len(), expected.len());
+            for start in 0..=expected.len() {
+                let end = expected.len().min(start + 7);
+                prop_assert!(interactions.users_at(start..end).eq(expected.iter().skip(start).take(7).map(|pair| pair.0)));
+            }
             let swapped: BTreeSet<(u32, u32)> = expected.iter().map(|&(user, item)| (item, user)).collect();
             prop_assert!(interactions.transpose(12).pairs().eq(swapped.into_iter()));
             prop_assert_eq!(&Interactions::from_sorted(interactions.offsets().to_vec(), interactions.items().to_vec()), &interactions);

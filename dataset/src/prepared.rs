@@ -6,10 +6,10 @@
 //! ```
 
 use crate::{Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
-use arrow::array::{RecordBatch, StringArray, UInt32Array};
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 /// One of the three parts of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,18 +111,14 @@ impl Dataset {
 
     /// Each table's name, and its bytes.
     fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let tables: [&(dyn Fn() -> (&'static str, RecordBatch) + Sync); 5] = [
-            &|| (Split::Train.name(), pairs(&self.train)),
-            &|| (Split::Test.name(), pairs(&self.test)),
-            &|| (Split::Validation.name(), pairs(&self.validation)),
-            &|| ("users", ids("user", "user_id", &self.user_ids)),
-            &|| ("items", ids("item", "item_id", &self.item_ids)),
+        let tables: [(&str, Encode<'_>); 5] = [
+            (Split::Train.name(), &|| pairs(&self.train)),
+            (Split::Test.name(), &|| pairs(&self.test)),
+            (Split::Validation.name(), &|| pairs(&self.validation)),
+            ("users", &|| ids("user", "user_id", &self.user_ids)),
+            ("items", &|| ids("item", "item_id", &self.item_ids)),
         ];
-        let encode = |table: &&(dyn Fn() -> (&'static str, RecordBatch) + Sync)| {
-            let (name, batch) = table();
-            Ok((format!("{name}.parquet"), table::encode_sorted(&batch)?))
-        };
-        tables.par_iter().map(encode).collect()
+        tables.par_iter().map(|(name, encode)| Ok((format!("{name}.parquet"), encode()?))).collect()
     }
 
     /// Reads the manifest of a finished dataset.
@@ -206,19 +202,23 @@ impl Dataset {
     }
 }
 
+/// What gives the bytes of a table.
+type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
+
 fn checksum(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> RecordBatch {
-    let places = UInt32Array::from_iter_values(0..ids.len() as u32);
-    table::batch(vec![(dense, Arc::new(places), false), (own, Arc::new(StringArray::from_iter_values(ids)), false)])
+fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>> {
+    let places = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef;
+    let texts = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(&ids[rows])) as ArrayRef;
+    table::encode_sorted(ids.len(), &[(dense, &places), (own, &texts)])
 }
 
-fn pairs(interactions: &Interactions) -> RecordBatch {
-    let users = UInt32Array::from_iter_values(interactions.pairs().map(|(user, _)| user));
-    let items = UInt32Array::from(interactions.items().to_vec());
-    table::batch(vec![("user", Arc::new(users), false), ("item", Arc::new(items), false)])
+fn pairs(interactions: &Interactions) -> Result<Vec<u8>> {
+    let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
+    let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
+    table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items)])
 }
 
 fn check_range(what: &str, ids: &UInt32Array, bound: usize, at: &Location) -> Result<()> {

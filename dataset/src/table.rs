@@ -4,13 +4,13 @@ use crate::{Error, Location, Result};
 use arrow::{
     array::{ArrayRef, RecordBatch},
     compute::concat_batches,
-    datatypes::{FieldRef, SchemaRef},
+    datatypes::{Field, FieldRef, Schema, SchemaRef},
 };
 use parquet::{
     arrow::{
         ArrowWriter,
         arrow_reader::ParquetRecordBatchReaderBuilder,
-        arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves},
+        arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves},
     },
     basic::{Compression, Encoding, ZstdLevel},
     errors::ParquetError,
@@ -18,9 +18,12 @@ use parquet::{
     schema::types::ColumnPath,
 };
 use rayon::prelude::*;
+use std::{ops::Range, sync::Arc};
 
 /// Rows of a group, which is encoded by itself.
 const GROUP: usize = 1 << 20;
+/// Rows that are made at a time; a multiple of the writer's batches, so that it makes no difference to the bytes.
+const PIECE: usize = 1 << 14;
 
 /// The writer's settings, shared by all tables of the project.
 pub fn writer_properties() -> WriterProperties {
@@ -54,20 +57,25 @@ pub fn encode(batch: &RecordBatch) -> Result<Vec<u8>> {
     writer.into_inner().map_err(failed)
 }
 
-/// A batch whose rows are in the order of its columns as the bytes of a Parquet file, smaller and sooner than by [`encode`]: values are
-/// stored as differences from those before them, and several threads share the work.
+/// A column that is made while it is written: its name, and its values in a range of rows, none of them null.
+pub type Made<'a> = (&'static str, &'a (dyn Fn(Range<usize>) -> ArrayRef + Sync));
+
+/// Rows that are in the order of their columns as the bytes of a Parquet file, smaller and sooner than by [`encode`]: values are stored as
+/// differences from those before them, and several threads share the work. Beside the bytes it takes little, for any number of rows.
 ///
 /// # Errors
 /// [`Error::Content`] for a column type that Parquet cannot hold.
-pub fn encode_sorted(batch: &RecordBatch) -> Result<Vec<u8>> {
-    encode_groups(batch).map_err(|error| Error::content("table", error))
+pub fn encode_sorted(rows: usize, columns: &[Made<'_>]) -> Result<Vec<u8>> {
+    encode_groups(rows, columns).map_err(|error| Error::content("table", error))
 }
 
-fn encode_groups(batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
-    let writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(differences(batch)))?;
-    let (mut file, factory) = writer.into_serialized_writer()?;
-    let groups: Vec<usize> = (0..batch.num_rows()).step_by(GROUP).collect();
-    let encode = |(place, &start): (usize, &usize)| encode_group(&batch.slice(start, GROUP.min(batch.num_rows() - start)), place, &factory);
+fn encode_groups(rows: usize, columns: &[Made<'_>]) -> Result<Vec<u8>, ParquetError> {
+    let fields = columns.iter().map(|(name, values)| Field::new(*name, values(0..0).data_type().clone(), false));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let (mut file, factory) =
+        ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(differences(&schema)))?.into_serialized_writer()?;
+    let groups: Vec<_> = (0..rows).step_by(GROUP).map(|start| start..rows.min(start + GROUP)).collect();
+    let encode = |(place, group): (usize, &Range<usize>)| encode_group(group, columns, &schema, factory.create_column_writers(place)?);
     for columns in groups.par_iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()? {
         let mut group = file.next_row_group()?;
         columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut group))?;
@@ -76,24 +84,28 @@ fn encode_groups(batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
     file.into_inner()
 }
 
-fn encode_group(group: &RecordBatch, place: usize, factory: &ArrowRowGroupWriterFactory) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
-    let (schema, writers) = (group.schema(), factory.create_column_writers(place)?);
-    let columns = writers.into_par_iter().zip(&schema.fields()[..]).zip(group.columns());
-    let encode = |((mut writer, field), column): ((ArrowColumnWriter, &FieldRef), &ArrayRef)| {
-        compute_leaves(field, column)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+fn encode_group(
+    group: &Range<usize>,
+    columns: &[Made<'_>],
+    schema: &Schema,
+    writers: Vec<ArrowColumnWriter>,
+) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
+    let encode = |((mut writer, field), (_, values)): ((ArrowColumnWriter, &FieldRef), &Made<'_>)| {
+        for start in group.clone().step_by(PIECE) {
+            let piece = values(start..group.end.min(start + PIECE));
+            compute_leaves(field, &piece)?.iter().try_for_each(|leaf| writer.write(leaf))?;
+        }
         writer.close()
     };
-    columns.map(encode).collect()
+    writers.into_par_iter().zip(&schema.fields()[..]).zip(columns).map(encode).collect()
 }
 
-fn differences(batch: &RecordBatch) -> WriterProperties {
-    let encoding =
-        |column: &ArrayRef| if column.data_type().is_integer() { Encoding::DELTA_BINARY_PACKED } else { Encoding::DELTA_BYTE_ARRAY };
-    let schema = batch.schema();
-    let columns = schema.fields().iter().zip(batch.columns());
+fn differences(schema: &Schema) -> WriterProperties {
+    let encoding = |field: &Field| if field.data_type().is_integer() { Encoding::DELTA_BINARY_PACKED } else { Encoding::DELTA_BYTE_ARRAY };
+    let columns = schema.fields().iter();
     columns
-        .fold(properties().set_dictionary_enabled(false), |properties, (field, column)| {
-            properties.set_column_encoding(ColumnPath::from(field.name().clone()), encoding(column))
+        .fold(properties().set_dictionary_enabled(false), |properties, field| {
+            properties.set_column_encoding(ColumnPath::from(field.name().clone()), encoding(field))
         })
         .build()
 }
@@ -151,7 +163,6 @@ pub fn column<'a, T: 'static>(batch: &'a RecordBatch, name: &str, at: &Location)
 mod tests {
     use super::*;
     use arrow::array::{StringArray, UInt32Array};
-    use std::sync::Arc;
 
     #[test]
     fn sorted_batches_of_several_groups_are_read() {
@@ -159,11 +170,13 @@ mod tests {
         let users = UInt32Array::from_iter_values((0..rows).map(|row| row / 30));
         let items = UInt32Array::from_iter_values((0..rows).map(|row| row % 30 * 1_000 + row % 999));
         let own = StringArray::from_iter_values((0..rows).map(|row| format!("id-{row:07}")));
-        let whole = batch(vec![("user", Arc::new(users), false), ("item", Arc::new(items), false), ("own", Arc::new(own), false)]);
+        let whole = &batch(vec![("user", Arc::new(users), false), ("item", Arc::new(items), false), ("own", Arc::new(own), false)]);
         let at = Location::parse("memory:///tables/sorted").unwrap();
         for count in [0, 1, GROUP, whole.num_rows()] {
             let part = whole.slice(0, count);
-            assert!(decode(encode_sorted(&part).unwrap().into(), &at).unwrap() == part, "{count} rows");
+            let column = |place: usize| move |rows: Range<usize>| whole.column(place).slice(rows.start, rows.len());
+            let encoded = encode_sorted(count, &[("user", &column(0)), ("item", &column(1)), ("own", &column(2))]).unwrap();
+            assert!(decode(encoded.into(), &at).unwrap() == part, "{count} rows");
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     dictionary::Dictionary,
     distinct::Distinct,
     edges::Catalogue,
+    freed::give_back,
     ingest::Ingest,
     overflow::{BATCH, Overflow},
     partitions::{CHUNK_BYTES, Partitions},
@@ -53,7 +54,9 @@ pub(crate) fn clean(
     // When DataFusion fails, reading only notes that nobody listens.
     let rows = cleaning.finish(catalogue)?;
     reading?;
-    Ok(Cleaned { read, rated, timed, rows: Distinct::new(rows, catalogue.users.len()) })
+    let rows = Distinct::new(rows, catalogue.users.len());
+    give_back();
+    Ok(Cleaned { read, rated, timed, rows })
 }
 
 /// What the threads that read share.

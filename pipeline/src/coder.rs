@@ -5,7 +5,7 @@
 
 use crate::{
     dictionary::Dictionary,
-    short_ids::{Short, ShortIds},
+    short_ids::{BYTES, Short, ShortIds},
 };
 use std::sync::Mutex;
 
@@ -26,6 +26,11 @@ impl<'a> Coder<'a> {
     pub(crate) fn new(shared: &'a Mutex<Dictionary>) -> Self {
         let (short, long) = (ShortIds::default(), Dictionary::default());
         Self { shared, short, long, codes: Vec::new(), batch: Vec::new(), other: Vec::new() }
+    }
+
+    /// Bytes that a thread's own codes take, of so many ids of this mean length.
+    pub(crate) fn memory(ids: f64, length: f64) -> f64 {
+        if length <= f64::from(BYTES) { ShortIds::memory(ids) } else { Dictionary::memory(ids, length) + ids * size_of::<u32>() as f64 }
     }
 
     /// Puts the ids' codes into `codes`, in their order.

@@ -53,6 +53,13 @@ impl Dictionary {
         self.text.len()
     }
 
+    /// Bytes that a dictionary of so many ids of this mean length takes: their text, its ends, and at most 7 of 8 slots of a hash table with
+    /// a byte for each beside.
+    pub(crate) fn memory(ids: f64, length: f64) -> f64 {
+        let slots = (ids * 8.0 / 7.0).log2().ceil().exp2();
+        ids * (length + size_of::<usize>() as f64) + slots * (1 + size_of::<Entry>()) as f64
+    }
+
     /// The number of ids.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

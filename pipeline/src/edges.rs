@@ -139,7 +139,9 @@ impl Edges {
         // Frees the memory before more is taken.
         self.times = None;
         let of = |part: Split| {
-            let (mut offsets, mut items) = (vec![0], Vec::new());
+            let count = self.parts.par_iter().filter(|own| **own == part).count();
+            let (mut offsets, mut items) = (Vec::with_capacity(self.offsets.len()), Vec::with_capacity(count));
+            offsets.push(0);
             for row in self.offsets.windows(2) {
                 items.extend((row[0]..row[1]).filter(|&place| self.parts[place] == part).map(|place| self.items[place]));
                 offsets.push(items.len());

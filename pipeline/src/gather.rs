@@ -4,6 +4,7 @@ use crate::{
     Error, Limits, Preparation, Result,
     clean::{Cleaned, clean},
     edges::{Catalogue, Edges, Numbered},
+    freed::give_back,
     k_core::{self, Degrees},
     rejected::RejectedRows,
     steps::Steps,
@@ -33,6 +34,8 @@ pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limi
         steps.narrow("k_core", degrees.counts(bounds.step(rounds)))?;
     }
     let Numbered { user_ids, item_ids, offsets, items, payload } = Numbered::new(&catalogue, &degrees, 0.0, |user| rows.row(user));
+    drop((rows, catalogue));
+    give_back();
     let parts = vec![Split::Train; items.len()];
     Ok(Edges { user_ids, item_ids, offsets, items, times: timed.then_some(payload), parts })
 }
@@ -55,6 +58,8 @@ pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limi
     steps.add(distinct);
     let row = |user| all.iter().flat_map(move |(part, rows)| rows.row(user).map(|(item, _)| (item, *part)));
     let Numbered { user_ids, item_ids, offsets, items, payload: parts } = Numbered::new(&catalogue, &degrees, Split::Train, row);
+    drop((all, catalogue));
+    give_back();
     let edges = Edges { user_ids, item_ids, offsets, items, times: None, parts };
     check_parts(&edges)?;
     Ok(edges)

@@ -14,6 +14,7 @@ mod distinct;
 mod edges;
 mod error;
 mod fingerprint;
+mod freed;
 mod gather;
 #[doc(hidden)]
 pub mod hot;

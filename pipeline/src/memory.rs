@@ -1,19 +1,24 @@
 //! What a preparation takes in memory, before it is made.
 //!
 //! ```text
-//! while reading     16 r + s + t * (32 (u + i) + c)
-//! while numbering   29 r + s + t * c
+//! while reading     16 r + s + g + t (o + c)
+//! while numbering   28 r + s + d
 //!
 //! r   rows that reach the threshold
-//! u,i distinct users and items; s, the bytes of their ids and of the dictionaries that find them
-//! t   threads, each with its own codes of all ids and with c bytes of rows in chunks that are half full
+//! s   the dictionaries of all ids
+//! g   what the source itself holds
+//! t   threads that read, each with codes of its own for the ids that it sees, o, and with c bytes of rows in chunks that are half full
+//! d   the ids as the dataset has them, each a string, and two numbers for each
 //! ```
-//! The greater of the two is the estimate, with all that reach the threshold taken for distinct and left after k-core. Rows are counted by
-//! the file's size and its first lines. Ratings and ids are those of the first 200,000 rows; the number of distinct ids in `n` rows is
-//! extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.
+//! The greater of the two is the estimate, with all that reach the threshold taken for distinct and left after k-core. What comes later takes
+//! less: splitting at most 21 r + d, for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d.
+//!
+//! Rows are counted by the file's size and its first lines. Ratings and ids are those of the first 200,000 rows; the number of distinct ids
+//! in `n` rows is extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.
 
 use crate::{
     Error, Limits, Preparation, Result,
+    coder::Coder,
     dictionary::Dictionary,
     partitions::{CHUNK_BYTES, PARTITIONS},
     source::{Rejected, Rows, Sink, Sinks},
@@ -22,12 +27,15 @@ use std::sync::Mutex;
 
 /// Rows that are looked at.
 const SAMPLE: usize = 200_000;
-/// Bytes of a row with its time, and of the interaction that becomes of it.
+/// Bytes of a row with its time, and of the item and the time that become of it.
 const ROW: f64 = 16.0;
-const INTERACTION: f64 = 13.0;
-/// Bytes of an id in a dictionary beside its text, and in a thread's own table.
-const ENTRY: f64 = 20.0;
-const OWN: f64 = 32.0;
+const INTERACTION: f64 = 12.0;
+/// Bytes of a string without its text; of the smallest block that the allocator has for the text; of the steps to larger ones.
+const STRING: f64 = 24.0;
+const BLOCK: f64 = 32.0;
+const STEP: f64 = 16.0;
+/// Bytes of an id's place among those that are left, and of its number of interactions.
+const PLACES: f64 = 8.0;
 
 /// Bytes that [`prepare`](crate::prepare) takes beyond what the process takes anyway. Reads the beginning of each source file.
 ///
@@ -35,38 +43,66 @@ const OWN: f64 = 32.0;
 /// Those of reading the source: a bad setting, a file that cannot be read, a bad row among the first.
 pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<u64> {
     preparation.check()?;
-    let (mut rated, mut users, mut items) = (0.0, Ids::default(), Ids::default());
-    for part in preparation.source.parts() {
+    let source = &preparation.source;
+    let readers = source.readers(limits.threads) as f64;
+    let mut read = Read::default();
+    for part in source.parts() {
         let sample = Mutex::new(Sample { least: preparation.min_rating, ..Sample::default() });
-        let read = preparation.source.read(part, &sample);
+        let ended = source.read(part, &sample);
         let sample = sample.into_inner().expect("no holder of this lock panics");
-        let rows = if sample.rows < SAMPLE { read.map(|()| sample.rows as u64)? } else { preparation.source.rows(part)? };
-        rated += rows as f64 * sample.rated as f64 / sample.rows.max(1) as f64;
-        users = users.or(sample.users.among(rows as f64, sample.rows));
-        items = items.or(sample.items.among(rows as f64, sample.rows));
+        let rows = if sample.rows < SAMPLE { ended.map(|()| sample.rows as u64)? } else { source.rows(part)? } as f64;
+        read.rated += rows * sample.rated as f64 / sample.rows.max(1) as f64;
+        read.users = read.users.or(sample.users.among(rows, sample.rows, readers));
+        read.items = read.items.or(sample.items.among(rows, sample.rows, readers));
     }
-    Ok(bytes(rated, &users, &items, limits) as u64)
+    let held = limits.memory.map_or(f64::INFINITY, |limit| limit as f64);
+    Ok(read.reading(readers, held, source.memory()).max(read.numbering()) as u64)
 }
 
-fn bytes(rated: f64, users: &Ids, items: &Ids, limits: &Limits) -> f64 {
-    let threads = limits.threads.max(1) as f64;
-    let shared = users.bytes() + items.bytes();
-    let chunks = threads * ((PARTITIONS * CHUNK_BYTES) as f64 / 2.0).min(rated * ROW);
-    let held = limits.memory.map_or(rated * ROW, |limit| (rated * ROW).min(limit as f64));
-    let reading = held + threads * OWN * (users.count + items.count);
-    reading.max(rated * (ROW + INTERACTION)) + shared + chunks
+/// What reading gives: the rows that reach the threshold, and the ids.
+#[derive(Default)]
+struct Read {
+    rated: f64,
+    users: Ids,
+    items: Ids,
 }
 
-/// How many ids there will be, and the mean length of their text.
+impl Read {
+    /// Bytes while rows are read, of which at most `held` are those of rows.
+    fn reading(&self, readers: f64, held: f64, source: f64) -> f64 {
+        let chunks = ((PARTITIONS * CHUNK_BYTES) as f64 / 2.0).min(self.rated * ROW);
+        let own = self.users.own() + self.items.own();
+        held.min(self.rated * ROW) + self.dictionaries() + source + readers * (own + chunks)
+    }
+
+    /// Bytes while codes become dense ids.
+    fn numbering(&self) -> f64 {
+        self.rated * (ROW + INTERACTION) + self.dictionaries() + self.users.strings() + self.items.strings()
+    }
+
+    fn dictionaries(&self) -> f64 {
+        Dictionary::memory(self.users.count, self.users.length) + Dictionary::memory(self.items.count, self.items.length)
+    }
+}
+
+/// How many ids there will be, how many of them each thread sees, and the mean length of their text.
 #[derive(Clone, Copy, Default)]
 struct Ids {
     count: f64,
+    seen: f64,
     length: f64,
 }
 
 impl Ids {
-    fn bytes(self) -> f64 {
-        self.count * (self.length + ENTRY)
+    /// Bytes of one thread's codes.
+    fn own(self) -> f64 {
+        Coder::memory(self.seen, self.length)
+    }
+
+    /// Bytes of the ids in a dataset.
+    fn strings(self) -> f64 {
+        let block = ((self.length + 8.0) / STEP).ceil() * STEP;
+        self.count * (STRING + block.max(BLOCK) + PLACES)
     }
 
     /// The greater catalogue: parts of one source have most ids in common.
@@ -93,22 +129,25 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// Extrapolated from a sample to all rows.
-    fn among(&self, rows: f64, sample: usize) -> Ids {
+    /// Extrapolated from a sample to all rows, and to those of one of the threads that read.
+    fn among(&self, rows: f64, sample: usize, readers: f64) -> Ids {
         let length = self.ids.bytes() as f64 / self.ids.len().max(1) as f64;
+        Ids { count: self.count(rows, sample), seen: self.count(rows / readers, sample), length }
+    }
+
+    fn count(&self, rows: f64, sample: usize) -> f64 {
         let (half, all, sample) = (self.half as f64, self.ids.len() as f64, sample as f64);
         if rows <= sample {
-            return Ids { count: all, length };
+            return all;
         }
         // The b of a n / (b + n) through (sample / 2, half) and (sample, all); growth without a bend has none, and goes on for ever.
         let bend = 2.0 * half - all;
-        let count = if bend > 0.0 {
+        if bend > 0.0 {
             let b = sample * (all - half) / bend;
             all * (b + sample) / sample * rows / (b + rows)
         } else {
             all * rows / sample
-        };
-        Ids { count, length }
+        }
     }
 }
 
@@ -161,22 +200,44 @@ mod tests {
             distinct.ids.code(&format!("{id:04}"));
         }
         // 3000 n / (4000 + n) goes through (1000, 600) and (2000, 1000).
-        let ids = distinct.among(20_000.0, 2_000);
-        assert_eq!((ids.length, distinct.among(2_000.0, 2_000).count), (4.0, 1_000.0));
-        assert!((ids.count - 2_500.0).abs() < 1e-6, "{}", ids.count);
+        let ids = distinct.among(20_000.0, 2_000, 5.0);
+        assert_eq!((ids.length, distinct.count(2_000.0, 2_000)), (4.0, 1_000.0));
+        assert!((ids.count - 2_500.0).abs() < 1e-6 && (ids.seen - 1_500.0).abs() < 1e-6, "{} {}", ids.count, ids.seen);
         distinct.half = 500;
-        assert!((distinct.among(20_000.0, 2_000).count - 10_000.0).abs() < 1e-6);
+        assert!((distinct.count(20_000.0, 2_000) - 10_000.0).abs() < 1e-6);
     }
 
     #[test]
     fn it_grows_with_the_rows_that_are_left() {
-        let of = |interactions: usize, threads: usize| {
+        let of = |interactions: usize| {
             let source = json!({"synthetic": {"users": 20_000, "items": 5_000, "interactions": interactions}});
             let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}})).unwrap();
-            memory_estimate(&preparation, &Limits { threads, memory: None, scratch: None }).unwrap()
+            memory_estimate(&preparation, &Limits { threads: 2, memory: None, scratch: None }).unwrap()
         };
-        let (one, ten) = (of(100_000, 1), of(1_000_000, 1));
-        assert!(one > 29 * 100_000 && ten > 29 * 1_000_000 && ten < 10 * one, "{one} {ten}");
-        assert!(of(100_000, 2) > one);
+        let (one, ten) = (of(100_000), of(1_000_000));
+        assert!(one > 28 * 100_000 && ten > 28 * 1_000_000 && ten < 10 * one, "{one} {ten}");
+    }
+
+    #[test]
+    fn threads_hold_codes_and_chunks_of_their_own() {
+        let ids = |length: f64| Ids { count: 1_000.0, seen: 800.0, length };
+        let of = |length: f64, readers: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) }.reading(readers, f64::INFINITY, 0.0);
+        // 800 ids: of at most 8 bytes, 2,048 slots of 16 bytes; of 20, text, ends and codes, and 1,024 slots of 9 bytes.
+        let chunks = 256.0 * 8_192.0;
+        assert_eq!(of(8.0, 3.0) - of(8.0, 2.0), chunks + 2.0 * 32_768.0);
+        assert_eq!(of(20.0, 3.0) - of(20.0, 2.0), chunks + 32_768.0 + 800.0 * 32.0 + 9_216.0);
+    }
+
+    #[test]
+    fn rows_beyond_the_limit_are_not_held() {
+        let read = Read { rated: 1e6, users: Ids::default(), items: Ids::default() };
+        assert_eq!(read.reading(1.0, f64::INFINITY, 5.0) - read.reading(1.0, 1e6, 0.0), 15e6 + 5.0);
+        assert_eq!(read.numbering(), 28e6);
+    }
+
+    #[test]
+    fn a_string_takes_a_block() {
+        let strings = |length: f64| Ids { count: 1.0, seen: 1.0, length }.strings();
+        assert_eq!([5.0, 24.0, 25.0, 40.0].map(strings), [64.0, 64.0, 80.0, 80.0]);
     }
 }

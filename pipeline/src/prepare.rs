@@ -1,6 +1,8 @@
 //! The way from a preparation to a stored dataset.
 
-use crate::{Error, Limits, Preparation, Result, edges::Edges, fingerprint, gather, rejected::RejectedRows, steps::Steps};
+use crate::{
+    Error, Limits, Preparation, Result, edges::Edges, fingerprint, freed::give_back, gather, rejected::RejectedRows, steps::Steps,
+};
 use dataset::{Counts, Dataset, Location, Manifest, Split};
 use rayon::prelude::*;
 
@@ -40,6 +42,7 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
     count_parts(&edges, &mut steps)?;
     rejected.store(&folder.join("rejected.tsv"))?;
     let dataset = edges.into_dataset(preparation.name.clone(), fingerprint, steps.into_done(), settings);
+    give_back();
     let manifest = dataset.write(&folder)?;
     Ok(Prepared { folder, manifest, reused: false })
 }

@@ -7,7 +7,7 @@ use hashbrown::DefaultHashBuilder;
 use std::hash::BuildHasher;
 
 /// The longest short id.
-const BYTES: u32 = 8;
+pub(crate) const BYTES: u32 = 8;
 /// Slots of a new table; a power of two.
 const SLOTS: usize = 1 << 10;
 
@@ -71,6 +71,11 @@ impl Default for ShortIds {
 }
 
 impl ShortIds {
+    /// Bytes that the table takes for so many ids.
+    pub(crate) fn memory(ids: f64) -> f64 {
+        (2.0 * ids).log2().ceil().exp2() * size_of::<Slot>() as f64
+    }
+
     /// The slot of an id's hash, for [`first`](Self::first), until the next insertion.
     pub(crate) fn home(&self, id: Short) -> usize {
         self.hasher.hash_one(id.bytes ^ u64::from(id.length)) as usize & (self.slots.len() - 1)

@@ -4,7 +4,8 @@
 
 mod support;
 
-use support::Sandbox;
+use std::fmt::Write as _;
+use support::{Ended, Sandbox};
 use sweep::plan::PROGRAM;
 
 /// Large enough that the program itself is a small part.
@@ -23,27 +24,70 @@ training: {epochs: 1, batch_size: 4096, evaluate_every: 1, select_by: ndcg@5}
 evaluation: {metrics: [ndcg], cutoffs: [5], significance: {resamples: 1000}}
 ";
 
+/// A sweep that is only prepared.
+const PREPARED: &str = "\
+name: memory
+datasets:
+  - name: large
+    source: SOURCE
+    split: SPLIT
+grid:
+  - backbones: [{kind: popularity}]
+evaluation: {metrics: [ndcg], cutoffs: [5], significance: {resamples: 1000}}
+";
+const FILE: &str = "{format: delimited, path: large.csv, columns: {user: user, item: item, timestamp: time}}";
+const SPLITS: [&str; 2] = ["{kind: random, test: 0.5, validation: 0.1}", "{kind: temporal, test: 0.5, validation: 0.1}"];
+
 /// The mebibytes between two texts.
 fn mebibytes(text: &str, before: &str, after: &str) -> f64 {
     let from = text.find(before).unwrap_or_else(|| panic!("`{before}` does not stand in {text}")) + before.len();
     text[from..].split_once(after).unwrap().0.trim().strip_suffix(" MiB").unwrap().parse().unwrap()
 }
 
+/// Runs a command on the sweep, which must end well.
+fn said(sandbox: &Sandbox, command: &str) -> Ended {
+    let ended = sandbox.ended(&mut sandbox.command(&[command, "s.yaml", "--threads", "2"]));
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
+    ended
+}
+
+/// What the process held, in mebibytes.
+fn peak(ended: &Ended) -> f64 {
+    mebibytes(&ended.error, "peak=\"", "\"")
+}
+
+/// What the plan says of the program itself, in mebibytes.
+fn program() -> f64 {
+    PROGRAM as f64 / f64::from(1 << 20)
+}
+
 /// What the plan says of training and of ranking beside the program itself, and what they held beside it. Of an unoptimised program the
 /// code alone is larger than the plan says, so that it is measured by a command that does little.
 fn planned_and_held(sandbox: &Sandbox, backbone: &str, negatives: u32) -> [(f64, f64); 2] {
     sandbox.write("s.yaml", SWEEP.replace("BACKBONE", backbone).replace("NEGATIVES", &negatives.to_string()));
-    let said = |command: &str| {
-        let ended = sandbox.ended(&mut sandbox.command(&[command, "s.yaml", "--threads", "2"]));
-        assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
-        ended
-    };
-    said("prepare");
-    let (plan, program) = (said("plan"), PROGRAM as f64 / f64::from(1 << 20));
-    let peak = |log: &str| mebibytes(log, "peak=\"", "\"");
-    let held = |command: &str| peak(&said(command).error) - peak(&plan.error);
-    let training = (mebibytes(&plan.out, "\nlarge: ", " of memory to train") - program, held("train"));
-    [training, (mebibytes(&plan.out, "largest trial, ", " to rank it") - program, held("evaluate"))]
+    said(sandbox, "prepare");
+    let plan = said(sandbox, "plan");
+    let held = |command: &str| peak(&said(sandbox, command)) - peak(&plan);
+    let training = (mebibytes(&plan.out, "\nlarge: ", " of memory to train") - program(), held("train"));
+    [training, (mebibytes(&plan.out, "largest trial, ", " to rank it") - program(), held("evaluate"))]
+}
+
+/// What the plan says of preparing a source, and what that held, in mebibytes.
+fn planned_and_held_to_prepare(source: &str, split: &str, file: &str) -> (f64, f64) {
+    let sandbox = Sandbox::new(&PREPARED.replace("SOURCE", source).replace("SPLIT", split));
+    sandbox.write("large.csv", file);
+    let planned = mebibytes(&said(&sandbox, "plan").out, "\nlarge: ", " of memory to prepare");
+    (planned, peak(&said(&sandbox, "prepare")))
+}
+
+/// `large.csv`, with the ids of a user and an item for each row.
+fn file(rows: u32, ids: impl Fn(u32) -> (String, String)) -> String {
+    let mut text = "user,item,time\n".to_owned();
+    for row in 0..rows {
+        let (user, item) = ids(row.wrapping_mul(2_654_435_769) >> 7);
+        writeln!(text, "{user},{item},{}", 1_600_000_000 + row).unwrap();
+    }
+    text
 }
 
 #[test]
@@ -54,5 +98,27 @@ fn the_program_stays_within_what_the_plan_says() {
         for (planned, held) in planned_and_held(&sandbox, backbone, negatives) {
             assert!(held < 1.2 * planned && planned < 1.5 * held, "{backbone} with {negatives}: planned {planned} MiB, held {held} MiB");
         }
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the peak is read from /proc")]
+fn preparing_stays_within_what_the_plan_says() {
+    let few = file(2_000_000, |draw| ((draw % 2_003).to_string(), (draw % 3_001).to_string()));
+    let long = file(800_000, |draw| (format!("user-{:040x}", draw % 150_001), format!("item-{:030x}", draw % 100_003)));
+    let sparse = file(400_000, |draw| ((draw % 150_001).to_string(), (draw % 99_991).to_string()));
+    let synthetic = |users: u32, items: u32, interactions: u32| {
+        format!("{{format: synthetic, users: {users}, items: {items}, interactions: {interactions}}}")
+    };
+    let (_, program_held) = planned_and_held_to_prepare(&synthetic(20, 20, 100), SPLITS[0], "");
+    for (name, source, split, file) in [
+        ("few", FILE, SPLITS[1], &*few),
+        ("long", FILE, SPLITS[0], &*long),
+        ("sparse", FILE, SPLITS[1], &*sparse),
+        ("synthetic", &synthetic(100_000, 60_000, 3_000_000), SPLITS[0], ""),
+    ] {
+        let (planned, held) = planned_and_held_to_prepare(source, split, file);
+        let (planned, held) = (planned - program(), held - program_held);
+        assert!(held < 1.2 * planned && planned < 2.0 * held, "{name}: planned {planned} MiB, held {held} MiB");
     }
 }

@@ -127,6 +127,22 @@ impl Source {
         }
     }
 
+    /// How many of so many threads read it.
+    pub(crate) fn readers(&self, threads: usize) -> usize {
+        match self {
+            Self::Synthetic(_) | Self::Parquet(_) | Self::Adjacency(_) => 1,
+            _ => threads.max(1),
+        }
+    }
+
+    /// Bytes that it holds itself while it is read, beyond some blocks of text.
+    pub(crate) fn memory(&self) -> f64 {
+        match self {
+            Self::Synthetic(source) => source.memory(),
+            _ => 0.0,
+        }
+    }
+
     pub(crate) fn ratings(&self) -> Has {
         match self {
             Self::Movielens(_) => Has::Yes,

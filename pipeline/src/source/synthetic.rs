@@ -68,6 +68,12 @@ impl Synthetic {
         Ok(())
     }
 
+    /// Bytes of the topics' cumulative appeals, of what a user has taken, and of the users' activity.
+    pub(crate) fn memory(&self) -> f64 {
+        let (users, items, topics) = (f64::from(self.users), f64::from(self.items), f64::from(self.dim));
+        items * (topics * size_of::<f64>() as f64 + size_of::<u32>() as f64) + users * size_of::<usize>() as f64
+    }
+
     pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
         let mut sink = sinks.sink();
         let topics = Topics::new(self);

@@ -36,19 +36,21 @@ impl Temporal {
 /// Moves the last share of train to a part.
 fn hold_out_last(edges: &mut Edges, share: Ratio, part: Split) -> Result<()> {
     let times = edges.times.as_ref().ok_or_else(super::no_timestamps)?;
-    let train: Vec<usize> = (0..edges.parts.len()).filter(|&place| edges.parts[place] == Split::Train).collect();
-    let mut sorted: Vec<f64> = train.iter().map(|&place| times[place]).collect();
+    let train = edges.parts.iter().zip(times).filter(|(part, _)| **part == Split::Train);
+    let mut sorted: Vec<f64> = train.map(|(_, &time)| time).collect();
     sorted.par_sort_unstable_by(f64::total_cmp);
-    let count = share.of(train.len());
-    let border = train.len() - count;
+    let count = share.of(sorted.len());
+    let border = sorted.len() - count;
     // All at the border's time are train when one of them has to be.
     let last_train = border.checked_sub(1).map(|place| sorted[place]);
-    let places: Vec<usize> = train.into_iter().filter(|&place| last_train.is_none_or(|last| times[place] > last)).collect();
-    if count > 0 && places.is_empty() {
+    let later = |time: f64| last_train.is_none_or(|last| time > last);
+    if count > 0 && !sorted.last().copied().is_some_and(later) {
         let reason =
             format!("the last {count} of {} interactions have the time of those before them, so no moment parts them", sorted.len());
         return Err(Error::setting("split", reason));
     }
-    places.into_iter().for_each(|place| edges.parts[place] = part);
+    for (own, _) in edges.parts.iter_mut().zip(times).filter(|(own, time)| **own == Split::Train && later(**time)) {
+        *own = part;
+    }
     Ok(())
 }
