@@ -7,7 +7,7 @@
 //! ```
 
 use super::{few::AHEAD, path::Shape};
-use crate::{Backbone, Learning, Trial, backbone::Ease};
+use crate::{Backbone, Learning, Trial, backbone::Ease, loss::Related, scoring::Ranks};
 use dataset::Manifest;
 
 /// Bytes of a float, an id, a start of a row.
@@ -97,5 +97,18 @@ fn whole(sizes: Sizes, learning: &Learning) -> u64 {
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
     let of_score = if learning.candidates().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
-    gradients + vectors + batch * scores * of_score
+    gradients + vectors + batch * scores * of_score + beside(sizes, learning)
+}
+
+/// What a loss looks at beside scores. Positives with their negatives: for each score a key, four ids, the similarity and its derivative,
+/// and for each distinct row its vector and gradient. Users, and positives, with each other: for each pair the similarity, its derivative
+/// and what the formula makes of them; and vectors and gradients. Ranks: what finding them needs.
+fn beside(sizes: Sizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    let Related { of_negatives, of_rows } = learning.loss.relations();
+    let of_rows_and_gradients = |rows: u64| 2 * rows * sizes.dim * FLOAT;
+    let neighbours = batch * scores * (8 + 4 * ID + 2 * FLOAT) + of_rows_and_gradients((batch * scores).min(sizes.items));
+    let pairs = 2 * (batch * batch * 10 * FLOAT + of_rows_and_gradients(batch));
+    let ranks = Ranks::bytes(sizes.items, sizes.dim, batch, scores);
+    u64::from(of_negatives) * neighbours + u64::from(of_rows) * pairs + u64::from(learning.loss.needs_ranks()) * ranks
 }

@@ -19,7 +19,11 @@ const BLOCK: usize = 1 << 20;
 const USERS: usize = 32;
 
 /// Up to so many items of a user are counted one by one; to sort all scores costs about as much.
-const COUNTED: usize = 256;
+const COUNTED: usize = 100;
+
+/// Scores of a count, which stay in the first-level cache, and of a comparison.
+const CHUNK: usize = 4096;
+const LANES: usize = 32;
 
 /// Buffers of ranking, reused from step to step.
 #[derive(Default)]
@@ -30,6 +34,12 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
+    /// Bytes that the ranks of `width` items for each of `batch` users need: vectors, a block of scores for each thread, and the ranks.
+    pub(crate) fn bytes(items: u64, dim: u64, batch: u64, width: u64) -> u64 {
+        let blocks = (BLOCK as u64).max(items) * rayon::current_num_threads() as u64;
+        4 * ((items + batch) * dim + blocks + 2 * batch * width)
+    }
+
     /// For rows of `users [B]` with `items [B, W]`, how each item ranks among all items for the row's user, `[B, W]`: 1 and as many as
     /// score above it, and where ties are pessimistic also the others that score the same. Train items are candidates like all others.
     pub(crate) fn find(&mut self, vectors: Vectors, users: &[u32], items: &[u32], ties: Ties) -> Vec<f32> {
@@ -78,11 +88,17 @@ impl Ranks {
             };
             asked.iter().map(|&score| (scores.len() - below(score)) as f32).collect()
         } else {
-            let rank = |score: f32| match ties {
-                Ties::Optimistic => 1 + above(scores, score),
-                Ties::Pessimistic => at_least(scores, score),
-            };
-            asked.iter().map(|&score| rank(score) as f32).collect()
+            let mut before = vec![0; asked.len()];
+            for scores in scores.chunks(CHUNK) {
+                for (before, &score) in before.iter_mut().zip(&asked) {
+                    *before += match ties {
+                        Ties::Optimistic => above(scores, score),
+                        Ties::Pessimistic => at_least(scores, score),
+                    };
+                }
+            }
+            let own = u32::from(ties == Ties::Optimistic); // pessimistic counts have the item itself
+            before.into_iter().map(|before| (own + before) as f32).collect()
         }
     }
 }
@@ -90,13 +106,27 @@ impl Ranks {
 /// How many scores are above one.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 fn above(scores: &[f32], score: f32) -> u32 {
-    scores.iter().map(|&other| u32::from(other > score)).sum()
+    let (vectors, rest) = scores.as_chunks::<LANES>();
+    let mut counts = [0; LANES];
+    for vector in vectors {
+        for (count, other) in counts.iter_mut().zip(vector) {
+            *count += u32::from(*other > score);
+        }
+    }
+    counts.iter().sum::<u32>() + rest.iter().filter(|&&other| other > score).count() as u32
 }
 
 /// How many scores are at least as high as one.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 fn at_least(scores: &[f32], score: f32) -> u32 {
-    scores.iter().map(|&other| u32::from(other >= score)).sum()
+    let (vectors, rest) = scores.as_chunks::<LANES>();
+    let mut counts = [0; LANES];
+    for vector in vectors {
+        for (count, other) in counts.iter_mut().zip(vector) {
+            *count += u32::from(*other >= score);
+        }
+    }
+    counts.iter().sum::<u32>() + rest.iter().filter(|&&other| other >= score).count() as u32
 }
 
 #[cfg(test)]
@@ -107,7 +137,7 @@ mod tests {
 
     /// Small whole numbers, whose products are exact and often equal.
     fn tables() -> impl Strategy<Value = (Matrix, Matrix, Vec<u32>, Vec<u32>)> {
-        (1usize..8, 1usize..120, 1usize..5, 1usize..60, prop_oneof![1usize..6, Just(300usize)]).prop_flat_map(
+        (1usize..8, 1usize..120, 1usize..5, 1usize..60, prop_oneof![1usize..6, Just(COUNTED + 1)]).prop_flat_map(
             |(users, items, dim, batch, width)| {
                 let values = |rows| prop::collection::vec((-3i8..4).prop_map(f32::from), rows * dim);
                 let matrix = move |rows| values(rows).prop_map(move |values| Matrix { rows, dim, values });
@@ -139,6 +169,44 @@ mod tests {
             (1.0 + best as f32, 1.0 + worst as f32)
         };
         items.iter().enumerate().map(rank).collect()
+    }
+
+    #[test]
+    #[ignore]
+    fn timing_temp() {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            (state >> 8) as f32 / 1e7 - 0.8
+        };
+        let users = Matrix { rows: 1024, dim: 64, values: (0..1024 * 64).map(|_| next()).collect() };
+        let items = Matrix { rows: 31000, dim: 64, values: (0..31000 * 64).map(|_| next()).collect() };
+        let rows: Vec<u32> = (0..1024).collect();
+        for width in [2usize, 101, 1001] {
+            let asked: Vec<u32> = (0..1024 * width).map(|at| (at * 7919 % 31000) as u32).collect();
+            let vectors = Vectors { users: &users, items: &items, similarity: Similarity::Dot };
+            let mut ranks = Ranks::default();
+            let start = std::time::Instant::now();
+            let _ = ranks.find(vectors, &rows, &asked, Ties::Optimistic);
+            eprintln!("{width}: {:?}", start.elapsed());
+        }
+        use crate::scoring::Pairs;
+        let mut pairs = Pairs::new(Similarity::Cosine);
+        for _ in 0..2 {
+            let start = std::time::Instant::now();
+            let s = pairs.score(&users, &rows);
+            eprintln!("pairs {:?}", start.elapsed());
+            let start = std::time::Instant::now();
+            let var = candle_core::Var::from_vec(s, (1024, 1024), &candle_core::Device::Cpu).unwrap();
+            let p = candle_core::Tensor::zeros(1024, candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
+            let l = crate::loss::direct_au(&p, &var, &var, 1.0).unwrap().sum_all().unwrap().backward().unwrap();
+            let w = l.get(&var).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+            eprintln!("formula {:?}", start.elapsed());
+            let mut g = crate::gradient::RowGradients::new(1024, 64);
+            let start = std::time::Instant::now();
+            pairs.backward(&rows, &w, &mut g);
+            eprintln!("back {:?}", start.elapsed());
+        }
     }
 
     proptest! {
