@@ -15,7 +15,7 @@ const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 
 /// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
-const LOSSES: [(&str, &str); 26] = [
+const LOSSES: [(&str, &str); 27] = [
     (r#""bce": {}"#, UNIFORM),
     (r#""gbce": {"calibration": 0.75}"#, UNIFORM),
     (r#""bpr": {}"#, UNIFORM),
@@ -25,11 +25,12 @@ const LOSSES: [(&str, &str); 26] = [
     (r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2, "form": "pairs"}"#, UNIFORM),
-    (r#""smooth-ndcg": {"temperature": 0.5}"#, UNIFORM),
-    (r#""smooth-ap": {"temperature": 0.5}"#, UNIFORM),
+    (r#""smooth-ndcg": {"temperature": 1.0}"#, UNIFORM),
+    (r#""smooth-ndcg": {"temperature": 1.0, "form": "gains"}"#, UNIFORM),
+    (r#""smooth-ap": {"temperature": 1.0, "positives": 3}"#, r#"{"all": {}}"#),
     (r#""smooth-recall": {"temperature": 0.5, "cutoffs": [1, 3, 5]}"#, UNIFORM),
-    (r#""approx-ndcg": {}"#, UNIFORM),
-    (r#""neural-ndcg": {}"#, UNIFORM),
+    (r#""approx-ndcg": {}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 10}}"#),
+    (r#""neural-ndcg": {"temperature": 1.0}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "surrogate": "relu"}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "whole_batch": true}"#, UNIFORM),
