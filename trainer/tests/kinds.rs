@@ -15,7 +15,7 @@ const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 
 /// Each loss with a sampler that it can have. A kind and its settings, as JSON without the outer braces.
-const LOSSES: [(&str, &str); 37] = [
+const LOSSES: &[(&str, &str)] = &[
     (r#""bce": {}"#, UNIFORM),
     (r#""gbce": {"calibration": 0.75}"#, UNIFORM),
     (r#""bpr": {}"#, UNIFORM),
@@ -25,10 +25,12 @@ const LOSSES: [(&str, &str); 37] = [
     (r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2, "form": "pairs"}"#, UNIFORM),
-    (r#""smooth-ndcg": {"temperature": 0.5}"#, UNIFORM),
-    (r#""smooth-ap": {"temperature": 0.5}"#, UNIFORM),
+    (r#""smooth-ndcg": {"temperature": 1.0}"#, UNIFORM),
+    (r#""smooth-ndcg": {"temperature": 1.0, "form": "gains"}"#, UNIFORM),
+    (r#""smooth-ap": {"temperature": 1.0, "positives": 3}"#, r#"{"all": {}}"#),
     (r#""smooth-recall": {"temperature": 0.5, "cutoffs": [1, 3, 5]}"#, UNIFORM),
     (r#""approx-ndcg": {}"#, UNIFORM),
+    (r#""approx-ndcg": {}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 10}}"#),
     (r#""neural-ndcg": {"temperature": 1.0}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1}"#, UNIFORM),
     (r#""psl": {"temperature": 0.1, "surrogate": "relu"}"#, UNIFORM),
@@ -53,13 +55,16 @@ const LOSSES: [(&str, &str); 37] = [
     (r#""llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1}"#, UNIFORM),
     (r#""llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1, "form": "release", "updates": "descent"}"#, UNIFORM),
     (r#""guided-rec": {}"#, r#"{"uniform": {"negatives": 9}}"#),
+    (r#""lambda-rank": {}"#, UNIFORM),
+    (r#""lambda-loss": {}"#, UNIFORM),
+    (r#""lambda-loss-at-k": {"cutoff": 5}"#, UNIFORM),
     (r#""lambda-rank": {"ranks": {"sampled": {}}}"#, UNIFORM),
     (r#""lambda-loss": {"ranks": {"sampled": {}}}"#, UNIFORM),
     (r#""lambda-loss-at-k": {"cutoff": 5, "ranks": {"sampled": {}}, "weights": "release"}"#, UNIFORM),
 ];
 
 /// Each sampler with a loss that it can serve.
-const SAMPLERS: [(&str, &str); 16] = [
+const SAMPLERS: &[(&str, &str)] = &[
     (r#""all": {}"#, BPR),
     (r#""uniform": {"negatives": 20}"#, BPR),
     (r#""uniform": {"negatives": 20, "replacement": false}"#, BPR),
@@ -96,8 +101,8 @@ fn assert_complete<T: DeserializeOwned>(examples: &[(&str, &str)]) {
 
 #[test]
 fn every_kind_has_an_example() {
-    assert_complete::<Loss>(&LOSSES);
-    assert_complete::<Sampler>(&SAMPLERS);
+    assert_complete::<Loss>(LOSSES);
+    assert_complete::<Sampler>(SAMPLERS);
 }
 
 /// Popularity ranks all three tastes alike.

@@ -1,4 +1,6 @@
 //! A list of values where one value is expected is tuned: one kind becomes every combination of its listed values.
+//!
+//! Where the value is itself a list, it stands within the list of those to tune: `cutoffs: [[1, 5, 20]]` is one.
 
 use super::{
     error::Result,
@@ -47,9 +49,6 @@ fn choices(value: &Node) -> Result<Vec<Node>> {
         return Err(value.place.error("an empty list: give one value, or several to tune"));
     }
     for (index, item) in items.iter().enumerate() {
-        if matches!(item.value, Value::Sequence(_)) {
-            return Err(item.place.error("a list inside a list of tuned values"));
-        }
         if items[..index].iter().any(|other| other.value == item.value) {
             return Err(item.place.error(format!("{} stands twice in the list", item.describe())));
         }
@@ -91,6 +90,22 @@ mod tests {
                 r#"{"mf":{"dim":8,"init":{"normal":{"std":1.0}}}}"#
             ]
         );
+    }
+
+    #[test]
+    fn a_value_that_is_a_list_stands_within_the_list_of_those_to_tune() {
+        let nodes = of("{kind: smooth-recall, temperature: 1, cutoffs: [[1, 5], [20]]}").unwrap();
+        let cutoffs = nodes.iter().map(|node| match node.read().unwrap() {
+            Loss::SmoothRecall(loss) => loss.cutoffs,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(cutoffs.collect::<Vec<_>>(), [vec![1, 5], vec![20]]);
+        let bare = of("{kind: smooth-recall, temperature: 1, cutoffs: [1, 5]}").unwrap();
+        let message = bare[0].read::<Loss>().unwrap_err().to_string();
+        assert_eq!(message, "s.yaml:1:49: cutoffs[0]: expected a list (`[a, b]`), found `1`");
+        let nodes = of("{kind: softmax, temperature: [[0.1, 0.2]]}").unwrap();
+        let message = nodes[0].read::<Loss>().unwrap_err().to_string();
+        assert_eq!(message, "s.yaml:1:31: temperature[0]: expected a number, found a list");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(super) fn label(role: Role, part: &Part, all: &[Part]) -> String {
 
 /// The kind with the value that a reader looks for first, and what comes first in brackets.
 fn short(role: Role, part: &Part) -> (String, Option<String>) {
-    let fixed = |name: &str| part.fixed(name).map(plain);
+    let fixed = |name: &str| part.fixed(name).filter(|value| !value.is_null()).map(plain);
     match role {
         Role::Backbone => match (fixed("dim"), fixed("layers")) {
             (Some(dim), Some(layers)) => (format!("{}-{dim}x{layers}", part.kind), None),
@@ -74,6 +74,8 @@ mod tests {
         assert_eq!(alone(Role::Sampler, part("uniform", &[json!({"negatives": 1000, "replacement": true})])), "uniform-1000");
         let tuned = part("softmax-at-k", &[json!({"cutoff": 20, "temperature": 0.1}), json!({"cutoff": 20, "temperature": 0.2})]);
         assert_eq!(alone(Role::Loss, tuned), "softmax-at-k(20)");
+        assert_eq!(alone(Role::Loss, part("neural-ndcg", &[json!({"cutoff": null, "temperature": 1})])), "neural-ndcg");
+        assert_eq!(alone(Role::Sampler, part("in-batch", &[json!({"negatives": null})])), "in-batch");
     }
 
     #[test]

@@ -38,11 +38,12 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let by_row = matches!(trial.backbone, Backbone::Mf(_));
     let step = |sizes: Sizes, learning: &Learning| {
         let shape = Shape::new(learning, (manifest.users, manifest.items, manifest.train), by_row);
-        match (shape.few_items, shape.many_items()) {
+        let rows = match (shape.few_items, shape.many_items()) {
             (true, _) => few(sizes, learning),
             (_, true) => many(sizes, learning),
             _ => whole(sizes, learning),
-        }
+        };
+        rows + lists(sizes, learning)
     };
     match (&trial.backbone, &trial.learning) {
         (Backbone::Mf(mf), Some(learning)) => learned(sizes(mf.dim), ranking) + step(sizes(mf.dim), learning),
@@ -68,10 +69,17 @@ fn propagation(sizes: Sizes) -> u64 {
     3 * sizes.table() + edges + (sizes.users + sizes.items) * (OFFSET + 2 * FLOAT)
 }
 
-/// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
+/// Rows of a batch, pairs or users, and scores of each: its own and its negatives'; every item where none are drawn.
 fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
-    let batch = u64::from(learning.training.batch_size).min(sizes.train);
-    (batch, learning.candidates().map_or(sizes.items, |negatives| 1 + negatives as u64))
+    let (rows, own) = learning.loss.list().map_or((sizes.train, 1), |list| (sizes.users, list as u64));
+    let batch = u64::from(learning.training.batch_size).min(rows);
+    (batch, learning.candidates().map_or(sizes.items, |negatives| own + negatives as u64))
+}
+
+/// What each thread needs for the loss of one list.
+fn lists(sizes: Sizes, learning: &Learning) -> u64 {
+    let (_, scores) = scores(sizes, learning);
+    rayon::current_num_threads() as u64 * learning.loss.list_memory(scores)
 }
 
 /// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the

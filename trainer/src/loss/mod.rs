@@ -333,6 +333,17 @@ impl Loss {
         Some(positives as usize)
     }
 
+    /// Bytes that a list of so many scores needs beside them.
+    pub fn list_memory(&self, scores: u64) -> u64 {
+        match self {
+            Loss::NeuralNdcg(settings) => settings.memory(scores),
+            Loss::SmoothNdcg(_) | Loss::SmoothAp(_) | Loss::SmoothRecall(_) | Loss::ApproxNdcg(_) => {
+                self.list().map_or(0, |positives| positives as u64 * scores * 4)
+            }
+            _ => 0,
+        }
+    }
+
     /// The numbers that it keeps of its own.
     pub fn columns(&self) -> Vec<Column> {
         match self {
@@ -496,7 +507,7 @@ impl Loss {
             Loss::Ccl(settings) => Some(Fused::Ccl(settings.fused())),
             Loss::Sparsemax(_) => Some(Fused::Sparsemax),
             Loss::Mse(settings) => Some(Fused::Mse(settings.fused())),
-            Loss::SmoothNdcg(settings) => settings.fused().map(Fused::SmoothNdcg),
+            Loss::SmoothNdcg(settings) => Some(settings.fused()),
             Loss::SmoothAp(settings) => Some(Fused::SmoothAp(settings.fused())),
             Loss::SmoothRecall(settings) => Some(Fused::SmoothRecall(settings.fused())),
             Loss::ApproxNdcg(settings) => Some(Fused::SmoothNdcg(settings.fused())),

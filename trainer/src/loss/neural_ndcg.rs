@@ -61,6 +61,11 @@ impl NeuralNdcg {
         }
     }
 
+    /// Bytes of the permutation of so many scores, and of four vectors an iteration.
+    pub(super) fn memory(&self, scores: u64) -> u64 {
+        8 * scores * (scores + 4 * u64::from(self.sinkhorn_iterations))
+    }
+
     pub(super) fn fused(&self) -> fused::NeuralNdcg {
         fused::NeuralNdcg {
             temperature: self.temperature,

@@ -11,7 +11,7 @@
 
 use super::smooth_gain::ndcg_of_smooth_gains;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg, smooth_ranks};
-use super::{check_above_zero, fused};
+use super::{Fused, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -61,9 +61,12 @@ impl SmoothNdcg {
         (self.form == NdcgForm::Gains).then_some(NEEDS_DRAWS)
     }
 
-    pub(super) fn fused(&self) -> Option<fused::SmoothNdcg> {
+    pub(super) fn fused(&self) -> Fused {
         let ranks = fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self };
-        (self.form == NdcgForm::Ranks).then_some(fused::SmoothNdcg { ranks, best: 1.0 })
+        match self.form {
+            NdcgForm::Ranks => Fused::SmoothNdcg(fused::SmoothNdcg { ranks, best: 1.0 }),
+            NdcgForm::Gains => Fused::SmoothGains(self.temperature),
+        }
     }
 }
 

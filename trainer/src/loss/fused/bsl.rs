@@ -1,6 +1,6 @@
 //! A multiple of softmax over a row, and the difference of two soft means.
 
-use super::smooth_rank::is_item;
+use super::items::is_item;
 use super::softmax::{Softmax, exponentials, scale, softmax};
 
 /// Values of [`bsl`](crate::loss::bsl()), of pairs.

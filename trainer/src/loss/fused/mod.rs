@@ -7,6 +7,7 @@
 mod bsl;
 mod ccl;
 pub(crate) mod elementary;
+mod items;
 pub(crate) mod lanes;
 #[cfg(test)]
 mod list_tests;
@@ -16,6 +17,7 @@ mod neural_ndcg;
 mod pairwise;
 mod psl;
 mod sinkhorn;
+mod smooth_gain;
 mod smooth_metrics;
 mod smooth_rank;
 mod softmax;
@@ -57,6 +59,8 @@ pub enum Fused {
     Mse(Mse),
     /// `smooth-ndcg` of ranks, and `approx-ndcg`.
     SmoothNdcg(SmoothNdcg),
+    /// `smooth-ndcg` of gains, with its temperature.
+    SmoothGains(f64),
     /// `smooth-ap`
     SmoothAp(SmoothRank),
     /// `smooth-recall`
@@ -104,6 +108,7 @@ impl Fused {
             Fused::Mse(settings) => mse::mse(settings, positive, negatives),
             Fused::BslOfLists(settings) => return bsl::bsl_of_lists(*settings, positives, negatives),
             Fused::SmoothNdcg(settings) => return smooth_metrics::smooth_ndcg(settings, positives, negatives),
+            Fused::SmoothGains(temperature) => return smooth_gain::smooth_ndcg(*temperature, positives, negatives),
             Fused::SmoothAp(ranks) => return smooth_metrics::smooth_ap(*ranks, positives, negatives),
             Fused::SmoothRecall(settings) => return smooth_metrics::smooth_recall(settings, positives, negatives),
             Fused::NeuralNdcg(settings) => return neural_ndcg::neural_ndcg(settings, positives, negatives),

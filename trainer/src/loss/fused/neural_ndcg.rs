@@ -2,10 +2,10 @@
 
 use super::{
     elementary::exp_of_negative,
+    items::of_items,
     matrix::{Matrix, Over, add},
     sinkhorn::{Scaling, Sides},
     smooth_metrics::ideal_dcg,
-    smooth_rank::is_item,
 };
 
 /// Values of [`neural_ndcg`](crate::loss::neural_ndcg()).
@@ -23,31 +23,16 @@ pub struct NeuralNdcg {
 
 /// The loss of a list, whose scores become derivatives.
 pub(super) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
-    let of_items = |scores: &[f32]| scores.iter().copied().filter(|&score| is_item(score)).map(f64::from).collect::<Vec<_>>();
-    let (first, rest) = (of_items(positives), of_items(negatives));
-    if first.is_empty() {
-        positives.fill(0.0);
-        negatives.fill(0.0);
-        return 0.0;
-    }
-    let (loss, derivatives) = of_list(settings, first.len(), &[first, rest].concat());
-    let mut derivatives = derivatives.into_iter();
-    for score in positives.iter_mut().chain(negatives) {
-        *score = if is_item(*score) { derivatives.next().expect("one an item") as f32 } else { 0.0 };
-    }
-    loss as f32
-}
-
-/// The loss of a list of scores that begins with so many positives, and the derivatives by the scores.
-fn of_list(settings: &NeuralNdcg, positives: usize, scores: &[f64]) -> (f64, Vec<f64>) {
-    let cutoff = settings.cutoff.min(scores.len());
-    let ranks = if settings.sinkhorn_iterations == 0 { cutoff } else { scores.len() };
-    let permutation = sort(scores, ranks, settings.temperature);
-    let scaling = Scaling::new(&permutation, settings.sinkhorn_iterations, settings.transposed);
-    let (loss, by_factors, outer) = discounted(&permutation, scaling.factors(), positives, cutoff);
-    let mut by_permutation = scaling.back(&permutation, by_factors);
-    by_permutation.push(outer);
-    (loss, sort_back(scores, &permutation, &by_permutation, settings.temperature))
+    of_items(positives, negatives, 0.0, |scores, positives| {
+        let cutoff = settings.cutoff.min(scores.len());
+        let ranks = if settings.sinkhorn_iterations == 0 { cutoff } else { scores.len() };
+        let permutation = sort(scores, ranks, settings.temperature);
+        let scaling = Scaling::new(&permutation, settings.sinkhorn_iterations, settings.transposed);
+        let (loss, by_factors, outer) = discounted(&permutation, scaling.factors(), positives, cutoff);
+        let mut by_permutation = scaling.back(&permutation, by_factors);
+        by_permutation.push(outer);
+        (loss, sort_back(scores, &permutation, &by_permutation, settings.temperature))
+    })
 }
 
 /// What a rank, counted from 0, multiplies scores by.

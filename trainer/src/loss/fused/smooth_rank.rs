@@ -2,11 +2,11 @@
 
 use super::{
     elementary::exp_of_negative,
+    items::is_item,
     lanes::{Step, replace_and_sum},
     pairwise::sum,
     softmax::scale,
 };
-use crate::loss::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 use std::cell::RefCell;
 
@@ -52,11 +52,6 @@ pub(super) fn of_ranks(settings: SmoothRank, positives: &mut [f32], negatives: &
         buffers.give(positives);
         loss as f32
     })
-}
-
-/// Whether a score stands for an item; one that is no number does, so that it is not lost.
-pub(super) fn is_item(score: f32) -> bool {
-    score >= MASKED_BELOW as f32 || score.is_nan()
 }
 
 impl Buffers {
