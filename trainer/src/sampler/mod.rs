@@ -12,6 +12,7 @@ mod error;
 mod in_batch;
 mod pool;
 mod popularity;
+mod ppr;
 mod prepared;
 pub(crate) mod rule;
 pub mod stream;
