@@ -39,13 +39,15 @@ const LOSSES: [(&str, &str); 20] = [
 ];
 
 /// Each sampler with a loss that it can serve.
-const SAMPLERS: [(&str, &str); 16] = [
+const SAMPLERS: [(&str, &str); 18] = [
     (r#""all": {}"#, BPR),
     (r#""uniform": {"negatives": 20}"#, BPR),
     (r#""uniform": {"negatives": 20, "replacement": false}"#, BPR),
     (r#""popularity": {"negatives": 20}"#, BPR),
     (r#""in-batch": {}"#, r#"{"cce": {}}"#),
     (r#""in-batch": {"negatives": 10}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""ppr": {"negatives": 20, "neighbours": 2}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""ppr": {"negatives": 20, "form": {"temperature": {"temperature": 1.0}}}"#, BPR),
     (r#""dns": {"candidates": 8}"#, BPR),
     (r#""dns": {"candidates": 8, "pool": {"in-batch": {}}}"#, BPR),
     (r#""dns-mn": {"candidates": 20, "negatives": 5}"#, BPR),

@@ -44,14 +44,6 @@ impl Base {
         }
     }
 
-    /// How many of the items can be drawn.
-    pub(super) fn drawable(&self, items: usize) -> usize {
-        match self {
-            Base::Uniform => items,
-            Base::Popularity(proposal) => proposal.drawable(),
-        }
-    }
-
     /// Most bytes it holds for so many items.
     pub(super) fn most_bytes(items: usize) -> usize {
         popularity::Proposal::bytes(items)

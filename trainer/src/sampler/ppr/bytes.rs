@@ -104,7 +104,7 @@ fn check(laws: &Laws, settings: &PprPool, train: &Interactions, items: usize) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Form, Temperature, tests::chain};
+    use super::super::{Complement, Form, Temperature, tests::chain};
     use super::*;
 
     const KEY: &str = "0123456789abcdef";
@@ -120,7 +120,7 @@ mod tests {
             let proposal = Proposal::new(&settings, &train, 4);
             let read = Proposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings, &train, 4).unwrap();
             assert_eq!(read.laws, proposal.laws);
-            assert_eq!(read.drawable(4), proposal.drawable(4));
+            assert_eq!(read.base.mass(Complement::new(&[0], 4)), proposal.base.mass(Complement::new(&[0], 4)));
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
         assert!(refused(|laws| laws.offsets[1] = 9).contains("rows"));
         assert!(refused(|laws| laws.offsets[3] = 1).contains("rows"));
         assert!(refused(|laws| laws.offsets = vec![0, 0, 4, 6]).contains("user 0"));
-        assert!(refused(|laws| drop(laws.shares.pop())).contains("lengths"));
+        assert!(refused(|laws| laws.shares.truncate(2)).contains("lengths"));
     }
 
     #[test]

@@ -41,7 +41,9 @@ impl Form {
         match self {
             Form::Proportional(Proportional { exponent }) => check_exponent(*exponent),
             Form::Temperature(Temperature { temperature }) if (1e-6..=1e6).contains(temperature) => Ok(()),
-            Form::Temperature(Temperature { temperature }) => Err(format!("temperature is {temperature}: expected a number from 1e-6 to 1e6")),
+            Form::Temperature(Temperature { temperature }) => {
+                Err(format!("temperature is {temperature}: expected a number from 1e-6 to 1e6"))
+            }
         }
     }
 

@@ -52,7 +52,12 @@ impl Laws {
     pub(super) fn row(&self, user: u32) -> Row<'_> {
         let user = user as usize;
         let stored = self.offsets[user] as usize..self.offsets[user + 1] as usize;
-        Row { items: &self.items[stored.clone()], starts: &self.starts[stored.clone()], guide: &self.guide[stored], share: self.shares[user] }
+        Row {
+            items: &self.items[stored.clone()],
+            starts: &self.starts[stored.clone()],
+            guide: &self.guide[stored],
+            share: self.shares[user],
+        }
     }
 
     /// Log-probabilities of one user's own items.

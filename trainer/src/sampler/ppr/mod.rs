@@ -117,6 +117,14 @@ impl PprPool {
         }
     }
 
+    /// How many of the items can be drawn for a user without items.
+    pub(super) fn drawable(&self, counts: &[u32]) -> usize {
+        match self.form {
+            Form::Proportional(_) => counts.iter().filter(|&&count| count > 0).count(),
+            Form::Temperature(_) => counts.len(),
+        }
+    }
+
     /// Most bytes of what is prepared and of preparing it on so many threads.
     pub(super) fn memory(&self, users: usize, items: usize, interactions: usize, threads: usize) -> usize {
         let each = items.min(self.neighbours as usize);
@@ -160,14 +168,7 @@ impl Proposal {
     }
 
     /// Draws `ids [N]` and the log-probability of each.
-    pub(super) fn draw(
-        &self,
-        user: u32,
-        complement: Complement,
-        rng: &mut Stream,
-        ids: &mut [u32],
-        log_probabilities: Option<&mut [f32]>,
-    ) {
+    pub(super) fn draw(&self, user: u32, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
         let row = self.laws.row(user);
         for id in ids.iter_mut() {
             let bits = rng.bits();
@@ -197,11 +198,6 @@ impl Proposal {
         let mut found = [0.0];
         self.log_probabilities(user, complement, &[item], &mut found);
         found[0]
-    }
-
-    /// How many of the items can be drawn for a user without items.
-    pub(super) fn drawable(&self, items: usize) -> usize {
-        self.base.drawable(items)
     }
 
     /// Bytes of what it holds for each user.
