@@ -71,6 +71,8 @@ const SAMPLERS: &[(&str, &str)] = &[
     (r#""popularity": {"negatives": 20}"#, BPR),
     (r#""in-batch": {}"#, r#"{"cce": {}}"#),
     (r#""in-batch": {"negatives": 10}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""ppr": {"negatives": 20, "neighbours": 2}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""ppr": {"negatives": 20, "form": {"temperature": {"temperature": 1.0}}}"#, BPR),
     (r#""dns": {"candidates": 8}"#, BPR),
     (r#""dns": {"candidates": 8, "pool": {"in-batch": {}}}"#, BPR),
     (r#""dns-mn": {"candidates": 20, "negatives": 5}"#, BPR),

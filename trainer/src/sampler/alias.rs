@@ -16,6 +16,9 @@ struct Column {
 }
 
 impl Alias {
+    /// Of each item.
+    pub(super) const BYTES: usize = size_of::<Column>();
+
     /// Of weights that are not negative; those of 0 are never drawn.
     pub(super) fn new(weights: &[f64]) -> Self {
         let scale = weights.len() as f64 / weights.iter().sum::<f64>();

@@ -12,6 +12,7 @@ mod error;
 mod in_batch;
 mod pool;
 mod popularity;
+mod ppr;
 mod prepared;
 pub(crate) mod rule;
 pub mod stream;
@@ -22,6 +23,7 @@ pub use error::Error;
 pub use in_batch::InBatch;
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
+pub use ppr::{Form, Ppr, PprPool, Proportional, Temperature};
 pub use prepared::{Prepared, Row};
 pub use rule::{Choice, Dns, DnsMn, Pris, Rule, Softmax, SoftmaxV, Variance, Warp};
 pub use stream::{Purpose, Stream};
@@ -41,6 +43,8 @@ pub enum Sampler {
     Popularity(Popularity),
     /// The positives of the batch's other rows.
     InBatch(InBatch),
+    /// By personalised PageRank.
+    Ppr(Ppr),
     /// The candidate of the highest score (DNS).
     Dns(Dns),
     /// The M candidates of the highest scores (DNS(M, N)).
@@ -64,9 +68,8 @@ impl Sampler {
         let (pool, count) = self.draws();
         pool.check(self.count_key(), count)?;
         match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Dns(_) | Sampler::Pris(_) => {
-                Ok(())
-            }
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => Ok(()),
+            Sampler::Dns(_) | Sampler::Pris(_) => Ok(()),
             Sampler::DnsMn(settings) => settings.check(),
             Sampler::Softmax(settings) => settings.check(),
             Sampler::SoftmaxV(settings) => settings.check(),
@@ -94,6 +97,7 @@ impl Sampler {
                 (Pool::Popularity(PopularityPool { exponent: *exponent }), Some(*negatives))
             }
             Sampler::InBatch(settings) => (Pool::InBatch(InBatchPool {}), settings.negatives),
+            Sampler::Ppr(settings) => (Pool::Ppr(settings.pool()), Some(settings.negatives)),
             Sampler::Dns(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::DnsMn(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::Softmax(settings) => (settings.pool.clone(), settings.candidates),
@@ -106,7 +110,7 @@ impl Sampler {
     /// What the number of candidates is called: they are the negatives where there is no rule.
     fn count_key(&self) -> &'static str {
         match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => "negatives",
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => "negatives",
             _ => "candidates",
         }
     }
@@ -115,6 +119,14 @@ impl Sampler {
     pub fn candidates(&self, batch_size: u32) -> Option<usize> {
         let (pool, count) = self.draws();
         pool.width(count, batch_size)
+    }
+
+    /// Most bytes of a pool that grows with the interactions.
+    pub(crate) fn memory(&self, users: usize, items: usize, interactions: usize) -> usize {
+        match self.draws().0 {
+            Pool::Ppr(settings) => settings.memory(users, items, interactions, rayon::current_num_threads()),
+            _ => 0,
+        }
     }
 
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
@@ -138,7 +150,7 @@ impl Sampler {
     /// What is done with the candidates' scores, in a catalogue of so many items; `None` where all candidates are negatives.
     pub fn rule(&self, items: usize) -> Option<Rule> {
         match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => None,
+            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => None,
             Sampler::Dns(_) => Some(Rule::Dns),
             Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),
             Sampler::Softmax(settings) => Some(Rule::Softmax(settings.rule())),

@@ -2,7 +2,7 @@
 //!
 //! The kinds are the samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
 
-use super::{All, check_negatives, popularity};
+use super::{All, PprPool, check_negatives, popularity};
 use serde::{Deserialize, Serialize};
 
 /// `pool` in a sweep file, by `kind`.
@@ -17,6 +17,8 @@ pub enum Pool {
     Popularity(PopularityPool),
     /// The positives of the batch's other rows.
     InBatch(InBatchPool),
+    /// By personalised PageRank.
+    Ppr(PprPool),
 }
 
 /// `uniform` as a pool.
@@ -51,8 +53,10 @@ impl Default for Pool {
 impl Pool {
     /// Whether the values make sense, with how many candidates are drawn.
     pub(super) fn check(&self, key: &str, count: Option<u32>) -> Result<(), String> {
-        if let Pool::Popularity(settings) = self {
-            popularity::check_exponent(settings.exponent)?;
+        match self {
+            Pool::All(_) | Pool::Uniform(_) | Pool::InBatch(_) => {}
+            Pool::Popularity(settings) => popularity::check_exponent(settings.exponent)?,
+            Pool::Ppr(settings) => settings.check()?,
         }
         match (self, count) {
             (Pool::All(_), None) | (Pool::InBatch(_), None) => Ok(()),

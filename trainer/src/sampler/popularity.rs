@@ -61,14 +61,19 @@ impl Proposal {
 
     /// Draws `ids [N]` and the log-probability of each.
     pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        let filter = complement.filter();
-        let mut exact = None;
-        for id in ids.iter_mut() {
-            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| filter.contains(item));
-            *id = tried.unwrap_or_else(|| exact.get_or_insert_with(|| Cumulative::new(&self.weights, complement)).draw(rng));
-        }
+        self.fill(complement, rng, ids.iter_mut());
         if let Some(log_probabilities) = log_probabilities {
             self.log_probabilities(complement, ids, log_probabilities);
+        }
+    }
+
+    /// Draws some ids.
+    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, ids: impl Iterator<Item = &'i mut u32>) {
+        let filter = complement.filter();
+        let mut exact = None;
+        for id in ids {
+            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| filter.contains(item));
+            *id = tried.unwrap_or_else(|| exact.get_or_insert_with(|| Cumulative::new(&self.weights, complement)).draw(rng));
         }
     }
 
@@ -85,8 +90,18 @@ impl Proposal {
         (self.weights[item as usize].ln() - self.mass(complement).ln()) as f32
     }
 
+    /// The weight of an item.
+    pub(super) fn weight(&self, item: u32) -> f64 {
+        self.weights[item as usize]
+    }
+
+    /// Bytes it holds for so many items.
+    pub(super) fn bytes(items: usize) -> usize {
+        items * (size_of::<f64>() + Alias::BYTES)
+    }
+
     /// The weight of all items of the complement.
-    fn mass(&self, complement: Complement) -> f64 {
+    pub(super) fn mass(&self, complement: Complement) -> f64 {
         let positives: f64 = complement.positives().iter().map(|&item| self.weights[item as usize]).sum();
         if positives < self.total / 2.0 {
             return self.total - positives;

@@ -1,6 +1,6 @@
 //! A sampler's pool with what it needs of a dataset.
 
-use super::{Error, Pool, Sampler, Stream, complement::Complement, in_batch, popularity, uniform};
+use super::{Error, Pool, Sampler, Stream, complement::Complement, in_batch, popularity, ppr, uniform};
 use dataset::Interactions;
 
 /// A sampler's pool with what it needs of a dataset, ready to draw from any thread.
@@ -17,6 +17,7 @@ enum Proposal {
     Uniform { replacement: bool },
     Popularity(popularity::Proposal),
     InBatch(in_batch::Proposal),
+    Ppr(ppr::Proposal),
 }
 
 /// A row of a batch.
@@ -57,6 +58,11 @@ impl<'a> Prepared<'a> {
                 let drawable = proposal.drawable();
                 (Proposal::InBatch(proposal), drawable)
             }
+            Pool::Ppr(settings) => {
+                let drawable = settings.drawable(&train.item_counts(items));
+                check_users(train, items, drawable, 1)?; // before the long preparation
+                (Proposal::Ppr(ppr::Proposal::new(settings, train, items)), drawable)
+            }
         };
         let distinct = match proposal {
             Proposal::Uniform { replacement: false } => count.unwrap_or(1) as usize,
@@ -83,6 +89,7 @@ impl<'a> Prepared<'a> {
             Proposal::Uniform { replacement } => uniform::draw(complement, *replacement, rng, ids, log_probabilities),
             Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
             Proposal::InBatch(proposal) => proposal.take(complement, row, ids, log_probabilities),
+            Proposal::Ppr(proposal) => proposal.draw(row.user, complement, rng, ids, log_probabilities),
         }
     }
 
@@ -90,6 +97,7 @@ impl<'a> Prepared<'a> {
     pub(crate) fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
         match &self.proposal {
             Proposal::Popularity(proposal) => proposal.log_probabilities(self.complement(user), ids, out),
+            Proposal::Ppr(proposal) => proposal.log_probabilities(user, self.complement(user), ids, out),
             _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
@@ -102,6 +110,7 @@ impl<'a> Prepared<'a> {
             Proposal::Uniform { .. } => uniform::log_probability(self.complement(user)),
             Proposal::Popularity(proposal) => proposal.log_probability(self.complement(user), item),
             Proposal::InBatch(proposal) => proposal.log_probability(item),
+            Proposal::Ppr(proposal) => proposal.log_probability(user, self.complement(user), item),
         }
     }
 

@@ -45,6 +45,15 @@ pub(super) fn draw(complement: Complement, replacement: bool, rng: &mut Stream, 
     }
 }
 
+/// Draws one item, where there are too few to draw for a filter.
+pub(super) fn one(complement: Complement, rng: &mut Stream) -> u32 {
+    if complement.len() < complement.items() / 2 {
+        complement.nth(rng.below(complement.len()))
+    } else {
+        draw_until(rng, complement.items(), |item| complement.contains(item))
+    }
+}
+
 /// The log-probability of each item.
 pub(super) fn log_probability(complement: Complement) -> f32 {
     -(f64::from(complement.len()).ln() as f32)

@@ -1,0 +1,51 @@
+//! What all users' laws share: the law of the items that are not stored for a user.
+
+use super::super::{Stream, complement::Complement, popularity, uniform};
+use super::Form;
+
+/// A law over all items, restricted to a user's negatives.
+#[derive(Clone, Debug)]
+pub(super) enum Base {
+    /// Every item weighs 1.
+    Uniform,
+    /// Train counts to a power.
+    Popularity(popularity::Proposal),
+}
+
+impl Base {
+    /// Of the items' train counts.
+    pub(super) fn new(form: Form, counts: &[u32]) -> Self {
+        match form {
+            Form::Proportional(settings) => Self::Popularity(popularity::Proposal::new(counts, settings.exponent)),
+            Form::Temperature(_) => Self::Uniform,
+        }
+    }
+
+    pub(super) fn weight(&self, item: u32) -> f64 {
+        match self {
+            Base::Uniform => 1.0,
+            Base::Popularity(proposal) => proposal.weight(item),
+        }
+    }
+
+    /// The weight of all negatives.
+    pub(super) fn mass(&self, complement: Complement) -> f64 {
+        match self {
+            Base::Uniform => f64::from(complement.len()),
+            Base::Popularity(proposal) => proposal.mass(complement),
+        }
+    }
+
+    /// Draws ids that are negatives.
+    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, ids: impl Iterator<Item = &'i mut u32>) {
+        match self {
+            Base::Uniform => ids.for_each(|id| *id = uniform::one(complement, rng)),
+            Base::Popularity(proposal) => proposal.fill(complement, rng, ids),
+        }
+    }
+
+    /// Most bytes it holds for so many items.
+    pub(super) fn most_bytes(items: usize) -> usize {
+        popularity::Proposal::bytes(items)
+    }
+}

@@ -1,0 +1,217 @@
+//! By personalised PageRank on the graph of users and items: where a walk from the user ends that stops at each step with probability c.
+//!
+//! ```text
+//! pi = c e_u + (1 - c) T' pi       T = D^-1 A of the train interactions
+//! q_j ~ pi_j^a                     `proportional`, the default with a = 1
+//! q_j ~ e^(pi_j / T)               `temperature`; T = 1 is Eq. 4 of the paper          for j not in P_u
+//! ```
+//! The paper's Eq. 4 is as good as uniform: `pi` is at most 1 and on real data below 0.01 (the largest of a user's negatives is 0.0006 on
+//! Yelp2018 in the middle), so that no item is 1.01 times as likely as another. Its gain over uniform draws must come from something
+//! unsaid. The default is `proportional`, which has no scale to choose: it is the law of the walk itself, given that it ends on a negative.
+//!
+//! What is drawn is an approximation of these, and the log-probabilities are those of what is drawn:
+//!
+//! - `pi` comes from a [forward push](push) with an error of at most `accuracy` times the item's users.
+//! - Each user's `neighbours` negatives of the highest `pi` have their own weights. The others share the weight that they have together by
+//!   the [base](Base): by train count to the power `a`, or equally for `temperature` ([`law`]).
+//!
+//! A user whose walk comes to no negative draws from the base alone. Items that no user has in train are never drawn by `proportional`.
+//! Nothing is refreshed, as the graph does not change. ITEM, Section 3.2, Eq. 4.
+
+use super::{Stream, complement::Complement};
+use dataset::Interactions;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+mod base;
+mod bytes;
+mod form;
+mod law;
+mod laws;
+mod push;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use base::Base;
+pub use form::{Form, Proportional, Temperature};
+use law::{Law, Weigher};
+use laws::Laws;
+use push::Push;
+
+/// `ppr` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ppr {
+    /// Negatives for each positive.
+    pub negatives: u32,
+    /// Probability that the walk stops at a step.
+    #[serde(default = "restart")]
+    pub restart: f64,
+    /// The weight of an item by its PageRank.
+    #[serde(default)]
+    pub form: Form,
+    /// Largest error of an item's PageRank for each of its users. The time to prepare is at most in proportion to its inverse.
+    #[serde(default = "accuracy")]
+    pub accuracy: f64,
+    /// Items with a weight of their own, for each user.
+    #[serde(default = "neighbours")]
+    pub neighbours: u32,
+}
+
+/// `ppr` as a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PprPool {
+    /// Probability that the walk stops at a step.
+    #[serde(default = "restart")]
+    pub restart: f64,
+    /// The weight of an item by its PageRank.
+    #[serde(default)]
+    pub form: Form,
+    /// Largest error of an item's PageRank for each of its users. The time to prepare is at most in proportion to its inverse.
+    #[serde(default = "accuracy")]
+    pub accuracy: f64,
+    /// Items with a weight of their own, for each user.
+    #[serde(default = "neighbours")]
+    pub neighbours: u32,
+}
+
+/// The paper's.
+fn restart() -> f64 {
+    0.15
+}
+
+/// On graphs of a million interactions about as coarse as what the default number of neighbours leaves out.
+fn accuracy() -> f64 {
+    5e-7
+}
+
+fn neighbours() -> u32 {
+    1000
+}
+
+impl Ppr {
+    /// The pool that it draws from.
+    pub fn pool(&self) -> PprPool {
+        let Ppr { negatives: _, restart, form, accuracy, neighbours } = *self;
+        PprPool { restart, form, accuracy, neighbours }
+    }
+}
+
+impl PprPool {
+    /// Whether the values make sense.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.form.check()?;
+        let PprPool { restart, accuracy, neighbours, .. } = self;
+        if !(0.01..=0.99).contains(restart) {
+            return Err(format!("restart is {restart}: expected a probability from 0.01 to 0.99"));
+        }
+        if !(1e-12..=1e-2).contains(accuracy) {
+            return Err(format!("accuracy is {accuracy}: expected a number from 1e-12 to 0.01"));
+        }
+        match *neighbours as usize {
+            1..=row::MOST => Ok(()),
+            _ => Err(format!("neighbours is {neighbours}: expected a number from 1 to {}", row::MOST)),
+        }
+    }
+
+    /// How many of the items can be drawn for a user without items.
+    pub(super) fn drawable(&self, counts: &[u32]) -> usize {
+        match self.form {
+            Form::Proportional(_) => counts.iter().filter(|&&count| count > 0).count(),
+            Form::Temperature(_) => counts.len(),
+        }
+    }
+
+    /// Most bytes of what is prepared and of preparing it on so many threads.
+    pub(super) fn memory(&self, users: usize, items: usize, interactions: usize, threads: usize) -> usize {
+        let each = items.min(self.neighbours as usize);
+        let graph = interactions * 4 + (users + items) * 16 + items * 8;
+        let space = threads * 8 * (users + 2 * items);
+        let block = BLOCK.min(users) * each * 16;
+        laws::most_bytes(users, each, interactions) + Base::most_bytes(items) + graph + space + block
+    }
+}
+
+/// Users whose laws are made before they are stored, so that no law is stored twice for long.
+const BLOCK: usize = 1024;
+
+/// The laws of all users.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    base: Base,
+    laws: Laws,
+}
+
+/// Stands for an id that is still to be drawn from the base.
+const OTHER: u32 = u32::MAX;
+
+impl Proposal {
+    /// Prepares the law of every user; the same bits for any number of threads.
+    pub(super) fn new(settings: &PprPool, train: &Interactions, items: usize) -> Self {
+        let users_of = train.transpose(items);
+        let degrees = train.item_counts(items);
+        let base = Base::new(settings.form, &degrees);
+        let push = Push::new(train, &users_of, settings.restart, settings.accuracy);
+        let weigher = Weigher { form: settings.form, neighbours: settings.neighbours as usize, base: &base, degrees: &degrees };
+        let mut laws = Laws::new(train.offsets());
+        for first in (0..train.users()).step_by(BLOCK) {
+            let users = first as u32..train.users().min(first + BLOCK) as u32;
+            for law in block(&push, &weigher, train, users) {
+                laws.push(law);
+            }
+        }
+        laws.shrink();
+        Self { base, laws }
+    }
+
+    /// Draws `ids [N]` and the log-probability of each.
+    pub(super) fn draw(&self, user: u32, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+        let row = self.laws.row(user);
+        for id in ids.iter_mut() {
+            let bits = rng.bits();
+            *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
+        }
+        self.base.fill(complement, rng, ids.iter_mut().filter(|id| **id == OTHER));
+        if let Some(log_probabilities) = log_probabilities {
+            self.log_probabilities(user, complement, ids, log_probabilities);
+        }
+    }
+
+    /// The log-probabilities of some items, at one draw for the user. That of a train item of the user, which is never drawn, is the one
+    /// it would have as another item.
+    pub(super) fn log_probabilities(&self, user: u32, complement: Complement, ids: &[u32], out: &mut [f32]) {
+        let (row, own) = (self.laws.row(user), self.laws.own(user));
+        let rest = (1.0 - row.share()) / self.base.mass(complement);
+        for (out, &id) in out.iter_mut().zip(ids) {
+            *out = match complement.positives().binary_search(&id) {
+                Ok(at) => own[at],
+                Err(_) => (row.share() * row.width(id) + rest * self.base.weight(id)).ln() as f32,
+            };
+        }
+    }
+
+    /// That of one item.
+    pub(super) fn log_probability(&self, user: u32, complement: Complement, item: u32) -> f32 {
+        let mut found = [0.0];
+        self.log_probabilities(user, complement, &[item], &mut found);
+        found[0]
+    }
+
+    /// Bytes of what it holds for each user.
+    pub(super) fn bytes(&self) -> usize {
+        self.laws.bytes()
+    }
+}
+
+/// The laws of some users, in order.
+fn block(push: &Push, weigher: &Weigher, train: &Interactions, users: Range<u32>) -> Vec<Law> {
+    let items = weigher.degrees.len() as u32;
+    let law = |space: &mut push::Space, user: u32| {
+        let estimate = push.run(user, space);
+        weigher.law(Complement::new(train.row(user as usize), items), &estimate)
+    };
+    users.into_par_iter().with_min_len(16).map_init(|| push.space(), law).collect()
+}
