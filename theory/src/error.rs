@@ -15,8 +15,11 @@ pub struct Error {
     pub expected: String,
 }
 
-/// Refuses a value below `least` or above `most`.
-pub(crate) fn within(key: &'static str, value: u64, least: u64, most: u64, reason: &str) -> Result<()> {
+/// Refuses a value below `least` or above `most`; `reason` says where the ends come from.
+///
+/// # Errors
+/// Names the option, its value and what is possible.
+pub fn within(key: &'static str, value: u64, least: u64, most: u64, reason: &str) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
     }

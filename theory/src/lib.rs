@@ -17,6 +17,6 @@ mod statement;
 #[cfg(test)]
 mod testing;
 
-pub use error::{Error, Result};
-pub use normal::normal;
+pub use error::{Error, Result, within};
+pub use normal::normal_from;
 pub use statement::Statement;

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The number of which a share `probability` of the standard normal distribution lies below.
-pub fn normal(probability: f64) -> f64 {
+pub(crate) fn normal(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
 
@@ -13,6 +13,6 @@ pub(crate) fn share_below(value: f64) -> f64 {
 }
 
 /// A standard normal number from a uniform one of `[0, 1)`: 0 would be minus infinity, and is taken for half of the smallest step.
-pub(crate) fn normal_from(fraction: f64) -> f64 {
+pub fn normal_from(fraction: f64) -> f64 {
     normal(fraction.max(0.5_f64.powi(54)))
 }

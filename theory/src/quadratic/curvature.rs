@@ -30,7 +30,8 @@ fn largest_eigenvalue(pi: &[f64]) -> f64 {
         first = first.max(p);
     }
     let (mut low, mut high) = (second, first);
-    for _ in 0..200 {
+    // Halved until neighbours of 64-bit floats are left.
+    for _ in 0..64 {
         let middle = low.midpoint(high);
         let is_above = 1.0 - pi.iter().filter(|&&p| p > 0.0).map(|p| p * p / (p - middle)).sum::<f64>() < 0.0;
         if is_above { high = middle } else { low = middle }
@@ -38,18 +39,22 @@ fn largest_eigenvalue(pi: &[f64]) -> f64 {
     low
 }
 
-/// Distributions over `items` items that tell the cases apart, with what they are called.
-pub fn examples(items: usize) -> Vec<(&'static str, Vec<f64>)> {
+/// One item with this share, and the rest even; of at least two items.
+pub fn led(items: usize, share: f64) -> Vec<f64> {
     let others = items - 1;
-    let led = |lead: f64| [lead].into_iter().chain(vec![(1.0 - lead) / others as f64; others]).collect();
+    [share].into_iter().chain(vec![(1.0 - share) / others as f64; others]).collect()
+}
+
+/// Distributions over at least two items that tell the cases apart, with what they are called.
+pub fn examples(items: usize) -> Vec<(&'static str, Vec<f64>)> {
     let mut two = vec![0.0; items];
     two[..2].fill(0.5);
     vec![
         ("uniform", vec![1.0 / items as f64; items]),
-        ("0.91 and the rest even", led(0.91)),
+        ("0.91 and the rest even", led(items, 0.91)),
         ("0.5 and 0.5", two),
-        ("0.5 and the rest even", led(0.5)),
-        ("0.999 and the rest even", led(0.999)),
+        ("0.5 and the rest even", led(items, 0.5)),
+        ("0.999 and the rest even", led(items, 0.999)),
     ]
 }
 

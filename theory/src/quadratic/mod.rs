@@ -15,7 +15,7 @@ mod curvature;
 mod forms;
 mod order;
 
-pub use cases::{CASES, statements};
-pub use curvature::{Curvature, curvature, examples};
+pub use cases::statements;
+pub use curvature::{Curvature, curvature, examples, led};
 pub use forms::Form;
 pub use order::{Sampled, minimiser};

@@ -7,7 +7,7 @@ use super::{
 use crate::{Statement, normal::normal_from};
 
 /// Random lists that [`statements`] draws; about three in four have a positive among their first K.
-pub const LISTS: u32 = 20_000;
+const LISTS: u32 = 20_000;
 /// Negatives that a quantile is estimated from.
 const SAMPLE: usize = 3;
 /// What rounding may add.

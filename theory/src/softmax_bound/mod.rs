@@ -11,5 +11,5 @@
 mod cases;
 mod loss;
 
-pub use cases::{LISTS, statements};
+pub use cases::statements;
 pub use loss::{Denominator, List};

@@ -19,6 +19,8 @@ pub enum Purpose {
     Negatives = 3,
     /// Negatives that quantiles are estimated from.
     Quantiles = 4,
+    /// Permutations and random cases of `ranksweep theory`.
+    Theory = 20,
 }
 
 /// A generator of one row.
