@@ -25,6 +25,15 @@ pub(super) fn sizes(scorer: &Scorer, history: &Interactions, masked: &[&Interact
     Ok(())
 }
 
+/// That the scorer fits, and that these users exist.
+pub(super) fn users(scorer: &Scorer, history: &Interactions, masked: &[&Interactions], users: &[u32]) -> Result<()> {
+    sizes(scorer, history, masked, history.users())?;
+    match users.iter().find(|&&user| user as usize >= history.users()) {
+        Some(user) => Err(Error::Ranking { reason: format!("user {user} is outside the {} users of the dataset", history.users()) }),
+        None => Ok(()),
+    }
+}
+
 /// That every held-out item is a candidate.
 pub(super) fn held_out(scorer: &Scorer, masked: &[&Interactions], held_out: &Interactions) -> Result<()> {
     for (user, item) in held_out.pairs() {

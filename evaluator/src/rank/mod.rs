@@ -14,6 +14,7 @@ mod check;
 mod count;
 mod factors;
 mod item_weights;
+mod lists;
 mod memory;
 mod order;
 mod product;
@@ -25,6 +26,7 @@ mod top_k;
 #[cfg(test)]
 mod tests;
 
+pub use lists::reduce_lists;
 pub use memory::rank_memory;
 pub use rankings::{Ranked, Rankings};
 pub use top_k::top_k;

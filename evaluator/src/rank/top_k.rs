@@ -5,7 +5,7 @@ use super::{
     count::highest,
     scores::{Scores, Scratch, TILE, users_per_block},
 };
-use crate::{Error, Result, Scorer};
+use crate::{Result, Scorer};
 use dataset::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -20,7 +20,7 @@ type List = Vec<(u32, f32)>;
 /// where fewer than `k` items are left, the list is shorter. `history` and `memory` are as for [`rank`](super::rank()).
 ///
 /// # Errors
-/// [`Error::Ranking`] when sizes do not fit or a user is unknown; [`Error::NotFinite`] for the first user and item whose score is NaN or infinite.
+/// [`Error::Ranking`](crate::Error::Ranking) when sizes do not fit or a user is unknown; [`Error::NotFinite`](crate::Error::NotFinite) for the first user and item whose score is NaN or infinite.
 pub fn top_k(
     scorer: &Scorer,
     history: &Interactions,
@@ -29,10 +29,7 @@ pub fn top_k(
     k: usize,
     memory: usize,
 ) -> Result<Vec<List>> {
-    check::sizes(scorer, history, masked, history.users())?;
-    if let Some(user) = users.iter().find(|&&user| user as usize >= history.users()) {
-        return Err(Error::Ranking { reason: format!("user {user} is outside the {} users of the dataset", history.users()) });
-    }
+    check::users(scorer, history, masked, users)?;
     let scores = Scores::new(scorer, history, false, memory);
     let blocks: Vec<Result<Vec<List>>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))

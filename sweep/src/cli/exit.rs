@@ -53,7 +53,8 @@ pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
 
 /// Whether the sweep file or the flags are at fault.
 fn is_of_the_user(error: &anyhow::Error) -> bool {
-    error.is::<file::Error>() || error.is::<Usage>() || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
+    let is_typed = error.is::<file::Error>() || error.is::<Usage>() || error.is::<theory::Error>();
+    is_typed || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
 }
 
 /// A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.

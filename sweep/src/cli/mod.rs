@@ -11,6 +11,7 @@ mod recommend;
 mod report;
 mod run;
 mod stored;
+mod theory;
 mod train;
 
 use clap::{Parser, Subcommand};
@@ -31,7 +32,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands. Each takes a sweep file.
+/// The commands. Each takes a sweep file, but `theory` needs none.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
@@ -48,6 +49,8 @@ pub enum Command {
     Report(report::Report),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
+    /// Recompute what the papers state about losses and metrics; write tables and a picture
+    Theory(theory::Theory),
 }
 
 #[cfg(test)]
@@ -66,5 +69,8 @@ mod tests {
         assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("--checkpoints"));
         assert!(parse("ranksweep run s.yaml --threads 0").unwrap_err().contains("0 is not in 1.."));
         assert!(parse("ranksweep train s.yaml --index 1 --trial x").unwrap_err().contains("cannot be used with"));
+        assert!(parse("ranksweep theory opauc s.yaml --trial x --cutoffs 5,10 --out o").is_ok());
+        assert!(parse("ranksweep theory quantiles --trial x").unwrap_err().contains("<SWEEP>"));
+        assert!(parse("ranksweep theory quantiles s.yaml --items 9").unwrap_err().contains("cannot be used with"));
     }
 }

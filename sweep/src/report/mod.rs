@@ -3,10 +3,9 @@
 //! [`write()`] makes `leaderboard.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
 
 mod board;
-mod figure;
 mod measured;
 mod method;
-mod number;
+pub(crate) mod number;
 mod page;
 mod pairs;
 mod remarks;

@@ -11,7 +11,7 @@ pub(super) fn difference(difference: f64) -> String {
 }
 
 /// A number of unknown size: three significant digits.
-pub(super) fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     let size = number.abs();
     let decimals = if size == 0.0 || !size.is_finite() { 0 } else { (2 - size.log10().floor() as i32).clamp(0, 6) as usize };
     format!("{number:.decimals$}").replace('-', "\u{2212}")
@@ -27,7 +27,7 @@ pub(super) fn p_value(p: f64) -> String {
 }
 
 /// A count, with a comma between thousands.
-pub(super) fn count(count: usize) -> String {
+pub(crate) fn count(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -40,7 +40,7 @@ pub(super) fn count(count: usize) -> String {
 }
 
 /// A count and its noun: `1 trial`, `2 trials`.
-pub(super) fn counted(number: usize, noun: &str) -> String {
+pub(crate) fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 

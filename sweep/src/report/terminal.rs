@@ -62,7 +62,8 @@ fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
 }
 
 impl Style {
-    fn bold(self, text: &str) -> String {
+    /// Bold, where that is understood.
+    pub(crate) fn bold(self, text: &str) -> String {
         if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
@@ -71,7 +72,7 @@ impl Style {
     }
 
     /// Breaks a paragraph at spaces.
-    fn wrap(self, text: &str) -> String {
+    pub(crate) fn wrap(self, text: &str) -> String {
         let width = usize::from(self.width.unwrap_or(u16::MAX));
         let mut lines: Vec<String> = Vec::new();
         for word in text.split(' ') {

@@ -19,19 +19,19 @@ use dataset::{
 use evaluator::{Metric, MetricAt};
 use std::sync::Arc;
 
-fn texts<T: AsRef<str>>(name: &'static str, values: impl Iterator<Item = T>) -> Column {
-    (name, Arc::new(StringArray::from_iter_values(values)), false)
+pub(crate) fn texts<T: AsRef<str>>(name: &'static str, values: impl Iterator<Item = T>) -> Column {
+    (name, Arc::new(values.map(Some).collect::<StringArray>()), false)
 }
 
-fn texts_or_null<T: AsRef<str>>(name: &'static str, values: impl Iterator<Item = Option<T>>) -> Column {
+pub(crate) fn texts_or_null<T: AsRef<str>>(name: &'static str, values: impl Iterator<Item = Option<T>>) -> Column {
     (name, Arc::new(StringArray::from_iter(values)), true)
 }
 
-fn numbers<T: ArrowPrimitiveType>(name: &'static str, values: impl Iterator<Item = T::Native>) -> Column {
+pub(crate) fn numbers<T: ArrowPrimitiveType>(name: &'static str, values: impl Iterator<Item = T::Native>) -> Column {
     (name, Arc::new(PrimitiveArray::<T>::from_iter_values(values)), false)
 }
 
-fn numbers_or_null<T: ArrowPrimitiveType>(name: &'static str, values: impl Iterator<Item = Option<T::Native>>) -> Column {
+pub(crate) fn numbers_or_null<T: ArrowPrimitiveType>(name: &'static str, values: impl Iterator<Item = Option<T::Native>>) -> Column {
     (name, Arc::new(values.collect::<PrimitiveArray<T>>()), true)
 }
 

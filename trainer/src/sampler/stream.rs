@@ -25,6 +25,8 @@ pub enum Purpose {
     Positives = 6,
     /// First values of a loss's own numbers.
     Own = 7,
+    /// Permutations and random cases of `ranksweep theory`.
+    Theory = 20,
 }
 
 /// A generator of one row.

@@ -1,16 +1,17 @@
 //! Training curves of the picked trials: validation of all methods in one picture, the loss of each method in its own.
 
 use super::{
-    super::{
-        Input,
-        figure::{Axis, Tick, apart, line},
-        number,
-    },
+    super::{Input, number},
     Method, Palette,
 };
-use crate::tables::{CurveRow, TrialRow};
+use crate::{
+    figure::{Axis, Tick, apart, line},
+    tables::{CurveRow, TrialRow},
+};
 use serde::Serialize;
 
+/// The square that lines are drawn in; the page stretches it.
+const SQUARE: (f64, f64) = (1000.0, 1000.0);
 /// Percent between two labels, at least.
 const GAP: f64 = 5.4;
 
@@ -131,7 +132,7 @@ fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Valid
 /// A trial's line: its curve, or a level where it fits without sampling.
 fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Line> {
     if course.validation().next().is_some() {
-        return Some(Line { color, points: line(course.validation(), x, y), level: false });
+        return Some(Line { color, points: line(course.validation(), x, y, SQUARE), level: false });
     }
     let height = 1000.0 - 10.0 * y.percent(course.trial.validation?);
     Some(Line { color, points: format!("0,{height:.1} 1000,{height:.1}"), level: true })
@@ -149,7 +150,7 @@ fn loss(method: &Method, courses: &[Course], palette: &Palette) -> Option<Loss> 
     let points = || courses.iter().flat_map(Course::loss);
     let x = Axis::around(points().map(|(epoch, _)| epoch), 0.0, 4)?;
     let y = Axis::around(points().map(|(_, loss)| loss), 0.02, 4)?;
-    let lines: Vec<String> = courses.iter().map(|course| line(course.loss(), &x, &y)).filter(|points| !points.is_empty()).collect();
+    let lines: Vec<String> = courses.iter().map(|course| line(course.loss(), &x, &y, SQUARE)).filter(|points| !points.is_empty()).collect();
     let (low, high) = points().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, loss)| (low.min(loss), high.max(loss)));
     let epochs = points().map(|(epoch, _)| epoch as u32).max()?;
     Some(Loss {

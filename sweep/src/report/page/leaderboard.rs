@@ -1,14 +1,13 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{
-        Input, Report,
-        figure::{Axis, Tick},
-        number, words,
-    },
+    super::{Input, Report, number, words},
     Method, Palette,
 };
-use crate::tables::LeaderboardRow;
+use crate::{
+    figure::{Axis, Tick},
+    tables::LeaderboardRow,
+};
 use evaluator::MetricAt;
 use serde::Serialize;
 

@@ -72,7 +72,7 @@ fn page<'a>(input: &Input<'a>, report: &'a Report) -> Page<'a> {
     Page {
         name: input.name,
         version: env!("CARGO_PKG_VERSION"),
-        style: include_str!("../style.css"),
+        style: concat!(include_str!("../../figure/theme.css"), include_str!("../style.css")),
         overview: overview(input),
         sections: sections.map(|(manifest, verdict)| section(input, report, &palette, manifest, verdict)).collect(),
         settings: settings(input),

@@ -1,0 +1,193 @@
+//! `ranksweep theory bounds|opauc|quantiles|rg`
+
+use super::{Ending, Global, Usage, output};
+use crate::{
+    model::{self, Model},
+    report::Style,
+    runner::Session,
+    study::{self, Study, opauc::Lists, quantiles},
+};
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use dataset::Location;
+use evaluator::{rank, settings::Ties};
+use theory::{bounds::Grid, opauc};
+
+/// What the papers state about losses and metrics, recomputed.
+#[derive(Debug, Args)]
+pub struct Theory {
+    #[command(subcommand)]
+    question: Question,
+    /// The folder for the tables and the picture
+    #[arg(short, long, global = true, value_name = "URL", default_value = "theory")]
+    out: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// The probability that a loss of sampled negatives bounds -log NDCG and -log RR (paper 000, Theorem 2, Figure 6)
+    Bounds(Bounds),
+    /// How closely partial areas under the ROC curve follow metrics of the list's head (paper 003, Theorem 3, Figure 6)
+    Opauc(Opauc),
+    /// What softmax-at-k bounds, and how well its quantile is estimated, of a trained model or of normal scores (paper 001, Theorem 3)
+    Quantiles(Quantiles),
+    /// Whether the quadratic forms of the softmax loss are upper bounds (paper 004, Proposition 7)
+    Rg(Rg),
+}
+
+#[derive(Debug, Args)]
+struct Bounds {
+    /// Ranks of the positive
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 5, 10, 50, 100, 500])]
+    ranks: Vec<u64>,
+    /// Numbers of sampled negatives
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 100, 500])]
+    negatives: Vec<u64>,
+    /// All negatives of the user
+    #[arg(long, default_value_t = 1_000)]
+    population: u64,
+    /// Those of them that score at least 0, for BCE; two in five when left out
+    #[arg(long)]
+    nonnegative: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct Opauc {
+    #[command(flatten)]
+    stored: Stored,
+    /// Positives of a permuted list
+    #[arg(long, default_value_t = 200)]
+    positives: u32,
+    /// Negatives of a permuted list
+    #[arg(long, default_value_t = 800)]
+    negatives: u32,
+    /// Permuted lists
+    #[arg(long, default_value_t = 100_000)]
+    permutations: u32,
+    /// Where metrics cut
+    #[arg(long, value_delimiter = ',', default_values_t = [5, 10, 20, 50, 100])]
+    cutoffs: Vec<u32>,
+    /// Of the permutations
+    #[arg(long, default_value_t = 2023)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+struct Quantiles {
+    #[command(flatten)]
+    stored: Stored,
+    /// Without a sweep file: how many normal scores
+    #[arg(long, default_value_t = 8_360, conflicts_with = "sweep")]
+    items: u32,
+    /// K: the quantile is the K-th largest score
+    #[arg(long, default_value_t = 20)]
+    cutoff: u32,
+    /// Numbers of items that an estimate draws
+    #[arg(long, value_delimiter = ',', default_values_t = [50, 100, 200, 500, 1_000, 2_000, 5_000])]
+    negatives: Vec<u32>,
+    /// How far off an estimate may be, for Theorem 3.2
+    #[arg(long, default_value_t = 0.2)]
+    error: f64,
+    /// Of all draws
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Debug, Args)]
+struct Rg {
+    /// Items of a list
+    #[arg(long, default_value_t = 10)]
+    items: u32,
+    /// Of the random scores
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A trained model to look at.
+#[derive(Debug, Args)]
+struct Stored {
+    /// A sweep that has run: one of its models is looked at too
+    sweep: Option<String>,
+    /// The dataset; may be left out where the sweep has one, or a trial is named
+    #[arg(long, value_name = "NAME", requires = "sweep")]
+    dataset: Option<String>,
+    /// The trial; the first picked one of the leaderboard's winner when left out
+    #[arg(long, value_name = "ID", requires = "sweep")]
+    trial: Option<String>,
+}
+
+impl Theory {
+    /// Computes, writes and prints.
+    ///
+    /// # Errors
+    /// Values out of range, a sweep that has not run, or a store that fails.
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        let folder = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
+        let study = match &self.question {
+            Question::Bounds(question) => question.study()?,
+            Question::Opauc(question) => question.study(global)?,
+            Question::Quantiles(question) => question.study(global)?,
+            Question::Rg(question) => question.study()?,
+        };
+        let written = study.write(&folder)?;
+        let style = Style { width: output::width(), color: output::is_colored() };
+        output::print(&format!("{}{folder}: {}\n", study.text(style), written.join(", ")))?;
+        Ok(Ending::Done)
+    }
+}
+
+impl Bounds {
+    fn study(&self) -> Result<Study> {
+        let nonnegative = self.nonnegative.unwrap_or(self.population / 5 * 2);
+        let grid = Grid { ranks: self.ranks.clone(), negatives: self.negatives.clone(), population: self.population, nonnegative };
+        grid.check()?;
+        study::bounds::study(&grid)
+    }
+}
+
+impl Opauc {
+    fn study(&self, global: &Global) -> Result<Study> {
+        let Self { positives, negatives, permutations, ref cutoffs, seed, .. } = *self;
+        let settings = opauc::Study { positives, negatives, permutations, cutoffs: cutoffs.clone() };
+        settings.check()?;
+        let model = self.stored.read(global)?;
+        let lists = model.map(|model| lists(model, global.memory)).transpose()?;
+        study::opauc::study(&settings, seed, lists.as_ref())
+    }
+}
+
+/// The ranks of the test items, as in the evaluation.
+fn lists(model: Model, memory: usize) -> Result<Lists> {
+    let Model { trial, dataset, scorer } = model;
+    let masked = [&dataset.train, &dataset.validation];
+    let rankings = rank::rank(&scorer, &dataset.train, &masked, &dataset.test, Ties::Pessimistic, memory)?;
+    Ok(Lists { trial: trial.trial, rankings })
+}
+
+impl Quantiles {
+    fn study(&self, global: &Global) -> Result<Study> {
+        let settings = quantiles::Settings { cutoff: self.cutoff, negatives: self.negatives.clone(), error: self.error, seed: self.seed };
+        let model = self.stored.read(global)?;
+        settings.check(model.as_ref().map_or(self.items, |model| model.scorer.items() as u32))?;
+        let (subject, rows) = match &model {
+            Some(model) => (quantiles::model::subject(model), quantiles::model::rows(model, &settings, global.memory)?),
+            None => (quantiles::normal::subject(self.items), quantiles::normal::rows(self.items, &settings)),
+        };
+        quantiles::study(&subject, &settings, &rows)
+    }
+}
+
+impl Rg {
+    fn study(&self) -> Result<Study> {
+        theory::within("items", self.items.into(), 2, 10_000, "")?;
+        study::rg::study(self.items, self.seed)
+    }
+}
+
+impl Stored {
+    fn read(&self, global: &Global) -> Result<Option<Model>> {
+        let Some(sweep) = &self.sweep else { return Ok(None) };
+        let session = Session::open(sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        model::read(&session, self.dataset.as_deref(), self.trial.as_deref()).map(Some)
+    }
+}

@@ -1,0 +1,124 @@
+//! A chart of several panels with one legend, as a file that needs nothing else.
+
+use super::{Axis, layout};
+use anyhow::{Context, Result};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+
+/// What is drawn. All panels share the legend.
+#[derive(Clone, Debug)]
+pub(crate) struct Chart {
+    /// What is shown, above all.
+    pub(crate) title: String,
+    /// How to read it: a few short lines.
+    pub(crate) notes: Vec<String>,
+    /// What the lines are.
+    pub(crate) keys: Vec<Key>,
+    /// Panels beside each other.
+    pub(crate) columns: usize,
+    /// From the top left, row by row.
+    pub(crate) panels: Vec<Panel>,
+}
+
+/// What a line stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    /// Its name in the legend.
+    pub(crate) name: String,
+    /// 1 to 8 of the theme, or 0 for grey.
+    pub(crate) color: usize,
+    /// Whether it is dashed.
+    pub(crate) dashed: bool,
+}
+
+/// One pair of axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// What sets it apart from the others.
+    pub(crate) title: String,
+    /// The horizontal axis: what, and in which unit.
+    pub(crate) across: String,
+    /// The vertical axis.
+    pub(crate) up: String,
+    /// The horizontal range.
+    pub(crate) x: Axis,
+    /// The vertical range. What lies beyond is cut off.
+    pub(crate) y: Axis,
+    /// Its lines, the first one on top.
+    pub(crate) lines: Vec<Line>,
+    /// Heights that mean something, and what.
+    pub(crate) levels: Vec<(f64, String)>,
+}
+
+/// Points that are joined.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Which of the chart's keys.
+    pub(crate) key: usize,
+    /// Across and up.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// Whether each point has a dot.
+    pub(crate) dots: bool,
+}
+
+impl Chart {
+    /// The chart as an SVG file.
+    ///
+    /// # Errors
+    /// When the template and the chart disagree.
+    pub(crate) fn svg(&self) -> Result<String> {
+        let mut templates = Environment::new();
+        templates.set_auto_escape_callback(|_| AutoEscape::Html);
+        templates.set_undefined_behavior(UndefinedBehavior::Strict);
+        templates.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().context("the chart's syntax")?);
+        templates.add_template("chart.svg", include_str!("chart.svg.j2")).context("the chart's template")?;
+        let template = templates.get_template("chart.svg").context("the chart's template")?;
+        template.render(Serde(layout::drawing(self))).context("the chart")
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn example() -> Chart {
+        let axis = |high: f64| Axis::around([0.0, high].into_iter(), 0.0, 4).unwrap();
+        let line = |key, dots| Line { key, points: vec![(0.0, 0.0), (5.0, 1.0), (10.0, f64::NAN)], dots };
+        let panel = |title: &str| Panel {
+            title: title.into(),
+            across: "rank".into(),
+            up: "probability".into(),
+            x: axis(10.0),
+            y: axis(1.0),
+            lines: vec![line(0, true), line(1, false)],
+            levels: vec![(0.5, "half".into())],
+        };
+        Chart {
+            title: "a <chart>".into(),
+            notes: vec!["how & why".into()],
+            keys: vec![Key { name: "one".into(), color: 1, dashed: false }, Key { name: "other".into(), color: 2, dashed: true }],
+            columns: 2,
+            panels: vec![panel("K = 1"), panel("K = 10"), panel("K = 100")],
+        }
+    }
+
+    #[test]
+    fn the_file_needs_nothing_else() {
+        let svg = example().svg().unwrap();
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.trim_end().ends_with("</svg>"));
+        assert_eq!(svg.matches("http").count(), 1, "the name of the format is no address");
+        for outside in ["<script", "@import", "url(", "href"] {
+            assert!(!svg.contains(outside), "{outside}");
+        }
+        assert!(svg.contains("prefers-color-scheme: dark"));
+    }
+
+    #[test]
+    fn axes_legend_and_levels_are_named_and_escaped() {
+        let svg = example().svg().unwrap();
+        for text in ["a &lt;chart&gt;", "how &amp; why", ">one<", ">other<", ">K = 100<", ">rank<", ">probability<", ">half<"] {
+            assert!(svg.contains(text), "{text}\n{svg}");
+        }
+        assert_eq!(svg.matches("<polyline").count(), 6);
+        assert_eq!(svg.matches("<circle").count(), 3 * 2, "a point that is no number has no dot");
+    }
+}

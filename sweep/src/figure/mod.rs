@@ -1,0 +1,8 @@
+//! Pictures: axes for the report's page, and whole charts as SVG files. Both have the colours of `theme.css`, for light and for dark.
+
+mod axis;
+mod chart;
+mod layout;
+
+pub(crate) use axis::{Axis, Tick, apart, line};
+pub(crate) use chart::{Chart, Key, Line, Panel};

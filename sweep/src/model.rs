@@ -1,0 +1,55 @@
+//! A stored trial of a sweep with the dataset that it ranks.
+
+use crate::{
+    cli::Usage,
+    recommend,
+    runner::{self, Session},
+    tables::{self, TrialRow},
+};
+use anyhow::{Context, Result, bail};
+use dataset::Dataset;
+use evaluator::Scorer;
+
+/// What can rank.
+pub(crate) struct Model {
+    /// The trial.
+    pub(crate) trial: TrialRow,
+    /// The dataset that it was trained on.
+    pub(crate) dataset: Dataset,
+    /// What it learned.
+    pub(crate) scorer: Scorer,
+}
+
+/// The trial with this id, or the first picked one of the winner on the dataset; which may be left out where there is one, or a trial.
+///
+/// # Errors
+/// [`Usage`] for a dataset or trial that the sweep does not have; a sweep that has not run, or a store that fails.
+pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<Model> {
+    let names: Vec<&str> = session.plan.datasets.iter().map(|dataset| dataset.preparation.name.as_str()).collect();
+    if let Some(name) = dataset.filter(|name| !names.contains(name)) {
+        return Err(Usage(format!("the sweep has no dataset `{name}`; it has {}", names.join(", "))).into());
+    }
+    if dataset.is_none() && trial.is_none() && names.len() > 1 {
+        return Err(Usage(format!("the sweep has several datasets ({}); pick one with --dataset", names.join(", "))).into());
+    }
+    runner::check_plan(session)?;
+    let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
+    let dataset = Dataset::read(&session.dataset(&trial.dataset)).with_context(|| format!("dataset `{}`", trial.dataset))?;
+    let scorer = Scorer::read(&session.trial(&trial.trial).join("checkpoint"))?;
+    Ok(Model { trial, dataset, scorer })
+}
+
+fn find(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<TrialRow> {
+    let missing = "the sweep has no tables yet; run `ranksweep run` first";
+    let trials = tables::trials::read(&session.folder().join("trials.parquet")).context(missing)?;
+    let on = dataset.map_or_else(String::new, |name| format!(" on `{name}`"));
+    let Some(id) = trial else {
+        let rows = tables::leaderboard::read(&session.folder().join("leaderboard.parquet")).context(missing)?;
+        let best = recommend::best(&rows, &trials, dataset.unwrap_or_default()).cloned();
+        return best.with_context(|| format!("no method has a result{on}"));
+    };
+    match trials.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
+        Some(row) => Ok(row),
+        None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),
+    }
+}

@@ -1,0 +1,78 @@
+//! The probability of at least so many high-scoring negatives among those sampled.
+
+use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
+
+/// How negatives are drawn from the population.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sampling {
+    /// Distinct ones: the paper's. The count is hypergeometric.
+    WithoutReplacement,
+    /// Each from all: the usual one in practice. The count, repeats included, is binomial.
+    WithReplacement,
+}
+
+impl Sampling {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::WithoutReplacement, Self::WithReplacement];
+
+    /// As in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WithoutReplacement => "without-replacement",
+            Self::WithReplacement => "with-replacement",
+        }
+    }
+}
+
+/// `P(X >= needed)` of the number X of drawn ones among `above` of `population`, in `draws` draws.
+///
+/// # Panics
+/// When more are `above`, or drawn, than there are.
+pub(super) fn at_least(needed: u64, above: u64, draws: u64, population: u64, sampling: Sampling) -> f64 {
+    let Some(below) = needed.checked_sub(1) else { return 1.0 };
+    let probability = match sampling {
+        Sampling::WithoutReplacement => {
+            Hypergeometric::new(population, above, draws).expect("no more above or drawn than there are").sf(below)
+        }
+        Sampling::WithReplacement => Binomial::new(above as f64 / population as f64, draws).expect("a share is a probability").sf(below),
+    };
+    probability.min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::assert_near;
+    use proptest::prelude::*;
+
+    /// Values of `scipy.stats.hypergeom.sf` and `binom.sf`.
+    #[test]
+    fn tails_are_those_of_scipy() {
+        let without = |needed, above, draws, population| at_least(needed, above, draws, population, Sampling::WithoutReplacement);
+        let with = |needed, above, draws, population| at_least(needed, above, draws, population, Sampling::WithReplacement);
+        assert_near(without(2, 9, 100, 1000), 2.248101157022e-01, 1e-9);
+        assert_near(without(9, 9, 100, 1000), 7.156580493200e-10, 1e-15);
+        assert_near(without(3, 20_000, 64, 1_000_000), 1.366261658388e-01, 1e-9);
+        assert_near(without(1, 999, 1, 1000), 9.99e-01, 1e-9);
+        assert_near(without(40, 400, 100, 1000), 5.405439827492e-01, 1e-9);
+        assert_near(with(2, 9, 100, 1000), 2.273490856331e-01, 1e-9);
+        assert_near(with(9, 9, 100, 1000), 3.525869790121e-07, 1e-12);
+        assert_near(with(3, 20_000, 64, 1_000_000), 1.366315604647e-01, 1e-9);
+        assert_near(with(11, 10, 100, 1000), 6.255518382834e-09, 1e-14);
+        assert_eq!([with(1, 1000, 1, 1000), with(1, 0, 5, 10), without(1, 0, 5, 10), without(0, 0, 5, 10)], [1.0, 0.0, 0.0, 1.0]);
+    }
+
+    proptest! {
+        /// Theorems 3 and 7 rest on this: more high-scoring negatives make every count more probable.
+        #[test]
+        fn more_above_are_more_probable(population in 1u64..400, one in 0.0..1.0, other in 0.0..1.0, share in 0.0..1.0, needed in 0u64..30) {
+            let count = |share: f64| (share * population as f64) as u64;
+            let (fewer, more) = (count(one).min(count(other)), count(one).max(count(other)));
+            for sampling in Sampling::ALL {
+                let tail = |above| at_least(needed, above, count(share), population, sampling);
+                prop_assert!(tail(fewer) <= tail(more) + 1e-9, "{} {}", tail(fewer), tail(more));
+                prop_assert!((0.0..=1.0).contains(&tail(more)));
+            }
+        }
+    }
+}
