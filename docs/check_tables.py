@@ -1,4 +1,4 @@
-"""Checks docs/tables.md against the tables of a finished sweep: columns, types, nulls, and every example in its real client.
+"""Checks docs/tables.md against the tables of a finished sweep, and those of theory: columns, types, nulls, and every example in its real client.
 
     pip install -r requirements-checks.txt
     python docs/check_tables.py runs quickstart
@@ -13,7 +13,12 @@ import duckdb
 import pyarrow.parquet as pq
 
 PAGE = Path(__file__).with_name("tables.md")
-FOLDERS = {"Tables of a sweep": "sweeps/{sweep}", "Tables of a dataset": "datasets/*", "Tables of a trial": "trials/*"}
+FOLDERS = {
+    "Tables of a sweep": "sweeps/{sweep}",
+    "Tables of a dataset": "datasets/*",
+    "Tables of a trial": "trials/*",
+    "Tables of theory": "theory",
+}
 ALSO = {"train.parquet": ["validation.parquet", "test.parquet"]}
 
 

@@ -68,7 +68,7 @@ struct Opauc {
     #[arg(long, value_delimiter = ',', default_values_t = [5, 10, 20, 50, 100])]
     cutoffs: Vec<u32>,
     /// Of the permutations
-    #[arg(long, default_value_t = 2023)]
+    #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Chart {
     pub(crate) title: String,
     /// How to read it: a few short lines.
     pub(crate) notes: Vec<String>,
-    /// What the lines are.
+    /// What the lines are. Those without a point are left out.
     pub(crate) keys: Vec<Key>,
     /// Panels beside each other.
     pub(crate) columns: usize,
@@ -49,15 +49,26 @@ pub(crate) struct Panel {
     pub(crate) levels: Vec<(f64, String)>,
 }
 
-/// Points that are joined.
+/// Points of one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     /// Which of the chart's keys.
     pub(crate) key: usize,
     /// Across and up.
     pub(crate) points: Vec<(f64, f64)>,
-    /// Whether each point has a dot.
-    pub(crate) dots: bool,
+    /// How they are drawn.
+    pub(crate) mark: Mark,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Joined.
+    Line,
+    /// As dots.
+    Dots,
+    /// As joined dots.
+    Both,
 }
 
 impl Chart {
@@ -82,20 +93,20 @@ pub(super) mod tests {
 
     pub(in super::super) fn example() -> Chart {
         let axis = |high: f64| Axis::around([0.0, high].into_iter(), 0.0, 4).unwrap();
-        let line = |key, dots| Line { key, points: vec![(0.0, 0.0), (5.0, 1.0), (10.0, f64::NAN)], dots };
+        let line = |key, mark| Line { key, points: vec![(0.0, 0.0), (5.0, 1.0), (10.0, f64::NAN)], mark };
         let panel = |title: &str| Panel {
             title: title.into(),
             across: "rank".into(),
             up: "probability".into(),
             x: axis(10.0),
             y: axis(1.0),
-            lines: vec![line(0, true), line(1, false)],
+            lines: vec![line(0, Mark::Both), line(1, Mark::Line), line(1, Mark::Dots)],
             levels: vec![(0.5, "half".into())],
         };
         Chart {
             title: "a <chart>".into(),
             notes: vec!["how & why".into()],
-            keys: vec![Key { name: "one".into(), color: 1, dashed: false }, Key { name: "other".into(), color: 2, dashed: true }],
+            keys: ["one", "other", "absent"].map(|name| Key { name: name.into(), color: 1, dashed: name == "other" }).to_vec(),
             columns: 2,
             panels: vec![panel("K = 1"), panel("K = 10"), panel("K = 100")],
         }
@@ -118,7 +129,8 @@ pub(super) mod tests {
         for text in ["a &lt;chart&gt;", "how &amp; why", ">one<", ">other<", ">K = 100<", ">rank<", ">probability<", ">half<"] {
             assert!(svg.contains(text), "{text}\n{svg}");
         }
-        assert_eq!(svg.matches("<polyline").count(), 6);
-        assert_eq!(svg.matches("<circle").count(), 3 * 2, "a point that is no number has no dot");
+        assert!(!svg.contains("absent"), "no line has this key");
+        assert_eq!(svg.matches("<polyline").count(), 3 * 2);
+        assert_eq!(svg.matches("<circle").count(), 3 * 2 * 2, "a point that is no number has no dot");
     }
 }

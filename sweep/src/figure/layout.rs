@@ -1,7 +1,7 @@
 //! Where the parts of a chart stand, in pixels.
 
 use super::{
-    Axis, Chart, Line, Panel,
+    Axis, Chart, Line, Mark, Panel,
     axis::{Tick, line, tenth},
 };
 use serde::Serialize;
@@ -22,7 +22,7 @@ const HEIGHT: f64 = 210.0;
 /// Of a line of text.
 const ROW: f64 = 20.0;
 /// Of a letter of the legend, on average, and of what stands before a name.
-const LETTER: f64 = 6.9;
+const LETTER: f64 = 6.4;
 const SAMPLE: f64 = 58.0;
 
 /// What the template draws.
@@ -113,7 +113,9 @@ pub(super) fn drawing(chart: &Chart) -> Drawing<'_> {
 fn legend(chart: &Chart, top: f64) -> Vec<Sample<'_>> {
     let (mut left, mut top) = (MARGIN, top);
     let mut samples = Vec::new();
-    for key in &chart.keys {
+    let lines = || chart.panels.iter().flat_map(|panel| &panel.lines);
+    let has_points = |at: usize| lines().any(|line| line.key == at && !line.points.is_empty());
+    for (_, key) in chart.keys.iter().enumerate().filter(|(at, _)| has_points(*at)) {
         let width = SAMPLE + LETTER * key.name.chars().count() as f64;
         if left > MARGIN && left + width > WIDTH - MARGIN {
             (left, top) = (MARGIN, top + ROW);
@@ -148,9 +150,10 @@ fn frame<'a>(chart: &'a Chart, panel: &'a Panel, (left, top): (f64, f64), size: 
 fn stroke(chart: &Chart, panel: &Panel, drawn: &Line, (width, height): (f64, f64)) -> Stroke {
     let key = &chart.keys[drawn.key];
     let dot = |&(across, up): &(f64, f64)| (tenth(width / 100.0 * panel.x.percent(across)), place_up(&panel.y, up, height));
-    let dots = if drawn.dots { drawn.points.iter().filter(|(_, up)| up.is_finite()).map(dot).collect() } else { Vec::new() };
-    let points = line(drawn.points.iter().copied(), &panel.x, &panel.y, (width, height));
-    Stroke { color: key.color, dashed: key.dashed, points, dots }
+    let dots = drawn.points.iter().filter(|(_, up)| up.is_finite() && drawn.mark != Mark::Line).map(dot);
+    let joined = drawn.points.iter().copied().filter(|_| drawn.mark != Mark::Dots);
+    let points = line(joined, &panel.x, &panel.y, (width, height));
+    Stroke { color: key.color, dashed: key.dashed, points, dots: dots.collect() }
 }
 
 fn place_up(y: &Axis, value: f64, height: f64) -> f64 {
@@ -178,7 +181,7 @@ mod tests {
         let drawing = drawing(&chart);
         let panel = &drawing.panels[0];
         // The first line is drawn last, on top.
-        assert_eq!(panel.lines[1].dots, [(0.0, HEIGHT), (tenth(panel.width / 2.0), 0.0)]);
+        assert_eq!(panel.lines[2].dots, [(0.0, HEIGHT), (tenth(panel.width / 2.0), 0.0)]);
         assert_eq!(panel.levels[0].top, HEIGHT / 2.0);
     }
 
@@ -186,7 +189,9 @@ mod tests {
     fn a_long_legend_has_several_rows() {
         let mut chart = example();
         chart.keys = vec![chart.keys[0].clone(); 30];
+        chart.panels[0].lines = (0..30).map(|key| Line { key, ..chart.panels[0].lines[0].clone() }).collect();
         let rows: std::collections::BTreeSet<u64> = legend(&chart, 0.0).iter().map(|key| key.top as u64).collect();
+        assert_eq!(legend(&chart, 0.0).len(), 30);
         assert!(rows.len() > 1 && legend(&chart, 0.0).iter().all(|key| key.left < WIDTH - MARGIN));
     }
 }

@@ -5,4 +5,4 @@ mod chart;
 mod layout;
 
 pub(crate) use axis::{Axis, Tick, apart, line};
-pub(crate) use chart::{Chart, Key, Line, Panel};
+pub(crate) use chart::{Chart, Key, Line, Mark, Panel};

@@ -2,7 +2,7 @@
 
 use super::{Study, text::Rows};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Panel},
+    figure::{Axis, Chart, Key, Line, Mark, Panel},
     report::number,
     tables::{numbers, texts},
 };
@@ -118,19 +118,19 @@ fn chart(grid: &Grid) -> Result<Chart> {
 
 fn panel(grid: &Grid, metric: Metric, negatives: u64) -> Result<Panel> {
     let ends = || grid.ranks.iter().map(|&rank| rank as f64);
-    let drawn = |ranks: &[u64], key: usize, dots: bool| {
+    let drawn = |ranks: &[u64], key: usize, mark: Mark| {
         let (loss, form, ..) = LINES[key];
         let value = |&rank: &u64| (rank as f64, grid.bound(metric, loss, form, Sampling::WithoutReplacement, negatives, rank).probability);
-        Line { key, points: ranks.iter().map(value).collect(), dots }
+        Line { key, points: ranks.iter().map(value).collect(), mark }
     };
     let between = between(&grid.ranks);
-    let lines = (0..LINES.len()).flat_map(|key| [drawn(&between, key, false), drawn(&grid.ranks, key, true)]);
+    let lines = (0..LINES.len()).flat_map(|key| [drawn(&grid.ranks, key, Mark::Dots), drawn(&between, key, Mark::Line)]);
     Ok(Panel {
         title: format!("{}, K = {}", name(metric), number::count(negatives as usize)),
         across: "rank of the positive".into(),
         up: "probability".into(),
         x: Axis::logarithmic(ends(), 0.03).context("no ranks")?,
-        y: Axis::around([0.0, 1.0].into_iter(), 0.03, 4).context("no probabilities")?,
+        y: Axis::around([0.0, 1.0].into_iter(), 0.03, 5).context("no probabilities")?,
         lines: lines.collect(),
         levels: Vec::new(),
     })

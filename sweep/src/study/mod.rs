@@ -81,7 +81,7 @@ fn fractions(seed: u64) -> impl FnMut() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, Key, Line, Panel};
+    use crate::figure::{Axis, Key, Line, Mark, Panel};
 
     pub(super) fn text_of(study: &Study) -> String {
         study.text(Style::default())
@@ -96,7 +96,7 @@ mod tests {
             up: String::new(),
             x: axis.clone(),
             y: axis,
-            lines: vec![Line { key: 0, points: vec![(0.0, 0.0)], dots: true }],
+            lines: vec![Line { key: 0, points: vec![(0.0, 0.0)], mark: Mark::Both }],
             levels: Vec::new(),
         };
         let keys = vec![Key { name: "key".into(), color: 1, dashed: false }];

@@ -2,7 +2,7 @@
 
 use super::{Study, text::Rows};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Panel},
+    figure::{Axis, Chart, Key, Line, Mark, Panel},
     report::number,
     tables::{numbers, numbers_or_null, texts},
 };
@@ -233,7 +233,7 @@ fn chart(study: &opauc::Study, parts: &[Part]) -> Result<Chart> {
 fn panel(part: &Part, metric: Metric, cutoffs: &[u32]) -> Result<Panel> {
     let line = |(key, &cutoff): (usize, &u32)| {
         let of = part.correlations.iter().filter(|row| row.metric == metric && row.cutoff == cutoff);
-        Line { key, points: of.filter_map(|row| Some((f64::from(row.depth), row.value?))).collect(), dots: true }
+        Line { key, points: of.filter_map(|row| Some((f64::from(row.depth), row.value?))).collect(), mark: Mark::Both }
     };
     let lines: Vec<Line> = cutoffs.iter().enumerate().map(line).collect();
     let name = match metric {

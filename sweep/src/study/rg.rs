@@ -2,7 +2,7 @@
 
 use super::{Study, fractions, text::Rows};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Panel},
+    figure::{Axis, Chart, Key, Line, Mark, Panel},
     tables::{numbers, texts},
 };
 use anyhow::{Context, Result};
@@ -101,7 +101,7 @@ fn holds(curvature: &Curvature, limit: f64) -> bool {
 }
 
 fn rows(limit: f64, examples: &[Place]) -> Rows {
-    let mut rows = Rows::new(&["softmax of the scores", "curvature", "1/n", "at most 1/n", "along pi"]);
+    let mut rows = Rows::new(&["softmax of the scores", "curvature", "1/n", "at most 1/n", "along π"]);
     for Place { name, curvature, .. } in examples {
         let holds = if holds(curvature, limit) { "yes" } else { "no" };
         rows.add([
@@ -120,8 +120,8 @@ fn remarks(items: u32) -> Vec<String> {
     let outcome = if rg2 < softmax { "below it: RG2 is no upper bound" } else { "above it here" };
     vec![
         format!("One negative at 3, all else at 0: softmax {softmax:.8}, RG2 + c {rg2:.8}, {outcome}."),
-        "The bound holds near uniform and near one-hot softmax and fails between: the paper's proof looks along pi alone, which is not the \
-         steepest direction. Boehning's form, with 1/4 in place of 1/(2n), bounds everywhere."
+        "The bound holds near uniform and near one-hot softmax and fails between: the paper's proof looks along π alone, which is not the \
+         steepest direction. Böhning's form, with 1/4 in place of 1/(2n), bounds everywhere."
             .into(),
         "Minimisers keep the order of relevance in every case, so consistency with NDCG does not rest on the bound.".into(),
     ]
@@ -136,9 +136,9 @@ fn chart(items: u32, limit: f64, leads: &[Place], values: &[Values]) -> Result<C
             key("softmax", 1, false),
             key("RG2 + c", 2, false),
             key("RGx + c", 4, true),
-            key("Boehning", 3, false),
+            key("Böhning", 3, false),
             key("curvature", 7, false),
-            key("along pi", 5, true),
+            key("along π", 5, true),
         ],
         columns: 2,
         panels: vec![losses(values)?, curvatures(limit, leads)?],
@@ -146,14 +146,14 @@ fn chart(items: u32, limit: f64, leads: &[Place], values: &[Values]) -> Result<C
 }
 
 fn losses(values: &[Values]) -> Result<Panel> {
-    let line = |key: usize| Line { key, points: values.iter().map(|at| (at.score, at.values[key])).collect(), dots: false };
+    let line = |key: usize| Line { key, points: values.iter().map(|at| (at.score, at.values[key])).collect(), mark: Mark::Line };
     let softmax_and_rg2 = || values.iter().flat_map(|at| [at.values[0], at.values[1]]);
     Ok(Panel {
         title: "one negative's score, all others at 0".into(),
         across: "score of the negative".into(),
         up: "loss".into(),
         x: Axis::around(values.iter().map(|at| at.score), 0.0, 6).context("no scores")?,
-        y: Axis::around(softmax_and_rg2().chain([0.0]), 0.05, 5).context("no losses")?,
+        y: Axis::around(softmax_and_rg2(), 0.05, 5).context("no losses")?,
         lines: (0..Form::ALL.len()).map(line).collect(),
         levels: Vec::new(),
     })
@@ -163,12 +163,12 @@ fn curvatures(limit: f64, leads: &[Place]) -> Result<Panel> {
     let line = |key: usize, value: fn(&Curvature) -> f64| Line {
         key,
         points: leads.iter().map(|at| (at.lead, value(&at.curvature))).collect(),
-        dots: false,
+        mark: Mark::Line,
     };
     Ok(Panel {
         title: "one item's share of the softmax, the rest even".into(),
         across: "its share".into(),
-        up: "largest eigenvalue of diag pi - pi pi'".into(),
+        up: "largest eigenvalue of diag π − ππᵀ".into(),
         x: Axis::around(leads.iter().map(|at| at.lead), 0.0, 5).context("no shares")?,
         y: Axis::around(leads.iter().map(|at| at.curvature.largest).chain([0.0, limit]), 0.05, 5).context("no curvatures")?,
         lines: vec![line(4, |at| at.largest), line(5, |at| at.along_pi)],

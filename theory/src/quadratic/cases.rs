@@ -45,11 +45,11 @@ pub fn statements(items: usize, uniform: &mut impl FnMut() -> f64) -> Vec<Statem
     vec![
         Statement::of("RG2 + c is at least the softmax loss", "Proposition 7", all(&|case| case.in_order(Form::Softmax, Form::Rg2))),
         Statement::of("the curvature is at most 1/n", "Proposition 7, its proof", all(&|case| curvature(&case.pi).largest <= limit)),
-        Statement::of("it is where 2 pi (1 - pi) <= 1/n for all items", "Gershgorin", gershgorin(&cases, limit)),
+        Statement::of("it is where 2 π (1 - π) <= 1/n for all items", "Gershgorin", gershgorin(&cases, limit)),
         Statement::of("RGx + c is at most RG2 + c", "Equations 13 to 17", all(&|case| case.in_order(Form::Rgx, Form::Rg2))),
         Statement::of(
-            "Boehning's form is at least the softmax loss",
-            "Boehning, 1992",
+            "Böhning's form is at least the softmax loss",
+            "Böhning, 1992",
             all(&|case| case.in_order(Form::Softmax, Form::Boehning)),
         ),
         Statement::of(

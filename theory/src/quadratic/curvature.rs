@@ -16,7 +16,7 @@ pub fn curvature(pi: &[f64]) -> Curvature {
     let power = |exponent: i32| pi.iter().map(|p| p.powi(exponent)).sum::<f64>();
     Curvature {
         largest: largest_eigenvalue(pi),
-        along_pi: power(3) / power(2) - power(2),
+        along_pi: (power(3) / power(2) - power(2)).max(0.0),
         gershgorin: pi.iter().map(|p| 2.0 * p * (1.0 - p)).fold(0.0, f64::max),
     }
 }

@@ -9,7 +9,7 @@ pub enum Form {
     Rg2,
     /// `RGx + c`: the expansion to second order, RG2 of scores less their mean.
     Rgx,
-    /// The expansion with the largest curvature that softmax can have, `(I - 11'/n) / 2`: a bound everywhere (Boehning, 1992).
+    /// The expansion with the largest curvature that softmax can have, `(I - 11'/n) / 2`: a bound everywhere (Böhning, 1992).
     Boehning,
 }
 

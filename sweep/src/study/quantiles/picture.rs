@@ -2,7 +2,7 @@
 
 use super::{Estimator, Row, Settings, Subject, bound};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Panel},
+    figure::{Axis, Chart, Key, Line, Mark, Panel},
     report::number,
 };
 use anyhow::{Context, Result};
@@ -22,9 +22,9 @@ pub(super) fn chart(subject: &Subject, settings: &Settings, rows: &[Row]) -> Res
         ],
         keys: vec![
             key("positives and N negatives", 1, false),
-            key("the same: deviation, and share exact", 1, true),
+            key("its deviation; share exact", 1, true),
             key("N items", 2, false),
-            key("the same: deviation, and share exact", 2, true),
+            key("its deviation; share exact", 2, true),
             key("Theorem 3.2", 0, false),
         ],
         columns: 2,
@@ -43,20 +43,20 @@ fn errors(rows: &[Row]) -> Result<Panel> {
         [(2 * place, 0.0), (2 * place + 1, 1.0), (2 * place + 1, -1.0)].map(|(key, deviations)| Line {
             key,
             points: around(deviations),
-            dots: deviations == 0.0,
+            mark: if deviations == 0.0 { Mark::Both } else { Mark::Line },
         })
     });
-    panel("error of the estimate", "estimate less exact quantile", lines.collect(), vec![(0.0, "exact".into())])
+    panel("error of the estimate", "estimate less exact quantile", lines.collect(), vec![(0.0, String::new())])
 }
 
 fn shares(settings: &Settings, rows: &[Row]) -> Result<Panel> {
     let lines = ESTIMATORS.into_iter().enumerate().flat_map(|(place, estimator)| {
         [
-            Line { key: 2 * place, points: of(rows, estimator, |row| Some(row.errors.beyond)), dots: true },
-            Line { key: 2 * place + 1, points: of(rows, estimator, |row| Some(row.errors.exact)), dots: false },
+            Line { key: 2 * place, points: of(rows, estimator, |row| Some(row.errors.beyond)), mark: Mark::Both },
+            Line { key: 2 * place + 1, points: of(rows, estimator, |row| Some(row.errors.exact)), mark: Mark::Line },
         ]
     });
-    let bound = Line { key: BOUND, points: of(rows, Estimator::Sample, |row| bound(row, two_sided)), dots: true };
+    let bound = Line { key: BOUND, points: of(rows, Estimator::Sample, |row| bound(row, two_sided)), mark: Mark::Both };
     let title = format!("further off than {} (solid), and exact (dashed)", settings.error);
     panel(&title, "share of estimates, or probability", lines.chain([bound]).collect(), vec![(1.0, "certain".into())])
 }

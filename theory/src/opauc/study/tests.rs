@@ -12,7 +12,8 @@ fn study(permutations: u32) -> Study {
     Study { positives: 200, negatives: 800, permutations, cutoffs: vec![5, 10, 20, 50, 100] }
 }
 
-/// Figure 6 of paper 003 by an independent program with 100,000 permutations: best depth, its correlation, that at b = K, that of AUC.
+/// Figure 6 of paper 003 by an independent program with 100,000 permutations: best depth, its correlation, that at b = K. The last is that
+/// of AUC, exact: as AUC and the metric are sums over the positives' places, it is that of place and discount over all places (numpy).
 #[test]
 fn correlations_are_those_of_the_figure() {
     let found = study(20_000).run(draws);
@@ -21,22 +22,22 @@ fn correlations_are_those_of_the_figure() {
         row.and_then(|row| row.value).unwrap()
     };
     let expected = [
-        (Metric::Recall, 5, 5, 0.9176, 0.9176, 0.1188),
-        (Metric::Recall, 10, 10, 0.9216, 0.9216, 0.1671),
-        (Metric::Recall, 20, 20, 0.9249, 0.9249, 0.2384),
-        (Metric::Recall, 50, 60, 0.9381, 0.9249, 0.3710),
-        (Metric::Recall, 100, 100, 0.9211, 0.9211, 0.5143),
-        (Metric::Ndcg, 5, 5, 0.9568, 0.9568, 0.1116),
-        (Metric::Ndcg, 10, 10, 0.9542, 0.9542, 0.1524),
-        (Metric::Ndcg, 20, 20, 0.9435, 0.9435, 0.2121),
-        (Metric::Ndcg, 50, 50, 0.9277, 0.9277, 0.3284),
-        (Metric::Ndcg, 100, 100, 0.9194, 0.9194, 0.4589),
+        (Metric::Recall, 5, 5, 0.9176, 0.9176, 0.1222),
+        (Metric::Recall, 10, 10, 0.9216, 0.9216, 0.1723),
+        (Metric::Recall, 20, 20, 0.9249, 0.9249, 0.2425),
+        (Metric::Recall, 50, 60, 0.9381, 0.9249, 0.3775),
+        (Metric::Recall, 100, 100, 0.9211, 0.9211, 0.5196),
+        (Metric::Ndcg, 5, 5, 0.9568, 0.9568, 0.1145),
+        (Metric::Ndcg, 10, 10, 0.9542, 0.9542, 0.1570),
+        (Metric::Ndcg, 20, 20, 0.9435, 0.9435, 0.2166),
+        (Metric::Ndcg, 50, 50, 0.9277, 0.9277, 0.3349),
+        (Metric::Ndcg, 100, 100, 0.9194, 0.9194, 0.4651),
     ];
     for (metric, cutoff, depth, largest, at_cutoff, auc) in expected {
         assert_near(at(metric, cutoff, depth), largest, 0.01);
         assert_near(at(metric, cutoff, cutoff), at_cutoff, 0.01);
-        // A small correlation is known to 1 / sqrt(20,000) = .007.
-        assert_near(at(metric, cutoff, 800), auc, 0.028);
+        // A small correlation of 20,000 lists is off by 1 / sqrt(20,000) = .007 on average, and those of one run are off together.
+        assert_near(at(metric, cutoff, 800), auc, 0.02);
         let best = best(&found.correlations, metric, cutoff).unwrap();
         assert!(best.depth.abs_diff(depth) <= depth / 2 && best.value.unwrap() - largest < 0.01, "{best:?}");
         if metric == Metric::Recall {
