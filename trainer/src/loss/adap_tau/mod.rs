@@ -9,9 +9,9 @@
 //! the temperatures are made from their means.
 //! Chen et al., "Adap-tau: Adaptively Modulating Embedding Magnitude for Recommendation", WWW 2023, arXiv:2302.04775.
 
-use super::primitives::{fill_masked, log_sum_exp};
+use super::primitives::{MASKED_BELOW, fill_masked, log_sum_exp};
 use super::{Column, Motion, Of, Start, check_above_zero};
-use candle_core::{Result, Tensor};
+use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 pub mod update;
@@ -107,9 +107,11 @@ pub fn adap_tau(positives: &Tensor, negatives: &Tensor, of_users: &Tensor, of_al
     sum - positives.broadcast_mul(&of_all.detach())?
 }
 
-/// What the next sharpness of a user is made of, `[B]`: the loss at sharpness 1, from `positives [B]` and `negatives [B, N]`.
+/// What the next sharpness of a user is made of, `[B]`: the loss at sharpness 1, from `positives [B]` and `negatives [B, N]`; 0 of a row
+/// without negatives.
 pub fn adap_tau_plain(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
-    log_sum_exp(negatives)? - positives
+    let losses = (log_sum_exp(negatives)? - positives)?;
+    negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&losses.zeros_like()?, &losses)
 }
 
 #[cfg(test)]
@@ -154,6 +156,8 @@ mod tests {
         let (value, gradient) = value_and_gradient(EXAMPLE_C.0, &[-1e30, -1e30], 4.0, 5.0);
         assert!(value.is_finite());
         assert_eq!(gradient, [-5.0, 0.0, 0.0]);
+        let inputs: [(&[f64], &[usize]); 2] = [(&[EXAMPLE_C.0], &[1]), (&[-1e30, -1e30], &[1, 2])];
+        assert_eq!(differentiate(&inputs, |x| adap_tau_plain(&x[0], &x[1])).0, 0.0);
     }
 
     #[test]
