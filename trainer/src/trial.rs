@@ -97,9 +97,7 @@ impl Learning {
         if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
             return Err(format!("the sampler `all` draws nothing, and {reason}"));
         }
-        if self.loss.needs_estimated_ranks() && !matches!(self.sampler, Sampler::Warp(_)) {
-            return Err("this sampler estimates no rank, and the loss `warp` weighs by one: it needs the sampler `warp`".to_owned());
-        }
+        self.check_estimated_ranks()?;
         if self.loss.is_of_the_batch() && !matches!(self.sampler, Sampler::InBatch(_)) {
             return Err("the loss compares the rows of a batch with each other: it needs the sampler `in-batch`, best with `negatives: 1`"
                 .to_owned());
@@ -121,12 +119,26 @@ impl Learning {
 }
 
 impl Learning {
+    /// Whether a loss that weighs by the rank of the first violator has a sampler that looks for one, by the same margin.
+    fn check_estimated_ranks(&self) -> Result<(), String> {
+        match (&self.loss, &self.sampler) {
+            (Loss::Warp(loss), Sampler::Warp(sampler)) if loss.margin != sampler.margin => Err(format!(
+                "margin is {} of the loss and {} of the sampler: expected the same, as the sampler looks for what the loss penalises",
+                loss.margin, sampler.margin
+            )),
+            (loss, sampler) if loss.needs_estimated_ranks() && !matches!(sampler, Sampler::Warp(_)) => {
+                Err("this sampler estimates no rank, and the loss `warp` weighs by one: it needs the sampler `warp`".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the loss can have what the sampler's rule and pool give.
     fn check_rule(&self) -> Result<(), String> {
         if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
             return Err(
                 "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
-                        have no weights in it: take one of bpr, bce, mse, ccl and the lambda losses, or a sampler that keeps some of its candidates"
+                        have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of its candidates"
                     .to_owned(),
             );
         }

@@ -39,6 +39,7 @@ const LOSSES: &[(&str, &str)] = &[
     (r#""uib": {"negative_weight": 0.3, "penalty": "hinge"}"#, UNIFORM),
     (r#""cml": {"margin": 0.5}"#, UNIFORM),
     (r#""sml": {}"#, UNIFORM),
+    (r#""sml": {}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 5}}"#),
     (r#""warp": {}"#, r#"{"warp": {"candidates": 20}}"#),
     (r#""direct-au": {"uniformity": 0.5}"#, r#"{"in-batch": {"negatives": 1}}"#),
     (r#""ccl": {"margin": 0.4, "negative_weight": 10}"#, UNIFORM),

@@ -242,3 +242,15 @@ fn an_epsilon_of_zero_is_refused() {
     let trial: Trial = serde_json::from_str(&text).unwrap();
     assert!(trial.check().unwrap_err().starts_with("epsilon is 0, expected a number above 0"));
 }
+
+#[test]
+fn the_loss_warp_needs_the_sampler_warp_by_the_same_margin() {
+    let warp = trial(MF, r#"{"warp": {"margin": 0.5}}"#, r#"{"warp": {"candidates": 20, "margin": 0.5}}"#, ADAM);
+    let refused = |sampler: &str| {
+        let mut trial = warp.clone();
+        trial.learning.as_mut().unwrap().sampler = serde_json::from_str(sampler).unwrap();
+        trial.check().unwrap_err()
+    };
+    assert!(refused(UNIFORM).ends_with("it needs the sampler `warp`"));
+    assert!(refused(r#"{"warp": {"candidates": 20}}"#).starts_with("margin is 0.5 of the loss and 1 of the sampler"));
+}

@@ -171,44 +171,6 @@ mod tests {
         items.iter().enumerate().map(rank).collect()
     }
 
-    #[test]
-    #[ignore]
-    fn timing_temp() {
-        let mut state = 1u32;
-        let mut next = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            (state >> 8) as f32 / 1e7 - 0.8
-        };
-        let users = Matrix { rows: 1024, dim: 64, values: (0..1024 * 64).map(|_| next()).collect() };
-        let items = Matrix { rows: 31000, dim: 64, values: (0..31000 * 64).map(|_| next()).collect() };
-        let rows: Vec<u32> = (0..1024).collect();
-        for width in [2usize, 101, 1001] {
-            let asked: Vec<u32> = (0..1024 * width).map(|at| (at * 7919 % 31000) as u32).collect();
-            let vectors = Vectors { users: &users, items: &items, similarity: Similarity::Dot };
-            let mut ranks = Ranks::default();
-            let start = std::time::Instant::now();
-            let _ = ranks.find(vectors, &rows, &asked, Ties::Optimistic);
-            eprintln!("{width}: {:?}", start.elapsed());
-        }
-        use crate::scoring::Pairs;
-        let mut pairs = Pairs::new(Similarity::Cosine);
-        for _ in 0..2 {
-            let start = std::time::Instant::now();
-            let s = pairs.score(&users, &rows);
-            eprintln!("pairs {:?}", start.elapsed());
-            let start = std::time::Instant::now();
-            let var = candle_core::Var::from_vec(s, (1024, 1024), &candle_core::Device::Cpu).unwrap();
-            let p = candle_core::Tensor::zeros(1024, candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
-            let l = crate::loss::direct_au(&p, &var, &var, 1.0).unwrap().sum_all().unwrap().backward().unwrap();
-            let w = l.get(&var).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
-            eprintln!("formula {:?}", start.elapsed());
-            let mut g = crate::gradient::RowGradients::new(1024, 64);
-            let start = std::time::Instant::now();
-            pairs.backward(&rows, &w, &mut g);
-            eprintln!("back {:?}", start.elapsed());
-        }
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
