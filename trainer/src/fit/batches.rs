@@ -3,7 +3,7 @@
 use crate::{
     Error, Learning, Result,
     sampler::{self, Purpose, Stream},
-    scoring::MASKED,
+    scoring::{MASKED, Vectors},
 };
 use dataset::{Dataset, Interactions};
 use rayon::prelude::*;
@@ -124,6 +124,21 @@ impl<'a> Batches<'a> {
                 }
             }
         }
+    }
+
+    /// What the pool carries from epoch to epoch, by name.
+    pub(super) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+        self.sampler.state()
+    }
+
+    /// Whether the pool has to look at the model before a step.
+    pub(super) fn is_due(&self, step: u32, candidates: Option<usize>) -> bool {
+        self.sampler.is_due(step, self.batch_size.min(self.len()) * candidates.unwrap_or(self.items))
+    }
+
+    /// Has the pool look at the model.
+    pub(super) fn refresh(&mut self, vectors: Vectors, epoch: u32) {
+        self.sampler.refresh(vectors, (self.seed, epoch));
     }
 
     /// Draws the candidates of a row of a step.

@@ -148,7 +148,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Everything that the next epoch needs, by name.
-    fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
+    fn state(&mut self) -> Vec<(String, &mut [f32])> {
         let tables = [
             ("users", &mut self.parameters.users.values),
             ("users.first", &mut self.user_moments.first),
@@ -158,8 +158,9 @@ impl<'a> Learner<'a> {
             ("items.second", &mut self.item_moments.second),
         ];
         let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
+        let pools = self.work.iter_mut().flat_map(|(batches, _)| batches.state()).map(|(name, values)| (name.to_owned(), values));
         let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name.to_owned(), values));
-        named.chain(self.own.state()).collect()
+        named.chain(self.own.state()).map(|(name, values)| (name, &mut values[..])).chain(pools).collect()
     }
 
     fn save(&mut self) -> Result<()> {

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 mod alias;
 mod all;
 mod complement;
+mod cumulative;
 mod distinct;
 mod error;
 mod in_batch;
+mod live;
 mod pool;
 mod popularity;
 mod prepared;
@@ -20,6 +22,7 @@ mod uniform;
 pub use all::All;
 pub use error::Error;
 pub use in_batch::InBatch;
+pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Kernel, KernelPool, Weights};
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
 pub use prepared::{Prepared, Row};
@@ -53,6 +56,12 @@ pub enum Sampler {
     Pris(Pris),
     /// The first candidate that violates the margin (WARP).
     Warp(Warp),
+    /// Items that stand high in a factor that matters to the user (AOBPR).
+    Aobpr(Aobpr),
+    /// By the square of the score, from a tree (kernel-based sampling).
+    Kernel(Kernel),
+    /// Items that the model resampled for each user (AdaSIR).
+    AdaSir(AdaSir),
 }
 
 impl Sampler {
@@ -71,6 +80,8 @@ impl Sampler {
             Sampler::Softmax(settings) => settings.check(),
             Sampler::SoftmaxV(settings) => settings.check(),
             Sampler::Warp(settings) => settings.check(),
+            Sampler::AdaSir(settings) => settings.check(),
+            Sampler::Aobpr(_) | Sampler::Kernel(_) => Ok(()),
         }
     }
 
@@ -100,14 +111,19 @@ impl Sampler {
             Sampler::SoftmaxV(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::Pris(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::Warp(settings) => (Pool::default(), Some(settings.candidates)),
+            Sampler::Aobpr(settings) => (Pool::Aobpr(AobprPool { scale: settings.scale }), Some(settings.negatives)),
+            Sampler::Kernel(settings) => (Pool::Kernel(KernelPool { curvature: settings.curvature }), Some(settings.negatives)),
+            Sampler::AdaSir(settings) => (Pool::AdaSir(settings.pool()), Some(settings.negatives)),
         }
     }
 
-    /// What the number of candidates is called: they are the negatives where there is no rule.
+    /// What the number of candidates is called: they are the negatives where none is left aside.
     fn count_key(&self) -> &'static str {
         match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => "negatives",
-            _ => "candidates",
+            Sampler::Dns(_) | Sampler::DnsMn(_) | Sampler::Softmax(_) | Sampler::SoftmaxV(_) | Sampler::Pris(_) | Sampler::Warp(_) => {
+                "candidates"
+            }
+            _ => "negatives",
         }
     }
 
@@ -126,6 +142,18 @@ impl Sampler {
         }
     }
 
+    /// Whether its pool looks at the model.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_))
+    }
+
+    /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
+    pub(crate) fn memory(&self, [users, items, train, dim]: [u64; 4]) -> u64 {
+        let (pool, _) = self.draws();
+        let positives = if matches!(pool, Pool::InBatch(_)) { train * 4 } else { 0 };
+        positives + live::Live::memory(&pool, users, items, dim)
+    }
+
     /// Why the rows of a batch must be pairs, for samplers that cannot have users with lists of positives.
     pub fn needs_pairs(&self) -> Option<&'static str> {
         match (self.draws().0, self.rule(0)) {
@@ -139,6 +167,8 @@ impl Sampler {
     pub fn rule(&self, items: usize) -> Option<Rule> {
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) => None,
+            Sampler::Aobpr(_) | Sampler::Kernel(_) => None,
+            Sampler::AdaSir(settings) => settings.rule(),
             Sampler::Dns(_) => Some(Rule::Dns),
             Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),
             Sampler::Softmax(settings) => Some(Rule::Softmax(settings.rule())),

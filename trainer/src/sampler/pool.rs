@@ -2,7 +2,7 @@
 //!
 //! The kinds are the samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
 
-use super::{All, check_negatives, popularity};
+use super::{AdaSirPool, All, AobprPool, KernelPool, check_negatives, popularity};
 use serde::{Deserialize, Serialize};
 
 /// `pool` in a sweep file, by `kind`.
@@ -17,6 +17,12 @@ pub enum Pool {
     Popularity(PopularityPool),
     /// The positives of the batch's other rows.
     InBatch(InBatchPool),
+    /// Items that stand high in a factor that matters to the user.
+    Aobpr(AobprPool),
+    /// By the square of the score.
+    Kernel(KernelPool),
+    /// Items that the model resampled for each user.
+    AdaSir(AdaSirPool),
 }
 
 /// `uniform` as a pool.
@@ -51,8 +57,12 @@ impl Default for Pool {
 impl Pool {
     /// Whether the values make sense, with how many candidates are drawn.
     pub(super) fn check(&self, key: &str, count: Option<u32>) -> Result<(), String> {
-        if let Pool::Popularity(settings) = self {
-            popularity::check_exponent(settings.exponent)?;
+        match self {
+            Pool::Popularity(settings) => popularity::check_exponent(settings.exponent)?,
+            Pool::Aobpr(settings) => settings.check()?,
+            Pool::Kernel(settings) => settings.check()?,
+            Pool::AdaSir(settings) => settings.check()?,
+            Pool::All(_) | Pool::Uniform(_) | Pool::InBatch(_) => {}
         }
         match (self, count) {
             (Pool::All(_), None) | (Pool::InBatch(_), None) => Ok(()),

@@ -25,6 +25,8 @@ pub enum Purpose {
     Positives = 6,
     /// First values of a loss's own numbers.
     Own = 7,
+    /// What comes new to the users' pools.
+    Pools = 8,
 }
 
 /// A generator of one row.

@@ -16,6 +16,7 @@ mod touched;
 
 pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
+pub(crate) use kernels::{dot, dots};
 pub(crate) use lists::reduce_lists;
 pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Row, Sampled, Scored, Vectors, Weighed};
 pub(crate) use touched::Touched;
