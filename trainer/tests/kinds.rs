@@ -84,6 +84,13 @@ const SAMPLERS: &[(&str, &str)] = &[
     (r#""softmax-v": {"candidates": 20, "divergence": 0.1, "pool": {"popularity": {}}}"#, BPR),
     (r#""pris": {"candidates": 20, "pool": {"popularity": {}}}"#, BPR),
     (r#""warp": {"candidates": 20}"#, BPR),
+    (r#""aobpr": {"negatives": 5, "scale": 0.2}"#, BPR),
+    (r#""aobpr": {"negatives": 20, "scale": 0.5}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""kernel": {"negatives": 20}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""dns": {"candidates": 8, "pool": {"kernel": {"curvature": 1}}}"#, BPR),
+    (r#""ada-sir": {"negatives": 5, "pool_size": 10, "proposals": 30}"#, BPR),
+    (r#""ada-sir": {"negatives": 5, "weights": "scores", "pool": {"popularity": {"exponent": 0.5}}}"#, BPR),
+    (r#""ada-sir": {"negatives": 5, "weights": "none"}"#, BPR),
 ];
 
 /// Every example as a trial on a backbone.

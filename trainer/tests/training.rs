@@ -230,7 +230,7 @@ fn a_limit_of_this_machine_is_not_remembered() {
     )
     .unwrap();
     let folder = folder("limit");
-    let error = train(&ease, &tastes(), &folder, &Resources { memory: 1000 }, &mut ()).unwrap_err();
+    let error = train(&ease, &tastes(), &folder, &Resources { memory: 1000, cache: None }, &mut ()).unwrap_err();
     // 60 items: 60 * 60 * 16 bytes.
     assert!(error.to_string().starts_with("ease on 60 items needs 0.1 MiB and the limit is 0.0 MiB"), "{error}");
     assert!(train(&ease, &tastes(), &folder, &RESOURCES, &mut ()).unwrap().validation > Some(0.0));

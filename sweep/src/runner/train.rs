@@ -57,7 +57,8 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
 /// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
-    let resources = Resources { memory: session.machine.memory };
+    let cache = session.dataset(&dataset.name).join("samplers");
+    let resources = Resources { memory: session.machine.memory, cache: Some(&cache) };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {

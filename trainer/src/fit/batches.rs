@@ -3,9 +3,9 @@
 use crate::{
     Error, Learning, Result,
     sampler::{self, Purpose, Stream},
-    scoring::MASKED,
+    scoring::{MASKED, Vectors},
 };
-use dataset::{Dataset, Interactions};
+use dataset::{Dataset, Interactions, Location};
 use rayon::prelude::*;
 
 /// The train interactions in the order of an epoch, and the sampler.
@@ -33,9 +33,10 @@ enum Rows {
 }
 
 impl<'a> Batches<'a> {
-    pub(super) fn new(learning: &Learning, dataset: &'a Dataset) -> Result<Self> {
+    /// `cache` is where what a sampler prepares is kept.
+    pub(super) fn new(learning: &Learning, dataset: &'a Dataset, cache: Option<&Location>) -> Result<Self> {
         let train = &dataset.train;
-        let sampler = sampler::Prepared::new(&learning.sampler, train, dataset.items());
+        let sampler = sampler::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
         let rows = match learning.loss.list() {
             None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect()),
             Some(list) => Rows::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
@@ -45,7 +46,10 @@ impl<'a> Batches<'a> {
             batch_size: learning.training.batch_size as usize,
             train,
             items: dataset.items(),
-            sampler: sampler.map_err(|error| Error::Impossible(error.to_string()))?,
+            sampler: sampler.map_err(|error| match error {
+                sampler::Error::Store(error) => Error::Dataset(error),
+                error => Error::Impossible(error.to_string()),
+            })?,
             rule: learning.sampler.rule(dataset.items()),
             rows,
             order: Vec::new(),
@@ -124,6 +128,21 @@ impl<'a> Batches<'a> {
                 }
             }
         }
+    }
+
+    /// What the pool carries from epoch to epoch, by name.
+    pub(super) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+        self.sampler.state()
+    }
+
+    /// Whether the pool has to look at the model before a step.
+    pub(super) fn is_due(&self, step: u32, candidates: Option<usize>) -> bool {
+        self.sampler.is_due(step, self.batch_size.min(self.len()) * candidates.unwrap_or(self.items))
+    }
+
+    /// Has the pool look at the model.
+    pub(super) fn refresh(&mut self, vectors: Vectors, epoch: u32) {
+        self.sampler.refresh(vectors, (self.seed, epoch));
     }
 
     /// Draws the candidates of a row of a step.

@@ -21,8 +21,8 @@ impl Learner<'_> {
         batches.shuffle(epoch);
         let total = match &mut path {
             Path::Few(few) => self.few_epoch(epoch, &batches, few),
-            Path::Many(many) => self.many_epoch(epoch, &batches, many),
-            Path::Whole(whole) => self.whole_epoch(epoch, &batches, whole),
+            Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
+            Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
         };
         self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
         let mean = total? / batches.len() as f64;
@@ -30,10 +30,12 @@ impl Learner<'_> {
         Ok(mean)
     }
 
-    fn whole_epoch(&mut self, epoch: u32, batches: &Batches, whole: &mut Whole) -> Result<f64> {
+    fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<f64> {
         let ahead = self.draws_ahead();
         let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
         for step in 1..=batches.steps() {
+            self.show_model((epoch, step), batches);
+            let batches = &*batches;
             batches.fill((epoch, step), &mut users, &mut positives);
             let batch = Batch { users: &users, positives: &positives };
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
@@ -49,6 +51,16 @@ impl Learner<'_> {
             };
         }
         Ok(total)
+    }
+
+    /// Has the sampler's pool look at the model, where it does and it is time.
+    pub(super) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) {
+        if batches.is_due(step, self.learning.candidates()) {
+            self.encoder.encode(&self.parameters, Wanted::default());
+            let tables = self.encoder.vectors(&self.parameters);
+            let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
+            batches.refresh(vectors, epoch);
+        }
     }
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among all are not either.

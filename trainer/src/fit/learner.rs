@@ -28,7 +28,7 @@ pub(super) struct Learner<'a> {
     pub(super) learning: &'a Learning,
     pub(super) dataset: &'a Dataset,
     folder: &'a Location,
-    resources: &'a Resources,
+    resources: &'a Resources<'a>,
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
     pub(super) quantiles: Option<Quantiles>,
@@ -48,7 +48,7 @@ impl<'a> Learner<'a> {
         learning: &'a Learning,
         dataset: &'a Dataset,
         folder: &'a Location,
-        resources: &'a Resources,
+        resources: &'a Resources<'a>,
     ) -> Result<Self> {
         let (parameters, encoder) = trial
             .backbone
@@ -68,7 +68,7 @@ impl<'a> Learner<'a> {
             item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
-            work: Some((Batches::new(learning, dataset)?, Path::new(shape, &parameters, &learning.loss))),
+            work: Some((Batches::new(learning, dataset, resources.cache)?, Path::new(shape, &parameters, &learning.loss))),
             parameters,
         };
         learner.update_sharpness(0);
@@ -160,7 +160,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Everything that the next epoch needs, by name.
-    fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
+    fn state(&mut self) -> Vec<(String, &mut [f32])> {
         let tables = [
             ("users", &mut self.parameters.users.values),
             ("users.first", &mut self.user_moments.first),
@@ -170,8 +170,9 @@ impl<'a> Learner<'a> {
             ("items.second", &mut self.item_moments.second),
         ];
         let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
+        let pools = self.work.iter_mut().flat_map(|(batches, _)| batches.state()).map(|(name, values)| (name.to_owned(), values));
         let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name.to_owned(), values));
-        named.chain(self.own.state()).collect()
+        named.chain(self.own.state()).map(|(name, values)| (name, &mut values[..])).chain(pools).collect()
     }
 
     fn save(&mut self) -> Result<()> {

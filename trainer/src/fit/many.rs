@@ -44,9 +44,10 @@ impl ManyRows {
 
 impl Learner<'_> {
     /// Trains every pair once; returns the sum of the losses.
-    pub(super) fn many_epoch(&mut self, epoch: u32, batches: &Batches, many: &mut ManyRows) -> Result<f64> {
+    pub(super) fn many_epoch(&mut self, epoch: u32, batches: &mut Batches, many: &mut ManyRows) -> Result<f64> {
         let mut total = 0.0;
         for step in 1..=batches.steps() {
+            self.show_model((epoch, step), batches);
             many.take(batches, (epoch, step));
             total += self.many_step((epoch, step), batches, many)?;
         }

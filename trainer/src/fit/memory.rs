@@ -45,8 +45,8 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         };
         rows + lists(sizes, learning)
     };
-    let pool = |learning: &Learning| learning.sampler.memory(manifest.users, manifest.items, manifest.train) as u64;
-    let step = |sizes: Sizes, learning: &Learning| pool(learning) + step(sizes, learning);
+    let pool = |sizes: Sizes, learning: &Learning| learning.sampler.memory([sizes.users, sizes.items, sizes.train, sizes.dim]);
+    let step = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + step(sizes, learning);
     match (&trial.backbone, &trial.learning) {
         (Backbone::Mf(mf), Some(learning)) => learned(sizes(mf.dim), ranking) + step(sizes(mf.dim), learning),
         (Backbone::LightGcn(gcn), Some(learning)) => {

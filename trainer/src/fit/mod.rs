@@ -38,9 +38,11 @@ use learner::Learner;
 
 /// What a training may use.
 #[derive(Clone, Copy, Debug)]
-pub struct Resources {
+pub struct Resources<'a> {
     /// Bytes for ranking blocks and for closed forms.
     pub memory: usize,
+    /// A folder of the dataset's, where what takes long to prepare is kept for its other trials.
+    pub cache: Option<&'a Location>,
 }
 
 /// What is said of a training after each epoch.

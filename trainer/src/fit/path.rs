@@ -31,6 +31,7 @@ impl Shape {
         let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
+        let few = |touches: usize, rows: usize| !learning.sampler.is_live() && few(touches, rows); // those need whole tables
         let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
         let narrows = learning.candidates() > learning.negatives();
         Self { narrows, few_users: sampled && few(batch, users), few_items, by_row, sampled }

@@ -44,7 +44,7 @@ fn at(folder: &Location) -> Location {
     folder.join("resume/state.safetensors")
 }
 
-pub(super) fn write(folder: &Location, position: &Position, state: &[(String, &mut Vec<f32>)]) -> Result<()> {
+pub(super) fn write(folder: &Location, position: &Position, state: &[(String, &mut [f32])]) -> Result<()> {
     let position = serde_json::to_string(position).expect("a position is plain data");
     let views = state.iter().map(|(name, values)| {
         let view = TensorView::new(Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)).expect("a vector has its own length");
@@ -55,7 +55,7 @@ pub(super) fn write(folder: &Location, position: &Position, state: &[(String, &m
 }
 
 /// Fills the state of an interrupted training; `None` where there is none.
-pub(super) fn read(folder: &Location, state: Vec<(String, &mut Vec<f32>)>) -> Result<Option<Position>> {
+pub(super) fn read(folder: &Location, state: Vec<(String, &mut [f32])>) -> Result<Option<Position>> {
     let at = at(folder);
     let bytes = match at.read() {
         Err(Error::NotFound { .. }) => return Ok(None),

@@ -1,8 +1,11 @@
 //! Samplers that cannot draw from a dataset.
 
 /// Why a sampler has nothing to draw.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// What was prepared before could not be read or kept.
+    #[error(transparent)]
+    Store(#[from] dataset::Error),
     /// Some users have every item that could be drawn.
     #[error(
         "{count} users without any possible negative, the first is user {user} with {positives} train items of {items}: \

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 mod alias;
 mod all;
 mod complement;
+mod cumulative;
 mod distinct;
 mod error;
 mod in_batch;
+mod live;
 mod pool;
 mod popularity;
 mod ppr;
@@ -21,6 +23,7 @@ mod uniform;
 pub use all::All;
 pub use error::Error;
 pub use in_batch::InBatch;
+pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Kernel, KernelPool, Weights};
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
 pub use ppr::{Form, Ppr, PprPool, Proportional, Temperature};
@@ -57,6 +60,12 @@ pub enum Sampler {
     Pris(Pris),
     /// The first candidate that violates the margin (WARP).
     Warp(Warp),
+    /// Items that stand high in a factor that matters to the user (AOBPR).
+    Aobpr(Aobpr),
+    /// By the square of the score, from a tree (kernel-based sampling).
+    Kernel(Kernel),
+    /// Items that the model resampled for each user (AdaSIR).
+    AdaSir(AdaSir),
 }
 
 impl Sampler {
@@ -74,6 +83,8 @@ impl Sampler {
             Sampler::Softmax(settings) => settings.check(),
             Sampler::SoftmaxV(settings) => settings.check(),
             Sampler::Warp(settings) => settings.check(),
+            Sampler::AdaSir(settings) => settings.check(),
+            Sampler::Aobpr(_) | Sampler::Kernel(_) => Ok(()),
         }
     }
 
@@ -104,14 +115,19 @@ impl Sampler {
             Sampler::SoftmaxV(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::Pris(settings) => (settings.pool.clone(), settings.candidates),
             Sampler::Warp(settings) => (Pool::default(), Some(settings.candidates)),
+            Sampler::Aobpr(settings) => (Pool::Aobpr(AobprPool { scale: settings.scale }), Some(settings.negatives)),
+            Sampler::Kernel(settings) => (Pool::Kernel(KernelPool { curvature: settings.curvature }), Some(settings.negatives)),
+            Sampler::AdaSir(settings) => (Pool::AdaSir(settings.pool()), Some(settings.negatives)),
         }
     }
 
-    /// What the number of candidates is called: they are the negatives where there is no rule.
+    /// What the number of candidates is called: they are the negatives where none is left aside.
     fn count_key(&self) -> &'static str {
         match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => "negatives",
-            _ => "candidates",
+            Sampler::Dns(_) | Sampler::DnsMn(_) | Sampler::Softmax(_) | Sampler::SoftmaxV(_) | Sampler::Pris(_) | Sampler::Warp(_) => {
+                "candidates"
+            }
+            _ => "negatives",
         }
     }
 
@@ -121,20 +137,30 @@ impl Sampler {
         pool.width(count, batch_size)
     }
 
-    /// Most bytes of a pool that grows with the interactions.
-    pub(crate) fn memory(&self, users: usize, items: usize, interactions: usize) -> usize {
-        match self.draws().0 {
-            Pool::Ppr(settings) => settings.memory(users, items, interactions, rayon::current_num_threads()),
-            _ => 0,
-        }
-    }
-
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self, batch_size: u32) -> Option<usize> {
         let candidates = self.candidates(batch_size);
         match self.rule(0) {
             None => candidates,
             Some(rule) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
+        }
+    }
+
+    /// Whether its pool looks at the model.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_))
+    }
+
+    /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
+    pub(crate) fn memory(&self, [users, items, train, dim]: [u64; 4]) -> u64 {
+        let (pool, _) = self.draws();
+        match &pool {
+            Pool::InBatch(_) => train * 4,
+            Pool::Ppr(settings) => {
+                let [users, items, train] = [users, items, train].map(|count| count as usize);
+                settings.memory(users, items, train, rayon::current_num_threads()) as u64
+            }
+            _ => live::Live::memory(&pool, users, items, dim),
         }
     }
 
@@ -151,6 +177,8 @@ impl Sampler {
     pub fn rule(&self, items: usize) -> Option<Rule> {
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => None,
+            Sampler::Aobpr(_) | Sampler::Kernel(_) => None,
+            Sampler::AdaSir(settings) => settings.rule(),
             Sampler::Dns(_) => Some(Rule::Dns),
             Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),
             Sampler::Softmax(settings) => Some(Rule::Softmax(settings.rule())),

@@ -2,7 +2,7 @@
 //!
 //! The kinds are the samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
 
-use super::{All, PprPool, check_negatives, popularity};
+use super::{AdaSirPool, All, AobprPool, KernelPool, PprPool, check_negatives, popularity};
 use serde::{Deserialize, Serialize};
 
 /// `pool` in a sweep file, by `kind`.
@@ -19,6 +19,12 @@ pub enum Pool {
     InBatch(InBatchPool),
     /// By personalised PageRank.
     Ppr(PprPool),
+    /// Items that stand high in a factor that matters to the user.
+    Aobpr(AobprPool),
+    /// By the square of the score.
+    Kernel(KernelPool),
+    /// Items that the model resampled for each user.
+    AdaSir(AdaSirPool),
 }
 
 /// `uniform` as a pool.
@@ -57,6 +63,9 @@ impl Pool {
             Pool::All(_) | Pool::Uniform(_) | Pool::InBatch(_) => {}
             Pool::Popularity(settings) => popularity::check_exponent(settings.exponent)?,
             Pool::Ppr(settings) => settings.check()?,
+            Pool::Aobpr(settings) => settings.check()?,
+            Pool::Kernel(settings) => settings.check()?,
+            Pool::AdaSir(settings) => settings.check()?,
         }
         match (self, count) {
             (Pool::All(_), None) | (Pool::InBatch(_), None) => Ok(()),

@@ -6,7 +6,7 @@
 //! `a` is 1 unless given; word2vec's is 0.75. Releases draw the user's positives too, or weigh by `log(1 + c)`; here positives are left out
 //! and `q` is renormalised. Items that no user has in train are never drawn, whatever the exponent.
 
-use super::{Stream, alias::Alias, complement::Complement};
+use super::{Stream, alias::Alias, complement::Complement, cumulative::Cumulative};
 use serde::{Deserialize, Serialize};
 
 /// `popularity` in a sweep file.
@@ -73,7 +73,9 @@ impl Proposal {
         let mut exact = None;
         for id in ids {
             let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| filter.contains(item));
-            *id = tried.unwrap_or_else(|| exact.get_or_insert_with(|| Cumulative::new(&self.weights, complement)).draw(rng));
+            *id = tried.unwrap_or_else(|| {
+                exact.get_or_insert_with(|| Cumulative::of_complement(self.weights.clone(), complement)).draw(rng) as u32
+            });
         }
     }
 
@@ -107,33 +109,5 @@ impl Proposal {
             return self.total - positives;
         }
         (0..complement.len()).map(|rank| self.weights[complement.nth(rank) as usize]).sum() // no cancellation
-    }
-}
-
-/// Running sums of the weights of a user's possible negatives, for users whose positives are nearly all that is drawn.
-struct Cumulative {
-    sums: Vec<f64>,
-}
-
-impl Cumulative {
-    fn new(weights: &[f64], complement: Complement) -> Self {
-        let mut sums = weights.to_vec();
-        for &item in complement.positives() {
-            sums[item as usize] = 0.0;
-        }
-        let mut sum = 0.0;
-        for entry in &mut sums {
-            sum += *entry;
-            *entry = sum;
-        }
-        Self { sums }
-    }
-
-    /// The first item whose sum exceeds a uniform part of the total: never one of weight 0.
-    fn draw(&self, rng: &mut Stream) -> u32 {
-        let total = self.sums.last().copied().unwrap_or(0.0);
-        let part = rng.fraction() * total;
-        let last = self.sums.partition_point(|&sum| sum < total);
-        self.sums.partition_point(|&sum| sum <= part).min(last) as u32
     }
 }

@@ -1,7 +1,8 @@
 //! A sampler's pool with what it needs of a dataset.
 
-use super::{Error, Pool, Sampler, Stream, complement::Complement, in_batch, popularity, ppr, uniform};
-use dataset::Interactions;
+use super::{Error, Pool, Sampler, Stream, complement::Complement, in_batch, live::Live, popularity, ppr, uniform};
+use crate::scoring::Vectors;
+use dataset::{Interactions, Location};
 
 /// A sampler's pool with what it needs of a dataset, ready to draw from any thread.
 #[derive(Clone, Debug)]
@@ -11,13 +12,46 @@ pub struct Prepared<'a> {
     proposal: Proposal,
 }
 
+/// What a pool draws by.
 #[derive(Clone, Debug)]
-enum Proposal {
+pub(super) enum Proposal {
     All,
     Uniform { replacement: bool },
     Popularity(popularity::Proposal),
     InBatch(in_batch::Proposal),
     Ppr(ppr::Proposal),
+    Live(Live),
+}
+
+impl Proposal {
+    /// With how many items it can draw.
+    fn new(pool: &Pool, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
+        Ok(match pool {
+            Pool::All(_) => (Proposal::All, items),
+            Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
+            Pool::Popularity(settings) => {
+                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent);
+                let drawable = proposal.drawable();
+                (Proposal::Popularity(proposal), drawable)
+            }
+            Pool::InBatch(_) => {
+                let proposal = in_batch::Proposal::new(&train.item_counts(items));
+                let drawable = proposal.drawable();
+                (Proposal::InBatch(proposal), drawable)
+            }
+            Pool::Ppr(settings) => {
+                let drawable = settings.drawable(&train.item_counts(items));
+                check_users(train, items, drawable, 1)?; // before the long preparation
+                (Proposal::Ppr(ppr::Proposal::cached(settings, train, items, cache)?), drawable)
+            }
+            Pool::Aobpr(settings) => (Proposal::Live(Live::aobpr(settings)), items),
+            Pool::Kernel(settings) => (Proposal::Live(Live::kernel(settings)), items),
+            Pool::AdaSir(settings) => {
+                let (proposal, drawable) = Self::new(&settings.pool, train, items, cache)?;
+                (Proposal::Live(Live::ada_sir(settings, proposal, train.users())), drawable)
+            }
+        })
+    }
 }
 
 /// A row of a batch.
@@ -44,26 +78,16 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// When a user with train items has no possible negative, or fewer than are drawn without replacement.
     pub fn new(sampler: &Sampler, train: &'a Interactions, items: usize) -> Result<Self, Error> {
+        Self::with_cache(sampler, train, items, None)
+    }
+
+    /// The same, with a folder where pools that take long to prepare are kept and found again.
+    ///
+    /// # Errors
+    /// Also when what is there cannot be read, or nothing can be written.
+    pub fn with_cache(sampler: &Sampler, train: &'a Interactions, items: usize, cache: Option<&Location>) -> Result<Self, Error> {
         let (pool, count) = sampler.draws();
-        let (proposal, drawable) = match &pool {
-            Pool::All(_) => (Proposal::All, items),
-            Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
-            Pool::Popularity(settings) => {
-                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent);
-                let drawable = proposal.drawable();
-                (Proposal::Popularity(proposal), drawable)
-            }
-            Pool::InBatch(_) => {
-                let proposal = in_batch::Proposal::new(&train.item_counts(items));
-                let drawable = proposal.drawable();
-                (Proposal::InBatch(proposal), drawable)
-            }
-            Pool::Ppr(settings) => {
-                let drawable = settings.drawable(&train.item_counts(items));
-                check_users(train, items, drawable, 1)?; // before the long preparation
-                (Proposal::Ppr(ppr::Proposal::new(settings, train, items)), drawable)
-            }
-        };
+        let (proposal, drawable) = Proposal::new(&pool, train, items, cache)?;
         let distinct = match proposal {
             Proposal::Uniform { replacement: false } => count.unwrap_or(1) as usize,
             _ => 1,
@@ -78,9 +102,33 @@ impl<'a> Prepared<'a> {
         matches!(self.proposal, Proposal::InBatch(_))
     }
 
+    /// Whether the pool has to look at the model before a step of an epoch, counted from 1, when each step draws so many.
+    pub(crate) fn is_due(&self, step: u32, draws: usize) -> bool {
+        match &self.proposal {
+            Proposal::Live(live) => live.is_due(step, self.items as usize, draws),
+            _ => false,
+        }
+    }
+
+    /// Has the pool look at the model, in an epoch of a training of that seed.
+    pub(crate) fn refresh(&mut self, vectors: Vectors, seed_and_epoch: (u64, u32)) {
+        if let Proposal::Live(live) = &mut self.proposal {
+            live.refresh(vectors, self.train, seed_and_epoch);
+        }
+    }
+
+    /// What the next refresh looks back on, by name.
+    pub(crate) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+        match &mut self.proposal {
+            Proposal::Live(live) => live.state(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Draws the candidates of one row: `ids [N]`, and the log-probability of each draw, `[N]`, when asked for.
     ///
-    /// The numbers depend on the stream and the row alone. The pool `all` draws nothing and leaves both as they are. In-batch looks at the
+    /// The numbers depend on the stream and the row alone, and for pools that look at the model on the last
+    /// [refresh](Self::is_due), before which they cannot draw. The pool `all` draws nothing and leaves both as they are. In-batch looks at the
     /// row and not at the stream; the row's own positive in the place of a candidate stands for no item.
     pub fn draw(&self, rng: &mut Stream, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
         let complement = self.complement(row.user);
@@ -90,6 +138,12 @@ impl<'a> Prepared<'a> {
             Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
             Proposal::InBatch(proposal) => proposal.take(complement, row, ids, log_probabilities),
             Proposal::Ppr(proposal) => proposal.draw(row.user, complement, rng, ids, log_probabilities),
+            Proposal::Live(live) => {
+                live.draw(complement, rng, row.user as usize, ids);
+                if let Some(log_probabilities) = log_probabilities {
+                    live.log_probabilities(complement, row.user as usize, ids, log_probabilities);
+                }
+            }
         }
     }
 
@@ -98,6 +152,7 @@ impl<'a> Prepared<'a> {
         match &self.proposal {
             Proposal::Popularity(proposal) => proposal.log_probabilities(self.complement(user), ids, out),
             Proposal::Ppr(proposal) => proposal.log_probabilities(user, self.complement(user), ids, out),
+            Proposal::Live(live) => live.log_probabilities(self.complement(user), user as usize, ids, out),
             _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
@@ -111,6 +166,11 @@ impl<'a> Prepared<'a> {
             Proposal::Popularity(proposal) => proposal.log_probability(self.complement(user), item),
             Proposal::InBatch(proposal) => proposal.log_probability(item),
             Proposal::Ppr(proposal) => proposal.log_probability(user, self.complement(user), item),
+            Proposal::Live(_) => {
+                let mut log_probability = [0.0];
+                self.log_probabilities(user, &[item], &mut log_probability);
+                log_probability[0]
+            }
         }
     }
 

@@ -25,6 +25,8 @@ pub enum Purpose {
     Positives = 6,
     /// First values of a loss's own numbers.
     Own = 7,
+    /// What comes new to the users' pools.
+    Pools = 8,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
 }

@@ -18,6 +18,7 @@ mod touched;
 
 pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
+pub(crate) use kernels::{dot, dots};
 pub(crate) use lists::{mean_vector, reduce_lists};
 pub(crate) use ranks::Ranks;
 pub(crate) use relations::{Neighbours, Pairs};

@@ -4,7 +4,7 @@
 use dataset::{Dataset, Interactions, Location};
 use trainer::{EpochReport, Fit, Observer, Outcome, Resources, Trial};
 
-pub(crate) const RESOURCES: Resources = Resources { memory: 1 << 28 };
+pub(crate) const RESOURCES: Resources<'_> = Resources { memory: 1 << 28, cache: None };
 
 /// 90 users and 60 items in three groups: a user has 8 of the 20 items of its group in train, 2 in validation.
 pub(crate) fn tastes() -> Dataset {

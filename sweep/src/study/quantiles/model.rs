@@ -8,7 +8,7 @@ use theory::quantile::{errors, largest_delta, place_in_sample};
 use trainer::{
     Sampler,
     loss::quantile::kth_largest,
-    sampler::{Prepared, Purpose, Stream, Uniform},
+    sampler::{self, Prepared, Purpose, Stream, Uniform},
 };
 
 /// The model's users and items.
@@ -63,7 +63,7 @@ fn estimates(
         }
         ids.extend_from_slice(positives);
         ids.resize(positives.len() + negatives as usize, 0);
-        uniform.draw(&mut stream(user), user, &mut ids[positives.len()..], None);
+        uniform.draw(&mut stream(user), sampler::Row::alone(user), &mut ids[positives.len()..], None);
     };
     let sample = |user: u32, ids: &mut Vec<u32>| {
         let mut stream = stream(user);

@@ -1,7 +1,7 @@
 //! The laws as a safetensors file: preparing them is worth keeping.
 
 use super::{Base, PprPool, Proposal, laws::Laws, row};
-use dataset::Interactions;
+use dataset::{Interactions, Location};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -23,6 +23,31 @@ impl PprPool {
 }
 
 impl Proposal {
+    /// As it was kept in a folder; or prepared, and kept there.
+    ///
+    /// # Errors
+    /// When the store fails, or the file that is found is not what its name says.
+    pub(in crate::sampler) fn cached(
+        settings: &PprPool,
+        train: &Interactions,
+        items: usize,
+        cache: Option<&Location>,
+    ) -> dataset::Result<Self> {
+        let Some(cache) = cache else { return Ok(Self::new(settings, train, items)) };
+        let key = settings.key(train, items);
+        let at = cache.join(&format!("ppr-{key}.safetensors"));
+        match at.read() {
+            Ok(bytes) => Self::from_bytes(&bytes, &key, settings, train, items)
+                .map_err(|reason| dataset::Error::content(&at, format!("{reason}; delete the file, and it is made again"))),
+            Err(dataset::Error::NotFound { .. }) => {
+                let prepared = Self::new(settings, train, items);
+                at.write(prepared.to_bytes(&key))?;
+                Ok(prepared)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The laws as a file with their [key](PprPool::key).
     pub(super) fn to_bytes(&self, key: &str) -> Vec<u8> {
         let Laws { offsets, items, starts, shares, own, .. } = &self.laws;

@@ -44,7 +44,7 @@ impl Weigher<'_> {
         weights.iter_mut().for_each(|(_, weight)| *weight = (*weight - scale).exp());
 
         let base = self.base.mass(complement);
-        let (kept, cut) = split(weights, self.neighbours);
+        let [kept, cut] = split(weights, self.neighbours);
         let rest = self.rest((log_background - scale).exp(), base, &kept, &cut);
         let above = |&(item, weight): &(u32, f64)| (item, weight - rest * self.base.weight(item));
         let corrections: Vec<(u32, f64)> = kept.iter().map(above).filter(|(_, above)| *above > 0.0).collect();
@@ -77,13 +77,13 @@ impl Weigher<'_> {
 }
 
 /// The heaviest items, the lower id first among equals, and the others; both ascending by id.
-fn split(weights: Vec<(u32, f64)>, most: usize) -> (Vec<(u32, f64)>, Vec<(u32, f64)>) {
+fn split(weights: Vec<(u32, f64)>, most: usize) -> [Vec<(u32, f64)>; 2] {
     if weights.len() <= most {
-        return (weights, Vec::new());
+        return [weights, Vec::new()];
     }
     let order = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     let (_, &mut first_cut, _) = weights.clone().select_nth_unstable_by(most, order);
-    weights.into_iter().partition(|weighted| order(weighted, &first_cut) == Ordering::Less)
+    weights.into_iter().partition(|weighted| order(weighted, &first_cut) == Ordering::Less).into()
 }
 
 #[cfg(test)]
@@ -100,7 +100,7 @@ mod tests {
             let at = most.min(sorted.len());
             sorted[..at].sort_by_key(|weighted| weighted.0);
             sorted[at..].sort_by_key(|weighted| weighted.0);
-            prop_assert_eq!(split(weights, most), (sorted[..at].to_vec(), sorted[at..].to_vec()));
+            prop_assert_eq!(split(weights, most), [sorted[..at].to_vec(), sorted[at..].to_vec()]);
         }
     }
 }

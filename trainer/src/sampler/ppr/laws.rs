@@ -66,6 +66,7 @@ impl Laws {
     }
 
     /// Bytes they hold.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.items.len() * STORED + self.own.len() * 4 + per_user(self.shares.len())
     }

@@ -201,6 +201,7 @@ impl Proposal {
     }
 
     /// Bytes of what it holds for each user.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.laws.bytes()
     }
