@@ -138,7 +138,8 @@ impl Learning {
         if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
             return Err(
                 "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
-                        have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of its candidates"
+                 have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of its \
+                 candidates"
                     .to_owned(),
             );
         }
