@@ -134,8 +134,8 @@ impl Edges {
         Counts { step: step.into(), users, items: items.iter().filter(|&&occurs| occurs).count(), interactions }
     }
 
-    /// The dataset in memory.
-    pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, steps: Vec<Counts>, settings: serde_json::Value) -> Dataset {
+    /// The dataset in memory, without steps.
+    pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, settings: serde_json::Value) -> Dataset {
         // Frees the memory before more is taken.
         self.times = None;
         let of = |part: Split| {
@@ -149,7 +149,8 @@ impl Edges {
             Interactions::from_sorted(offsets, items)
         };
         let (train, (validation, test)) = rayon::join(|| of(Split::Train), || (of(Split::Validation), of(Split::Test)));
-        Dataset { name, fingerprint, train, validation, test, steps, settings, user_ids: self.user_ids, item_ids: self.item_ids }
+        let (user_ids, item_ids, steps) = (self.user_ids, self.item_ids, Vec::new());
+        Dataset { name, fingerprint, train, validation, test, steps, settings, user_ids, item_ids }
     }
 }
 

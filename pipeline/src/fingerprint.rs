@@ -4,7 +4,7 @@
 //! which the files stand. The same data in another place is the same dataset. Files are hashed by BLAKE3, which reads them several times as
 //! fast as SHA-256.
 
-use crate::{Error, Preparation, Result};
+use crate::{Error, Noise, Preparation, Result};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -34,6 +34,9 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     settings["pipeline_version"] = PIPELINE_VERSION.into();
     if let Some(entry) = settings.as_object_mut() {
         entry.remove("name");
+        if preparation.noise.is_some_and(Noise::is_off) {
+            entry.remove("noise");
+        }
     }
     let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());
     let source = source.expect("a source is written as {format: settings}");

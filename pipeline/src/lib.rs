@@ -1,7 +1,7 @@
-//! Raw interactions to a prepared dataset: read, clean, k-core, split, Parquet.
+//! Raw interactions to a prepared dataset: read, clean, k-core, split, noise, Parquet.
 //!
 //! ```text
-//! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset
+//! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset <--Noise-- false positives
 //! ```
 //! Files are read as streams, in blocks that several threads take in turn; ids become codes on the way in. Pairs of codes are sorted in
 //! memory as long as [`Limits`] allow it, and go through DataFusion, which spills to disk, when they do not. [`memory_estimate`] says what
@@ -22,6 +22,7 @@ mod ingest;
 mod k_core;
 mod limits;
 mod memory;
+mod noise;
 mod overflow;
 mod partitions;
 mod preparation;
@@ -37,6 +38,7 @@ pub use fingerprint::fingerprint;
 pub use k_core::{KCore, KCoreBounds};
 pub use limits::Limits;
 pub use memory::memory_estimate;
+pub use noise::Noise;
 pub use preparation::Preparation;
 pub use prepare::{Prepared, prepare};
 pub use source::Source;

@@ -11,7 +11,8 @@
 //! d   the ids as the dataset has them, each a string, and two numbers for each
 //! ```
 //! The greater of the two is the estimate, with all that reach the threshold taken for distinct and left after k-core. What comes later takes
-//! less: splitting at most 21 r + d, for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d.
+//! less: splitting at most 21 r + d, for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d; train
+//! with noise of 1, 20 r + d.
 //!
 //! Rows are counted by the file's size and its first lines. Ratings and ids are those of the first 200,000 rows; the number of distinct ids
 //! in `n` rows is extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.

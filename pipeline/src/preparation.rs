@@ -1,6 +1,6 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
-use crate::{Error, KCore, Result, Source, Split, source::Has, split};
+use crate::{Error, KCore, Noise, Result, Source, Split, source::Has, split};
 use dataset::Location;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,9 @@ pub struct Preparation {
     /// How interactions are held out. Left out, `given`.
     #[serde(default)]
     pub split: Split,
+    /// False positives in train.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
 }
 
 impl Preparation {
@@ -41,6 +44,9 @@ impl Preparation {
             bounds.check()?;
         }
         self.split.check()?;
+        if let Some(noise) = self.noise {
+            noise.check()?;
+        }
         if self.source.is_split() { self.check_given() } else { self.check_whole() }
     }
 
@@ -97,7 +103,11 @@ mod tests {
     #[test]
     fn a_good_one_passes() {
         assert_eq!(failure(json!({"min_rating": 3, "k_core": {"users": 10, "items": 5}})), "");
-        assert_eq!(failure(json!({"source": {"adjacency": {"train": "a", "test": "b"}}, "split": {"given": {"validation": 0.1}}})), "");
+        let given = json!({"adjacency": {"train": "a", "test": "b"}});
+        assert_eq!(failure(json!({"source": given, "split": {"given": {"validation": 0.1}}, "noise": 0.1})), "");
+        for noise in [json!(0), json!(0.2), json!(1), json!({"ratio": 0.1, "seed": 2024}), json!({"ratio": 1})] {
+            assert_eq!(failure(json!({"noise": noise})), "");
+        }
     }
 
     #[test]
@@ -115,6 +125,8 @@ mod tests {
             ),
             (json!({"k_core": 0}), "`k_core`: 0 is no bound"),
             (json!({"split": {"random": {"test": 1.5}}}), "`split.test`: 1.5 is no share"),
+            (json!({"noise": -0.1}), "`noise.ratio`: -0.1 is no share (expected a number from 0 to 1)"),
+            (json!({"noise": {"ratio": 1.5, "seed": 1}}), "`noise.ratio`: 1.5 is no share"),
             (json!({"split": given}), "`split`: the source does not come split"),
             (json!({"source": adjacency}), "`split.kind`: the source comes split"),
             (json!({"source": adjacency, "split": given, "k_core": 5}), "`k_core`: the source comes split"),
@@ -140,6 +152,7 @@ mod tests {
             r#"{"name": "d", "source": {"synthetic": {"user": 5}}}"#,
             r#"{"name": "d", "source": {"splits": {"train": "a", "test": "b", "columns": {"user": 0, "item": 1, "rating": 2}}}}"#,
             r#"{"name": "d", "source": {"synthetic": {}}, "split": {"leave-last": {"seed": 1}}}"#,
+            r#"{"name": "d", "source": {"synthetic": {}}, "noise": {"ratio": 0.1, "sead": 1}}"#,
         ] {
             let message = serde_json::from_str::<Preparation>(text).unwrap_err().to_string();
             assert!(message.contains("unknown field"), "{message}");

@@ -41,7 +41,11 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
     preparation.split.hold_out(&mut edges)?;
     count_parts(&edges, &mut steps)?;
     rejected.store(&folder.join("rejected.tsv"))?;
-    let dataset = edges.into_dataset(preparation.name.clone(), fingerprint, steps.into_done(), settings);
+    let mut dataset = edges.into_dataset(preparation.name.clone(), fingerprint, settings);
+    if let Some(noise) = preparation.noise.filter(|noise| !noise.is_off()) {
+        noise.add(&mut dataset)?.into_iter().for_each(|counts| steps.add(counts));
+    }
+    dataset.steps = steps.into_done();
     give_back();
     let manifest = dataset.write(&folder)?;
     Ok(Prepared { folder, manifest, reused: false })

@@ -68,7 +68,7 @@ fn any_limits_give_the_same_bytes() {
     let settings = ratings(
         "many.csv",
         &rows(150_000, 3_000, 2_000, false),
-        json!({"min_rating": 2, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1, "seed": 7}}}),
+        json!({"min_rating": 2, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1, "seed": 7}}, "noise": 0.1}),
     );
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let mut first: Option<Vec<(String, Vec<u8>)>> = None;
@@ -124,6 +124,25 @@ fn every_step_is_counted() {
     assert_eq!((read.test.row(0), read.test.row(1)), (&[0][..], &[1][..]));
 }
 
+/// User 1 keeps u, v and w in train of items u to z; y is validation and z is test, so one of x, a and b is added.
+#[test]
+fn noise_is_added_to_train_and_counted() {
+    let rows = "1,u,5,1\n1,v,5,2\n1,w,5,3\n1,y,5,4\n1,z,5,5\n2,a,5,1\n2,b,5,2\n2,x,5,3\n";
+    let settings = |more: Value| ratings("noise.csv", rows, json!({"split": {"leave-last": {"validation": true}}, "noise": more}));
+    let prepared = run(settings(json!({"ratio": 0.1, "seed": 5})), "noise").expect("good");
+    let (manifest, read) = (&prepared.manifest, Dataset::read(&prepared.folder).expect("what was written"));
+    let clean = run(ratings("noise.csv", rows, json!({"split": {"leave-last": {"validation": true}}})), "noise").expect("good");
+    let without = Dataset::read(&clean.folder).expect("what was written");
+    assert_eq!((clean.manifest.train, manifest.train, read.train.row(0).len(), read.train.row(1).len()), (4, 6, 4, 2));
+    assert_eq!((&read.validation, &read.test, &read.item_ids), (&without.validation, &without.test, &without.item_ids));
+    let [steps @ .., noise] = &manifest.steps[..] else { panic!("there are steps") };
+    assert_eq!(steps, clean.manifest.steps);
+    assert_eq!((&noise.step[..], noise.users, noise.interactions), ("false positives in train (noise 0.1, seed 5)", 2, 2));
+    assert!(noise.items == 2 || noise.items == 1);
+    let off = run(settings(json!(0)), "noise").expect("good");
+    assert!(off.reused && off.manifest == clean.manifest);
+}
+
 #[test]
 fn a_finished_dataset_is_reused_and_an_unfinished_one_redone() {
     let settings = ratings("again.csv", "1,x,5,1\n1,y,4,2\n", json!({}));
@@ -149,10 +168,25 @@ fn the_fingerprint_is_of_content_not_of_place() {
     assert!(base.len() == 16 && base.bytes().all(|byte| byte.is_ascii_hexdigit()), "{base}");
     assert_eq!(base, of(&there, json!({"name": "other"})));
     assert_eq!(of(&here, json!({"k_core": 5})), of(&here, json!({"k_core": {"users": 5, "items": 5}})));
+    assert_eq!(base, of(&here, json!({"noise": 0})));
+    assert_eq!(of(&here, json!({"noise": 0.1})), of(&here, json!({"noise": {"ratio": 0.1, "seed": 0}})));
+    assert_ne!(of(&here, json!({"noise": 0.1})), of(&here, json!({"noise": {"ratio": 0.1, "seed": 1}})));
     let other = stored("other/a.csv", "1,x,5,1\n1,y,4,3\n");
-    for different in [of(&other, json!({})), of(&here, json!({"min_rating": 2})), of(&here, json!({"split": {"random": {"test": 0.5}}}))] {
+    for different in [
+        of(&other, json!({})),
+        of(&here, json!({"noise": 0.1})),
+        of(&here, json!({"min_rating": 2})),
+        of(&here, json!({"split": {"random": {"test": 0.5}}})),
+    ] {
         assert_ne!(base, different);
     }
+}
+
+/// What a build without `noise` gave: datasets that it stored are found.
+#[test]
+fn the_fingerprint_without_noise_is_as_it_was() {
+    let settings = json!({"name": "d", "source": {"synthetic": {}}, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1}}});
+    assert_eq!(fingerprint(&preparation(settings)).expect("good"), "7cc804cb519b363a");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub use leave_last::LeaveLast;
 pub use random::Random;
 pub use temporal::Temporal;
 
+pub(crate) use ratio::Ratio;
+
 use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 

@@ -10,16 +10,28 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio as it is written: the shortest decimal that reads back as `value`.
+    /// A share that leaves something. The ratio is as it is written: the shortest decimal that reads back as `value`.
     pub(crate) fn new(key: &'static str, value: f64) -> Result<Self> {
-        let refuse = |expected: &str| Err(Error::setting(key, format!("{value} is no share (expected {expected})")));
         if !(0.0..1.0).contains(&value) {
-            return refuse("a number of at least 0 and below 1");
+            return Err(refused(key, value, "a number of at least 0 and below 1"));
         }
+        Self::fraction(key, value)
+    }
+
+    /// A share that may be all.
+    pub(crate) fn up_to_one(key: &'static str, value: f64) -> Result<Self> {
+        match value {
+            1.0 => Ok(Self { numerator: 1, denominator: 1 }),
+            0.0..1.0 => Self::fraction(key, value),
+            _ => Err(refused(key, value, "a number from 0 to 1")),
+        }
+    }
+
+    fn fraction(key: &'static str, value: f64) -> Result<Self> {
         let text = value.abs().to_string();
         let digits = text.strip_prefix("0.").unwrap_or("0");
         if digits.len() > 18 {
-            return refuse("at most 18 decimals");
+            return Err(refused(key, value, "at most 18 decimals"));
         }
         let denominator = 10u64.pow(digits.len() as u32);
         Ok(Self { numerator: digits.parse().expect("at most 18 digits"), denominator })
@@ -30,9 +42,18 @@ impl Ratio {
         (count as u128 * u128::from(self.numerator) / u128::from(self.denominator)) as usize
     }
 
+    /// The share of `count`, rounded up.
+    pub(crate) fn rounded_up(self, count: usize) -> usize {
+        (count as u128 * u128::from(self.numerator)).div_ceil(u128::from(self.denominator)) as usize
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.numerator == 0
     }
+}
+
+fn refused(key: &'static str, value: f64, expected: &str) -> Error {
+    Error::setting(key, format!("{value} is no share (expected {expected})"))
 }
 
 #[cfg(test)]
@@ -44,6 +65,23 @@ mod tests {
         let share = |value: f64, count: usize| Ratio::new("split.test", value).unwrap().of(count);
         assert_eq!((share(0.29, 100), share(0.57, 100), share(0.2, 9), share(0.1, 9), share(0.0, 5)), (29, 57, 1, 0, 0));
         assert_eq!(share(0.7, 10_000_000_000_000_000), 7_000_000_000_000_000);
+    }
+
+    /// In floating point 0.07 * 100 is 7.000000000000001, and 3 * 0.1 is 0.30000000000000004.
+    #[test]
+    fn shares_are_rounded_up_exactly() {
+        let share = |value: f64, count: usize| Ratio::up_to_one("noise.ratio", value).unwrap().rounded_up(count);
+        assert_eq!([3, 10, 25, 30, 0].map(|count| share(0.1, count)), [1, 1, 3, 3, 0]);
+        assert_eq!((share(0.07, 100), share(0.05, 20), share(0.2, 15), share(1.0, 9), share(0.0, 9), share(1e-9, 9)), (7, 1, 3, 9, 0, 1));
+    }
+
+    #[test]
+    fn all_is_no_more_than_one() {
+        for value in [1.5, -0.1, f64::NAN, f64::NEG_INFINITY] {
+            let message = Ratio::up_to_one("noise.ratio", value).unwrap_err().to_string();
+            assert_eq!(message, format!("`noise.ratio`: {value} is no share (expected a number from 0 to 1)"));
+        }
+        assert!(Ratio::up_to_one("noise.ratio", 1e-19).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{Estimate, PROGRAM, Plan, PlannedTrial, part::plain};
 use dataset::Manifest;
+use pipeline::{Noise, Preparation};
 use std::fmt::Write as _;
 
 /// A dataset as the plan finds it.
@@ -16,7 +17,7 @@ pub enum Found {
 pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
     let mut text = format!("sweep {}: select by validation {}\n\n", plan.name, plan.select_by);
     for (dataset, found) in plan.datasets.iter().zip(found) {
-        text += &dataset_line(&dataset.preparation.name, &dataset.fingerprint, found);
+        text += &dataset_line(&dataset.preparation, &dataset.fingerprint, found);
     }
     let mut index = 0;
     for method in &plan.methods {
@@ -41,14 +42,17 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
     text + &totals(plan, found, memory)
 }
 
-fn dataset_line(name: &str, fingerprint: &str, found: &Found) -> String {
+fn dataset_line(preparation: &Preparation, fingerprint: &str, found: &Found) -> String {
+    let step = preparation.noise.filter(|noise| !noise.is_off()).map(Noise::step);
     let size = match found {
         Found::Prepared(m) => {
-            format!("{} users, {} items, {} train, {} validation, {} test", m.users, m.items, m.train, m.validation, m.test)
+            let noise = m.steps.iter().find(|counts| Some(&counts.step) == step.as_ref());
+            let noise = noise.map_or_else(String::new, |counts| format!("; {} {}", counts.interactions, counts.step));
+            format!("{} users, {} items, {} train, {} validation, {} test{noise}", m.users, m.items, m.train, m.validation, m.test)
         }
-        Found::Raw(_) => "sizes known after prepare".to_owned(),
+        Found::Raw(_) => format!("sizes known after prepare{}", step.map_or_else(String::new, |step| format!("; {step}"))),
     };
-    format!("dataset {name} ({fingerprint}): {size}\n")
+    format!("dataset {} ({fingerprint}): {size}\n", preparation.name)
 }
 
 fn seed(trial: &PlannedTrial) -> String {

@@ -74,6 +74,22 @@ fn a_value_of_a_wrong_type_or_range_is_shown_with_what_was_expected() {
             "s.yaml:5:13: datasets[0].k_core: expected a whole number of at least 1, or {users, items}, found integer `-1`",
         ),
         (
+            "    split:",
+            "    noise: -0.1\n    split:",
+            "s.yaml:5:12: datasets[0].noise: dataset `small`: -0.1 is no share (expected a number from 0 to 1)",
+        ),
+        (
+            "    split:",
+            "    noise: {seed: 1, ratio: 1.5}\n    split:",
+            "s.yaml:5:29: datasets[0].noise.ratio: dataset `small`: 1.5 is no share (expected a number from 0 to 1)",
+        ),
+        (
+            "    split:",
+            "    noise: x\n    split:",
+            "s.yaml:5:12: datasets[0].noise: expected a number from 0 to 1, or {ratio, seed}, found string \"x\"",
+        ),
+        ("    split:", "    noise: {ratio: 0.1, sead: 1}\n    split:", "s.yaml:5:25: datasets[0].noise.sead: unknown key `sead`"),
+        (
             "select_by: ndcg@5",
             "select_by: ndcg",
             "s.yaml:14:69: training.select_by: `ndcg` is no metric: a cutoff is missing; write for example `ndcg@20`",
