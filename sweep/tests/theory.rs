@@ -80,7 +80,7 @@ fn what_is_out_of_range_is_named() {
     assert_eq!(refused(&["bounds", "--ranks", "0"]), "--ranks 0: expected 1 to 1001, the population and the positive");
     assert!(refused(&["opauc", "--permutations", "0"]).starts_with("--permutations 0: expected 2 to"));
     assert_eq!(refused(&["quantiles", "--cutoff", "8360"]), "--cutoff 8360: expected 1 to 8359, one less than there are items");
-    assert_eq!(refused(&["quantiles", "--error", "-1"]), "--error -1: expected a number above 0");
+    assert_eq!(refused(&["quantiles", "--error=-1"]), "--error -1: expected a number above 0");
     assert_eq!(refused(&["rg", "--items", "1"]), "--items 1: expected 2 to 10000");
     assert!(!sandbox.path("theory").exists(), "nothing was done");
 }

@@ -157,7 +157,7 @@ fn statements(brackets: &[Bracketed], parts: &[Part], cutoffs: &[u32]) -> Vec<St
             Metric::ALL.into_iter().flat_map(|metric| sorted.windows(2).map(move |pair| depth(metric, pair[0]) <= depth(metric, pair[1])));
         Statement::of(
             format!("the best b does not fall when the cutoff grows, {}", part.title),
-            "guideline of section 4",
+            "second guideline of section 5",
             steps.collect::<Vec<_>>(),
         )
     });

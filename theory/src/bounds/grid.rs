@@ -47,8 +47,8 @@ impl Grid {
     /// # Errors
     /// The first value that is out of range.
     pub fn check(&self) -> Result<()> {
-        // Beyond 2^32, differences of log-factorials lose the digits that are shown.
-        within("population", self.population, 1, 1 << 32, ", the negatives of a user")?;
+        // Beyond, differences of log-factorials lose the digits that are shown.
+        within("population", self.population, 1, 100_000_000, ", the negatives of a user")?;
         within("nonnegative", self.nonnegative, 0, self.population, ", the population")?;
         self.negatives.iter().try_for_each(|&negatives| within("negatives", negatives, 1, self.population, ", the population"))?;
         self.ranks.iter().try_for_each(|&rank| within("ranks", rank, 1, self.population + 1, ", the population and the positive"))
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(grid().check(), Ok(()));
         assert_eq!(refused(Grid { negatives: vec![5, 1_001], ..grid() }), "--negatives 1001: expected 1 to 1000, the population");
         assert_eq!(refused(Grid { ranks: vec![0], ..grid() }), "--ranks 0: expected 1 to 1001, the population and the positive");
-        assert_eq!(refused(Grid { population: 0, ..grid() }), "--population 0: expected 1 to 4294967296, the negatives of a user");
+        assert_eq!(refused(Grid { population: 0, ..grid() }), "--population 0: expected 1 to 100000000, the negatives of a user");
         assert_eq!(refused(Grid { nonnegative: 1_001, ..grid() }), "--nonnegative 1001: expected 0 to 1000, the population");
     }
 

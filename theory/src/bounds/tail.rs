@@ -24,6 +24,9 @@ impl Sampling {
     }
 }
 
+/// Terms of a tail from which on the other tail, where it has fewer, is summed up: it leaves fewer digits of a small probability.
+const MANY: u64 = 1_000;
+
 /// `P(X >= needed)` of the number X of drawn ones among `above` of `population`, in `draws` draws.
 ///
 /// # Panics
@@ -32,11 +35,13 @@ pub(super) fn at_least(needed: u64, above: u64, draws: u64, population: u64, sam
     let Some(below) = needed.checked_sub(1) else { return 1.0 };
     let probability = match sampling {
         Sampling::WithoutReplacement => {
-            Hypergeometric::new(population, above, draws).expect("no more above or drawn than there are").sf(below)
+            let count = Hypergeometric::new(population, above, draws).expect("no more above or drawn than there are");
+            let terms = above.min(draws).saturating_sub(below);
+            if terms > MANY && below < terms { 1.0 - count.cdf(below) } else { count.sf(below) }
         }
         Sampling::WithReplacement => Binomial::new(above as f64 / population as f64, draws).expect("a share is a probability").sf(below),
     };
-    probability.min(1.0)
+    probability.clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -54,6 +59,8 @@ mod tests {
         assert_near(without(9, 9, 100, 1000), 7.156580493200e-10, 1e-15);
         assert_near(without(3, 20_000, 64, 1_000_000), 1.366261658388e-01, 1e-9);
         assert_near(without(1, 999, 1, 1000), 9.99e-01, 1e-9);
+        assert_near(without(3, 3_000, 2_000, 1_000_000), 0.9384769842898553, 1e-9);
+        assert_near(without(60, 5_000, 20_000, 1_000_000), 9.999949148959e-01, 1e-9);
         assert_near(without(40, 400, 100, 1000), 5.405439827492e-01, 1e-9);
         assert_near(with(2, 9, 100, 1000), 2.273490856331e-01, 1e-9);
         assert_near(with(9, 9, 100, 1000), 3.525869790121e-07, 1e-12);
