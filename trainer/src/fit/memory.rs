@@ -14,6 +14,8 @@ use dataset::Manifest;
 const FLOAT: u64 = 4;
 const ID: u64 = 4;
 const OFFSET: u64 = 8;
+/// More than any machine has, and few enough to add to.
+const MOST: u64 = 1 << 60;
 
 /// The sizes that a training's buffers follow from.
 #[derive(Clone, Copy)]
@@ -81,7 +83,7 @@ fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
 /// What each thread needs for the loss of one list.
 fn lists(sizes: Sizes, learning: &Learning) -> u64 {
     let (_, scores) = scores(sizes, learning);
-    rayon::current_num_threads() as u64 * learning.loss.list_memory(scores)
+    learning.loss.list_memory(scores).saturating_mul(rayon::current_num_threads() as u64).min(MOST)
 }
 
 /// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the

@@ -63,7 +63,7 @@ impl NeuralNdcg {
 
     /// Bytes of the permutation of so many scores, and of four vectors an iteration.
     pub(super) fn memory(&self, scores: u64) -> u64 {
-        8 * scores * (scores + 4 * u64::from(self.sinkhorn_iterations))
+        scores.saturating_mul(8 * (scores + 4 * u64::from(self.sinkhorn_iterations)))
     }
 
     pub(super) fn fused(&self) -> fused::NeuralNdcg {
@@ -99,7 +99,7 @@ pub fn neural_ndcg(positives: &Tensor, negatives: &Tensor, settings: &NeuralNdcg
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{assert_close, of_example_b};
+    use super::super::testing::{assert_close, assert_gradients, of_example_b};
     use super::*;
 
     fn settings(temperature: f64, sinkhorn_iterations: u32) -> NeuralNdcg {
@@ -121,6 +121,17 @@ mod tests {
     #[test]
     fn worked_example_of_scaled_permutations() {
         assert_close(&[worked(&settings(1.0, 50)).0], &[-0.80002561], 5e-9);
+    }
+
+    /// Ten rounds are far from the tolerance, at which the loss jumps.
+    #[test]
+    fn gradients_of_scaled_permutations_are_central_differences() {
+        let (positives, negatives) = ([0.9, 0.5, 0.1], [0.2, -0.3, 0.7, -0.6, 0.4]);
+        for transposed in [false, true] {
+            let settings = NeuralNdcg { transposed, ..settings(0.5, 10) };
+            let inputs = [(&positives[..], &[1, 3][..]), (&negatives[..], &[1, 5][..])];
+            assert_gradients(&inputs, 1e-8, |inputs| neural_ndcg(&inputs[0], &inputs[1], &settings));
+        }
     }
 
     /// Items 0, 2 and 5 have the ranks 1, 3 and 6; two of them are in the top 5.

@@ -61,9 +61,15 @@ pub(super) fn ideal_dcg(counts: &Tensor, most: usize) -> Result<Tensor> {
     sums.index_select(&counts.minimum(most as f64)?.to_dtype(DType::U32)?, 0)
 }
 
-/// The error of a list of no positives.
+/// Positives of the longest list.
+const MOST_POSITIVES: u32 = 10_000;
+
+/// The error of a list of no positives, or of more than can be meant.
 pub(super) fn check_positives(positives: u32) -> std::result::Result<(), String> {
-    if positives > 0 { Ok(()) } else { Err("positives is 0: expected at least 1 positive a list".into()) }
+    match positives {
+        1..=MOST_POSITIVES => Ok(()),
+        _ => Err(format!("positives is {positives}: expected 1 to {MOST_POSITIVES} positives of a list")),
+    }
 }
 
 /// [`POSITIVES`], for serde.
@@ -90,6 +96,12 @@ mod tests {
             assert_eq!(ranks.is_item.to_vec2::<f64>().unwrap(), [[1.0, 0.0, 1.0, 1.0]]);
             assert_eq!(ranks.counts.to_vec1::<f64>().unwrap(), [3.0]);
         }
+    }
+
+    #[test]
+    fn lists_of_no_length_are_named() {
+        assert_eq!(check_positives(0).unwrap_err(), "positives is 0: expected 1 to 10000 positives of a list");
+        assert!(check_positives(10_001).is_err() && check_positives(1).is_ok() && check_positives(10_000).is_ok());
     }
 
     /// 1 + 1/log2(3) + 1/2 is the reference's 2.13092975.

@@ -49,6 +49,17 @@ fn dot(row: &[f64], vector: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// The sum of all entries.
+#[inline(always)]
+pub(super) fn sum(values: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (values, rest) = values.as_chunks::<LANES>();
+    for values in values {
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    sums.iter().chain(rest).sum()
+}
+
 /// Adds a multiple of a vector.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn add(sums: &mut [f64], vector: &[f64], factor: f64) {

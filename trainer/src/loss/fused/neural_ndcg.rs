@@ -3,10 +3,11 @@
 use super::{
     elementary::exp_of_negative,
     items::of_items,
-    matrix::{Matrix, Over, add},
+    matrix::{Matrix, Over, add, sum},
     sinkhorn::{Scaling, Sides},
     smooth_metrics::ideal_dcg,
 };
+use multiversion::multiversion;
 
 /// Values of [`neural_ndcg`](crate::loss::neural_ndcg()).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,18 +43,25 @@ fn slope(length: usize, rank: usize) -> f64 {
 
 /// The soft permutation, `[ranks, n]`. Its logits are differences of large numbers, which `f32` would lose.
 fn sort(scores: &[f64], ranks: usize, temperature: f64) -> Matrix {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let distances: Vec<f64> = scores.iter().map(|score| scores.iter().map(|other| (score - other).abs()).sum()).collect();
-    let mut values = Vec::with_capacity(ranks * scores.len());
-    for rank in 0..ranks {
-        let logit = |at: usize| slope(scores.len(), rank) * scores[at] - distances[at];
-        let max = (0..scores.len()).map(logit).fold(f64::NEG_INFINITY, f64::max);
-        let shares = (0..scores.len()).map(|at| f64::from(exp_of_negative(((logit(at) - max) / temperature) as f32)));
-        values.extend(shares);
-        let row = &mut values[rank * scores.len()..];
-        let sum: f64 = row.iter().sum();
-        row.iter_mut().for_each(|share| *share /= sum);
+    let mut permutation = Matrix { columns: scores.len(), values: vec![0.0; ranks * scores.len()] };
+    for ((rank, row), &largest) in permutation.values.chunks_exact_mut(scores.len()).enumerate().zip(&order) {
+        share_out(row, (scores, &distances), slope(scores.len(), rank), largest, 1.0 / temperature);
     }
-    Matrix { columns: scores.len(), values }
+    permutation
+}
+
+/// A row of the permutation; its largest logit is that of the item that has the rank.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+fn share_out(row: &mut [f64], (scores, distances): (&[f64], &[f64]), slope: f64, largest: usize, sharpness: f64) {
+    let max = slope * scores[largest] - distances[largest];
+    for (share, (score, distance)) in row.iter_mut().zip(scores.iter().zip(distances)) {
+        *share = f64::from(exp_of_negative(((slope * score - distance - max) * sharpness) as f32));
+    }
+    let inverse = 1.0 / sum(row);
+    row.iter_mut().for_each(|share| *share *= inverse);
 }
 
 /// The loss, and its derivatives by the factors of the permutation's rows and columns, and by the permutation itself as an outer product.
@@ -91,5 +99,5 @@ fn sort_back(scores: &[f64], permutation: &Matrix, by_permutation: &[Sides], tem
 
 /// -1, 0 or 1.
 fn sign(x: f64) -> f64 {
-    if x == 0.0 { 0.0 } else { x.signum() }
+    f64::from(u8::from(x > 0.0)) - f64::from(u8::from(x < 0.0))
 }
