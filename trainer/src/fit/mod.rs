@@ -21,6 +21,7 @@ mod memory;
 mod narrowed;
 mod outcome;
 mod own;
+mod parts;
 mod path;
 mod quantiles;
 mod resume;

@@ -2,8 +2,9 @@
 
 use super::{
     batches::Batches,
-    formula::{self, Derivatives, Rows},
+    formula::{Derivatives, Rows},
     narrowed::Narrowed,
+    parts,
 };
 use crate::{
     Loss, Result,
@@ -135,7 +136,7 @@ impl<'a> Weigher<'a> {
             adversary: adversary.as_deref(),
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
-        formula::weigh(self.loss, rows, self.scale)
+        parts::weigh(self.loss, rows, self.scale)
     }
 
     /// What the sampler's rule leaves of a step's candidates; `None` where there is none.

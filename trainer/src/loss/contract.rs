@@ -141,15 +141,6 @@ pub(super) fn is_gradient_exact(loss: &Loss) -> bool {
     }
 }
 
-/// Whether a row's value is of the whole batch on purpose.
-fn is_of_batch(loss: &Loss) -> bool {
-    match loss {
-        Loss::Psl(settings) => settings.whole_batch,
-        Loss::Sml(_) | Loss::DirectAu(_) | Loss::SogSoftmaxAtK(_) => true,
-        _ => false,
-    }
-}
-
 /// serde knows every variant: a new kind fails here until it has an example.
 #[test]
 fn every_kind_has_an_example() {
@@ -256,7 +247,7 @@ proptest! {
     #[test]
     fn rows_do_not_see_each_other(scores in prop::collection::vec(-1.0f64..1.0, 12..13), quantiles in prop::collection::vec(-1.0f64..1.0, 3..4)) {
         let negatives: Vec<Vec<f64>> = scores[3..].chunks(3).map(<[f64]>::to_vec).collect();
-        for loss in examples().into_iter().filter(|loss| !is_of_batch(loss)) {
+        for loss in examples().into_iter().filter(|loss| !loss.sees_the_batch()) {
             let together = evaluate(&loss, &scores[..3], &negatives, &quantiles);
             for row in 0..3 {
                 let alone = evaluate(&loss, &scores[row..=row], &negatives[row..=row], &quantiles[row..=row]);

@@ -461,6 +461,15 @@ impl Loss {
         matches!(self, Loss::SampledSoftmax(_))
     }
 
+    /// Whether the value of a row depends on the other rows of its batch.
+    pub fn sees_the_batch(&self) -> bool {
+        match self {
+            Loss::Psl(settings) => settings.whole_batch,
+            Loss::Sml(_) | Loss::DirectAu(_) | Loss::SogSoftmaxAtK(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether it compares the rows of a batch with each other, and looks at no negative's score.
     pub fn is_of_the_batch(&self) -> bool {
         matches!(self, Loss::DirectAu(_))
