@@ -12,6 +12,7 @@ mod distinct;
 mod error;
 mod in_batch;
 mod live;
+mod order;
 mod pool;
 mod popularity;
 mod ppr;
@@ -104,8 +105,8 @@ impl Sampler {
             Sampler::Uniform(Uniform { negatives, replacement }) => {
                 (Pool::Uniform(UniformPool { replacement: *replacement }), Some(*negatives))
             }
-            Sampler::Popularity(Popularity { negatives, exponent }) => {
-                (Pool::Popularity(PopularityPool { exponent: *exponent }), Some(*negatives))
+            Sampler::Popularity(Popularity { negatives, exponent, logarithm }) => {
+                (Pool::Popularity(PopularityPool { exponent: *exponent, logarithm: *logarithm }), Some(*negatives))
             }
             Sampler::InBatch(settings) => (Pool::InBatch(InBatchPool {}), settings.negatives),
             Sampler::Ppr(settings) => (Pool::Ppr(settings.pool()), Some(settings.negatives)),
