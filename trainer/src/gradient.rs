@@ -1,5 +1,7 @@
 //! The gradient of a table in which most rows may have none.
 
+use evaluator::Matrix;
+
 /// Gradients by row. Rows that are not touched have gradient zero, whatever stands in their place.
 pub(crate) struct RowGradients {
     dim: usize,
@@ -10,6 +12,11 @@ pub(crate) struct RowGradients {
 impl RowGradients {
     pub(crate) fn new(rows: usize, dim: usize) -> Self {
         Self { dim, values: vec![0.0; rows * dim], touched: vec![false; rows] }
+    }
+
+    /// Of a table whose every row has a gradient.
+    pub(crate) fn whole(table: Matrix) -> Self {
+        Self { dim: table.dim, values: table.values, touched: vec![true; table.rows] }
     }
 
     /// The length of a row.

@@ -1,7 +1,7 @@
 //! One resolved trial: everything that determines the result of a training.
 
 use crate::{Backbone, Loss, Optimizer, Sampler, scoring::LARGEST_BATCH};
-use evaluator::MetricAt;
+use evaluator::{MetricAt, Similarity};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -143,12 +143,31 @@ impl Learning {
                     .to_owned(),
             );
         }
+        if self.sampler.mixes() {
+            self.check_mixed()?;
+        }
         match (self.sampler.needs_pairs(), self.loss.list()) {
             (Some(reason), Some(_)) => {
                 Err(format!("the loss has rows of users with several positives, which the sampler cannot have: {reason}"))
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Learning {
+    /// Whether the loss can have negatives that are mixed from vectors, and are no items.
+    fn check_mixed(&self) -> Result<(), String> {
+        let reason = if self.loss.similarity() != Similarity::Dot {
+            "the layers of a vector add up in dot products alone: give the loss `similarity: dot`"
+        } else if self.loss.needs_log_probabilities() {
+            "the loss corrects for how items are drawn"
+        } else if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
+            "the loss looks at more than the scores of each row"
+        } else {
+            return Ok(());
+        };
+        Err(format!("the sampler `mix-gcf` mixes negatives from vectors, and {reason}"))
     }
 }
 

@@ -91,6 +91,8 @@ const SAMPLERS: &[(&str, &str)] = &[
     (r#""ada-sir": {"negatives": 5, "pool_size": 10, "proposals": 30}"#, BPR),
     (r#""ada-sir": {"negatives": 5, "weights": "scores", "pool": {"popularity": {"exponent": 0.5}}}"#, BPR),
     (r#""ada-sir": {"negatives": 5, "weights": "none"}"#, BPR),
+    (r#""mix-gcf": {"candidates": 8}"#, BPR),
+    (r#""mix-gcf": {"candidates": 8, "negatives": 3, "pool": {"popularity": {}}}"#, r#"{"cce": {}}"#),
 ];
 
 /// Every example as a trial on a backbone.

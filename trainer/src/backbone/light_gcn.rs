@@ -28,6 +28,7 @@ pub struct LightGcn {
 /// The graph and the propagated vectors.
 pub(crate) struct Propagation {
     graph: Graph,
+    layers: u32,
     vectors: Tables,
     wanted: [Vec<bool>; 2],
 }
@@ -37,6 +38,7 @@ impl Propagation {
         let (users, items) = (dataset.users(), dataset.items());
         Self {
             graph: Graph::new(&dataset.train, items, settings.layers),
+            layers: settings.layers,
             vectors: Tables::zeros(users, items, settings.dim as usize),
             wanted: [vec![false; users], vec![false; items]],
         }
@@ -52,6 +54,25 @@ impl Encode for Propagation {
 
     fn vectors<'a>(&'a self, _parameters: &'a Tables) -> &'a Tables {
         &self.vectors
+    }
+
+    fn layers(&mut self, parameters: &Tables) -> Vec<Tables> {
+        let mut layers = vec![parameters.clone()];
+        for layer in 0..self.layers as usize {
+            layers.push(self.graph.once(&layers[layer]));
+        }
+        layers
+    }
+
+    /// `G(0) + A (G(1) + A (G(2) + ...))`
+    fn layers_backward(&mut self, mut gradients: Vec<Tables>) -> Tables {
+        let mut sum = gradients.pop().expect("the parameters are a layer");
+        while let Some(layer) = gradients.pop() {
+            sum = self.graph.once(&sum);
+            let pairs = [(&mut sum.users, layer.users), (&mut sum.items, layer.items)];
+            pairs.into_iter().for_each(|(sum, layer)| sum.values.iter_mut().zip(layer.values).for_each(|(sum, value)| *sum += value));
+        }
+        sum
     }
 
     fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients) {

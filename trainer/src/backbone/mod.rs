@@ -45,6 +45,14 @@ pub(crate) trait Encode: Send + Sync {
     fn vectors<'a>(&'a self, parameters: &'a Tables) -> &'a Tables;
     /// Turns gradients of the vectors into gradients of the parameters, in place.
     fn backward(&mut self, users: &mut RowGradients, items: &mut RowGradients);
+    /// The vectors of each layer, the mean of which are the vectors.
+    fn layers(&mut self, parameters: &Tables) -> Vec<Tables> {
+        vec![parameters.clone()]
+    }
+    /// Gradients of the parameters from those of the vectors of each layer.
+    fn layers_backward(&mut self, mut gradients: Vec<Tables>) -> Tables {
+        gradients.pop().expect("the parameters are a layer")
+    }
     /// Whether each vector is its own row of the parameters, so that some can be had without the others.
     fn is_identity(&self) -> bool {
         false

@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn log_probabilities_are_those_of_the_sampler() {
         let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (1, 0), (1, 2), (2, 0), (2, 3)].into_iter());
-        let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75 });
+        let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75, logarithm: false });
         let prepared = || sampler::Prepared::new(&sampler, &train, 4).unwrap();
         let batches = Batches {
             seed: 1,

@@ -23,6 +23,7 @@ impl Learner<'_> {
             Path::Few(few) => self.few_epoch(epoch, &batches, few),
             Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
+            Path::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
         };
         self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
         let mean = total? / batches.len() as f64;

@@ -38,9 +38,11 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let sizes =
         |dim: u32| Sizes { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, dim: u64::from(dim) };
     let by_row = matches!(trial.backbone, Backbone::Mf(_));
+    let layers = if let Backbone::LightGcn(gcn) = &trial.backbone { 1 + u64::from(gcn.layers) } else { 1 };
     let step = |sizes: Sizes, learning: &Learning| {
         let shape = Shape::new(learning, (manifest.users, manifest.items, manifest.train), by_row);
         let rows = match (shape.few_items, shape.many_items()) {
+            _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
             (true, _) => few(sizes, learning),
             (_, true) => many(sizes, learning),
             _ => whole(sizes, learning),
@@ -100,6 +102,12 @@ fn few(sizes: Sizes, learning: &Learning) -> u64 {
 fn many(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT)
+}
+
+/// Where negatives are mixed: the vectors of all layers, their gradients and one table between two layers; of the batch its draws.
+fn mixed(sizes: Sizes, learning: &Learning, layers: u64) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    (2 * layers + 2) * sizes.table() + batch * (scores * ID + sizes.dim * FLOAT)
 }
 
 /// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of

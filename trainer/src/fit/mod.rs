@@ -18,6 +18,7 @@ mod formula;
 mod learner;
 mod many;
 mod memory;
+mod mixed;
 mod narrowed;
 mod outcome;
 mod own;

@@ -1,6 +1,6 @@
 //! Which way a training scores, chosen by its shape alone.
 
-use super::{beside::Beside, few::FewRows, many::ManyRows};
+use super::{beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
 use crate::{
     Learning, Loss,
     gradient::RowGradients,
@@ -20,6 +20,8 @@ pub(super) struct Shape {
     sampled: bool,
     /// Whether the sampler leaves some of its candidates aside.
     narrows: bool,
+    /// Whether the sampler mixes vectors.
+    mixes: bool,
 }
 
 impl Shape {
@@ -28,13 +30,13 @@ impl Shape {
     pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
-        let few = |touches: usize, rows: usize| by_row && touches * FEW <= rows;
+        let few = |touches: usize, rows: usize| by_row && !learning.sampler.needs_tables() && touches * FEW <= rows;
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
-        let few = |touches: usize, rows: usize| !learning.sampler.is_live() && few(touches, rows); // those need whole tables
         let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
         let narrows = learning.candidates() > learning.negatives();
-        Self { narrows, few_users: sampled && few(batch, users), few_items, by_row, sampled }
+        let mixes = learning.sampler.mixes();
+        Self { narrows, mixes, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
     }
 
     /// Whether a step draws from an item table most of whose rows it touches, and whose vectors are its rows.
@@ -51,6 +53,8 @@ pub(super) enum Path {
     Many(Box<ManyRows>),
     /// Gradients of whole tables, users and items.
     Whole(Box<Whole>),
+    /// Negatives that are made of the vectors of all layers.
+    Mixed(Box<Mixed>),
 }
 
 pub(super) struct Whole {
@@ -66,6 +70,9 @@ impl Path {
         let dim = parameters.users.dim;
         if shape.few_items {
             return Self::Few(Box::new(FewRows::new(Few::new(dim, loss.similarity()))));
+        }
+        if shape.mixes {
+            return Self::Mixed(Box::default());
         }
         if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim, shape.narrows)));

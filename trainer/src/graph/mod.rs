@@ -77,6 +77,19 @@ impl Graph {
         }
     }
 
+    /// A X: the tables one layer on.
+    pub(crate) fn once(&mut self, tables: &Tables) -> Tables {
+        let mut out = Tables::zeros(tables.users.rows, tables.items.rows, tables.users.dim);
+        let layers = std::mem::replace(&mut self.layers, 1);
+        self.forward(tables, [None, None], &mut out);
+        self.layers = layers;
+        // One layer has the mean of X and A X.
+        for (out, table) in [(&mut out.users, &tables.users), (&mut out.items, &tables.items)] {
+            out.values.par_iter_mut().zip(&table.values).for_each(|(out, value)| *out = 2.0 * *out - value);
+        }
+        out
+    }
+
     fn forward_strip<const V: usize>(
         &mut self,
         columns: Range<usize>,

@@ -68,6 +68,19 @@ proptest! {
     }
 
     #[test]
+    fn layers_one_by_one_have_the_same_mean((train, tables, _, layers) in cases()) {
+        let mut graph = Graph::new(&train, ITEMS, layers);
+        let (mut layer, mut total) = (tables.clone(), vec![0.0; (USERS + ITEMS) * tables.users.dim]);
+        for at in 0..=layers {
+            layer = if at == 0 { layer } else { graph.once(&layer) };
+            total.iter_mut().zip(layer.users.values.iter().chain(&layer.items.values)).for_each(|(total, value)| *total += f64::from(*value));
+        }
+        for (total, expected) in total.iter().zip(expected(&train, &tables, layers)) {
+            prop_assert!((total / f64::from(layers + 1) - expected).abs() < 1e-5, "{total} {expected}");
+        }
+    }
+
+    #[test]
     fn wanted_rows_are_those_of_the_whole_propagation((train, tables, [users, items], layers) in cases()) {
         let mut graph = Graph::new(&train, ITEMS, layers);
         let (mut all, mut some) = (tables.clone(), tables.clone());

@@ -12,6 +12,8 @@ mod distinct;
 mod error;
 mod in_batch;
 mod live;
+mod mix_gcf;
+mod order;
 mod pool;
 mod popularity;
 mod ppr;
@@ -24,6 +26,7 @@ pub use all::All;
 pub use error::Error;
 pub use in_batch::InBatch;
 pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Kernel, KernelPool, Weights};
+pub use mix_gcf::MixGcf;
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
 pub use ppr::{Form, Ppr, PprPool, Proportional, Temperature};
@@ -66,6 +69,8 @@ pub enum Sampler {
     Kernel(Kernel),
     /// Items that the model resampled for each user (AdaSIR).
     AdaSir(AdaSir),
+    /// Put together from the layers of several candidates and the positive (MixGCF).
+    MixGcf(MixGcf),
 }
 
 impl Sampler {
@@ -84,6 +89,7 @@ impl Sampler {
             Sampler::SoftmaxV(settings) => settings.check(),
             Sampler::Warp(settings) => settings.check(),
             Sampler::AdaSir(settings) => settings.check(),
+            Sampler::MixGcf(settings) => settings.check(),
             Sampler::Aobpr(_) | Sampler::Kernel(_) => Ok(()),
         }
     }
@@ -104,8 +110,8 @@ impl Sampler {
             Sampler::Uniform(Uniform { negatives, replacement }) => {
                 (Pool::Uniform(UniformPool { replacement: *replacement }), Some(*negatives))
             }
-            Sampler::Popularity(Popularity { negatives, exponent }) => {
-                (Pool::Popularity(PopularityPool { exponent: *exponent }), Some(*negatives))
+            Sampler::Popularity(Popularity { negatives, exponent, logarithm }) => {
+                (Pool::Popularity(PopularityPool { exponent: *exponent, logarithm: *logarithm }), Some(*negatives))
             }
             Sampler::InBatch(settings) => (Pool::InBatch(InBatchPool {}), settings.negatives),
             Sampler::Ppr(settings) => (Pool::Ppr(settings.pool()), Some(settings.negatives)),
@@ -118,6 +124,7 @@ impl Sampler {
             Sampler::Aobpr(settings) => (Pool::Aobpr(AobprPool { scale: settings.scale }), Some(settings.negatives)),
             Sampler::Kernel(settings) => (Pool::Kernel(KernelPool { curvature: settings.curvature }), Some(settings.negatives)),
             Sampler::AdaSir(settings) => (Pool::AdaSir(settings.pool()), Some(settings.negatives)),
+            Sampler::MixGcf(settings) => (settings.pool.clone(), Some(settings.drawn())),
         }
     }
 
@@ -140,15 +147,21 @@ impl Sampler {
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self, batch_size: u32) -> Option<usize> {
         let candidates = self.candidates(batch_size);
-        match self.rule(0) {
-            None => candidates,
-            Some(rule) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
+        match (self, self.rule(0)) {
+            (Sampler::MixGcf(settings), _) => Some(settings.negatives as usize),
+            (_, None) => candidates,
+            (_, Some(rule)) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
         }
     }
 
-    /// Whether its pool looks at the model.
-    pub(crate) fn is_live(&self) -> bool {
-        matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_))
+    /// Whether it looks at vectors, and not only those of what is drawn and scored.
+    pub(crate) fn needs_tables(&self) -> bool {
+        self.mixes() || matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_))
+    }
+
+    /// Whether its negatives are mixed from the vectors of what is drawn.
+    pub(crate) fn mixes(&self) -> bool {
+        matches!(self, Sampler::MixGcf(_))
     }
 
     /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
@@ -167,6 +180,7 @@ impl Sampler {
     /// Why the rows of a batch must be pairs, for samplers that cannot have users with lists of positives.
     pub fn needs_pairs(&self) -> Option<&'static str> {
         match (self.draws().0, self.rule(0)) {
+            _ if self.mixes() => Some("it mixes negatives with one positive"),
             (Pool::InBatch(_), _) => Some("in-batch negatives are the positives of pairs"),
             (_, Some(rule)) if rule.needs_positive() => Some("its rule looks at the score of one positive"),
             _ => None,
@@ -177,7 +191,7 @@ impl Sampler {
     pub fn rule(&self, items: usize) -> Option<Rule> {
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => None,
-            Sampler::Aobpr(_) | Sampler::Kernel(_) => None,
+            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::MixGcf(_) => None,
             Sampler::AdaSir(settings) => settings.rule(),
             Sampler::Dns(_) => Some(Rule::Dns),
             Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),

@@ -43,6 +43,9 @@ pub struct PopularityPool {
     /// Power of the train counts.
     #[serde(default = "super::popularity::one")]
     pub exponent: f64,
+    /// Whether `log(1 + count)` stands in the place of the count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logarithm: bool,
 }
 
 /// `in-batch` as a pool.

@@ -3,8 +3,9 @@
 //! ```text
 //! q_j = c_j^a / sum_k c_k^a   over the items k not in P_u
 //! ```
-//! `a` is 1 unless given; word2vec's is 0.75. Releases draw the user's positives too, or weigh by `log(1 + c)`; here positives are left out
-//! and `q` is renormalised. Items that no user has in train are never drawn, whatever the exponent.
+//! `a` is 1 unless given; word2vec's is 0.75. With `logarithm` the place of c is taken by `log(1 + c)`, as in the releases of PRIS and
+//! AdaSIR. Releases draw the user's positives too; here positives are left out and `q` is renormalised. Items that no user has in train
+//! are never drawn, whatever the exponent.
 
 use super::{Stream, alias::Alias, complement::Complement, cumulative::Cumulative};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ pub struct Popularity {
     /// Power of the train counts.
     #[serde(default = "one")]
     pub exponent: f64,
+    /// Whether `log(1 + count)` stands in the place of the count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logarithm: bool,
 }
 
 pub(super) fn one() -> f64 {
@@ -43,8 +47,9 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    pub(super) fn new(counts: &[u32], exponent: f64) -> Self {
-        let weights: Vec<f64> = counts.iter().map(|&count| if count == 0 { 0.0 } else { f64::from(count).powf(exponent) }).collect();
+    pub(super) fn new(counts: &[u32], exponent: f64, logarithm: bool) -> Self {
+        let base = |count: u32| if logarithm { f64::from(count).ln_1p() } else { f64::from(count) };
+        let weights: Vec<f64> = counts.iter().map(|&count| if count == 0 { 0.0 } else { base(count).powf(exponent) }).collect();
         Self { total: weights.iter().sum(), alias: Alias::new(&weights), weights }
     }
 

@@ -30,7 +30,7 @@ impl Proposal {
             Pool::All(_) => (Proposal::All, items),
             Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
             Pool::Popularity(settings) => {
-                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent);
+                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent, settings.logarithm);
                 let drawable = proposal.drawable();
                 (Proposal::Popularity(proposal), drawable)
             }
@@ -127,9 +127,9 @@ impl<'a> Prepared<'a> {
 
     /// Draws the candidates of one row: `ids [N]`, and the log-probability of each draw, `[N]`, when asked for.
     ///
-    /// The numbers depend on the stream and the row alone, and for pools that look at the model on the last
-    /// [refresh](Self::is_due), before which they cannot draw. The pool `all` draws nothing and leaves both as they are. In-batch looks at the
-    /// row and not at the stream; the row's own positive in the place of a candidate stands for no item.
+    /// The numbers depend on the stream and the row alone, and for pools that look at the model on the last [refresh](Self::is_due), before
+    /// which they cannot draw. The pool `all` draws nothing and leaves both as they are. In-batch looks at the row and not at the stream;
+    /// the row's own positive in the place of a candidate stands for no item.
     pub fn draw(&self, rng: &mut Stream, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
         let complement = self.complement(row.user);
         match &self.proposal {

@@ -15,7 +15,7 @@ fn uniform(negatives: u32, replacement: bool) -> Sampler {
 }
 
 fn popularity(negatives: u32, exponent: f64) -> Sampler {
-    Sampler::Popularity(Popularity { negatives, exponent })
+    Sampler::Popularity(Popularity { negatives, exponent, logarithm: false })
 }
 
 /// Each item as often as `counts` says: user 0 has `own`, every other user one item.
@@ -109,17 +109,19 @@ fn every_set_of_distinct_draws_is_equally_likely() {
 #[test]
 fn popularity_draws_are_the_worked_probabilities() {
     let worked = [
-        (1.0, [0.66666667, 0.26666667, 0.06666667, 0.0]),
-        (0.75, [0.59495432, 0.29924618, 0.1057995, 0.0]),
-        (0.5, [0.51316702, 0.32455532, 0.16227766, 0.0]),
+        (1.0, false, [0.66666667, 0.26666667, 0.06666667, 0.0]),
+        (0.75, false, [0.59495432, 0.29924618, 0.1057995, 0.0]),
+        (0.5, false, [0.51316702, 0.32455532, 0.16227766, 0.0]),
+        (1.0, true, [0.51013834, 0.3423986, 0.14746305, 0.0]),
     ];
     let train = interactions(&[10, 4, 1, 0], &[]);
-    for (exponent, expected) in worked {
-        let proposal = super::popularity::Proposal::new(&train.item_counts(4), exponent);
+    for (exponent, logarithm, expected) in worked {
+        let proposal = super::popularity::Proposal::new(&train.item_counts(4), exponent, logarithm);
         for (found, expected) in proposal.probabilities().iter().zip(expected) {
             assert!((found - expected).abs() < 6e-9, "{found} {expected}");
         }
-        let prepared = Prepared::new(&popularity(50, exponent), &train, 4).unwrap();
+        let sampler = Sampler::Popularity(Popularity { negatives: 50, exponent, logarithm });
+        let prepared = Prepared::new(&sampler, &train, 4).unwrap();
         assert_drawn_from(&frequencies(&prepared, 0, 4000, 50), &expected, 1.0);
     }
 }

@@ -10,7 +10,8 @@
 //! The pool follows the softmax of the scores, the nearer the more are proposed, at the price of uniform draws. The weights `v` are those
 //! of the run that the release calls AdaSIR (`stored`); without the stored weights they are `scores`; `none` leaves the loss as it is.
 //! The release takes the user's train items too, and tells an empty pool by the sum of its ids. Its weights of positives by an estimated
-//! rank are not built. Chen et al., WWW 2022, doi:10.1145/3485447.3512075, whose K, R and S are 5, 200 and 50.
+//! rank are not built. AdaSIR(P) proposes by popularity with the `logarithm`. Chen et al., WWW 2022,
+//! doi:10.1145/3485447.3512075, whose K, R and S are 5, 200 and 50.
 
 use super::lift;
 use crate::{
@@ -276,7 +277,7 @@ mod tests {
     /// Of two proposals: one item twice, or both, of which one is taken by its weight exp(s) / q.
     #[test]
     fn pools_have_the_exact_law_of_two_proposals() {
-        let popularity = Pool::Popularity(PopularityPool { exponent: 1.0 });
+        let popularity = Pool::Popularity(PopularityPool { exponent: 1.0, logarithm: false });
         for (base, q) in [(Pool::default(), [0.5, 0.5f64]), (popularity, [0.75, 0.25])] {
             let train = train();
             let mut prepared = Prepared::new(&sampler(&pool(1, 2, base), 1), &train, 3).unwrap();

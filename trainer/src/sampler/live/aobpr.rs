@@ -7,19 +7,22 @@
 //! ```
 //! The rank by one factor stands for the rank by the score, which would cost a look at all items. Items of the user are drawn again. The
 //! lists are sorted every `n ln n` draws, which makes sorting cost less than drawing; here this is a number of whole steps from the start
-//! of each epoch, and `p_u` too is the one of that time. The setting is `lambda / n`. For cosines the factors are those of the unit vectors; the distance has its norms as two
-//! more. Rendle and Freudenthaler, WSDM 2014, doi:10.1145/2556195.2556248.
+//! of each epoch, and `p_u` too is the one of that time. The setting is `lambda / n`. For cosines the factors are those of the unit
+//! vectors, for the distance the norms are two more. Rendle and Freudenthaler, WSDM 2014, doi:10.1145/2556195.2556248.
 
 use super::lift;
 use crate::{
-    loss::check_above_zero,
-    sampler::{Stream, complement::Complement, cumulative::Cumulative},
+    sampler::{
+        Stream,
+        complement::Complement,
+        cumulative::Cumulative,
+        order::{key, place},
+    },
     scoring::Vectors,
 };
 use evaluator::Matrix;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 
 /// `aobpr` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +44,10 @@ pub struct AobprPool {
 
 impl AobprPool {
     pub(in crate::sampler) fn check(&self) -> Result<(), String> {
-        check_above_zero("scale", self.scale)
+        match self.scale {
+            scale if (1e-6..=1e6).contains(&scale) => Ok(()),
+            scale => Err(format!("scale is {scale}: expected a number from 1e-6 to 1e6")),
+        }
     }
 }
 
@@ -94,10 +100,13 @@ impl Lists {
         self.order.resize(items.dim * count, 0);
         self.deviations.resize(items.dim, 0.0);
         let lists = self.order.par_chunks_exact_mut(count).zip(&mut self.deviations).enumerate();
-        lists.for_each(|(factor, (list, deviation))| {
-            list.iter_mut().zip(0..).for_each(|(entry, item)| *entry = item);
-            list.sort_unstable_by(|&one, &other| order(items, one, other, factor));
-            *deviation = standard_deviation(list.iter().map(|&item| f64::from(value(items, item, factor))));
+        lists.for_each_init(Vec::new, |keys, (factor, (list, deviation))| {
+            let column = items.values[factor..].iter().step_by(items.dim);
+            *deviation = standard_deviation(column.clone().map(|&value| f64::from(value)));
+            keys.clear();
+            keys.extend(column.zip(0..).map(|(&value, item)| key(value, item)));
+            keys.sort_unstable_by(|one, other| other.cmp(one));
+            list.iter_mut().zip(keys).for_each(|(entry, key)| *entry = place(*key));
         });
     }
 
@@ -156,7 +165,8 @@ impl Lists {
     fn log_weight(&self, query: &Query, item: u32) -> f64 {
         let exponent = |(factor, probability): (usize, &f64)| {
             let list = &self.order[factor * self.items.rows..][..self.items.rows];
-            let above = list.partition_point(|&other| order(&self.items, other, item, factor).is_lt());
+            let key = |item: u32| key(self.items.row(item as usize)[factor], item);
+            let above = list.partition_point(|&other| key(other) > key(item));
             let below = if query.signs[factor] { above } else { list.len() - 1 - above };
             probability.ln() - below as f64 / self.lambda()
         };
@@ -179,15 +189,6 @@ impl Lists {
         }
         (weights, nearest as f64)
     }
-}
-
-fn value(items: &Matrix, item: u32, factor: usize) -> f32 {
-    items.values[item as usize * items.dim + factor]
-}
-
-/// The order of a factor's list: from the highest value down, and by id.
-fn order(items: &Matrix, one: u32, other: u32, factor: usize) -> Ordering {
-    value(items, other, factor).total_cmp(&value(items, one, factor)).then(one.cmp(&other))
 }
 
 fn standard_deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {

@@ -16,7 +16,7 @@ impl Base {
     /// Of the items' train counts.
     pub(super) fn new(form: Form, counts: &[u32]) -> Self {
         match form {
-            Form::Proportional(settings) => Self::Popularity(popularity::Proposal::new(counts, settings.exponent)),
+            Form::Proportional(settings) => Self::Popularity(popularity::Proposal::new(counts, settings.exponent, false)),
             Form::Temperature(_) => Self::Uniform,
         }
     }

@@ -5,7 +5,7 @@
 //! loss = sum_j w_j l(s_ui, s_uj)
 //! ```
 //! The positive's score cancels. PRIS(U) has a uniform pool and is `softmax` at the temperature 1; PRIS(P) has one by popularity, where the
-//! release also offers the weight `log(1 + c)`. Unlike the sampled softmax loss this weighs pairs, and is no logarithm of a sum.
+//! release takes the `logarithm`. Unlike the sampled softmax loss this weighs pairs, and is no logarithm of a sum.
 //! Lian et al., WWW 2020, doi:10.1145/3366423.3380187.
 
 use super::{Choice, weights};

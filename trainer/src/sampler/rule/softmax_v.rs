@@ -8,9 +8,9 @@
 //! `rho` is the divergence of `p` from uniform weights, to second order: sampling stays as hard as it is while the model learns. Near 0 the
 //! weights are uniform; from the logarithm of N on they are [`Dns`](super::Dns)'s. Where all losses are equal the weights are uniform.
 //!
-//! The exponent is the loss, as in the release; the paper's Eq. 3 has scores. The paper's variance is that of the candidates (`population`);
-//! the release divides by N - 1 (`sample`) and takes `log q` from the exponents (`corrected`), which is the same for uniform pools.
-//! Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Algorithm 2; its values are N 200 or 500, and rho from 0.01 to 100.
+//! The exponent is the loss, as in the release; the paper's Eq. 3 has scores. The paper's variance is that of the candidates
+//! (`population`); the release divides by N - 1 (`sample`) and takes `log q` from the exponents (`corrected`), which is the same for
+//! uniform pools. Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Algorithm 2; its values are N 200 or 500, and rho from 0.01 to 100.
 
 use super::{Choice, is_item, weights};
 use crate::{

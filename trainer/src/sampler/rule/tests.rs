@@ -118,7 +118,7 @@ proptest! {
             for (row, scores) in rows.iter().enumerate() {
                 rule.choose(&mut Stream::new(7, Purpose::Choices, 1, 0, row as u32), 0.3, scores, None, &mut reused);
                 let fresh = choose_as(row as u32, &rule, 0.3, scores, None);
-                prop_assert_eq!((&reused.places, &reused.weights, reused.rank), (&fresh.places, &fresh.weights, fresh.rank), "{:?}", sampler);
+                prop_assert_eq!((&reused.places, &reused.weights, reused.rank), (&fresh.places, &fresh.weights, fresh.rank));
             }
         }
     }

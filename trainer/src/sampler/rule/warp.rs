@@ -3,11 +3,11 @@
 //! ```text
 //! N = the first place with s_uj > s_ui - margin          rank = floor((n - 1) / N)
 //! ```
-//! for n items. Candidates are independent and uniform over the possible negatives, which the estimate needs: with v violators of Y possible
-//! negatives one is found within T candidates with probability `1 - (1 - v / Y)^T`. Where none is found the rank is 0 and the weight 0:
-//! the paper goes on drawing, up to n - 1 times, and then leaves the pair alone too. The estimate is too high for few violators, as
-//! `E[1 / N] > 1 / E[N]`. All candidates are scored at once and not one by one: what is saved by stopping early is less than what it costs.
-//! LightFM draws 10 and takes the user's own items as trials, which are never drawn here. Weston et al., IJCAI 2011; the loss of the
+//! for n items. Candidates are independent and uniform over the possible negatives, which the estimate needs: with v violators of Y
+//! possible negatives one is found within T candidates with probability `1 - (1 - v / Y)^T`. Where none is found the rank is 0 and the
+//! weight 0: the paper goes on drawing, up to n - 1 times, and then leaves the pair alone too. The estimate is too high for few violators,
+//! as `E[1 / N] > 1 / E[N]`. All candidates are scored at once and not one by one: what is saved by stopping early is less than what it
+//! costs. LightFM draws 10 and takes the user's own items as trials, which are never drawn here. Weston et al., IJCAI 2011; the loss of the
 //! rank is the loss `warp`'s, which has to have the same margin.
 
 use super::{Choice, is_item};

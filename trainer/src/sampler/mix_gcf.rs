@@ -1,0 +1,55 @@
+//! MixGCF: negatives that are put together from the layers of several candidates, each mixed with the positive.
+//!
+//! ```text
+//! for each layer l:  c_l = argmax_c e_u . m_c^l   of M candidates,   m_c^l = a_l e_i^l + (1 - a_l) e_c^l,   a_l uniform in [0, 1)
+//! negative = mean_l m_(c_l)^l        s_uj = e_u . negative,   e_u = mean_l e_u^l
+//! ```
+//! `a_l` is shared by the candidates, as in the release, so that `c_l` is the candidate whose layer scores highest. For several negatives
+//! of a pair this is done with as many pools. The choice has no gradient; the scores have one to the user, to the positive and to the
+//! chosen, each by its layer. Matrix factorisation has one layer. The release has M 64 and one negative; its loss is `bpr`, for several
+//! negatives `cce`. Vectors are mixed, so that scores must be dot products. Huang et al., KDD 2021, doi:10.1145/3447548.3467408.
+
+use super::Pool;
+use serde::{Deserialize, Serialize};
+
+/// `mix-gcf` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixGcf {
+    /// M: items that are drawn for each negative.
+    #[serde(default = "sixty_four")]
+    pub candidates: u32,
+    /// Negatives for each positive.
+    #[serde(default = "one")]
+    pub negatives: u32,
+    /// Where candidates come from.
+    #[serde(default)]
+    pub pool: Pool,
+}
+
+fn sixty_four() -> u32 {
+    64
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl MixGcf {
+    /// Items that are drawn for each positive.
+    pub(super) fn drawn(&self) -> u32 {
+        self.candidates.saturating_mul(self.negatives)
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (key, value) in [("candidates", self.candidates), ("negatives", self.negatives)] {
+            if value == 0 {
+                return Err(format!("{key} is 0: expected at least 1"));
+            }
+        }
+        match self.pool {
+            Pool::All(_) | Pool::InBatch(_) => Err("pool: expected one that draws items for each pair by itself".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
