@@ -85,7 +85,7 @@ fn restart() -> f64 {
 
 /// On graphs of a million interactions about as coarse as what the default number of neighbours leaves out.
 fn accuracy() -> f64 {
-    5e-7
+    1e-6
 }
 
 fn neighbours() -> u32 {
