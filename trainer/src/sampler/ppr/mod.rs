@@ -174,7 +174,8 @@ impl Proposal {
             let bits = rng.bits();
             *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
         }
-        self.base.fill(complement, rng, ids.iter_mut().filter(|id| **id == OTHER));
+        let draws = (ids.len() as f64 * (1.0 - row.share())) as usize;
+        self.base.fill(complement, rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
         if let Some(log_probabilities) = log_probabilities {
             self.log_probabilities(user, complement, ids, log_probabilities);
         }

@@ -222,7 +222,7 @@ fn graphs() -> impl Strategy<Value = Interactions> {
 }
 
 fn forms() -> impl Strategy<Value = Form> {
-    prop_oneof![(0.5f64..3.0).prop_map(proportional), (1e-3f64..2.0).prop_map(temperature)]
+    prop_oneof![(0.7f64..3.0).prop_map(proportional), (1e-3f64..2.0).prop_map(temperature)]
 }
 
 proptest! {
