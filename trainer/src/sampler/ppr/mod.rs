@@ -125,13 +125,14 @@ impl PprPool {
         }
     }
 
-    /// Most bytes of what is prepared and of preparing it on so many threads.
+    /// Most bytes of what is prepared, and of preparing it on so many threads or of its file, whichever is more.
     pub(super) fn memory(&self, users: usize, items: usize, interactions: usize, threads: usize) -> usize {
         let each = items.min(self.neighbours as usize);
+        let kept = laws::most_bytes(users, each, interactions);
         let graph = interactions * 4 + (users + items) * 16 + items * 8;
         let space = threads * 8 * (users + 2 * items);
         let block = BLOCK.min(users) * each * 16;
-        laws::most_bytes(users, each, interactions) + Base::most_bytes(items) + graph + space + block
+        kept + Base::most_bytes(items) + kept.max(graph + space + block)
     }
 }
 
