@@ -73,3 +73,12 @@ fn rule(bencher: Bencher, text: &str) {
         choice.weights.first().copied()
     });
 }
+
+/// Users per second of preparing PageRank at the size of Yelp2018, by all threads.
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn ppr_prepared(bencher: Bencher) {
+    let (users, items) = (31_668, 38_048);
+    let train = interactions(users, items, 40, 1);
+    let sampler = sampler(r#"{"ppr": {"negatives": 1}}"#);
+    bencher.counter(ItemsCount::new(users)).bench(|| Prepared::new(&sampler, &train, items).expect("every user lacks items"));
+}

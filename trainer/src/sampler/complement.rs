@@ -47,63 +47,96 @@ impl<'a> Complement<'a> {
         self.positives.binary_search(&item).is_err()
     }
 
-    /// A test of membership that is quick for the many draws of one row.
-    pub(super) fn filter(self) -> Filter<'a> {
-        let mut marks = [0; WORDS];
-        for &item in self.positives {
-            let (word, bit) = place(item);
-            marks[word] |= bit;
+    /// The quickest test of membership for so many draws of one row.
+    pub(super) fn test(self, draws: usize) -> Test<'a> {
+        match draws {
+            0..FEW => Test::Search(self),
+            FEW..MANY => Test::Filter(Filter::new(self)),
+            MANY.. => Test::WideFilter(Filter::new(self)),
         }
-        Filter { marks, complement: self }
     }
 }
 
-/// 4 KiB: catalogues up to 32,768 items have a bit for each item.
-const WORDS: usize = 512;
+/// Draws from which on a filter is worth its making: of 1 KiB, and of 4 KiB with fewer classes of several items.
+const FEW: usize = 12;
+const MANY: usize = 256;
 
-/// A bit for each class of items that are equal modulo 32,768, set where the class has a positive.
-pub(super) struct Filter<'a> {
+/// Tests of membership that differ in speed alone.
+#[expect(clippy::large_enum_variant, reason = "one for each row, on the stack: a box would cost more than the row's draws")]
+pub(super) enum Test<'a> {
+    Search(Complement<'a>),
+    Filter(Filter<'a, 128>),
+    WideFilter(Filter<'a, 512>),
+}
+
+/// Runs an expression with the test by its own type, so that no draw asks which one it is.
+macro_rules! with_test {
+    ($test:expr, $name:ident => $body:expr) => {
+        match $test {
+            $crate::sampler::complement::Test::Search($name) => $body,
+            $crate::sampler::complement::Test::Filter($name) => $body,
+            $crate::sampler::complement::Test::WideFilter($name) => $body,
+        }
+    };
+}
+pub(super) use with_test;
+
+/// A bit for each class of items that are equal modulo 64 times the words, set where the class has a positive.
+pub(super) struct Filter<'a, const WORDS: usize> {
     marks: [u64; WORDS],
     complement: Complement<'a>,
 }
 
-impl Filter<'_> {
+impl<'a, const WORDS: usize> Filter<'a, WORDS> {
+    fn new(complement: Complement<'a>) -> Self {
+        let mut marks = [0; WORDS];
+        for &item in complement.positives {
+            marks[Self::word(item)] |= bit(item);
+        }
+        Self { marks, complement }
+    }
+
+    fn word(item: u32) -> usize {
+        (item / 64) as usize % WORDS
+    }
+
     /// Whether the item is in the complement.
     #[inline]
     pub(super) fn contains(&self, item: u32) -> bool {
-        let (word, bit) = place(item);
-        self.marks[word] & bit == 0 || self.complement.contains(item)
+        self.marks[Self::word(item)] & bit(item) == 0 || self.complement.contains(item)
     }
 }
 
 #[inline]
-fn place(item: u32) -> (usize, u64) {
-    ((item / 64) as usize % WORDS, 1 << (item % 64))
+fn bit(item: u32) -> u64 {
+    1 << (item % 64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     proptest! {
         #[test]
         fn ranks_and_membership_are_those_of_the_set(positives in prop::collection::btree_set(0u32..90, 0..80)) {
             let sorted: Vec<u32> = positives.iter().copied().collect();
             let complement = Complement::new(&sorted, 90);
-            let filter = complement.filter();
             let expected: Vec<u32> = (0..90).filter(|item| !positives.contains(item)).collect();
             let ranked: Vec<u32> = (0..complement.len()).map(|rank| complement.nth(rank)).collect();
             prop_assert_eq!(&ranked, &expected);
-            let members: BTreeSet<u32> = (0..90).filter(|&item| filter.contains(item)).collect();
-            prop_assert_eq!(members, expected.into_iter().collect());
+            for draws in [1, FEW, MANY] {
+                let members: Vec<u32> = with_test!(complement.test(draws), test => (0..90).filter(|&item| test.contains(item)).collect());
+                prop_assert_eq!(&members, &expected);
+            }
         }
     }
 
     #[test]
     fn items_of_one_class_are_told_apart() {
-        let filter = Complement::new(&[5], 100_000).filter();
+        let filter = Filter::<512>::new(Complement::new(&[5], 100_000));
         assert!(!filter.contains(5) && filter.contains(5 + 32_768));
+        let filter = Filter::<128>::new(Complement::new(&[5], 100_000));
+        assert!(!filter.contains(5) && filter.contains(5 + 8_192));
     }
 }

@@ -7,7 +7,12 @@
 //! AdaSIR. Releases draw the user's positives too; here positives are left out and `q` is renormalised. Items that no user has in train
 //! are never drawn, whatever the exponent.
 
-use super::{Stream, alias::Alias, complement::Complement, cumulative::Cumulative};
+use super::{
+    Stream,
+    alias::Alias,
+    complement::{Complement, with_test},
+    cumulative::Cumulative,
+};
 use serde::{Deserialize, Serialize};
 
 /// `popularity` in a sweep file.
@@ -66,22 +71,23 @@ impl Proposal {
 
     /// Draws `ids [N]` and the log-probability of each.
     pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        self.fill(complement, rng, ids.iter_mut());
+        self.fill(complement, rng, ids.len(), ids.iter_mut());
         if let Some(log_probabilities) = log_probabilities {
             self.log_probabilities(complement, ids, log_probabilities);
         }
     }
 
-    /// Draws some ids.
-    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, ids: impl Iterator<Item = &'i mut u32>) {
-        let filter = complement.filter();
+    /// Draws some ids, about as many as `draws`.
+    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         let mut exact = None;
-        for id in ids {
-            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| filter.contains(item));
-            *id = tried.unwrap_or_else(|| {
-                exact.get_or_insert_with(|| Cumulative::of_complement(self.weights.clone(), complement)).draw(rng) as u32
-            });
-        }
+        let mut exactly = |rng: &mut Stream| {
+            let exact = exact.get_or_insert_with(|| Cumulative::of_complement(self.weights.clone(), complement));
+            exact.draw(rng) as u32
+        };
+        with_test!(complement.test(draws), test => ids.for_each(|id| {
+            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| test.contains(item));
+            *id = tried.unwrap_or_else(|| exactly(rng));
+        }));
     }
 
     /// The log-probabilities of some items.

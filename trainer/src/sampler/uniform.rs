@@ -7,7 +7,11 @@
 //! off; the bounds of "Theoretical Understanding of Recommender Losses under Negative Sampling" need them distinct. Some releases take
 //! `rand() % n`, which is biased; these draws are exact.
 
-use super::{Stream, complement::Complement, distinct::distinct};
+use super::{
+    Stream,
+    complement::{Complement, with_test},
+    distinct::distinct,
+};
 use serde::{Deserialize, Serialize};
 
 /// `uniform` in a sweep file.
@@ -25,32 +29,25 @@ pub(super) fn with_replacement() -> bool {
     true
 }
 
-/// Draws from this many on are worth a [`Filter`](super::complement::Filter).
-const FILTERED: usize = 64;
-
 /// Draws `ids [N]` and the log-probability of each.
 pub(super) fn draw(complement: Complement, replacement: bool, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
     if !replacement {
         distinct(rng, ids.len(), complement.len(), |at, rank| ids[at] = complement.nth(rank));
-    } else if complement.len() < complement.items() / 2 {
-        ids.fill_with(|| complement.nth(rng.below(complement.len())));
-    } else if ids.len() < FILTERED {
-        ids.fill_with(|| draw_until(rng, complement.items(), |item| complement.contains(item)));
     } else {
-        let filter = complement.filter();
-        ids.fill_with(|| draw_until(rng, complement.items(), |item| filter.contains(item)));
+        fill(complement, rng, ids.len(), ids.iter_mut());
     }
     if let Some(log_probabilities) = log_probabilities {
         log_probabilities.fill(log_probability(complement));
     }
 }
 
-/// Draws one item, where there are too few to draw for a filter.
-pub(super) fn one(complement: Complement, rng: &mut Stream) -> u32 {
+/// Draws some ids, about as many as `draws`, with replacement.
+pub(super) fn fill<'i>(complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
     if complement.len() < complement.items() / 2 {
-        complement.nth(rng.below(complement.len()))
+        ids.for_each(|id| *id = complement.nth(rng.below(complement.len())));
     } else {
-        draw_until(rng, complement.items(), |item| complement.contains(item))
+        let items = complement.items();
+        with_test!(complement.test(draws), test => ids.for_each(|id| *id = draw_until(rng, items, |item| test.contains(item))));
     }
 }
 

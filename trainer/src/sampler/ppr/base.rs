@@ -36,11 +36,11 @@ impl Base {
         }
     }
 
-    /// Draws ids that are negatives.
-    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, ids: impl Iterator<Item = &'i mut u32>) {
+    /// Draws ids that are negatives, about as many as `draws`.
+    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         match self {
-            Base::Uniform => ids.for_each(|id| *id = uniform::one(complement, rng)),
-            Base::Popularity(proposal) => proposal.fill(complement, rng, ids),
+            Base::Uniform => uniform::fill(complement, rng, draws, ids),
+            Base::Popularity(proposal) => proposal.fill(complement, rng, draws, ids),
         }
     }
 

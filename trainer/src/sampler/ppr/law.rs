@@ -9,7 +9,7 @@
 //! proportion to them, and 1 where `W = e^(pi / T)`. The factor `g` gives the other negatives the sum of the weights that they have, so that
 //! cutting moves weight among the items that are not stored, but not between them and the stored ones.
 
-use super::super::complement::Complement;
+use super::super::complement::{Complement, with_test};
 use super::{Base, Form, push::Estimate, row};
 use std::cmp::Ordering;
 
@@ -36,9 +36,10 @@ pub(super) struct Law {
 impl Weigher<'_> {
     pub(super) fn law(&self, complement: Complement, estimate: &Estimate) -> Law {
         let log_background = self.form.log_background(estimate.background);
-        let filter = complement.filter();
-        let reached = (0..).zip(estimate.items).filter(|&(item, &pushed)| pushed > 0.0 && filter.contains(item));
-        let mut weights: Vec<(u32, f64)> = reached.map(|(item, _)| (item, self.log_weight(estimate, item))).collect();
+        let reached = (0..).zip(estimate.items).filter(|(_, pushed)| **pushed > 0.0).map(|(item, _)| item);
+        let mut weights: Vec<(u32, f64)> = with_test!(complement.test(estimate.items.len()), test => {
+            reached.filter(|&item| test.contains(item)).map(|item| (item, self.log_weight(estimate, item))).collect()
+        });
         // Weights are over the largest, so that none is infinite.
         let scale = weights.iter().map(|(_, log_weight)| *log_weight).fold(log_background, f64::max);
         weights.iter_mut().for_each(|(_, weight)| *weight = (*weight - scale).exp());

@@ -85,7 +85,7 @@ fn restart() -> f64 {
 
 /// On graphs of a million interactions about as coarse as what the default number of neighbours leaves out.
 fn accuracy() -> f64 {
-    5e-7
+    1e-6
 }
 
 fn neighbours() -> u32 {
@@ -125,13 +125,14 @@ impl PprPool {
         }
     }
 
-    /// Most bytes of what is prepared and of preparing it on so many threads.
+    /// Most bytes of what is prepared, and of preparing it on so many threads or of its file, whichever is more.
     pub(super) fn memory(&self, users: usize, items: usize, interactions: usize, threads: usize) -> usize {
         let each = items.min(self.neighbours as usize);
+        let kept = laws::most_bytes(users, each, interactions);
         let graph = interactions * 4 + (users + items) * 16 + items * 8;
         let space = threads * 8 * (users + 2 * items);
         let block = BLOCK.min(users) * each * 16;
-        laws::most_bytes(users, each, interactions) + Base::most_bytes(items) + graph + space + block
+        kept + Base::most_bytes(items) + kept.max(graph + space + block)
     }
 }
 
@@ -174,7 +175,8 @@ impl Proposal {
             let bits = rng.bits();
             *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
         }
-        self.base.fill(complement, rng, ids.iter_mut().filter(|id| **id == OTHER));
+        let draws = (ids.len() as f64 * (1.0 - row.share())) as usize;
+        self.base.fill(complement, rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
         if let Some(log_probabilities) = log_probabilities {
             self.log_probabilities(user, complement, ids, log_probabilities);
         }
