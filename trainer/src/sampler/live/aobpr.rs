@@ -7,8 +7,8 @@
 //! ```
 //! The rank by one factor stands for the rank by the score, which would cost a look at all items. Items of the user are drawn again. The
 //! lists are sorted every `n ln n` draws, which makes sorting cost less than drawing; here this is a number of whole steps from the start
-//! of each epoch, and `p_u` too is the one of that time. The setting is `lambda / n`. For cosines the factors are those of the unit vectors; the distance has its norms as two
-//! more. Rendle and Freudenthaler, WSDM 2014, doi:10.1145/2556195.2556248.
+//! of each epoch, and `p_u` too is the one of that time. The setting is `lambda / n`. For cosines the factors are those of the unit
+//! vectors; the distance has its norms as two more. Rendle and Freudenthaler, WSDM 2014, doi:10.1145/2556195.2556248.
 
 use super::lift;
 use crate::{

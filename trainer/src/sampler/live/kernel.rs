@@ -5,9 +5,10 @@
 //! sum_j in node (alpha s_uj^2 + 1) = alpha p^T (sum_j q_j q_j^T) p + count
 //! ```
 //! A draw goes down a binary tree whose nodes hold the sums of their items, and takes each side by what it weighs. Leaves hold some items
-//! each, whose scores are looked at, so that the tree is not larger than a few tables. The square also raises items of very low scores.
-//! The tree and the users are those of the start of the epoch. The release makes the tree once an epoch too, draws a pool for each user
-//! from it at once, and returns the kernel for a probability; here `q` is exact. Items of the user are drawn again. Blanc and Rendle, ICML 2018, arXiv:1712.00527, whose alpha is 100.
+//! each, whose scores are looked at, so that the tree is not larger than a few tables. The square also raises items of very low scores. The
+//! tree and the users are those of the start of the epoch. The release makes the tree once an epoch too, draws a pool for each user from it
+//! at once, and returns the kernel for a probability; here `q` is exact. Items of the user are drawn again. Blanc and Rendle, ICML 2018,
+//! arXiv:1712.00527, whose alpha is 100.
 
 use super::lift;
 use crate::{
