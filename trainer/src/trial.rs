@@ -94,19 +94,8 @@ impl Learning {
         self.optimizer.check()?;
         self.training.check()?;
         self.sampler.check_batch(self.training.batch_size)?;
-        if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
-            return Err(format!("the sampler `all` draws nothing, and {reason}"));
-        }
         self.check_estimated_ranks()?;
-        if self.loss.is_of_the_batch() && !matches!(self.sampler, Sampler::InBatch(_)) {
-            return Err("the loss compares the rows of a batch with each other: it needs the sampler `in-batch`, best with `negatives: 1`"
-                .to_owned());
-        }
-        if let (Some(made_for), Some(drawn)) = (self.loss.negatives(), self.negatives())
-            && made_for != drawn
-        {
-            return Err(format!("the loss is made for {made_for} negatives and the sampler gives {drawn}: make both alike"));
-        }
+        self.check_draws()?;
         self.check_rule()?;
         match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
@@ -126,30 +115,56 @@ impl Learning {
                 "margin is {} of the loss and {} of the sampler: expected the same, as the sampler looks for what the loss penalises",
                 loss.margin, sampler.margin
             )),
-            (loss, sampler) if loss.needs_estimated_ranks() && !matches!(sampler, Sampler::Warp(_)) => {
-                Err("this sampler estimates no rank, and the loss `warp` weighs by one: it needs the sampler `warp`".to_owned())
-            }
+            (loss, sampler) if loss.needs_estimated_ranks() && !matches!(sampler, Sampler::Warp(_)) => Err(format!(
+                "the loss `{}` weighs by a rank, which the sampler `{}` does not estimate: it needs the sampler `warp`",
+                kind(loss),
+                kind(sampler)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the loss can have as many negatives as are drawn, or none drawn at all.
+    fn check_draws(&self) -> Result<(), String> {
+        let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
+        if self.loss.is_of_the_batch() && !matches!(self.sampler, Sampler::InBatch(_)) {
+            return Err(format!(
+                "the loss `{loss}` compares the rows of a batch with each other, which the sampler `{sampler}` does not: it needs the sampler \
+                 `in-batch`, best with `negatives: 1`"
+            ));
+        }
+        if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
+            return Err(match self.sampler {
+                Sampler::All(_) => format!("the sampler `all` draws nothing, and {reason}; take one that draws"),
+                _ => format!("the sampler `{sampler}` draws nothing from the pool `all`, and {reason}; take a pool that draws"),
+            });
+        }
+        match (self.loss.negatives(), self.negatives()) {
+            (Some(made_for), Some(given)) if made_for != given => Err(format!(
+                "the loss `{loss}` is made for {made_for} negatives and the sampler `{sampler}` gives {given}: make both alike"
+            )),
             _ => Ok(()),
         }
     }
 
     /// Whether the loss can have what the sampler's rule and pool give.
     fn check_rule(&self) -> Result<(), String> {
+        let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
         if self.sampler.rule(0).is_some_and(|rule| rule.subset().is_none()) && !self.loss.weighs_negatives() {
-            return Err(
-                "the sampler weighs its candidates, and the loss neither sums over its negatives nor takes their mean, so that they \
-                 have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of its \
-                 candidates"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "the sampler `{sampler}` weighs its candidates, and the loss `{loss}` neither sums over its negatives nor takes their mean, so \
+                 that they have no weights in it: take one of bpr, bce, mse, ccl, uib and the lambda losses, or a sampler that keeps some of \
+                 its candidates, as `softmax` does with `negatives` and `ada-sir` with `weights: none`"
+            ));
         }
         if self.sampler.mixes() {
             self.check_mixed()?;
         }
         match (self.sampler.needs_pairs(), self.loss.list()) {
-            (Some(reason), Some(_)) => {
-                Err(format!("the loss has rows of users with several positives, which the sampler cannot have: {reason}"))
-            }
+            (Some(reason), Some(_)) => Err(format!(
+                "the loss `{loss}` has rows of users with several positives, which the sampler `{sampler}` cannot have, as {reason}: take \
+                 another sampler, or a loss of pairs"
+            )),
             _ => Ok(()),
         }
     }
@@ -159,16 +174,22 @@ impl Learning {
     /// Whether the loss can have negatives that are mixed from vectors, and are no items.
     fn check_mixed(&self) -> Result<(), String> {
         let reason = if self.loss.similarity() != Similarity::Dot {
-            "the layers of a vector add up in dot products alone: give the loss `similarity: dot`"
+            "has other scores than dot products, in which alone the layers of a vector add up: give it `similarity: dot`"
         } else if self.loss.needs_log_probabilities() {
-            "the loss corrects for how items are drawn"
+            "corrects for how items are drawn, as these are not: take another sampler"
         } else if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
-            "the loss looks at more than the scores of each row"
+            "looks at more than the scores of each row: take another sampler"
         } else {
             return Ok(());
         };
-        Err(format!("the sampler `mix-gcf` mixes negatives from vectors, and {reason}"))
+        Err(format!("the sampler `{}` mixes negatives from vectors, and the loss `{}` {reason}", kind(&self.sampler), kind(&self.loss)))
     }
+}
+
+/// What a loss or a sampler is called in a sweep file.
+pub(crate) fn kind(part: &impl Serialize) -> String {
+    let part = serde_json::to_value(part).expect("settings are plain data");
+    part.as_object().and_then(|part| part.keys().next().cloned()).expect("a kind is a key with its settings")
 }
 
 impl Training {

@@ -1,6 +1,7 @@
 //! What every loss and every sampler promises in training: it learns, with the same bits for any number of threads and after any resume.
 #![allow(clippy::unwrap_used)]
 
+mod kinds_page;
 mod support;
 
 use serde::de::DeserializeOwned;

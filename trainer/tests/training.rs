@@ -220,7 +220,7 @@ fn a_network_of_other_negatives_than_are_drawn_is_refused() {
     let text = serde_json::to_string(&trial(MF, r#"{"guided-rec": {"negatives": 20}}"#, UNIFORM, ADAM)).unwrap();
     let trial: Trial = serde_json::from_str(&text.replace(r#""guided-rec":{"negatives":20"#, r#""guided-rec":{"negatives":9"#)).unwrap();
     let error = trial.check().unwrap_err();
-    assert!(error.starts_with("the loss is made for 9 negatives and the sampler gives 20:"), "{error}");
+    assert!(error.starts_with("the loss `guided-rec` is made for 9 negatives and the sampler `uniform` gives 20:"), "{error}");
 }
 
 #[test]

@@ -76,6 +76,14 @@ impl Node {
         here.chain(below).min_by_key(|(at, _)| *at)
     }
 
+    /// The `kind` of an entry.
+    pub fn kind(&self) -> Option<&str> {
+        match &self.get("kind")?.value {
+            Value::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// What stands here, in words, for `expected .., found ..`.
     pub fn describe(&self) -> String {
         match &self.value {

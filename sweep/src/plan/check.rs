@@ -119,11 +119,12 @@ fn each_trial(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The value that a trial's complaint names first, or the method's first entry.
+/// The value that a trial's complaint names first, else the entry whose kind it names first, else the method's first entry.
 fn blame<'a>(file: &'a SweepFile, draft: &Draft<'a>, complaint: &str) -> &'a Place {
     let nodes = draft.nodes().into_iter().chain([&file.training.node]);
     let named = nodes.filter_map(|node| node.named_in(complaint)).min_by_key(|(at, _)| *at);
-    named.map_or(&draft.nodes()[0].place, |(_, place)| place)
+    let by_kind = || draft.nodes().into_iter().filter_map(|node| Some((complaint.find(&format!("`{}`", node.kind()?))?, &node.place)));
+    named.or_else(|| by_kind().min_by_key(|(at, _)| *at)).map_or(&draft.nodes()[0].place, |(_, place)| place)
 }
 
 /// Overlapping blocks would train, compare and count the same thing twice.

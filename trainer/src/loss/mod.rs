@@ -20,6 +20,7 @@ mod column;
 #[cfg(test)]
 mod contract;
 mod direct_au;
+mod facts;
 pub mod fused;
 mod gbce;
 pub mod guided_rec;
@@ -63,6 +64,7 @@ pub use ccl::{Ccl, ccl};
 pub use cml::{Cml, cml};
 pub use column::{Column, Learned, Motion, Of, Start};
 pub use direct_au::{DirectAu, direct_au};
+pub use facts::Facts;
 pub use fused::Fused;
 pub use gbce::{Gbce, gbce};
 pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};

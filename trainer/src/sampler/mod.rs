@@ -10,6 +10,7 @@ mod complement;
 mod cumulative;
 mod distinct;
 mod error;
+mod facts;
 mod in_batch;
 mod live;
 mod mix_gcf;
@@ -24,6 +25,7 @@ mod uniform;
 
 pub use all::All;
 pub use error::Error;
+pub use facts::Facts;
 pub use in_batch::InBatch;
 pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Kernel, KernelPool, Weights};
 pub use mix_gcf::MixGcf;
@@ -81,6 +83,10 @@ impl Sampler {
     pub fn check(&self) -> Result<(), String> {
         let (pool, count) = self.draws();
         pool.check(self.count_key(), count)?;
+        if count.is_none() && !matches!(pool, Pool::All(_) | Pool::InBatch(_)) {
+            let (kind, key) = (crate::trial::kind(self), self.count_key());
+            return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
+        }
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => Ok(()),
             Sampler::Dns(_) | Sampler::Pris(_) => Ok(()),

@@ -60,7 +60,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Whether the values make sense, with how many candidates are drawn.
+    /// Whether the values make sense, with how many candidates are drawn where that is given.
     pub(super) fn check(&self, key: &str, count: Option<u32>) -> Result<(), String> {
         match self {
             Pool::All(_) | Pool::Uniform(_) | Pool::InBatch(_) => {}
@@ -71,10 +71,9 @@ impl Pool {
             Pool::AdaSir(settings) => settings.check()?,
         }
         match (self, count) {
-            (Pool::All(_), None) | (Pool::InBatch(_), None) => Ok(()),
+            (_, None) => Ok(()), // Sampler::check says who must give it
             (Pool::All(_), Some(count)) => Err(format!("{key} is {count}, but the pool `all` takes every item: leave `{key}` out")),
             (_, Some(count)) => check_negatives(key, count),
-            (_, None) => Err(format!("pool: how many it draws for each positive is missing: give `{key}`")),
         }
     }
 

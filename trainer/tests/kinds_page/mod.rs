@@ -1,0 +1,211 @@
+//! `docs/kinds.md`: every loss and every sampler, made of the enums, the settings, the heads of the files and the facts beside them.
+
+mod head;
+mod pairs;
+mod settings;
+
+use super::{LOSSES, SAMPLERS};
+use head::Head;
+use pairs::Case;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use settings::{Default, expected, keys};
+use std::fmt::Write;
+use std::path::Path;
+use trainer::loss::{Motion, Of};
+use trainer::{Loss, Sampler};
+
+const INTRODUCTION: &str = "\
+# Losses and samplers
+
+Every `kind` of `losses` and `samplers` in a sweep file. This page is made from the code, and a test holds it against the code:
+`RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page` writes it anew.
+
+In equations `s_ui` is the score of the positive i of user u, `s_uj` that of a negative j, of N. Costs are those of a row beside its
+scores; n is the number of items, m of users, d the length of vectors, P the positives of a list, P_u the user's train items. State is
+checkpointed, and a training that is resumed has the same bits. Values are those that papers print: of paper SL@K (Yang et al., KDD 2025)
+those of matrix factorisation on Health / Electronic / Gowalla / Book; of paper RG (\"Rethinking the NDCG-consistent softmax\") the numbers of negatives. A dash stands for what is not printed.
+";
+
+const SAMPLER_WORDS: &str = "\
+A sampler draws candidates from a **pool**, and a **rule** that looks at their scores keeps some of them or weighs them all; the kinds `all`,
+`uniform`, `popularity`, `in-batch`, `ppr`, `aobpr` and `kernel` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
+such a kind without its `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
+`in-batch` the key `candidates` may be left out and stands for all items, or all other rows of the batch.
+";
+
+const PAIR_WORDS: &str = "\
+✗ is refused, (✗) with some settings. The pools `all` and `in-batch` are refused wherever the samplers of these names are.
+";
+
+/// A kind and the settings of an example of it.
+struct Example<T> {
+    kind: String,
+    settings: Value,
+    read: T,
+}
+
+fn examples<T: DeserializeOwned>(examples: &[(&str, &str)]) -> Vec<Example<T>> {
+    let example = |text: &str| {
+        let whole: Value = serde_json::from_str(&format!("{{{text}}}")).unwrap();
+        let (kind, settings) = whole.as_object().unwrap().iter().next().unwrap();
+        Example { kind: kind.clone(), settings: settings.clone(), read: serde_json::from_value(whole.clone()).unwrap() }
+    };
+    examples.iter().map(|(text, _)| example(text)).collect()
+}
+
+/// An example of each kind, in the order of the enum.
+fn one_of_each<T: DeserializeOwned>(of: &[(&str, &str)]) -> Vec<Example<T>> {
+    let error = serde_json::from_str::<T>(r#"{"?": {}}"#).err().unwrap().to_string();
+    let first = |kind: String| examples(of).into_iter().find(|example| example.kind == kind).unwrap();
+    expected(&error).into_iter().map(first).collect()
+}
+
+fn cases<T: DeserializeOwned + Serialize>(of: &[(&str, &str)]) -> Vec<Case> {
+    let mut cases: Vec<Case> = examples::<T>(of).iter().map(|example| Case::new(&serde_json::to_value(&example.read).unwrap())).collect();
+    let order: Vec<String> = one_of_each::<T>(of).into_iter().map(|example| example.kind).collect();
+    cases.sort_by_key(|case| order.iter().position(|kind| *kind == case.kind));
+    cases
+}
+
+fn loss_table(losses: &[Example<Loss>]) -> String {
+    let mut page = "| kind | paper | score | a row | state | cost |\n|---|---|---|---|---|---|\n".to_owned();
+    for Example { kind, read: loss, .. } in losses {
+        let score = serde_json::to_value(loss.similarity()).unwrap();
+        let row = loss.list().map_or("a pair", |_| "a user's list");
+        let facts = loss.facts();
+        writeln!(
+            page,
+            "| [`{kind}`](#loss-{kind}) | {} | {} | {row} | {} | {} |",
+            facts.paper,
+            score.as_str().unwrap(),
+            state(loss),
+            facts.cost
+        )
+        .unwrap();
+    }
+    page
+}
+
+/// What a loss keeps, as the training loop is told.
+fn state(loss: &Loss) -> String {
+    let mut state: Vec<String> = Vec::new();
+    if loss.quantiles().is_some() {
+        state.push("a quantile of each user, set after every `quantile_every` epochs".into());
+    }
+    let columns = loss.columns();
+    let sizes = columns.iter().map(|column| if let Of::Whole(size) = column.of { size } else { 0 });
+    if columns.len() > 3 {
+        state.push(format!("{} learned numbers", sizes.sum::<usize>()));
+    } else {
+        state.extend(columns.iter().map(|column| {
+            let of = match column.of {
+                Of::Users => " of each user",
+                Of::Items => " of each item",
+                Of::Whole(_) => "",
+            };
+            let motion = match column.motion {
+                Motion::Learned(_) => "learned",
+                Motion::Remembered => "after each step",
+                Motion::Summed => "summed over an epoch",
+                Motion::Set => "set after each epoch",
+            };
+            format!("{}{of}, {motion}", column.name.replace('_', " "))
+        }));
+    }
+    if loss.adversary().is_some() {
+        state.push("an adversary's tables, (m + n) `adversary_dim`, learned".into());
+    }
+    if loss.needs_ranks() {
+        state.push("none; exact ranks are those of the moment".into());
+    }
+    if state.is_empty() { "none".into() } else { state.join("; ") }
+}
+
+fn sampler_table(samplers: &[Example<Sampler>]) -> String {
+    let mut page = "| kind | paper | the loss sees | state | cost |\n|---|---|---|---|---|\n".to_owned();
+    for Example { kind, read: sampler, .. } in samplers {
+        let facts = sampler.facts();
+        let sees = match sampler.rule(0).map(|rule| rule.subset()) {
+            None => "what is drawn",
+            Some(Some(1)) => "one candidate",
+            Some(Some(_)) => "`negatives` candidates",
+            Some(None) => "all candidates, weighed",
+        };
+        writeln!(page, "| [`{kind}`](#sampler-{kind}) | {} | {sees} | {} | {} |", facts.paper, facts.state, facts.cost).unwrap();
+    }
+    page
+}
+
+/// What one kind is, computes and takes.
+fn section<T: DeserializeOwned + Serialize>(part: &str, example: &Example<T>, values: &str, is_possible: impl Fn(&T) -> bool) -> String {
+    let Example { kind, settings, .. } = example;
+    let head = Head::find(part, kind);
+    let mut page = format!("\n### {part} `{kind}`\n\n[{}](../{})\n", head.title.trim_end_matches('.'), head.path);
+    if let Some(equation) = head.equation {
+        write!(page, "\n```text\n{equation}\n```\n").unwrap();
+    }
+    let keys = keys::<T>(kind, settings, is_possible);
+    if !keys.is_empty() {
+        page += "\n| key | default | |\n|---|---|---|\n";
+    }
+    for key in keys {
+        let default = match key.default {
+            Default::Required => "required".to_owned(),
+            Default::None => "none".to_owned(),
+            Default::Value(value) => format!("`{value}`"),
+        };
+        let choices: Vec<String> = key.choices.iter().map(|choice| format!("`{choice}`")).collect();
+        let choices = if choices.is_empty() { String::new() } else { format!(" {}.", choices.join(", ")) };
+        writeln!(page, "| `{}` | {default} | {}{choices} |", key.name, head.fields[&key.name].replace('|', "\\|")).unwrap();
+    }
+    write!(page, "\nPapers' values: {values}.\n").unwrap();
+    page
+}
+
+fn page() -> String {
+    let (losses, samplers) = (one_of_each::<Loss>(LOSSES), one_of_each::<Sampler>(SAMPLERS));
+    let of_losses: String =
+        losses.iter().map(|loss| section("loss", loss, loss.read.facts().values, |loss: &Loss| loss.check().is_ok())).collect();
+    let of_samplers: String = samplers
+        .iter()
+        .map(|sampler| section("sampler", sampler, sampler.read.facts().values, |sampler: &Sampler| sampler.check().is_ok()))
+        .collect();
+    let pairs = pairs::page(&cases::<Loss>(LOSSES), &plain_pools());
+    format!(
+        "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
+         ## Each sampler\n{of_samplers}",
+        loss_table(&losses),
+        sampler_table(&samplers)
+    )
+}
+
+/// The samplers without the examples whose pool is refused by itself.
+fn plain_pools() -> Vec<Case> {
+    cases::<Sampler>(SAMPLERS).into_iter().filter(|case| !case.has_pool("all") && !case.has_pool("in-batch")).collect()
+}
+
+#[test]
+fn the_page_of_kinds_is_that_of_the_code() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/kinds.md");
+    let page = page();
+    if std::env::var_os("RANKSWEEP_RENEW").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let remedy = "docs/kinds.md is not what the code says: write it anew by `RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page`";
+    assert!(std::fs::read_to_string(&file).unwrap_or_default() == page, "{remedy}");
+}
+
+#[test]
+fn the_readme_names_every_kind_on_the_page() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let kinds = one_of_each::<Loss>(LOSSES).into_iter().map(|loss| loss.kind);
+    for kind in kinds.chain(one_of_each::<Sampler>(SAMPLERS).into_iter().map(|sampler| sampler.kind)) {
+        assert!(readme.contains(&format!("`{kind}`")), "README.md does not name `{kind}`");
+    }
+}
+
+#[test]
+fn pools_on_the_page_are_refused_like_samplers() {
+    pairs::assert_pools_are_refused_like_samplers(&cases::<Loss>(LOSSES), &cases::<Sampler>(SAMPLERS));
+}

@@ -1,0 +1,69 @@
+//! The keys of a kind with their defaults and choices, asked of serde.
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+/// A key of a kind's settings.
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) default: Default,
+    /// The words that it takes, if it takes words.
+    pub(super) choices: Vec<String>,
+}
+
+/// What holds where a key is left out.
+pub(super) enum Default {
+    Required,
+    None,
+    Value(String),
+}
+
+/// The keys of a kind, in the order of its settings. `is_possible` is its own check of its values.
+pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value, is_possible: impl Fn(&T) -> bool) -> Vec<Key> {
+    let read = |settings: &Map<String, Value>| serde_json::from_value::<T>(json!({kind: settings}));
+    let possible = |settings: &Map<String, Value>| read(settings).is_ok_and(|read| is_possible(&read));
+    let mut least = example.as_object().unwrap().clone();
+    for key in least.keys().cloned().collect::<Vec<_>>() {
+        let mut less = least.clone();
+        less.remove(&key);
+        if possible(&less) {
+            least = less;
+        }
+    }
+    let whole = serde_json::to_value(read(&least).unwrap()).unwrap();
+    let default = |name: &str| match &whole[kind][name] {
+        _ if least.contains_key(name) => Default::Required,
+        Value::Null => Default::None,
+        value => Default::Value(plain(value)),
+    };
+    let choices = |name: &str| {
+        let mut wrong = least.clone();
+        wrong.insert(name.to_owned(), "?".into());
+        let error = read(&wrong).err().map(|error| error.to_string()).unwrap_or_default();
+        if error.starts_with("unknown variant") { expected(&error) } else { Vec::new() }
+    };
+    let unknown = serde_json::from_value::<T>(json!({kind: {"?": 0}})).err().unwrap().to_string();
+    expected(&unknown).into_iter().map(|name| Key { default: default(&name), choices: choices(&name), name }).collect()
+}
+
+/// The words that an error of serde expects.
+pub(super) fn expected(error: &str) -> Vec<String> {
+    error.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+}
+
+/// A value as a sweep file has it.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string().trim_end_matches(".0").to_owned(),
+        Value::Array(values) => format!("[{}]", values.iter().map(plain).collect::<Vec<_>>().join(", ")),
+        Value::Object(object) => match object.iter().next() {
+            Some((kind, Value::Object(settings))) => {
+                let settings: String = settings.iter().map(|(key, value)| format!(", {key}: {}", plain(value))).collect();
+                format!("{{kind: {kind}{settings}}}")
+            }
+            _ => value.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
