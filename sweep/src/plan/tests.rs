@@ -139,13 +139,18 @@ fn values_that_cannot_be_name_their_line() {
             with("{kind: bpr}", "{kind: gbce, calibration: 0.75}").replacen("{kind: uniform, negatives: 5}", "{kind: all}", 1),
             "s.yaml:13:16: grid[0].samplers[0]: mf-8 / gbce / all: the sampler `all` draws nothing, and gbce corrects",
         ),
-        (with("{kind: uniform, negatives: 5}", "{kind: dns}"), "s.yaml:13:16: grid[0].samplers[0]: mf-8 / bpr / dns: the sampler `dns` draws"),
+        (
+            with("{kind: uniform, negatives: 5}", "{kind: dns}"),
+            "s.yaml:13:16: grid[0].samplers[0]: mf-8 / bpr / dns: the sampler `dns` draws",
+        ),
         (
             with("{kind: bpr}", "{kind: warp}"),
             "s.yaml:11:9: grid[0].losses[0]: mf-8 / warp / uniform-5: the loss `warp` weighs by a rank, which the sampler `uniform` does not",
         ),
         (
-            with("{kind: bpr}", "{kind: uib}").replacen("negatives: 5", "negatives: 5, pool: {kind: all}", 1).replacen("uniform", "dns-mn", 1),
+            with("{kind: bpr}", "{kind: uib}")
+                .replacen("negatives: 5", "negatives: 5, pool: {kind: all}", 1)
+                .replacen("uniform", "dns-mn", 1),
             "s.yaml:13:51: grid[0].samplers[0].pool: mf-8 / uib / dns-mn-5: the sampler `dns-mn` draws nothing from the pool `all`, and uib",
         ),
         (GOOD.to_owned() + "evaluation: {cutoffs: []}\n", "s.yaml:18:23: evaluation.cutoffs: `cutoffs` is empty"),

@@ -3,8 +3,8 @@
 //! ```text
 //! l(u, i) = softplus(-s_ui) + sum_j w_j softplus(s_uj)
 //! ```
-//! The negatives are summed, w = 1 unless the sampler weighs them, as in "Theoretical Understanding of Recommender Losses under Negative Sampling"; RecStudio takes their mean,
-//! which gives all of them together the weight of the positive.
+//! The negatives are summed, w = 1 unless the sampler weighs them, as in "A Theoretical Analysis of Recommendation Loss Functions under
+//! Negative Sampling"; RecStudio takes their mean, which gives all of them together the weight of the positive.
 
 use super::primitives::{softplus, sum_over_negatives};
 use candle_core::{Result, Tensor};

@@ -25,14 +25,14 @@ impl Loss {
     /// Where it comes from and what it costs.
     pub fn facts(&self) -> Facts {
         match self {
-            Loss::Bce(_) => facts("'Theoretical Understanding', in which it is compared", "1 to 100 negatives; Adam 0.001", "O(N)"),
+            Loss::Bce(_) => facts("Di Teodoro et al., \"A Theoretical Analysis\"", "1 to 100 negatives; Adam 0.001", "O(N)"),
             Loss::Gbce(_) => facts("Petrov and Macdonald, RecSys 2023", "`calibration` 0.75 with 256 negatives", "O(N)"),
             Loss::Bpr(_) => facts(
                 "Rendle et al., UAI 2009",
                 "SL@K: one negative; Adam 0.001 / 0.001 / 0.001 / 0.0001, decay 1e-4 / 1e-5 / 1e-6 / 0",
                 "O(N)",
             ),
-            Loss::Cce(_) => facts("'Theoretical Understanding', in which it is compared", "1 to 100 negatives; Adam 0.001", "O(N)"),
+            Loss::Cce(_) => facts("Di Teodoro et al., \"A Theoretical Analysis\"", "1 to 100 negatives; Adam 0.001", "O(N)"),
             Loss::Softmax(_) => facts(
                 "Wu et al., TOIS 2024",
                 "SL@K: `temperature` 0.2 / 0.2 / – / 0.05; Adam 0.1 / 0.01 / 0.1 / 0.1; 1,000 negatives",

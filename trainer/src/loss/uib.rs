@@ -5,8 +5,8 @@
 //! ```
 //! `b_u` is a number for each user that is learned with the vectors: positives are pushed above it and negatives below. It is no part of
 //! the score, so ranking does without it. The authors' release has one negative, the softplus, and weights from 0.01 to 0.99; it also
-//! knows a boundary that is a linear map of the user's vector, which is not offered. "Rethinking the NDCG-consistent softmax" compares with
-//! the sum without weights, which is twice the loss at a = 1/2, and sums over its 1 or 10 negatives.
+//! knows a boundary that is a linear map of the user's vector, which is not offered. "NDCG-Consistent Softmax Approximation with
+//! Accelerated Convergence" compares with the sum without weights, which is twice the loss at a = 1/2, and sums over its 1 or 10 negatives.
 //! Zhuo et al., "Learning Explicit User Interest Boundary for Recommendation", WWW 2022, arXiv:2111.11026.
 
 use super::primitives::{margins, softplus, sum_over_negatives};

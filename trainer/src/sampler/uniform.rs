@@ -4,8 +4,8 @@
 //! q_j = 1 / (n - |P_u|)   for j not in P_u
 //! ```
 //! Validation and test items may be drawn, as in the papers' releases. Draws are independent (with replacement) unless `replacement` is
-//! off; the bounds of "Theoretical Understanding of Recommender Losses under Negative Sampling" need them distinct. Some releases take
-//! `rand() % n`, which is biased; these draws are exact.
+//! off; the bounds of "A Theoretical Analysis of Recommendation Loss Functions under Negative Sampling" need them distinct. Some releases
+//! take `rand() % n`, which is biased; these draws are exact.
 
 use super::{Stream, complement::Complement, distinct::distinct};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use head::Head;
 use pairs::Case;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use settings::{Default, expected, keys};
+use settings::{LeftOut, expected, keys};
 use std::fmt::Write;
 use std::path::Path;
 use trainer::loss::{Motion, Of};
@@ -24,7 +24,8 @@ Every `kind` of `losses` and `samplers` in a sweep file. This page is made from 
 In equations `s_ui` is the score of the positive i of user u, `s_uj` that of a negative j, of N. Costs are those of a row beside its
 scores; n is the number of items, m of users, d the length of vectors, P the positives of a list, P_u the user's train items. State is
 checkpointed, and a training that is resumed has the same bits. Values are those that papers print: of paper SL@K (Yang et al., KDD 2025)
-those of matrix factorisation on Health / Electronic / Gowalla / Book; of paper RG (\"Rethinking the NDCG-consistent softmax\") the numbers of negatives. A dash stands for what is not printed.
+those of matrix factorisation on Health / Electronic / Gowalla / Book; of paper RG (\"NDCG-Consistent Softmax
+Approximation with Accelerated Convergence\") the numbers of negatives. A dash stands for what is not printed.
 ";
 
 const SAMPLER_WORDS: &str = "\
@@ -106,7 +107,7 @@ fn state(loss: &Loss) -> String {
             };
             let motion = match column.motion {
                 Motion::Learned(_) => "learned",
-                Motion::Remembered => "after each step",
+                Motion::Remembered => "moved after each step",
                 Motion::Summed => "summed over an epoch",
                 Motion::Set => "set after each epoch",
             };
@@ -150,10 +151,10 @@ fn section<T: DeserializeOwned + Serialize>(part: &str, example: &Example<T>, va
         page += "\n| key | default | |\n|---|---|---|\n";
     }
     for key in keys {
-        let default = match key.default {
-            Default::Required => "required".to_owned(),
-            Default::None => "none".to_owned(),
-            Default::Value(value) => format!("`{value}`"),
+        let default = match key.left_out {
+            LeftOut::Required => "required".to_owned(),
+            LeftOut::None => "none".to_owned(),
+            LeftOut::Value(value) => format!("`{value}`"),
         };
         let choices: Vec<String> = key.choices.iter().map(|choice| format!("`{choice}`")).collect();
         let choices = if choices.is_empty() { String::new() } else { format!(" {}.", choices.join(", ")) };

@@ -97,7 +97,9 @@ fn reasons(losses: &[Case], samplers: &[Case], complaints: &[Vec<Option<String>>
     for (row, of_loss) in complaints.iter().enumerate() {
         let mut of_reason: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for (column, reason) in of_loss.iter().enumerate() {
-            reason.iter().for_each(|reason| drop(of_reason.entry(reason).or_default().insert(column)));
+            if let Some(reason) = reason {
+                of_reason.entry(reason).or_default().insert(column);
+            }
         }
         for key in of_reason {
             if !order.contains(&key) {

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 /// A key of a kind's settings.
 pub(super) struct Key {
     pub(super) name: String,
-    pub(super) default: Default,
+    pub(super) left_out: LeftOut,
     /// The words that it takes, if it takes words.
     pub(super) choices: Vec<String>,
 }
 
 /// What holds where a key is left out.
-pub(super) enum Default {
+pub(super) enum LeftOut {
     Required,
     None,
     Value(String),
@@ -31,19 +31,24 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         }
     }
     let whole = serde_json::to_value(read(&least).unwrap()).unwrap();
-    let default = |name: &str| match &whole[kind][name] {
-        _ if least.contains_key(name) => Default::Required,
-        Value::Null => Default::None,
-        value => Default::Value(plain(value)),
+    let left_out = |name: &str| match &whole[kind][name] {
+        _ if least.contains_key(name) => LeftOut::Required,
+        Value::Null => LeftOut::None,
+        value => LeftOut::Value(plain(value)),
     };
-    let choices = |name: &str| {
-        let mut wrong = least.clone();
-        wrong.insert(name.to_owned(), "?".into());
-        let error = read(&wrong).err().map(|error| error.to_string()).unwrap_or_default();
-        if error.starts_with("unknown variant") { expected(&error) } else { Vec::new() }
+    let with = |name: &str, value: &str| {
+        let mut settings = least.clone();
+        settings.insert(name.to_owned(), value.into());
+        read(&settings)
+    };
+    let choices = |name: &str| match with(name, "?") {
+        Err(error) if error.to_string().starts_with("unknown variant") => {
+            expected(&error.to_string()).into_iter().filter(|word| with(name, word).map_or(true, |read| is_possible(&read))).collect()
+        }
+        _ => Vec::new(),
     };
     let unknown = serde_json::from_value::<T>(json!({kind: {"?": 0}})).err().unwrap().to_string();
-    expected(&unknown).into_iter().map(|name| Key { default: default(&name), choices: choices(&name), name }).collect()
+    expected(&unknown).into_iter().map(|name| Key { left_out: left_out(&name), choices: choices(&name), name }).collect()
 }
 
 /// The words that an error of serde expects.
