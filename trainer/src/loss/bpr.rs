@@ -3,8 +3,8 @@
 //! ```text
 //! l(u, i) = sum_j w_j softplus(s_uj - s_ui)
 //! ```
-//! The negatives are summed, w = 1, unless the sampler weighs them; most releases draw one. RecBole's 1e-10 inside the logarithm, which ends the gradient of badly ranked pairs,
-//! is left out. Rendle et al., UAI 2009, arXiv:1205.2618.
+//! The negatives are summed, w = 1, unless the sampler weighs them; most releases draw one. RecBole's 1e-10 inside the logarithm, which
+//! ends the gradient of badly ranked pairs, is left out. Rendle et al., UAI 2009, arXiv:1205.2618.
 
 use super::primitives::{margins, softplus, sum_over_negatives};
 use candle_core::{Result, Tensor};
