@@ -27,7 +27,7 @@ impl Sampler {
         let (paper, values, state, cost) = match self {
             Sampler::All(_) => ("–", "–", "none", "n scores"),
             Sampler::Uniform(_) => {
-                ("–", "SL@K: 1,000 negatives, 200 on MovieLens 100K; BPR and the lambda losses 1", "none", "O(log P_u) a draw")
+                ("–", "SL@K: 1,000 negatives, 200 on Movielens; BPR and the lambda losses 1", "none", "O(log P_u) a draw")
             }
             Sampler::Popularity(_) => ("–", "word2vec: `exponent` 0.75", "an alias table of n items", "O(log P_u) a draw"),
             Sampler::InBatch(_) => ("Hidasi et al., ICLR 2016", "–", "the items' shares of the train pairs", "no draw"),
@@ -35,7 +35,7 @@ impl Sampler {
                 "Karmim et al., TMLR 2024 (ITEM), Eq. 4",
                 "`restart` 0.15; 200 negatives (600 on Amazon-Book)",
                 "each user's `neighbours`, at most, with weights; made once and kept beside the dataset",
-                "O(log `neighbours`) a draw",
+                "O(log P_u) a draw",
             ),
             Sampler::Dns(_) => ("Zhang et al., SIGIR 2013", "–", "none", CANDIDATES),
             Sampler::DnsMn(_) => (

@@ -31,7 +31,7 @@ Approximation with Accelerated Convergence\") the numbers of negatives. A dash s
 const SAMPLER_WORDS: &str = "\
 A sampler draws candidates from a **pool**, and a **rule** that looks at their scores keeps some of them or weighs them all; the kinds `all`,
 `uniform`, `popularity`, `in-batch`, `ppr`, `aobpr` and `kernel` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
-such a kind without its `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
+such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
 `in-batch` the key `candidates` may be left out and stands for all items, or all other rows of the batch.
 ";
 
@@ -128,6 +128,7 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
     for Example { kind, read: sampler, .. } in samplers {
         let facts = sampler.facts();
         let sees = match sampler.rule(0).map(|rule| rule.subset()) {
+            None if sampler.candidates(64).is_none() => "every other item",
             None => "what is drawn",
             Some(Some(1)) => "one candidate",
             Some(Some(_)) => "`negatives` candidates",
@@ -156,8 +157,7 @@ fn section<T: DeserializeOwned + Serialize>(part: &str, example: &Example<T>, va
             LeftOut::None => "none".to_owned(),
             LeftOut::Value(value) => format!("`{value}`"),
         };
-        let choices: Vec<String> = key.choices.iter().map(|choice| format!("`{choice}`")).collect();
-        let choices = if choices.is_empty() { String::new() } else { format!(" {}.", choices.join(", ")) };
+        let choices = if key.choices.is_empty() { String::new() } else { format!(" {}.", key.choices.join(", ")) };
         writeln!(page, "| `{}` | {default} | {}{choices} |", key.name, head.fields[&key.name].replace('|', "\\|")).unwrap();
     }
     write!(page, "\nPapers' values: {values}.\n").unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 pub(super) struct Key {
     pub(super) name: String,
     pub(super) left_out: LeftOut,
-    /// The words that it takes, if it takes words.
+    /// The words or kinds that it takes, with the kinds' own keys, as Markdown.
     pub(super) choices: Vec<String>,
 }
 
@@ -36,19 +36,57 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         Value::Null => LeftOut::None,
         value => LeftOut::Value(plain(value)),
     };
-    let with = |name: &str, value: &str| {
+    let with = |name: &str, value: Value| {
         let mut settings = least.clone();
-        settings.insert(name.to_owned(), value.into());
-        read(&settings)
+        settings.insert(name.to_owned(), value);
+        settings
     };
-    let choices = |name: &str| match with(name, "?") {
+    let fits = |settings: &Map<String, Value>| {
+        let without = |key: &String| settings.iter().filter(|(other, _)| *other != key).map(|(key, value)| (key.clone(), value.clone()));
+        possible(settings) || settings.keys().any(|key| possible(&without(key).collect()))
+    };
+    let choice = |name: &str, word: &str| match filled(|inner| read(&with(name, json!({word: inner})))) {
+        None => possible(&with(name, word.into())).then(|| format!("`{word}`")),
+        Some((inner, read)) if fits(&with(name, json!({word: inner}))) => {
+            let whole = serde_json::to_value(read).unwrap();
+            let keys = whole[kind][name][word].as_object().filter(|_| name != "pool"); // pools have the keys of samplers
+            Some(format!("`{word}`{}", keys.map_or(String::new(), |keys| listed(keys, &inner))))
+        }
+        Some(_) => None,
+    };
+    let choices = |name: &str| match read(&with(name, "?".into())) {
         Err(error) if error.to_string().starts_with("unknown variant") => {
-            expected(&error.to_string()).into_iter().filter(|word| with(name, word).map_or(true, |read| is_possible(&read))).collect()
+            expected(&error.to_string()).iter().filter_map(|word| choice(name, word)).collect()
         }
         _ => Vec::new(),
     };
     let unknown = serde_json::from_value::<T>(json!({kind: {"?": 0}})).err().unwrap().to_string();
     expected(&unknown).into_iter().map(|name| Key { left_out: left_out(&name), choices: choices(&name), name }).collect()
+}
+
+/// The least settings that can be read, by what serde misses in fewer; `None` where there are none.
+fn filled<T>(read: impl Fn(&Map<String, Value>) -> serde_json::Result<T>) -> Option<(Map<String, Value>, T)> {
+    let mut settings = Map::new();
+    loop {
+        let error = match read(&settings) {
+            Ok(read) => return Some((settings, read)),
+            Err(error) => error.to_string(),
+        };
+        let missing = error.strip_prefix("missing field `")?.split('`').next()?;
+        if settings.insert(missing.to_owned(), 1.into()).is_some() {
+            return None;
+        }
+    }
+}
+
+/// The keys of a kind within a setting, with the defaults of those that are not required.
+fn listed(keys: &Map<String, Value>, required: &Map<String, Value>) -> String {
+    let key = |(key, value): (&String, &Value)| match required.contains_key(key) {
+        true => format!("`{key}`"),
+        false => format!("`{key}` [{}]", plain(value)),
+    };
+    let keys: Vec<String> = keys.iter().map(key).collect();
+    if keys.is_empty() { String::new() } else { format!(" {{{}}}", keys.join(", ")) }
 }
 
 /// The words that an error of serde expects.
