@@ -173,12 +173,12 @@ impl Learning {
 impl Learning {
     /// Whether the loss can have negatives that are mixed from vectors, and are no items.
     fn check_mixed(&self) -> Result<(), String> {
-        let reason = if self.loss.similarity() != Similarity::Dot {
-            "has other scores than dot products, in which alone the layers of a vector add up: give it `similarity: dot`"
+        let reason = if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
+            "looks at more than the scores of each row: take another sampler"
         } else if self.loss.needs_log_probabilities() {
             "corrects for how items are drawn, as these are not: take another sampler"
-        } else if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
-            "looks at more than the scores of each row: take another sampler"
+        } else if self.loss.similarity() != Similarity::Dot {
+            "has other scores than dot products, in which alone the layers of a vector add up: give it `similarity: dot`"
         } else {
             return Ok(());
         };

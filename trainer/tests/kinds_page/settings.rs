@@ -31,15 +31,16 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         }
     }
     let whole = serde_json::to_value(read(&least).unwrap()).unwrap();
-    let left_out = |name: &str| match &whole[kind][name] {
-        _ if least.contains_key(name) => LeftOut::Required,
-        Value::Null => LeftOut::None,
-        value => LeftOut::Value(plain(value)),
-    };
     let with = |name: &str, value: Value| {
         let mut settings = least.clone();
         settings.insert(name.to_owned(), value);
         settings
+    };
+    let left_out = |name: &str| match &whole[kind][name] {
+        _ if least.contains_key(name) => LeftOut::Required,
+        Value::Null if possible(&with(name, false.into())) => LeftOut::Value("false".to_owned()), // not written where it is false
+        Value::Null => LeftOut::None,
+        value => LeftOut::Value(plain(value)),
     };
     let fits = |settings: &Map<String, Value>| {
         let without = |key: &String| settings.iter().filter(|(other, _)| *other != key).map(|(key, value)| (key.clone(), value.clone()));
