@@ -24,8 +24,7 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
     let possible = |settings: &Map<String, Value>| read(settings).is_ok_and(|read| is_possible(&read));
     let mut least = example.as_object().unwrap().clone();
     for key in least.keys().cloned().collect::<Vec<_>>() {
-        let mut less = least.clone();
-        less.remove(&key);
+        let less = without(&least, &key);
         if possible(&less) {
             least = less;
         }
@@ -42,10 +41,7 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         Value::Null => LeftOut::None,
         value => LeftOut::Value(plain(value)),
     };
-    let fits = |settings: &Map<String, Value>| {
-        let without = |key: &String| settings.iter().filter(|(other, _)| *other != key).map(|(key, value)| (key.clone(), value.clone()));
-        possible(settings) || settings.keys().any(|key| possible(&without(key).collect()))
-    };
+    let fits = |settings: &Map<String, Value>| possible(settings) || settings.keys().any(|key| possible(&without(settings, key)));
     let choice = |name: &str, word: &str| match filled(|inner| read(&with(name, json!({word: inner})))) {
         None => possible(&with(name, word.into())).then(|| format!("`{word}`")),
         Some((inner, read)) if fits(&with(name, json!({word: inner}))) => {
@@ -63,6 +59,12 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
     };
     let unknown = serde_json::from_value::<T>(json!({kind: {"?": 0}})).err().unwrap().to_string();
     expected(&unknown).into_iter().map(|name| Key { left_out: left_out(&name), choices: choices(&name), name }).collect()
+}
+
+fn without(settings: &Map<String, Value>, key: &str) -> Map<String, Value> {
+    let mut settings = settings.clone();
+    settings.remove(key);
+    settings
 }
 
 /// The least settings that can be read, by what serde misses in fewer; `None` where there are none.
