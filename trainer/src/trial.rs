@@ -173,16 +173,16 @@ impl Learning {
 impl Learning {
     /// Whether the loss can have negatives that are mixed from vectors, and are no items.
     fn check_mixed(&self) -> Result<(), String> {
-        let reason = if self.loss.similarity() != Similarity::Dot {
-            "the layers of a vector add up in dot products alone: give the loss `similarity: dot`"
+        let reason = if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
+            "looks at more than the scores of each row: take another sampler"
         } else if self.loss.needs_log_probabilities() {
-            "the loss corrects for how items are drawn"
-        } else if !self.loss.is_by_row() || self.loss.max_norm().is_some() {
-            "the loss looks at more than the scores of each row"
+            "corrects for how items are drawn, as these are not: take another sampler"
+        } else if self.loss.similarity() != Similarity::Dot {
+            "has other scores than dot products, in which alone the layers of a vector add up: give it `similarity: dot`"
         } else {
             return Ok(());
         };
-        Err(format!("the sampler `mix-gcf` mixes negatives from vectors, and {reason}"))
+        Err(format!("the sampler `{}` mixes negatives from vectors, and the loss `{}` {reason}", kind(&self.sampler), kind(&self.loss)))
     }
 }
 

@@ -71,7 +71,9 @@ impl Sampler {
                 "`pool_size` items of each user with weights; half renewed each epoch",
                 "O(1) a draw; renewing O(m `proposals` d)",
             ),
-            Sampler::MixGcf(_) => ("Huang et al., KDD 2021", "64 candidates, 1 negative", "none", "O(N d) for each layer and negative"),
+            Sampler::MixGcf(_) => {
+                ("Huang et al., KDD 2021", "`candidates` 64, `negatives` 1", "none", "O(`candidates` d) each negative and layer")
+            }
         };
         Facts { paper, values, state, cost }
     }

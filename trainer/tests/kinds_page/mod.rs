@@ -129,6 +129,7 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
         let facts = sampler.facts();
         let sees = match sampler.rule(0).map(|rule| rule.subset()) {
             None if sampler.candidates(64).is_none() => "every other item",
+            None if sampler.candidates(64) != sampler.negatives(64) => "`negatives`, mixed of `candidates` each",
             None => "what is drawn",
             Some(Some(1)) => "one candidate",
             Some(Some(_)) => "`negatives` candidates",
@@ -172,13 +173,19 @@ fn page() -> String {
         .iter()
         .map(|sampler| section("sampler", sampler, sampler.read.facts().values, |sampler: &Sampler| sampler.check().is_ok()))
         .collect();
-    let pairs = pairs::page(&cases::<Loss>(LOSSES), &plain_pools());
+    let pairs = pairs::page(&with_dot_products(cases::<Loss>(LOSSES)), &plain_pools());
     format!(
         "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
          ## Each sampler\n{of_samplers}",
         loss_table(&losses),
         sampler_table(&samplers)
     )
+}
+
+/// The losses, and those of other scores once more with dot products, where they can have them.
+fn with_dot_products(losses: Vec<Case>) -> Vec<Case> {
+    let possible = |case: &Case| serde_json::from_value::<Loss>(case.whole()).unwrap().check().is_ok();
+    losses.into_iter().flat_map(|case| std::iter::once(case.clone()).chain(case.with_dot_products().filter(possible))).collect()
 }
 
 /// The samplers without the examples whose pool is refused by itself.

@@ -20,12 +20,20 @@ impl Case {
         Self { kind: kind.clone(), settings: settings.as_object().unwrap().clone() }
     }
 
-    fn whole(&self) -> Value {
+    pub(super) fn whole(&self) -> Value {
         json!({&self.kind: self.settings})
     }
 
     pub(super) fn has_pool(&self, pool: &str) -> bool {
         self.settings.get("pool").is_some_and(|own| own.get(pool).is_some())
+    }
+
+    /// With dot products for other scores.
+    pub(super) fn with_dot_products(&self) -> Option<Self> {
+        let mut case = self.clone();
+        let similarity = case.settings.get_mut("similarity").filter(|similarity| **similarity != "dot")?;
+        *similarity = "dot".into();
+        Some(case)
     }
 
     fn with_pool(&self, pool: &str) -> Self {
@@ -128,16 +136,23 @@ fn named(cases: &[Case], some: &BTreeSet<usize>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The keys whose values are others inside than outside.
+/// The key whose values are others inside than outside, or the keys that tell the two apart together.
 fn difference(cases: &[Case], inside: &[usize], outside: &[usize]) -> String {
     let keys: BTreeSet<&String> = inside.iter().chain(outside).flat_map(|at| cases[*at].settings.keys()).collect();
-    let values = |key: &str, some: &[usize]| -> BTreeSet<String> {
-        let text = |value: &Value| format!("with `{key}: {}`", plain(value));
-        some.iter().map(|at| cases[*at].settings.get(key).map_or(format!("without `{key}`"), text)).collect()
+    let value = |key: &str, at: usize| {
+        cases[at].settings.get(key).map_or(format!("without `{key}`"), |value| format!("with `{key}: {}`", plain(value)))
     };
-    let telling = keys.into_iter().map(|key| (values(key, inside), values(key, outside))).find(|(one, other)| one.is_disjoint(other));
-    let (words, _) = telling.expect("examples of a kind that are refused differently differ in a key");
-    words.into_iter().collect::<Vec<_>>().join(" or ")
+    let values = |key: &str, some: &[usize]| -> BTreeSet<String> { some.iter().map(|at| value(key, *at)).collect() };
+    let words = |key: &str| values(key, inside).into_iter().collect::<Vec<_>>().join(" or ");
+    if let Some(key) = keys.iter().find(|key| values(key, inside).is_disjoint(&values(key, outside))) {
+        return words(key);
+    }
+    let telling: Vec<&&String> = keys.iter().filter(|key| !values(key, outside).is_subset(&values(key, inside))).collect();
+    for at in outside {
+        let told = telling.iter().any(|key| !values(key, inside).contains(&value(key, *at)));
+        assert!(told, "{:?} is not told from others of its kind that are refused", cases[*at].whole());
+    }
+    telling.into_iter().map(|key| words(key)).collect::<Vec<_>>().join(" and ")
 }
 
 /// Panics where a hard sampler can have a pool that the loss cannot have as a sampler.
