@@ -41,10 +41,13 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         Value::Null => LeftOut::None,
         value => LeftOut::Value(plain(value)),
     };
-    let fits = |settings: &Map<String, Value>| possible(settings) || settings.keys().any(|key| possible(&without(settings, key)));
+    let fits = |name: &str, settings: &Map<String, Value>| {
+        let fewer = settings.keys().filter(|key| *key != name).any(|key| possible(&without(settings, key)));
+        possible(settings) || fewer // the pool `all` stands without `candidates`
+    };
     let choice = |name: &str, word: &str| match filled(|inner| read(&with(name, json!({word: inner})))) {
         None => possible(&with(name, word.into())).then(|| format!("`{word}`")),
-        Some((inner, read)) if fits(&with(name, json!({word: inner}))) => {
+        Some((inner, read)) if fits(name, &with(name, json!({word: inner}))) => {
             let whole = serde_json::to_value(read).unwrap();
             let keys = whole[kind][name][word].as_object().filter(|_| name != "pool"); // pools have the keys of samplers
             Some(format!("`{word}`{}", keys.map_or(String::new(), |keys| listed(keys, &inner))))
