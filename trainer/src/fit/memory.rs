@@ -6,8 +6,13 @@
 //! evaluation   a copy of the vectors and their file, or the file of the resume state, whichever is more
 //! ```
 
-use super::{few::AHEAD, path::Shape};
-use crate::{Backbone, Learning, Trial, backbone::Ease, loss::Related, scoring::Ranks};
+use super::{few::AHEAD, parts, path::Shape};
+use crate::{
+    Backbone, Learning, Trial,
+    backbone::Ease,
+    loss::{Adversary, Column, Motion, Of, Related},
+    scoring::Ranks,
+};
 use dataset::Manifest;
 
 /// Bytes of a float, an id, a start of a row.
@@ -47,7 +52,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
             (_, true) => many(sizes, learning),
             _ => whole(sizes, learning),
         };
-        rows + lists(sizes, learning)
+        rows + lists(sizes, learning) + own(sizes, learning) + formula(sizes, learning)
     };
     let pool = |sizes: Sizes, learning: &Learning| learning.sampler.memory([sizes.users, sizes.items, sizes.train, sizes.dim]);
     let step = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + step(sizes, learning);
@@ -87,6 +92,38 @@ fn lists(sizes: Sizes, learning: &Learning) -> u64 {
     let (_, scores) = scores(sizes, learning);
     learning.loss.list_memory(scores).saturating_mul(rayon::current_num_threads() as u64).min(MOST)
 }
+
+/// What a loss keeps of its own. Each number, its gradient, how often a batch has it and its part of the file of the resume state; where it is
+/// learned, two moments more in both. An adversary: its tables, their moments and gradients, their part of that file, and its own scores.
+fn own(sizes: Sizes, learning: &Learning) -> u64 {
+    let of_column = |column: Column| {
+        let numbers = match column.of {
+            Of::Users => sizes.users,
+            Of::Items => sizes.items,
+            Of::Whole(length) => length as u64,
+        };
+        numbers * FLOAT * if matches!(column.motion, Motion::Learned(_)) { 8 } else { 4 }
+    };
+    let of_adversary = |adversary: Adversary| {
+        let (batch, scores) = scores(sizes, learning);
+        let sizes = Sizes { dim: adversary.dim as u64, ..sizes };
+        7 * sizes.table() + (sizes.items + 2 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 3 * FLOAT)
+    };
+    learning.loss.columns().into_iter().map(of_column).sum::<u64>() + learning.loss.adversary().map_or(0, of_adversary)
+}
+
+/// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
+/// that are weighed at once. Under the sampler `all` the copies are of a few rows at a time.
+fn formula(sizes: Sizes, learning: &Learning) -> u64 {
+    let (batch, scores) = scores(sizes, learning);
+    let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
+    let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
+    let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
+    u64::from(learning.loss.fused().is_none()) * (3 * copied + OPERATIONS * at_once) * FLOAT
+}
+
+/// Tensors of the scores' size that a formula leaves for its derivative, about.
+const OPERATIONS: u64 = 32;
 
 /// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
 /// touched rows, also as unit vectors.

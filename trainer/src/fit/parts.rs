@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Scores of a part, about.
-const SCORES: usize = 1 << 15;
+pub(super) const SCORES: usize = 1 << 15;
 
 /// Losses of rows of scores and their derivatives times `scale`.
 pub(super) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> {
