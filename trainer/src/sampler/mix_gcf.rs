@@ -53,3 +53,19 @@ impl MixGcf {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Sampler;
+
+    #[test]
+    fn widths_and_wrong_values() {
+        let read = |text: &str| serde_json::from_str::<Sampler>(text).unwrap();
+        let sampler = read(r#"{"mix-gcf": {"negatives": 3}}"#);
+        assert_eq!((sampler.check(), sampler.candidates(10), sampler.negatives(10)), (Ok(()), Some(192), Some(3)));
+        let message = |text: &str| read(text).check().unwrap_err();
+        assert!(message(r#"{"mix-gcf": {"candidates": 0}}"#).starts_with("candidates is 0"));
+        assert!(message(r#"{"mix-gcf": {"negatives": 0}}"#).starts_with("negatives is 0"));
+        assert!(message(r#"{"mix-gcf": {"pool": {"all": {}}}}"#).starts_with("pool: expected"));
+    }
+}

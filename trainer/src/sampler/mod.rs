@@ -81,12 +81,18 @@ impl Sampler {
     /// # Errors
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> Result<(), String> {
+        self.check_own()?;
         let (pool, count) = self.draws();
         pool.check(self.count_key(), count)?;
         if count.is_none() && !matches!(pool, Pool::All(_) | Pool::InBatch(_)) {
             let (kind, key) = (crate::trial::kind(self), self.count_key());
             return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
         }
+        Ok(())
+    }
+
+    /// The values beside the pool and how many are drawn from it.
+    fn check_own(&self) -> Result<(), String> {
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => Ok(()),
             Sampler::Dns(_) | Sampler::Pris(_) => Ok(()),
