@@ -1,10 +1,11 @@
-"""Sets the results of finished sweeps beside a paper's numbers, and writes docs/reproduction.md.
+"""Sets the results of finished sweeps beside papers' numbers: docs/reproduction.md and docs/hard-negatives.md.
 
     pip install -r requirements-checks.txt
     python docs/make_reproduction.py runs
 
-The paper's numbers are in configs/paper-001.csv. What was found out about the differences is written by hand, in
-docs/reproduction_notes.md, and goes below the tables.
+The numbers of paper 001 are in configs/paper-001.csv; of paper 003 the order and the shape of the curves are looked at, as its split is
+another. What was found out about the differences is written by hand, in docs/reproduction_notes.md and docs/hard_negatives_notes.md, and
+goes below the tables. A page whose sweeps are not in the folder stays as it is.
 """
 
 import csv
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 PAPER = HERE.parent / "configs" / "paper-001.csv"
 NOTES = HERE / "reproduction_notes.md"
 # The paper's order, best first: of every dataset and backbone it reports.
-ORDER = ["softmax-at-k(20)", "softmax", "bpr"]
+ORDER = ["softmax-at-k(20)", "softmax", "lambda-loss-at-k(20)", "lambda-loss", "lambda-rank", "bpr"]
 TESTS = {"paired-t": "paired t", "wilcoxon": "Wilcoxon", "randomization": "randomization", "mann-whitney": "Mann-Whitney"}
 
 
@@ -131,8 +132,59 @@ def data(sweeps):
             yield [dataset, *[f"{size:,}" for size in sizes], f"[configs/{sweep.name}.yaml](../configs/{sweep.name}.yaml)"]
 
 
+HARDNESS = "paper-003-gowalla"
+CUTOFFS = [5, 10, 20, 50, 100, 200]
+
+
+def hardness(storage):
+    """docs/hard-negatives.md: paper 003's samplers on one dataset, by the length of the list."""
+    sweep = Sweep(storage, HARDNESS)
+    found = {(row["sampler"], row["metric"], row["cutoff"]): row for row in sweep.board}
+    samplers = list(dict.fromkeys(row["sampler"] for row in sweep.board))
+    best = {cutoff: max(found[sampler, "ndcg", cutoff]["mean"] for sampler in samplers) for cutoff in CUTOFFS}
+
+    def value(sampler, cutoff):
+        mean = found[sampler, "ndcg", cutoff]["mean"]
+        return f"**{mean:.4f}**" if mean == best[cutoff] else f"{mean:.4f}"
+
+    def against_uniform(sampler):
+        pairs = sweep.compare(found[sampler, "ndcg", 20], found["uniform-1", "ndcg", 20])
+        tests = {pair["test"]: pair for pair in pairs}
+        if not tests:
+            return ["", ""]
+        first = next(iter(tests.values()))
+        interval = f"{first['difference']:+.4f} [{first['ci_low']:+.4f}, {first['ci_high']:+.4f}]"
+        return [interval, "; ".join(f"{TESTS[test]} {p_value(pair['p_adjusted'])}" for test, pair in tests.items())]
+
+    lines = [[sampler, *[value(sampler, cutoff) for cutoff in CUTOFFS], *against_uniform(sampler)] for sampler in samplers]
+    named = [(re.fullmatch(r"dns-mn-(\d+)(\(candidates=200\))?", sampler), sampler) for sampler in samplers]
+    curve = {int(match[1]): sampler for match, sampler in named if match}
+    optimum = [[f"@{cutoff}", str(max(curve, key=lambda kept: found[curve[kept], "ndcg", cutoff]["mean"])),
+                str(max(curve, key=lambda kept: found[curve[kept], "recall", cutoff]["mean"]))] for cutoff in CUTOFFS]
+    page = f"""# Hard negatives: how hard, for which K
+
+Made by `python docs/make_reproduction.py {storage.name}` from the tables of [configs/{HARDNESS}.yaml](../configs/{HARDNESS}.yaml); not edited by hand but for
+the notes at its end. "On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
+
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data({HARDNESS: sweep}))}
+NDCG on the test part by sampler, `bpr` on `mf-64`, one seed; the best of each column in bold. The difference is that of NDCG@20 from one uniform
+negative, with its 95% interval over users; p-values are adjusted after Holm over all pairs of methods.
+
+{table(["sampler", *[f"@{cutoff}" for cutoff in CUTOFFS], "above uniform @20", "adjusted p"], lines)}
+Which M of DNS(M, 200) is best, by the length of the list:
+
+{table(["K", "best M by NDCG", "best M by Recall"], optimum)}"""
+    notes = HERE / "hard_negatives_notes.md"
+    if notes.exists():
+        page += f"\n{re.sub(r'^# .*', '## Notes', notes.read_text().strip(), count=1)}\n"
+    (HERE / "hard-negatives.md").write_text(page)
+    print("docs/hard-negatives.md written")
+
+
 def main():
     storage = Path(sys.argv[1])
+    if (storage / "sweeps" / HARDNESS / "leaderboard.parquet").exists():
+        hardness(storage)
     paper = list(csv.DictReader(PAPER.open()))
     sweeps = {name: Sweep(storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)}
     agreeing = list(numbers(paper, sweeps))

@@ -127,7 +127,7 @@ impl<'a> Prepared<'a> {
 
     /// Draws the candidates of one row: `ids [N]`, and the log-probability of each draw, `[N]`, when asked for.
     ///
-    /// The numbers depend on the stream and the row alone, and for pools that look at the model on the last [refresh](Self::is_due), before
+    /// The numbers depend on the stream and the row alone, and for pools that look at the model on the last refresh, before
     /// which they cannot draw. The pool `all` draws nothing and leaves both as they are. In-batch looks at the row and not at the stream;
     /// the row's own positive in the place of a candidate stands for no item.
     pub fn draw(&self, rng: &mut Stream, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {

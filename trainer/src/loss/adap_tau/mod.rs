@@ -4,7 +4,7 @@
 //! l(u, i) = -w s_ui + log sum_j exp(w_u s_uj)
 //! ```
 //! The sharpness `w` of all and `w_u` of each user, one over a temperature, follow from the scores of the last epoch (see
-//! [`update`](self::update)) and are constants of the gradient. The positive is left out of the sum. The scale of the positive is that of
+//! [`update`]) and are constants of the gradient. The positive is left out of the sum. The scale of the positive is that of
 //! all users, as in the authors' release, so that where `w_u` differs from `w` a shift of all scores changes the loss. Scores are cosines:
 //! the temperatures are made from their means.
 //! Chen et al., "Adap-tau: Adaptively Modulating Embedding Magnitude for Recommendation", WWW 2023, arXiv:2302.04775.
