@@ -222,3 +222,90 @@ fn rows_of(scored: &mut Scored, list: usize, candidates: usize) -> impl Iterator
         Row { at, ids, positives, negatives }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Learning, sampler::Stream};
+    use dataset::{Dataset, Interactions};
+
+    const SAMPLERS: [&str; 12] = [
+        r#"{"uniform": {"negatives": 20}}"#,
+        r#"{"in-batch": {}}"#,
+        r#"{"dns": {"candidates": 20}}"#,
+        r#"{"dns": {"candidates": 3, "pool": {"in-batch": {}}}}"#,
+        r#"{"dns-mn": {"candidates": 20, "negatives": 5}}"#,
+        r#"{"dns-mn": {"candidates": 20, "negatives": 5, "sum": true}}"#,
+        r#"{"softmax": {"candidates": 20, "temperature": 0.5}}"#,
+        r#"{"softmax": {"candidates": 20, "temperature": 0.5, "negatives": 3, "corrected": true, "pool": {"popularity": {}}}}"#,
+        r#"{"softmax-v": {"candidates": 20, "divergence": 0.3}}"#,
+        r#"{"pris": {"candidates": 20, "pool": {"popularity": {}}}}"#,
+        r#"{"warp": {"candidates": 20}}"#,
+        r#"{"warp": {"candidates": 20, "margin": 0}}"#,
+    ];
+
+    /// 12 users, each with three of 40 items.
+    fn tastes() -> Dataset {
+        let pairs = (0..12u32).flat_map(|user| [(user, user), (user, user + 13), (user, 39 - user)]);
+        Dataset {
+            name: "tastes".into(),
+            fingerprint: "tastes".into(),
+            user_ids: (0..12).map(|user| user.to_string()).collect(),
+            item_ids: (0..40).map(|item| item.to_string()).collect(),
+            train: Interactions::from_pairs(12, pairs),
+            validation: Interactions::empty(12),
+            test: Interactions::empty(12),
+            steps: vec![],
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    fn bpr(sampler: &str) -> Learning {
+        let text = format!(
+            r#"{{"loss": {{"bpr": {{}}}}, "sampler": {sampler}, "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 5,
+                "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_close(sampler: &str, found: &[f32], expected: &[f32]) {
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-6 * b.abs().max(1.0));
+        assert!(found.len() == expected.len() && near, "{sampler}: {found:?} {expected:?}");
+    }
+
+    /// Whatever the sampler leaves: row by row with the twin, and all rows with the formula.
+    #[test]
+    fn the_twin_weighs_as_the_formula_does() {
+        let dataset = tastes();
+        for sampler in SAMPLERS {
+            let learning = bpr(sampler);
+            let mut batches = Batches::new(&learning, &dataset, None).unwrap();
+            batches.shuffle(1);
+            for step in 1..=batches.steps() {
+                let (mut users, mut own) = (Vec::new(), Vec::new());
+                batches.fill((1, step), &mut users, &mut own);
+                let count = learning.candidates().unwrap();
+                let mut ids = vec![0; users.len() * (1 + count)];
+                for (row, ids) in ids.chunks_exact_mut(1 + count).enumerate() {
+                    ids[0] = own[row];
+                    batches.draw((1, step, row), users[row], &mut ids[1..]);
+                }
+                let mut random = Stream::new(9, crate::sampler::Purpose::Parameters, 1, step, 0);
+                let mut scores = |length: usize| -> Vec<f32> { (0..length).map(|_| 4.0 * random.fraction() as f32 - 2.0).collect() };
+                let (mut positives, mut negatives) = (scores(users.len()), scores(users.len() * count));
+                let weigher = Weigher::new(&learning.loss, &batches, (1, step), &users, None);
+                let scored = Scored { ids: ids.clone(), positives: positives.clone(), negatives: negatives.clone() };
+                let expected = weigher.rows(scored, Extra::default()).unwrap().scores;
+                let fused = weigher.fused().unwrap();
+                let rows =
+                    positives.chunks_exact_mut(1).zip(negatives.chunks_exact_mut(count)).zip(ids.chunks_exact(1 + count)).enumerate();
+                let losses: Vec<f32> =
+                    rows.map(|(at, ((positives, negatives), ids))| weigher.row(&fused, Row { at, ids, positives, negatives })).collect();
+                assert_close(sampler, &losses, &expected.losses);
+                assert_close(sampler, &positives, &expected.positives);
+                assert_close(sampler, &negatives, &expected.negatives);
+            }
+        }
+    }
+}
