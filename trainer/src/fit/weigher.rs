@@ -76,7 +76,7 @@ impl<'a> Weigher<'a> {
 
     /// The same with those candidates alone that the sampler's rule chooses.
     fn narrow_row(&self, fused: &Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
-        self.choose(row.at, &row, draws, choice);
+        self.choose(row.at, row.ids.get(row.positives.len()..), (row.positives[0], row.negatives), draws, choice);
         scores.clear();
         scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
         let loss = match self.weighs() {
@@ -144,24 +144,22 @@ impl<'a> Weigher<'a> {
         let (list, width) = (self.batches.list(), self.batches.list() + candidates);
         let rule = self.batches.rule()?;
         Some(Narrowed::new([self.users.len(), candidates, rule.chosen(candidates)], |at, choice| {
-            let (mut positives, mut negatives) =
-                (scored.positives[at * list..][..list].to_vec(), scored.negatives[at * candidates..][..candidates].to_vec());
-            let ids = &scored.ids[at * width..][..width];
-            self.choose(at, &Row { at, ids, positives: &mut positives, negatives: &mut negatives }, &mut Vec::new(), choice);
+            let ids = scored.ids.get(at * width + list..(at + 1) * width);
+            let scores = (scored.positives[at * list], &scored.negatives[at * candidates..][..candidates]);
+            self.choose(at, ids, scores, &mut Vec::new(), choice);
         }))
     }
 
-    /// Has the sampler's rule look at a row.
-    fn choose(&self, at: usize, row: &Row, draws: &mut Vec<f32>, choice: &mut Choice) {
+    /// Has the sampler's rule look at the candidates of a row, `ids [N]`, none where they are the whole catalogue, and at its scores.
+    fn choose(&self, at: usize, ids: Option<&[u32]>, (positive, negatives): (f32, &[f32]), draws: &mut Vec<f32>, choice: &mut Choice) {
         let Some(rule) = self.batches.rule() else { return };
-        let log_probabilities = (rule.needs_log_probabilities() && !row.ids.is_empty()).then(|| {
-            let ids = &row.ids[row.positives.len()..];
+        let log_probabilities = ids.filter(|_| rule.needs_log_probabilities()).map(|ids| {
             draws.resize(ids.len(), 0.0);
             self.batches.log_probabilities_of(self.users[at], ids, draws);
             &draws[..]
         });
         let mut stream = self.batches.choices((self.at.0, self.at.1, self.first + at));
-        rule.choose(&mut stream, row.positives[0], row.negatives, log_probabilities, choice);
+        rule.choose(&mut stream, positive, negatives, log_probabilities, choice);
     }
 
     /// Some rows with all items: scores to derivatives, in place; returns the sum of the losses.
