@@ -33,7 +33,7 @@ impl Learner<'_> {
 
     fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<f64> {
         let ahead = self.draws_ahead();
-        let (mut users, mut positives, mut total) = (Vec::new(), Vec::new(), 0.0);
+        let (mut users, mut positives, mut items, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0.0); // items: positives, then draws
         for step in 1..=batches.steps() {
             self.show_model((epoch, step), batches);
             let batches = &*batches;
@@ -42,9 +42,12 @@ impl Learner<'_> {
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
             total += match ahead {
                 Some(count) => {
-                    let mut drawn = vec![0; users.len() * count];
-                    drawn.par_chunks_exact_mut(count).zip(&users).enumerate().for_each(|(row, (ids, &user))| draw(row, user, ids));
-                    let items = [&positives[..], &drawn].concat();
+                    items.clear();
+                    items.extend_from_slice(&positives);
+                    items.resize(positives.len() + users.len() * count, 0);
+                    let rows = items[positives.len()..].par_chunks_exact_mut(count).zip(&users).enumerate();
+                    rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
+                    let drawn = &items[positives.len()..];
                     let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
                     self.whole_step((epoch, step), (batches, batch), Some(&items), again, whole)?
                 }
