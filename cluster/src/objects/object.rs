@@ -14,7 +14,7 @@ use serde::Serialize;
 #[serde(untagged)]
 pub enum Object {
     /// The sweep file.
-    ConfigMap(ConfigMap),
+    ConfigMap(Box<ConfigMap>),
     /// The ranks' names of a trial over several nodes.
     Service(Box<Service>),
     /// A stage, or the driver.
@@ -71,7 +71,7 @@ impl From<Job> for Object {
 
 impl From<ConfigMap> for Object {
     fn from(config_map: ConfigMap) -> Self {
-        Self::ConfigMap(config_map)
+        Self::ConfigMap(Box::new(config_map))
     }
 }
 
