@@ -1,0 +1,38 @@
+//! What cannot be submitted.
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why there are no objects for a submission. Each names the value, what was expected and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The sweep's name cannot be part of the objects' names.
+    #[error("`{name}` cannot name objects of Kubernetes: {reason}; {remedy}")]
+    Name {
+        /// As given.
+        name: String,
+        /// Which rule it breaks.
+        reason: String,
+        /// What to write in its stead.
+        remedy: String,
+    },
+    /// The namespace is no DNS label.
+    #[error("`{name}` is no namespace: {reason}")]
+    Namespace {
+        /// As given.
+        name: String,
+        /// Which rule it breaks.
+        reason: String,
+    },
+    /// The sweep file does not fit into a ConfigMap.
+    #[error(
+        "the sweep file has {bytes} bytes, and a ConfigMap holds {limit}: cut it into several sweeps under the same storage, \
+         which share their datasets and trials"
+    )]
+    TooLarge {
+        /// Of the sweep file.
+        bytes: usize,
+        /// Of a ConfigMap.
+        limit: usize,
+    },
+}

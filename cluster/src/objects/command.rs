@@ -1,0 +1,52 @@
+//! What the pods run.
+
+use super::{Sheet, config_map::FILE, volumes::SWEEP_FOLDER};
+use crate::resources::Share;
+
+/// The program; it is the pod's first process, so that signals reach it.
+pub(super) const PROGRAM: &str = "ranksweep";
+
+/// The index of an Indexed Job's pod, which Kubernetes puts in its place.
+pub(super) const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
+
+/// A text in which Kubernetes replaces nothing.
+pub(super) fn literal(text: &str) -> String {
+    text.replace("$(", "$$(")
+}
+
+pub(super) fn prepare(sheet: &Sheet<'_>, share: &Share<'_>) -> Vec<String> {
+    stage(sheet, share, "prepare", &[])
+}
+
+/// One trial: at `index` of the plan, or of a rung's promoted ones.
+pub(super) fn train(sheet: &Sheet<'_>, share: &Share<'_>, index: &str, rung: Option<u32>) -> Vec<String> {
+    let rung = rung.map(|rung| rung.to_string());
+    let rung = rung.iter().flat_map(|rung| ["--rung", rung]);
+    let more: Vec<&str> = ["--index", index].into_iter().chain(rung).collect();
+    stage(sheet, share, "train", &more)
+}
+
+/// Tables and report, also of a sweep in which trials failed.
+pub(super) fn evaluate(sheet: &Sheet<'_>, share: &Share<'_>) -> Vec<String> {
+    stage(sheet, share, "evaluate", &["--partial", "--report"])
+}
+
+pub(super) fn drive(sheet: &Sheet<'_>) -> Vec<String> {
+    let submission = sheet.submission;
+    let words = ["drive", &submission.name, "--namespace", &submission.namespace, "--submission", sheet.hash];
+    words.map(str::to_owned).into()
+}
+
+fn stage(sheet: &Sheet<'_>, share: &Share<'_>, command: &str, more: &[&str]) -> Vec<String> {
+    let submission = sheet.submission;
+    let file = format!("{SWEEP_FOLDER}/{FILE}");
+    let (storage, plan) = (literal(&submission.storage), literal(&submission.plan));
+    let memory = buffers(share);
+    let words = [command, &file, "--storage", &storage, "--plan", &plan, "--memory", &memory];
+    words.iter().chain(more).map(|&word| word.to_owned()).collect()
+}
+
+/// Half of the pod's memory: the other half holds the tables themselves, and the model.
+fn buffers(share: &Share<'_>) -> String {
+    format!("{}MiB", (share.memory.value() / 2.0 / f64::from(1 << 20)) as u64)
+}

@@ -1,0 +1,36 @@
+//! The driver's Job: one small pod that starts the stages, one after the other. It owns all other objects.
+
+use super::{
+    Sheet, command,
+    metadata::metadata,
+    pod::{container, equal, of_stage, placed},
+    policy,
+};
+use k8s_openapi::api::{
+    batch::v1::{Job, JobSpec},
+    core::v1::PodSpec,
+};
+
+/// The ServiceAccount with the driver's rights; `k8s/base` creates it.
+pub const ACCOUNT: &str = "ranksweep-driver";
+
+/// The driver keeps nothing in memory that it cannot see anew, so it may be started again as often as it takes.
+const RETRIES: i32 = 100;
+
+pub(super) fn job(sheet: &Sheet<'_>) -> Job {
+    let resources = equal([("cpu", "100m".to_owned()), ("memory", "128Mi".to_owned())]);
+    let container = container(sheet, command::drive(sheet), resources);
+    let spec = PodSpec {
+        service_account_name: Some(ACCOUNT.to_owned()),
+        automount_service_account_token: Some(true),
+        ..placed(sheet, container, &sheet.submission.resources.evaluating())
+    };
+    let spec = JobSpec {
+        backoff_limit: Some(RETRIES),
+        pod_failure_policy: Some(policy::whole()),
+        pod_replacement_policy: Some(policy::REPLACEMENT.to_owned()),
+        template: of_stage(sheet, "driver", spec),
+        ..JobSpec::default()
+    };
+    Job { metadata: metadata(sheet, sheet.name("drive"), Some("driver")), spec: Some(spec), status: None }
+}

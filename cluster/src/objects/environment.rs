@@ -1,0 +1,23 @@
+//! The pods' variables.
+
+use super::{Sheet, command::literal, volumes::SCRATCH};
+use k8s_openapi::api::core::v1::{EnvFromSource, EnvVar, SecretEnvSource};
+
+pub(super) fn variable(name: &str, value: &str) -> EnvVar {
+    EnvVar { name: name.to_owned(), value: Some(value.to_owned()), ..EnvVar::default() }
+}
+
+/// Of a pod that computes: what the sweep file names and sets, and folders that can be written to.
+pub(super) fn of_stage(sheet: &Sheet<'_>) -> Vec<EnvVar> {
+    let submission = sheet.submission;
+    let given = submission.variables.iter().chain(&submission.resources.environment).map(|(name, value)| variable(name, &literal(value)));
+    let folders = ["HOME", "TMPDIR", "XDG_CACHE_HOME"].map(|name| variable(name, SCRATCH));
+    given.chain(folders).collect()
+}
+
+/// The credentials.
+pub(super) fn secret(sheet: &Sheet<'_>) -> Option<Vec<EnvFromSource>> {
+    let name = sheet.submission.resources.secret.clone()?;
+    let secret = SecretEnvSource { name, ..SecretEnvSource::default() };
+    Some(vec![EnvFromSource { secret_ref: Some(secret), ..EnvFromSource::default() }])
+}

@@ -1,0 +1,78 @@
+//! A trial over several nodes: an Indexed Job whose index is the rank, and a headless Service through which the ranks find each other.
+
+use super::{
+    Object, Sheet, command,
+    environment::variable,
+    metadata::{metadata, of_stage},
+    pod::{self, Work},
+    policy,
+    stage::{signed, suspended},
+};
+use crate::Stage;
+use k8s_openapi::api::{
+    batch::v1::{Job, JobSpec, SuccessPolicy, SuccessPolicyRule},
+    core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, Service, ServicePort, ServiceSpec},
+};
+
+/// Where rank 0 listens, as torchrun has it.
+const PORT: u16 = 29_500;
+/// Where the Job controller writes the index of a pod.
+const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
+
+/// Service and Job of one trial.
+pub(super) fn gang(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize) -> [Object; 2] {
+    let name = sheet.name(&format!("{}-{trial}", stage.suffix()));
+    [service(sheet, stage, &name).into(), job(sheet, stage, trial, order, name).into()]
+}
+
+/// Names for pods that are not ready yet: the ranks look for each other before any of them is.
+fn service(sheet: &Sheet<'_>, stage: Stage, name: &str) -> Service {
+    let selector = [("batch.kubernetes.io/job-name".to_owned(), name.to_owned())];
+    let port = ServicePort { name: Some("rendezvous".to_owned()), port: PORT.into(), ..ServicePort::default() };
+    let spec = ServiceSpec {
+        cluster_ip: Some("None".to_owned()),
+        publish_not_ready_addresses: Some(true),
+        selector: Some(selector.into()),
+        ports: Some(vec![port]),
+        ..ServiceSpec::default()
+    };
+    Service { metadata: metadata(sheet, name.to_owned(), Some(stage.label())), spec: Some(spec), status: None }
+}
+
+/// The trial has ended well when rank 0 has: it stores the result. Any rank that fails takes the others' collectives with it, so that
+/// one failure costs up to as many retries as there are ranks.
+fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize, name: String) -> Job {
+    let resources = &sheet.submission.resources;
+    let rung = if let Stage::Train { rung, .. } = stage { rung } else { None };
+    let share = resources.trial();
+    let work = Work {
+        stage: stage.label(),
+        arguments: command::train(sheet, &share, &trial.to_string(), rung),
+        share,
+        environment: rendezvous(&name, resources.nodes),
+        subdomain: Some(name.clone()),
+    };
+    let first = SuccessPolicyRule { succeeded_indexes: Some("0".to_owned()), succeeded_count: None };
+    let spec = JobSpec {
+        completion_mode: Some("Indexed".to_owned()),
+        completions: Some(signed(resources.nodes)),
+        parallelism: Some(signed(resources.nodes)),
+        backoff_limit: Some(signed(resources.retries * resources.nodes)),
+        success_policy: Some(SuccessPolicy { rules: vec![first] }),
+        ..suspended(pod::template(sheet, work), policy::whole())
+    };
+    Job { metadata: of_stage(sheet, name, stage.label(), order), spec: Some(spec), status: None }
+}
+
+/// torchrun's variables. A rank is a process, and so a pod; the GPUs of a pod are its threads.
+fn rendezvous(name: &str, nodes: u32) -> Vec<EnvVar> {
+    let given = [("MASTER_ADDR", format!("{name}-0.{name}")), ("MASTER_PORT", PORT.to_string()), ("WORLD_SIZE", nodes.to_string())];
+    given.map(|(name, value)| variable(name, &value)).into_iter().chain([rank()]).collect()
+}
+
+/// From the pod's annotation: `$(JOB_COMPLETION_INDEX)` is defined after all other variables, and would stay as it is in theirs.
+fn rank() -> EnvVar {
+    let field = ObjectFieldSelector { field_path: format!("metadata.annotations['{INDEX_ANNOTATION}']"), ..ObjectFieldSelector::default() };
+    let source = EnvVarSource { field_ref: Some(field), ..EnvVarSource::default() };
+    EnvVar { name: "RANK".to_owned(), value_from: Some(source), ..EnvVar::default() }
+}

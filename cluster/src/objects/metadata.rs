@@ -1,0 +1,27 @@
+//! Names, labels and annotations.
+
+use super::Sheet;
+use crate::labels::{ORDER, QUEUE, STAGE, SUBMISSION, SWEEP};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use std::collections::BTreeMap;
+
+/// The labels of everything that belongs to a stage, or to none.
+pub(super) fn labels(sheet: &Sheet<'_>, stage: Option<&str>) -> BTreeMap<String, String> {
+    let program = ("app.kubernetes.io/name", "ranksweep");
+    let sweep = [program, (SWEEP, &sheet.submission.name), (SUBMISSION, sheet.hash)];
+    let stage = stage.map(|stage| (STAGE, stage));
+    sweep.into_iter().chain(stage).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// Of an object.
+pub(super) fn metadata(sheet: &Sheet<'_>, name: String, stage: Option<&str>) -> ObjectMeta {
+    let namespace = Some(sheet.submission.namespace.clone());
+    ObjectMeta { name: Some(name), namespace, labels: Some(labels(sheet, stage)), ..ObjectMeta::default() }
+}
+
+/// Of a stage's Job: with its place in the order, and the queue that the driver hands it to.
+pub(super) fn of_stage(sheet: &Sheet<'_>, name: String, stage: &str, order: usize) -> ObjectMeta {
+    let queue = sheet.submission.resources.queue.clone().map(|queue| (QUEUE.to_owned(), queue));
+    let annotations = [(ORDER.to_owned(), order.to_string())].into_iter().chain(queue).collect();
+    ObjectMeta { annotations: Some(annotations), ..metadata(sheet, name, Some(stage)) }
+}

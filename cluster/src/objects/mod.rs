@@ -1,0 +1,62 @@
+//! The objects of a submission, as they are created.
+//!
+//! One file for each idea: the stages' Jobs ([`stage`]), a trial over several nodes ([`gang`]), the driver ([`driver`]), and of what
+//! they are made: the pod ([`pod`]), its volumes, its environment, the command line, and what becomes of a pod that ends ([`policy`]).
+
+mod command;
+mod config_map;
+mod driver;
+mod environment;
+mod gang;
+mod metadata;
+mod object;
+mod pod;
+mod policy;
+mod stage;
+mod volumes;
+
+pub use driver::ACCOUNT;
+pub use object::Object;
+
+use crate::{Result, Stage, Submission};
+
+/// All objects of a submission in the order of their creation: the driver first, so that it can own the others, then the ConfigMap, and
+/// what the stages are made of.
+///
+/// # Errors
+/// As [`Submission::check`].
+pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
+    submission.check()?;
+    Ok(render(submission, &submission.hash()))
+}
+
+/// The objects under names with a hash.
+pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
+    let sheet = Sheet { submission, hash };
+    let first = [Object::from(driver::job(&sheet)), Object::from(config_map::config_map(&sheet))];
+    let stages = submission.stages.iter().enumerate().flat_map(|(order, &stage)| of_stage(&sheet, stage, order));
+    first.into_iter().chain(stages).collect()
+}
+
+/// A submission under a hash: what every object is made from.
+struct Sheet<'a> {
+    submission: &'a Submission,
+    hash: &'a str,
+}
+
+impl Sheet<'_> {
+    fn name(&self, suffix: &str) -> String {
+        self.submission.object_name(self.hash, suffix)
+    }
+}
+
+fn of_stage(sheet: &Sheet<'_>, stage: Stage, order: usize) -> Vec<Object> {
+    match stage {
+        Stage::Prepare => vec![stage::prepare(sheet, order).into()],
+        Stage::Train { trials, .. } if sheet.submission.resources.nodes > 1 => {
+            (0..trials).flat_map(|index| gang::gang(sheet, stage, index, order)).collect()
+        }
+        Stage::Train { trials, rung } => vec![stage::train(sheet, trials, rung, order).into()],
+        Stage::Evaluate => vec![stage::evaluate(sheet, order).into()],
+    }
+}

@@ -1,0 +1,139 @@
+//! The pod of a stage, within Pod Security `restricted`.
+
+use super::{Sheet, command::PROGRAM, environment, metadata::labels, volumes};
+use crate::resources::{Share, Toleration};
+use k8s_openapi::{
+    api::core::v1::{
+        Capabilities, Container, EnvVar, LocalObjectReference, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
+        SeccompProfile, SecurityContext,
+    },
+    apimachinery::pkg::{api::resource::Quantity, apis::meta::v1::ObjectMeta},
+};
+use std::collections::BTreeMap;
+
+/// Nobody's user and group in distroless images.
+const USER: i64 = 65_532;
+/// Seconds from the polite signal to the rude one. The program has checkpointed and left after 10 at the latest.
+const GRACE: i64 = 30;
+
+/// What distinguishes one stage's pod from another's.
+pub(super) struct Work<'a> {
+    pub(super) stage: &'a str,
+    pub(super) arguments: Vec<String>,
+    pub(super) share: Share<'a>,
+    /// Beside those of every stage.
+    pub(super) environment: Vec<EnvVar>,
+    /// The headless Service under which the pod has a name.
+    pub(super) subdomain: Option<String>,
+}
+
+/// The template of a stage's pods.
+pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
+    let resources = &sheet.submission.resources;
+    let (volumes, mounts) = volumes::volumes(sheet, &work.share);
+    let container = Container {
+        env: Some(environment::of_stage(sheet).into_iter().chain(work.environment).collect()),
+        env_from: environment::secret(sheet),
+        volume_mounts: Some(mounts),
+        ..container(sheet, work.arguments, amounts(&work.share))
+    };
+    let spec = PodSpec {
+        volumes: Some(volumes),
+        subdomain: work.subdomain,
+        service_account_name: resources.service_account.clone(),
+        priority_class_name: resources.priority_class.clone(),
+        runtime_class_name: resources.runtime_class.clone(),
+        // What a trial computes has no business with the API.
+        automount_service_account_token: Some(false),
+        ..placed(sheet, container, &work.share)
+    };
+    of_stage(sheet, work.stage, spec)
+}
+
+/// A pod with its labels.
+pub(super) fn of_stage(sheet: &Sheet<'_>, stage: &str, spec: PodSpec) -> PodTemplateSpec {
+    let metadata = ObjectMeta { labels: Some(labels(sheet, Some(stage))), ..ObjectMeta::default() };
+    PodTemplateSpec { metadata: Some(metadata), spec: Some(spec) }
+}
+
+/// What all pods have in common.
+pub(super) fn placed(sheet: &Sheet<'_>, container: Container, share: &Share<'_>) -> PodSpec {
+    let secret = |name: &String| LocalObjectReference { name: name.clone() };
+    let secrets: Vec<_> = sheet.submission.resources.image_pull_secrets.iter().map(secret).collect();
+    PodSpec {
+        containers: vec![container],
+        restart_policy: Some("Never".to_owned()),
+        termination_grace_period_seconds: Some(GRACE),
+        // Variables for each Service of the namespace would stand among the sweep's.
+        enable_service_links: Some(false),
+        security_context: Some(nobody()),
+        image_pull_secrets: some(secrets),
+        node_selector: (!share.node_selector.is_empty()).then(|| share.node_selector.clone()),
+        tolerations: some(share.tolerations.iter().map(toleration).collect()),
+        ..PodSpec::default()
+    }
+}
+
+/// The only container. Its last lines become the pod's message when it fails.
+pub(super) fn container(sheet: &Sheet<'_>, arguments: Vec<String>, resources: ResourceRequirements) -> Container {
+    Container {
+        name: PROGRAM.to_owned(),
+        image: Some(sheet.submission.image.clone()),
+        command: Some(vec![PROGRAM.to_owned()]),
+        args: Some(arguments),
+        resources: Some(resources),
+        security_context: Some(unprivileged()),
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        ..Container::default()
+    }
+}
+
+/// Requests equal limits: the pod is the last to be evicted, and starts as many threads as it has cores.
+fn amounts(share: &Share<'_>) -> ResourceRequirements {
+    let gpus = (share.gpus > 0).then(|| ("nvidia.com/gpu", share.gpus.to_string()));
+    let scratch = share.scratch.map(|scratch| ("ephemeral-storage", scratch.to_string()));
+    let asked = [("cpu", share.cpu.to_string()), ("memory", share.memory.to_string())].into_iter().chain(gpus).chain(scratch);
+    equal(asked)
+}
+
+/// The same requests and limits.
+pub(super) fn equal(amounts: impl IntoIterator<Item = (&'static str, String)>) -> ResourceRequirements {
+    let amounts: BTreeMap<String, Quantity> = amounts.into_iter().map(|(name, amount)| (name.to_owned(), Quantity(amount))).collect();
+    ResourceRequirements { requests: Some(amounts.clone()), limits: Some(amounts), ..ResourceRequirements::default() }
+}
+
+fn nobody() -> PodSecurityContext {
+    PodSecurityContext {
+        run_as_non_root: Some(true),
+        run_as_user: Some(USER),
+        run_as_group: Some(USER),
+        fs_group: Some(USER),
+        // A volume with many files is not walked through at every start.
+        fs_group_change_policy: Some("OnRootMismatch".to_owned()),
+        seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".to_owned(), localhost_profile: None }),
+        ..PodSecurityContext::default()
+    }
+}
+
+fn unprivileged() -> SecurityContext {
+    SecurityContext {
+        allow_privilege_escalation: Some(false),
+        capabilities: Some(Capabilities { drop: Some(vec!["ALL".to_owned()]), add: None }),
+        read_only_root_filesystem: Some(true),
+        ..SecurityContext::default()
+    }
+}
+
+fn toleration(given: &Toleration) -> k8s_openapi::api::core::v1::Toleration {
+    k8s_openapi::api::core::v1::Toleration {
+        key: given.key.clone(),
+        operator: Some(format!("{:?}", given.operator)),
+        value: given.value.clone(),
+        effect: given.effect.map(|effect| format!("{effect:?}")),
+        toleration_seconds: given.toleration_seconds.map(i64::from),
+    }
+}
+
+fn some<T>(items: Vec<T>) -> Option<Vec<T>> {
+    (!items.is_empty()).then_some(items)
+}

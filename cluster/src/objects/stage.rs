@@ -1,0 +1,77 @@
+//! The stages' Jobs. They are created suspended; the driver starts each when its turn has come.
+
+use super::{
+    Sheet, command,
+    metadata::of_stage,
+    pod::{self, Work},
+    policy,
+};
+use crate::{Stage, resources::Share};
+use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
+
+/// With partial admission Kueue starts a Job with fewer pods than it could have.
+const LEAST_PARALLELISM: &str = "kueue.x-k8s.io/job-min-parallelism";
+
+pub(super) fn prepare(sheet: &Sheet<'_>, order: usize) -> Job {
+    let share = sheet.submission.resources.preparing();
+    single(sheet, Stage::Prepare, order, command::prepare(sheet, &share), share)
+}
+
+pub(super) fn evaluate(sheet: &Sheet<'_>, order: usize) -> Job {
+    let share = sheet.submission.resources.evaluating();
+    single(sheet, Stage::Evaluate, order, command::evaluate(sheet, &share), share)
+}
+
+/// One trial for each index. An index that fails leaves the others alone: `maxFailedIndexes` is not set.
+pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>, order: usize) -> Job {
+    let stage = Stage::Train { trials, rung };
+    let resources = &sheet.submission.resources;
+    let (share, parallelism) = (resources.trial(), resources.parallelism.min(trials));
+    let arguments = command::train(sheet, &share, command::INDEX, rung);
+    let mut job = job(sheet, stage, order, work(stage, arguments, share), policy::per_index());
+    job.spec = job.spec.map(|spec| JobSpec {
+        completion_mode: Some("Indexed".to_owned()),
+        completions: Some(signed(trials)),
+        parallelism: Some(signed(parallelism)),
+        backoff_limit_per_index: Some(signed(resources.retries)),
+        ..spec
+    });
+    if resources.queue.is_some() {
+        job.metadata.annotations.get_or_insert_default().insert(LEAST_PARALLELISM.to_owned(), "1".to_owned());
+    }
+    job
+}
+
+fn single(sheet: &Sheet<'_>, stage: Stage, order: usize, arguments: Vec<String>, share: Share<'_>) -> Job {
+    let mut job = job(sheet, stage, order, work(stage, arguments, share), policy::whole());
+    job.spec = job.spec.map(|spec| JobSpec { backoff_limit: Some(signed(sheet.submission.resources.retries)), ..spec });
+    job
+}
+
+fn work<'a>(stage: Stage, arguments: Vec<String>, share: Share<'a>) -> Work<'a> {
+    Work { stage: stage.label(), arguments, share, environment: Vec::new(), subdomain: None }
+}
+
+fn job(sheet: &Sheet<'_>, stage: Stage, order: usize, work: Work<'_>, policy: PodFailurePolicy) -> Job {
+    Job {
+        metadata: of_stage(sheet, sheet.name(&stage.suffix()), stage.label(), order),
+        spec: Some(suspended(pod::template(sheet, work), policy)),
+        status: None,
+    }
+}
+
+/// What all Jobs of stages have in common.
+pub(super) fn suspended(template: k8s_openapi::api::core::v1::PodTemplateSpec, policy: PodFailurePolicy) -> JobSpec {
+    JobSpec {
+        suspend: Some(true),
+        template,
+        pod_failure_policy: Some(policy),
+        pod_replacement_policy: Some(policy::REPLACEMENT.to_owned()),
+        ..JobSpec::default()
+    }
+}
+
+/// Counts of the API are signed; ours are checked to be far smaller than its greatest.
+pub(super) fn signed(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

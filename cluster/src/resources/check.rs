@@ -1,0 +1,131 @@
+//! What must hold of `resources` before anything is made of it.
+
+use super::{Quantity, Resources, Stage, Volume};
+use crate::names::{not_a_key, not_a_name, not_a_value};
+
+/// GPUs of one pod; no machine has more.
+const MOST_GPUS: u32 = 64;
+/// Pods of one trial.
+const MOST_NODES: u32 = 1024;
+/// Memory below which not even the program starts: a number without its unit.
+const LEAST_MEMORY: f64 = 268_435_456.0;
+/// Variables that the pods have already.
+const OWN: [&str; 9] = [
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "JOB_COMPLETION_INDEX",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "RANK",
+    "WORLD_SIZE",
+    "KUBERNETES_SERVICE_HOST",
+];
+/// Paths of the pods that have another use.
+const TAKEN: [&str; 4] = ["/sweep", "/tmp", "/dev/shm", "/usr/local/bin"];
+
+impl Resources {
+    /// Checks all that can be known without a cluster.
+    ///
+    /// # Errors
+    /// In words: the key, its value, and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        self.amounts()?;
+        self.named()?;
+        self.placement()?;
+        self.variables()?;
+        self.volume.as_ref().map_or(Ok(()), Volume::check)
+    }
+
+    fn amounts(&self) -> Result<(), String> {
+        within("gpus", self.gpus, 0, MOST_GPUS)?;
+        within("nodes", self.nodes, 1, MOST_NODES)?;
+        within("parallelism", self.parallelism, 1, 100_000)?;
+        within("retries", self.retries, 0, 1000)?;
+        quantities("", Some(&self.cpu), Some(&self.memory), self.scratch.as_ref())?;
+        let of = |name: &str, stage: &Stage| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
+        of("prepare.", &self.prepare)?;
+        of("evaluate.", &self.evaluate)
+    }
+
+    /// Other objects of the namespace.
+    fn named(&self) -> Result<(), String> {
+        let one = [
+            ("priority_class", &self.priority_class),
+            ("runtime_class", &self.runtime_class),
+            ("queue", &self.queue),
+            ("service_account", &self.service_account),
+            ("secret", &self.secret),
+        ];
+        let one = one.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?)));
+        let many = self.image_pull_secrets.iter().map(|name| ("image_pull_secrets", name));
+        let claim = self.volume.iter().map(|volume| ("claim", &volume.claim));
+        let mut names = one.chain(many).chain(claim);
+        let wrong = names.find_map(|(key, name)| Some(format!("{key} is `{name}`, the name of no object: {}", not_a_name(name)?)));
+        let blank = |image: &&String| image.is_empty() || image.contains(char::is_whitespace);
+        let image = self.image.as_ref().filter(blank);
+        let image = image.map(|image| format!("image is `{image}`: expected a reference such as `registry.example.com/ranksweep:0.1.0`"));
+        image.or(wrong).map_or(Ok(()), Err)
+    }
+
+    fn placement(&self) -> Result<(), String> {
+        let stages = [&self.prepare, &self.evaluate];
+        let selectors = stages.into_iter().filter_map(|stage| stage.node_selector.as_ref()).chain([&self.node_selector]);
+        for (key, value) in selectors.flatten() {
+            if let Some(reason) = not_a_key(key).or_else(|| not_a_value(value)) {
+                return Err(format!("node_selector has `{key}: {value}`, which no node can have: {reason}"));
+            }
+        }
+        let tolerations = stages.into_iter().filter_map(|stage| stage.tolerations.as_ref()).chain([&self.tolerations]);
+        tolerations.flatten().try_for_each(|toleration| toleration.check().map_err(|reason| format!("tolerations: {reason}")))
+    }
+
+    fn variables(&self) -> Result<(), String> {
+        for name in self.environment.keys() {
+            if OWN.contains(&name.as_str()) {
+                return Err(format!("environment has `{name}`, which the pods set themselves: leave it out"));
+            }
+            let fine = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if name.is_empty() || !name.chars().all(fine) || name.starts_with(|c: char| c.is_ascii_digit()) {
+                return Err(format!("environment has `{name}`: expected a name of letters, digits and `_`, not starting with a digit"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Volume {
+    fn check(&self) -> Result<(), String> {
+        let path = self.path.as_str();
+        if !path.starts_with('/') || path.len() == 1 || path.split('/').any(|step| step == "..") || path.contains(':') {
+            return Err(format!("path is `{path}`: expected an absolute path such as `/data`, without `..` and `:`"));
+        }
+        let taken = TAKEN.iter().find(|taken| below(path, taken) || below(taken, path));
+        taken.map_or(Ok(()), |taken| {
+            Err(format!("path is `{path}`, but the pods use `{taken}` themselves: expected another, such as `/data`"))
+        })
+    }
+}
+
+/// Whether a path is a folder or stands below it.
+fn below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn within(key: &str, value: u32, least: u32, most: u32) -> Result<(), String> {
+    let refuse = || Err(format!("{key} is {value}: expected {least} to {most}"));
+    if (least..=most).contains(&value) { Ok(()) } else { refuse() }
+}
+
+fn quantities(of: &str, cpu: Option<&Quantity>, memory: Option<&Quantity>, scratch: Option<&Quantity>) -> Result<(), String> {
+    if let Some(cpu) = cpu.filter(|cpu| cpu.value() < 0.001) {
+        return Err(format!("{of}cpu is {cpu}: expected at least 1m, a thousandth of a core"));
+    }
+    for (key, quantity) in [("memory", memory), ("scratch", scratch)] {
+        if let Some(quantity) = quantity.filter(|quantity| quantity.value() < LEAST_MEMORY) {
+            return Err(format!("{of}{key} is {quantity}, in bytes: expected at least 256Mi; write for example `16Gi`"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! `resources` in a sweep file: what a trial's pods are given, and where the pods go.
+
+mod check;
+mod quantity;
+mod share;
+mod toleration;
+
+pub use quantity::Quantity;
+pub(crate) use share::Share;
+pub use toleration::{Effect, Operator, Toleration};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the pods of a sweep ask of the cluster. Nothing of it is part of a trial's identity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Resources {
+    /// The container image with `ranksweep`; `--image` of the command line goes before it.
+    pub image: Option<String>,
+    /// Names of the Secrets with which a private image is pulled.
+    pub image_pull_secrets: Vec<String>,
+    /// GPUs of one pod of a trial.
+    pub gpus: u32,
+    /// Pods of one trial, each on a node of its own choice.
+    pub nodes: u32,
+    /// Cores of one pod: requested, and the limit, so that the program starts as many threads.
+    pub cpu: Quantity,
+    /// Memory of one pod: requested, and the limit.
+    pub memory: Quantity,
+    /// Disk of one pod for temporary files and cached datasets: requested, and the limit. Without it: as much as the node has.
+    pub scratch: Option<Quantity>,
+    /// What the pod that prepares is given in place of the trial's.
+    pub prepare: Stage,
+    /// What the pod that evaluates is given in place of the trial's; the driver's pod goes where this one goes.
+    pub evaluate: Stage,
+    /// Trials at once.
+    pub parallelism: u32,
+    /// How often a pod that failed, and was not merely interrupted, is started again: for each trial, and for each other stage.
+    pub retries: u32,
+    /// Labels that a node must have.
+    pub node_selector: BTreeMap<String, String>,
+    /// Taints on which the pods may run all the same.
+    pub tolerations: Vec<Toleration>,
+    /// The pods' PriorityClass.
+    pub priority_class: Option<String>,
+    /// The pods' RuntimeClass, such as `nvidia` where GPUs need one.
+    pub runtime_class: Option<String>,
+    /// The Kueue queue (LocalQueue) of the namespace that admits the stages.
+    pub queue: Option<String>,
+    /// The ServiceAccount of the stages' pods, for clouds that give it credentials; its token for the API is not mounted.
+    pub service_account: Option<String>,
+    /// The Secret whose keys become variables of the environment: credentials of the object store.
+    pub secret: Option<String>,
+    /// Variables of the environment, as they stand.
+    pub environment: BTreeMap<String, String>,
+    /// A volume that every pod sees, where the storage is a folder of it.
+    pub volume: Option<Volume>,
+}
+
+/// What one stage's pod is given in place of what a trial's is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stage {
+    /// Cores.
+    pub cpu: Option<Quantity>,
+    /// Memory.
+    pub memory: Option<Quantity>,
+    /// Disk for temporary files.
+    pub scratch: Option<Quantity>,
+    /// Labels that the node must have.
+    pub node_selector: Option<BTreeMap<String, String>>,
+    /// Taints on which the pod may run all the same.
+    pub tolerations: Option<Vec<Toleration>>,
+}
+
+/// A PersistentVolumeClaim, mounted in every pod that computes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Volume {
+    /// The claim's name; trials on several nodes need one with access mode ReadWriteMany.
+    pub claim: String,
+    /// Where it is mounted.
+    pub path: String,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        let quantity = |text: &str| Quantity::try_from(text.to_owned()).expect("a literal of this file");
+        Self {
+            image: None,
+            image_pull_secrets: Vec::new(),
+            gpus: 0,
+            nodes: 1,
+            cpu: quantity("2"),
+            memory: quantity("8Gi"),
+            scratch: None,
+            prepare: Stage::default(),
+            evaluate: Stage::default(),
+            parallelism: 32,
+            retries: 3,
+            node_selector: BTreeMap::new(),
+            tolerations: Vec::new(),
+            priority_class: None,
+            runtime_class: None,
+            queue: None,
+            service_account: None,
+            secret: None,
+            environment: BTreeMap::new(),
+            volume: None,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What one pod is given, when the stages' own settings are laid over the trial's.
+
+use super::{Quantity, Resources, Stage, Toleration};
+use std::collections::BTreeMap;
+
+/// What one pod is given, and where it may go.
+pub(crate) struct Share<'a> {
+    pub(crate) cpu: &'a Quantity,
+    pub(crate) memory: &'a Quantity,
+    pub(crate) scratch: Option<&'a Quantity>,
+    pub(crate) gpus: u32,
+    pub(crate) node_selector: &'a BTreeMap<String, String>,
+    pub(crate) tolerations: &'a [Toleration],
+}
+
+impl Resources {
+    /// Of a trial's pod.
+    pub(crate) fn trial(&self) -> Share<'_> {
+        Share { gpus: self.gpus, ..self.share(None) }
+    }
+
+    /// Of the pod that prepares.
+    pub(crate) fn preparing(&self) -> Share<'_> {
+        self.share(Some(&self.prepare))
+    }
+
+    /// Of the pod that evaluates.
+    pub(crate) fn evaluating(&self) -> Share<'_> {
+        self.share(Some(&self.evaluate))
+    }
+
+    fn share<'a>(&'a self, stage: Option<&'a Stage>) -> Share<'a> {
+        Share {
+            cpu: stage.and_then(|stage| stage.cpu.as_ref()).unwrap_or(&self.cpu),
+            memory: stage.and_then(|stage| stage.memory.as_ref()).unwrap_or(&self.memory),
+            scratch: stage.and_then(|stage| stage.scratch.as_ref()).or(self.scratch.as_ref()),
+            gpus: 0,
+            node_selector: stage.and_then(|stage| stage.node_selector.as_ref()).unwrap_or(&self.node_selector),
+            tolerations: stage.and_then(|stage| stage.tolerations.as_ref()).unwrap_or(&self.tolerations),
+        }
+    }
+}

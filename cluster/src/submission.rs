@@ -1,0 +1,123 @@
+//! All that is submitted of a sweep.
+
+use crate::{
+    Error, Resources, Result,
+    names::{MOST, nearest_label, not_a_label},
+    objects,
+};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Bytes that a ConfigMap holds.
+const MOST_BYTES: usize = 1_048_576;
+
+/// A sweep on its way to a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// The sweep's name.
+    pub name: String,
+    /// Where all objects live.
+    pub namespace: String,
+    /// The container image with `ranksweep`.
+    pub image: String,
+    /// The sweep file.
+    pub text: String,
+    /// The variables of the environment that the sweep file names, with their values on the machine that submits.
+    pub variables: BTreeMap<String, String>,
+    /// The URL of the storage.
+    pub storage: String,
+    /// The URL of the stored plan.
+    pub plan: String,
+    /// In the order in which they run.
+    pub stages: Vec<Stage>,
+    /// What the pods ask for.
+    pub resources: Resources,
+}
+
+/// A part of the work that begins when the one before it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// One pod that prepares all datasets.
+    Prepare,
+    /// One pod, or group of pods, for each trial.
+    Train {
+        /// How many.
+        trials: u32,
+        /// The rung of successive halving, from 0; `None` where every trial is trained to its end at once.
+        rung: Option<u32>,
+    },
+    /// One pod that ranks, tests, and writes tables and report.
+    Evaluate,
+}
+
+impl Stage {
+    /// The value of the label [`STAGE`](crate::labels::STAGE).
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Train { .. } => "train",
+            Self::Evaluate => "evaluate",
+        }
+    }
+
+    /// The last part of its Job's name.
+    pub fn suffix(self) -> String {
+        match self {
+            Self::Train { rung: Some(rung), .. } => format!("train-r{rung}"),
+            other => other.label().to_owned(),
+        }
+    }
+}
+
+impl Submission {
+    /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own.
+    pub fn hash(&self) -> String {
+        let unnamed = objects::render(self, "");
+        let text = serde_json::to_string(&unnamed).expect("objects are plain data");
+        hex::encode(&Sha256::digest(text)[..4])
+    }
+
+    /// The name of an object of this submission.
+    pub(crate) fn object_name(&self, hash: &str, suffix: &str) -> String {
+        format!("{}-{hash}-{suffix}", self.name)
+    }
+
+    /// Checks all that can be known without a cluster; [`Resources::check`] has checked the resources.
+    ///
+    /// # Errors
+    /// A name or a namespace that is no DNS label, a name that is too long, and a sweep file that no ConfigMap holds.
+    pub fn check(&self) -> Result<()> {
+        self.check_name()?;
+        if let Some(reason) = not_a_label(&self.namespace) {
+            return Err(Error::Namespace { name: self.namespace.clone(), reason });
+        }
+        if self.text.len() > MOST_BYTES {
+            return Err(Error::TooLarge { bytes: self.text.len(), limit: MOST_BYTES });
+        }
+        Ok(())
+    }
+
+    fn check_name(&self) -> Result<()> {
+        let refuse = |reason, remedy| Err(Error::Name { name: self.name.clone(), reason, remedy });
+        let room = MOST.saturating_sub(self.longest_addition());
+        if let Some(reason) = not_a_label(&self.name) {
+            let nearest = nearest_label(&self.name).filter(|label| label.len() <= room);
+            return refuse(reason, nearest.map_or_else(|| "write another".to_owned(), |label| format!("write for example `{label}`")));
+        }
+        if self.name.len() > room {
+            let reason = format!("it has {} characters, and with what Jobs and pods add to it {room} are left", self.name.len());
+            return refuse(reason, format!("shorten it by {}", self.name.len() - room));
+        }
+        Ok(())
+    }
+
+    /// Characters that follow the name in the longest host name of a pod: `-1a2b3c4d-train-r0-999`.
+    fn longest_addition(&self) -> usize {
+        let host = |stage: &Stage| {
+            let hosts = if let Stage::Train { trials, .. } = stage { trials.saturating_sub(1).to_string().len() + 1 } else { 0 };
+            let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
+            "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
+        };
+        self.stages.iter().map(host).max().unwrap_or_default()
+    }
+}
