@@ -66,6 +66,6 @@ fn train_epochs(dataset: &Dataset, epochs: u32) -> Result<()> {
         },
     }))?;
     let folder = Location::parse("memory:///kernels")?;
-    train(&trial, dataset, &folder, &Resources { memory: MEMORY, cache: None }, &mut ())?;
+    train(&trial, dataset, &folder, &Resources::new(MEMORY), &mut ())?;
     Ok(())
 }

@@ -35,7 +35,7 @@ fn epoch(bencher: Bencher, dataset: &Dataset, trial: &Trial, scores: usize) {
     bencher
         .counter(ItemsCount::new(dataset.train.len() * scores))
         .with_inputs(|| folder.join("done.json").delete().expect("memory forgets"))
-        .bench_local_values(|()| train(trial, dataset, &folder, &Resources { memory: 1 << 28, cache: None }, &mut ()).expect("a training"));
+        .bench_local_values(|()| train(trial, dataset, &folder, &Resources::new(1 << 28), &mut ()).expect("a training"));
 }
 
 /// Scores per second of sampled softmax.

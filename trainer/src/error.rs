@@ -1,5 +1,7 @@
 //! What can go wrong while training.
 
+use std::time::Duration;
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -38,6 +40,20 @@ pub enum Error {
         /// The first tensor that is not finite.
         tensor: String,
     },
+    /// It was asked to stop, and left its state.
+    #[error("interrupted in epoch {epoch}; its state is kept, and training goes on from it")]
+    Interrupted {
+        /// Counted from 1; 0 before the first.
+        epoch: u32,
+    },
+    /// As long as it might train it did, and left its state.
+    #[error("the time limit of {} is over in epoch {epoch}; its state is kept, and a larger limit goes on from it", duration(*.limit))]
+    TimeLimit {
+        /// The longest time of training, over all calls.
+        limit: Duration,
+        /// Counted from 1.
+        epoch: u32,
+    },
     /// A finished trial that had failed before.
     #[error("{0}")]
     FailedBefore(String),
@@ -50,6 +66,7 @@ impl Error {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
+            Self::Interrupted { .. } | Self::TimeLimit { .. } => false,
         }
     }
 }
@@ -61,6 +78,14 @@ impl From<evaluator::Error> for Error {
             evaluator::Error::Dataset(error) => Self::Dataset(error),
             other => Self::Evaluator(other),
         }
+    }
+}
+
+/// A time for people.
+fn duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds < 60.0 => format!("{seconds} s"),
+        seconds => format!("{:.4} minutes", seconds / 60.0).replace(".0000", ""),
     }
 }
 

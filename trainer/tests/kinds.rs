@@ -6,7 +6,7 @@ mod support;
 
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
-use support::{RESOURCES, Snapshot, folder, result, tastes, trial};
+use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
 use trainer::{Loss, Sampler, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
@@ -150,5 +150,18 @@ fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
         train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch: 7, from: &whole, to: &killed }).unwrap();
         train(&trial, &tastes(), &killed, &RESOURCES, &mut ()).unwrap();
         assert!(result(&whole) == result(&killed), "{:?}", trial.learning);
+    }
+}
+
+/// Losses of lists have 2 steps in an epoch, those of pairs 12.
+#[test]
+fn a_training_that_stops_within_epochs_has_the_bits_of_one_that_does_not() {
+    for (at, trial) in [trials(MF), trials(LIGHT_GCN)].concat().into_iter().enumerate() {
+        let (whole, stopped) = (folder(&format!("kinds-one-{at}")), folder(&format!("kinds-stops-{at}")));
+        train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
+        let stops = train_with_stops(&trial, &stopped, &[(1, 1), (4, 2), (5, 0), (7, 7), (8, 1), (9, 12), (12, 2)]);
+        let of_pairs = trial.learning.as_ref().unwrap().loss.list().is_none();
+        assert_eq!(stops, if of_pairs { 7 } else { 5 }, "{:?}", trial.learning);
+        assert!(result(&whole) == result(&stopped), "{:?}", trial.learning);
     }
 }

@@ -5,8 +5,9 @@ mod support;
 
 use dataset::{Dataset, Interactions};
 use evaluator::Scorer;
-use support::{RESOURCES, Snapshot, folder, result, tastes, trial};
-use trainer::{EpochReport, Error, Loss, Observer, Resources, Trial, train};
+use std::{sync::atomic::AtomicBool, time::Duration};
+use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
+use trainer::{EpochReport, Error, Fit, Loss, Observer, Outcome, Resources, Trial, stored, train};
 
 /// Batches so small that a step touches few rows of the tables.
 fn small_batches(trial: Trial) -> Trial {
@@ -119,6 +120,168 @@ fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
             assert!(!killed.join("resume/state.safetensors").exists().unwrap());
         }
     }
+}
+
+/// Steps of few rows are planned 16 at once, and leave rows behind: from early steps on, or from step 190, which is in epoch 2, on.
+#[test]
+fn steps_of_few_rows_stop_anywhere() {
+    for (name, optimizer) in [("early", LEFT_BEHIND), ("late", r#"{"adam": {"learning_rate": 0.05}}"#), ("decay", ADAM)] {
+        for loss in [r#"{"bpr": {}}"#, r#"{"bpr": {"similarity": "cosine"}}"#] {
+            let trial = small_batches(trial(MF, loss, ONE_NEGATIVE, optimizer));
+            let (whole, stopped) = (folder(&format!("few-{name}-{}", trial.id())), folder(&format!("few-{name}-stops-{}", trial.id())));
+            train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
+            let stops =
+                [(1, 1), (1, 15), (1, 16), (1, 17), (2, 33), (2, 69), (2, 70), (2, 71), (2, 119), (2, 120), (3, 0), (5, 64), (12, 48)];
+            assert_eq!(train_with_stops(&trial, &stopped, &stops), stops.len());
+            assert!(result(&whole) == result(&stopped), "{name} {loss}");
+        }
+    }
+}
+
+/// Copies the folder as it stands at a step, as if the process had been killed there.
+struct Kill<'a> {
+    at: (u32, u32),
+    from: &'a dataset::Location,
+    to: &'a dataset::Location,
+}
+
+impl Observer for Kill<'_> {
+    fn step(&mut self, epoch: u32, step: u32) {
+        if (epoch, step) == self.at {
+            for file in self.from.list().unwrap() {
+                let name = file.to_string().replace(&format!("{}/", self.from), "");
+                self.to.join(&name).write(file.read().unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct FirstStep(Option<(u32, u32)>);
+
+impl Observer for FirstStep {
+    fn step(&mut self, epoch: u32, step: u32) {
+        self.0.get_or_insert((epoch, step));
+    }
+}
+
+#[test]
+fn checkpoints_are_written_between_evaluations() {
+    let trial = trial(MF, SOFTMAX_AT_K, UNIFORM, ADAM);
+    let resources = Resources { checkpoint_every: Some(Duration::ZERO), ..RESOURCES };
+    for at in [(1, 1), (1, 2), (3, 1), (3, 7), (4, 12), (5, 1)] {
+        let (whole, killed) = (folder(&format!("every {at:?}")), folder(&format!("every {at:?} killed")));
+        train(&trial, &tastes(), &whole, &resources, &mut Kill { at, from: &whole, to: &killed }).unwrap();
+        let mut first = FirstStep::default();
+        train(&trial, &tastes(), &killed, &RESOURCES, &mut first).unwrap();
+        assert_eq!(first.0, Some(at), "the state of the step before is there");
+        assert!(result(&whole) == result(&killed), "{at:?}");
+        assert!(!killed.join("resume/state.safetensors").exists().unwrap());
+    }
+}
+
+#[test]
+fn a_time_limit_is_not_remembered() {
+    let trial = trial(MF, SOFTMAX_AT_K, UNIFORM, ADAM);
+    let (whole, limited) = (folder("limit-none"), folder("limit-short"));
+    train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
+    train_until(&trial, &limited, 3);
+    let resources = Resources { time_limit: Some(Duration::from_nanos(1)), ..RESOURCES };
+    for _ in 0..2 {
+        let error = train(&trial, &tastes(), &limited, &resources, &mut Never).unwrap_err();
+        assert!(matches!(error, Error::TimeLimit { epoch: 4, .. }), "{error}");
+        assert_eq!(Outcome::read(&limited).unwrap(), None);
+    }
+    train(&trial, &tastes(), &limited, &RESOURCES, &mut ()).unwrap();
+    assert!(result(&whole) == result(&limited));
+}
+
+/// Sees no step.
+struct Never;
+
+impl Observer for Never {
+    fn step(&mut self, epoch: u32, step: u32) {
+        panic!("epoch {epoch}, step {step}");
+    }
+}
+
+fn train_until(trial: &Trial, folder: &dataset::Location, until: u32) -> Fit {
+    train(trial, &tastes(), folder, &Resources { until: Some(until), ..RESOURCES }, &mut ()).unwrap()
+}
+
+#[test]
+fn a_training_that_is_asked_to_stop_goes_on_when_it_is_asked_to() {
+    let trial = trial(MF, SOFTMAX_AT_K, UNIFORM, ADAM);
+    let (whole, rungs) = (folder("until-whole"), folder("until-rungs"));
+    train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
+    assert_eq!(stored(&rungs, Some(2)).unwrap(), None);
+    for until in [2, 5, 8] {
+        let fit = train_until(&trial, &rungs, until);
+        assert_eq!(fit.epochs, until);
+        assert_eq!(Outcome::read(&rungs).unwrap(), None);
+        assert!(rungs.join(&format!("rungs/{until}.json")).exists().unwrap() && rungs.join("curve.parquet").exists().unwrap());
+        // What is said later, of the finished training and of this one, is the same but for the clock.
+        let without_clock = |outcome: Option<Outcome>| outcome.and_then(|outcome| Some(Fit { seconds: 0.0, ..outcome.fit()?.clone() }));
+        assert_eq!(without_clock(stored(&whole, Some(until)).unwrap()), Some(Fit { seconds: 0.0, ..fit.clone() }));
+        let resources = Resources { until: Some(until), ..RESOURCES };
+        assert_eq!(train(&trial, &tastes(), &rungs, &resources, &mut Never).unwrap(), fit);
+    }
+    // One that was passed without a stop is told from the state.
+    assert_eq!(train(&trial, &tastes(), &rungs, &Resources { until: Some(3), ..RESOURCES }, &mut Never).unwrap().epochs, 3);
+    assert_eq!(train_until(&trial, &rungs, 50).epochs, 12);
+    assert!(result(&whole) == result(&rungs));
+    assert_eq!(stored(&rungs, Some(5)).unwrap().unwrap().fit().unwrap().epochs, 5);
+}
+
+#[test]
+fn what_fails_later_had_come_so_far() {
+    let (trial, folder) = (trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM), folder("until-failed"));
+    let fit = train_until(&trial, &folder, 4);
+    folder.join("done.json").write(r#"{"status": "failed", "detail": "NaN"}"#).unwrap();
+    assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(fit)));
+    assert_eq!(stored(&folder, Some(8)).unwrap(), Some(Outcome::Failed("NaN".to_owned())));
+}
+
+#[test]
+fn patience_ends_a_training_before_it_is_asked_to_stop() {
+    let mut trial = trial(MF, SOFTMAX_AT_K, UNIFORM, r#"{"adam": {"learning_rate": 0.5}}"#);
+    let training = &mut trial.learning.as_mut().unwrap().training;
+    (training.epochs, training.patience, training.evaluate_every) = (400, Some(3), 1);
+    let folder = folder("until-patience");
+    let fit = train_until(&trial, &folder, 399);
+    assert_eq!((fit.epochs, stored(&folder, None).unwrap()), (fit.best_epoch + 3, Some(Outcome::Done(fit))));
+}
+
+#[test]
+fn an_interrupt_before_the_first_step_leaves_nothing_to_go_on_from() {
+    let flag = AtomicBool::new(true);
+    let resources = Resources { interrupt: Some(&flag), ..RESOURCES };
+    let popularity: Trial = serde_json::from_str(POPULARITY).unwrap();
+    for (name, trial) in [("learned", trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM)), ("closed", popularity)] {
+        let folder = folder(&format!("flag-{name}"));
+        let error = train(&trial, &tastes(), &folder, &resources, &mut Never).unwrap_err();
+        assert!(matches!(error, Error::Interrupted { .. }) && !error.repeats(), "{error}");
+        assert!(!folder.join("resume/state.safetensors").exists().unwrap());
+    }
+}
+
+#[test]
+fn a_damaged_state_is_refused() {
+    let (trial, folder) = (small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND)), folder("damaged-state"));
+    let flag = AtomicBool::new(false);
+    let resources = Resources { interrupt: Some(&flag), ..RESOURCES };
+    train(&trial, &tastes(), &folder, &resources, &mut support::Stops { at: &[(2, 50)], flag: &flag }).unwrap_err();
+    let at = folder.join("resume/state.safetensors");
+    let whole = at.read().unwrap().to_vec();
+    for place in [whole.len() / 2, whole.len() - 3] {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        at.write(bytes).unwrap();
+        let error = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err().to_string();
+        assert!(error.contains("resume/state.safetensors") && error.contains("delete the folder to train again"), "{error}");
+    }
+    at.write(whole).unwrap();
+    train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
 }
 
 #[derive(Default)]
@@ -243,7 +406,7 @@ fn a_limit_of_this_machine_is_not_remembered() {
     )
     .unwrap();
     let folder = folder("limit");
-    let error = train(&ease, &tastes(), &folder, &Resources { memory: 1000, cache: None }, &mut ()).unwrap_err();
+    let error = train(&ease, &tastes(), &folder, &Resources::new(1000), &mut ()).unwrap_err();
     // 60 items: 60 * 60 * 16 bytes.
     assert!(error.to_string().starts_with("ease on 60 items needs 0.1 MiB and the limit is 0.0 MiB"), "{error}");
     assert!(train(&ease, &tastes(), &folder, &RESOURCES, &mut ()).unwrap().validation > Some(0.0));

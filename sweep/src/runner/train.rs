@@ -58,7 +58,7 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
     let cache = session.dataset(&dataset.name).join("samplers");
-    let resources = Resources { memory: session.machine.memory, cache: Some(&cache) };
+    let resources = Resources { cache: Some(&cache), ..Resources::new(session.machine.memory) };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {

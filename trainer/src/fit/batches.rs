@@ -130,9 +130,14 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// What the pool carries from epoch to epoch, by name.
-    pub(super) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
-        self.sampler.state()
+    /// What the pool carries from epoch to epoch, or within one from step to step, by name.
+    pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
+        self.sampler.state(within)
+    }
+
+    /// The state has been put in place.
+    pub(super) fn restored(&mut self, within: bool) {
+        self.sampler.restored(within);
     }
 
     /// Whether the pool has to look at the model before a step.

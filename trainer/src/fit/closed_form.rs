@@ -9,6 +9,9 @@ use dataset::{Dataset, Location};
 use std::time::Instant;
 
 pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Fit> {
+    if resources.is_interrupted() {
+        return Err(Error::Interrupted { epoch: 0 });
+    }
     let start = Instant::now();
     let scorer = match &trial.backbone {
         Backbone::Popularity(_) => popularity::fit(dataset),

@@ -1,7 +1,7 @@
 //! `curve.parquet`: the loss of each epoch and the validation metric of those that evaluate.
 
 use crate::Result;
-use arrow::array::{Float64Array, StringArray, UInt32Array};
+use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
 use dataset::{Location, table};
 use evaluator::MetricAt;
 use serde::{Deserialize, Serialize};
@@ -29,4 +29,15 @@ pub(super) fn write(at: &Location, points: &[Point], select_by: MetricAt) -> Res
         ("value", Arc::new(Float64Array::from_iter(points.iter().map(|point| point.validation))), true),
     ]);
     Ok(table::write(at, &batch)?)
+}
+
+/// The points of a curve, as they were written.
+pub(super) fn read(at: &Location) -> Result<Vec<Point>> {
+    let batch = table::read(at)?;
+    let epochs = table::column::<UInt32Array>(&batch, "epoch", at)?.values();
+    let numbers = |name| table::column::<Float64Array>(&batch, name, at);
+    let (seconds, losses, values) = (numbers("seconds")?.values(), numbers("loss")?.values(), numbers("value")?);
+    let value = |row: usize| values.is_valid(row).then(|| values.value(row));
+    let point = |row: usize| Point { epoch: epochs[row], seconds: seconds[row], loss: losses[row], validation: value(row) };
+    Ok((0..batch.num_rows()).map(point).collect())
 }

@@ -19,28 +19,43 @@ impl Learner<'_> {
     pub(super) fn train_epoch(&mut self, epoch: u32) -> Result<f64> {
         let (mut batches, mut path) = self.work.take().expect("an epoch puts it back");
         batches.shuffle(epoch);
-        let total = match &mut path {
+        match &mut path {
             Path::Few(few) => self.few_epoch(epoch, &batches, few),
             Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
             Path::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
-        };
+        }?;
         self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
-        let mean = total? / batches.len() as f64;
+        let total = std::mem::take(&mut self.position.so_far).total;
+        let mean = total / batches.len() as f64;
         self.work = Some((batches, path));
         Ok(mean)
     }
 
-    fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<f64> {
+    /// Makes the steps of an epoch that are not made yet, one by one; `step` returns the sum of the rows' losses.
+    pub(super) fn steps(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        mut step: impl FnMut(&mut Self, (u32, u32), &Batches) -> Result<f64>,
+    ) -> Result<()> {
+        for number in self.position.so_far.step + 1..=batches.steps() {
+            self.show_model((epoch, number), batches);
+            self.position.so_far.total += step(self, (epoch, number), batches)?;
+            self.position.so_far.step = number;
+            self.heed(|| batches.state(true))?;
+        }
+        Ok(())
+    }
+
+    fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<()> {
         let ahead = self.draws_ahead();
-        let (mut users, mut positives, mut items, mut total) = (Vec::new(), Vec::new(), Vec::new(), 0.0); // items: positives, then draws
-        for step in 1..=batches.steps() {
-            self.show_model((epoch, step), batches);
-            let batches = &*batches;
-            batches.fill((epoch, step), &mut users, &mut positives);
+        let (mut users, mut positives, mut items) = (Vec::new(), Vec::new(), Vec::new()); // items: positives, then draws
+        self.steps(epoch, batches, |learner, at, batches| {
+            batches.fill(at, &mut users, &mut positives);
             let batch = Batch { users: &users, positives: &positives };
-            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((epoch, step, row), user, ids);
-            total += match ahead {
+            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, row), user, ids);
+            match ahead {
                 Some(count) => {
                     items.clear();
                     items.extend_from_slice(&positives);
@@ -49,22 +64,26 @@ impl Learner<'_> {
                     rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
                     let drawn = &items[positives.len()..];
                     let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
-                    self.whole_step((epoch, step), (batches, batch), Some(&items), again, whole)?
+                    learner.whole_step(at, (batches, batch), Some(&items), again, whole)
                 }
-                None => self.whole_step((epoch, step), (batches, batch), None, draw, whole)?,
-            };
-        }
-        Ok(total)
+                None => learner.whole_step(at, (batches, batch), None, draw, whole),
+            }
+        })
     }
 
     /// Has the sampler's pool look at the model, where it does and it is time.
     pub(super) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) {
         if batches.is_due(step, self.learning.candidates()) {
-            self.encoder.encode(&self.parameters, Wanted::default());
-            let tables = self.encoder.vectors(&self.parameters);
-            let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
-            batches.refresh(vectors, epoch);
+            self.refresh(epoch, batches);
         }
+    }
+
+    /// Has the sampler's pool look at the model, where it does.
+    pub(super) fn refresh(&mut self, epoch: u32, batches: &mut Batches) {
+        self.encoder.encode(&self.parameters, Wanted::default());
+        let tables = self.encoder.vectors(&self.parameters);
+        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
+        batches.refresh(vectors, epoch);
     }
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among all are not either.

@@ -9,7 +9,7 @@ use super::{
     weigher::{Extra, Weigher},
 };
 use crate::{
-    Result,
+    Error, Result,
     scoring::{Few, Plan},
 };
 
@@ -31,26 +31,36 @@ impl FewRows {
 }
 
 impl Learner<'_> {
-    /// Trains every pair once; returns the sum of the losses.
-    pub(super) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut FewRows) -> Result<f64> {
+    /// Trains every pair once. The losses of the steps that are planned at once are added up first.
+    pub(super) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut FewRows) -> Result<()> {
         let FewRows { few, plans, next } = rows;
         let negatives = self.learning.candidates().expect("few rows are drawn");
         let plan = |step: u32, plan: &mut Plan| {
             plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
         };
-        let mut total = 0.0;
-        rayon::scope(|scope| (1..=batches.steps()).zip(plans.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to))));
-        for first in (1..=batches.steps()).step_by(AHEAD) {
+        let done = self.position.so_far.step;
+        let whole = done / AHEAD as u32 * AHEAD as u32;
+        if done == whole {
+            self.position.so_far.add_part();
+        }
+        let left = whole + 1..=batches.steps();
+        rayon::scope(|scope| left.clone().zip(plans.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to))));
+        for first in left.step_by(AHEAD) {
             // The plans that follow are made by whoever has nothing else to do.
-            total += rayon::scope(|scope| {
+            rayon::scope(|scope| {
                 let following = first + AHEAD as u32..=batches.steps();
                 following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
-                let steps = (first..=batches.steps()).zip(plans.iter());
-                steps.map(|(step, plan)| self.few_step((epoch, step), batches, plan, few)).sum::<Result<f64>>()
+                for (step, plan) in (first..=batches.steps()).zip(plans.iter()).filter(|(step, _)| *step > done) {
+                    self.position.so_far.part += self.few_step((epoch, step), batches, plan, few)?;
+                    self.position.so_far.step = step;
+                    self.heed(Vec::new)?; // no pool that looks at the model draws so few
+                }
+                Ok::<_, Error>(())
             })?;
+            self.position.so_far.add_part();
             std::mem::swap(plans, next);
         }
-        Ok(total)
+        Ok(())
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.

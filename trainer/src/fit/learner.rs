@@ -1,15 +1,16 @@
 //! A training under way: parameters, moments, loss state, and where it stands.
 
 use super::{
-    EpochReport, Fit, Observer, Resources,
+    EpochReport, Observer, Resources, Stand,
     batches::Batches,
     curve::{self, Point},
     own::Own,
     path::{Path, Shape},
     quantiles,
     resume::{self, Position},
-    sharpness,
+    rung, sharpness,
     validation::validate,
+    watch::{Due, Watch},
 };
 use crate::{
     Error, Learning, Loss, Result, Trial,
@@ -21,7 +22,6 @@ use crate::{
 };
 use dataset::{Dataset, Location};
 use evaluator::Scorer;
-use std::time::Instant;
 
 pub(super) struct Learner<'a> {
     pub(super) trial: &'a Trial,
@@ -29,6 +29,8 @@ pub(super) struct Learner<'a> {
     pub(super) dataset: &'a Dataset,
     folder: &'a Location,
     resources: &'a Resources<'a>,
+    observer: &'a mut dyn Observer,
+    watch: Watch<'a>,
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
     pub(super) quantiles: Option<Quantiles>,
@@ -36,7 +38,9 @@ pub(super) struct Learner<'a> {
     pub(super) user_moments: Moments,
     pub(super) item_moments: Moments,
     pub(super) stepper: Stepper,
-    position: Position,
+    pub(super) position: Position,
+    /// Epochs done and steps of the next one, of the stored state; of fresh parameters too, which need none.
+    stored: (u32, u32),
     /// Batches and buffers; taken out while an epoch runs.
     pub(super) work: Option<(Batches<'a>, Path)>,
 }
@@ -49,6 +53,7 @@ impl<'a> Learner<'a> {
         dataset: &'a Dataset,
         folder: &'a Location,
         resources: &'a Resources<'a>,
+        observer: &'a mut dyn Observer,
     ) -> Result<Self> {
         let (parameters, encoder) = trial
             .backbone
@@ -61,6 +66,8 @@ impl<'a> Learner<'a> {
             dataset,
             folder,
             resources,
+            observer,
+            watch: Watch::new(resources, 0.0),
             encoder,
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
             own: Own::new(learning, dataset.users(), dataset.items()),
@@ -68,6 +75,7 @@ impl<'a> Learner<'a> {
             item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
+            stored: (0, 0),
             work: Some((Batches::new(learning, dataset, resources.cache)?, Path::new(shape, &parameters, &learning.loss))),
             parameters,
         };
@@ -76,32 +84,47 @@ impl<'a> Learner<'a> {
         Ok(learner)
     }
 
-    /// Trains to the end.
-    pub(super) fn run(&mut self, observer: &mut dyn Observer) -> Result<Fit> {
-        let training = &self.learning.training;
-        let (start, before) = (Instant::now(), self.position.seconds());
-        while self.position.epoch < training.epochs && !self.position.is_stale(training.patience) {
-            let epoch = self.position.epoch + 1;
-            let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
-            self.update_quantiles(epoch)?;
-            self.update_sharpness(epoch);
-            let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
-            let validation = if evaluates { self.evaluate(epoch)? } else { None };
-            let seconds = before + start.elapsed().as_secs_f64();
-            self.position.epoch = epoch;
-            self.position.points.push(Point { epoch, seconds, loss, validation });
-            if evaluates {
-                self.save()?;
-            }
-            let pairs = self.dataset.train.len() as u64;
-            observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs, validation });
+    /// Trains to the end, or as far as is asked for.
+    pub(super) fn run(&mut self) -> Result<Stand> {
+        self.watch = Watch::new(self.resources, self.position.seconds());
+        let epochs = self.learning.training.epochs;
+        let until = self.resources.until.unwrap_or(epochs).min(epochs);
+        while self.position.epoch < until && !self.has_ended() {
+            self.heed_between()?;
+            self.run_epoch(self.position.epoch + 1)?;
         }
         curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)?;
-        let (best_epoch, validation) = match self.position.best {
-            Some((epoch, value)) => (epoch, Some(value)),
-            None => (self.position.epoch, None),
-        };
-        Ok(Fit { epochs: self.position.epoch, best_epoch, validation, seconds: self.position.seconds(), device: "cpu".to_owned() })
+        let fit = rung::up_to(&self.position.points, until);
+        if self.has_ended() && fit.epochs == self.position.epoch {
+            return Ok(Stand::Ended(fit));
+        }
+        self.save_between()?;
+        rung::write(self.folder, until, &fit)?;
+        Ok(Stand::Paused(fit))
+    }
+
+    /// Whether all epochs are done, or patience is at its end.
+    fn has_ended(&self) -> bool {
+        let training = &self.learning.training;
+        self.position.epoch >= training.epochs || self.position.is_stale(training.patience)
+    }
+
+    fn run_epoch(&mut self, epoch: u32) -> Result<()> {
+        let training = &self.learning.training;
+        let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
+        self.update_quantiles(epoch)?;
+        self.update_sharpness(epoch);
+        let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
+        let validation = if evaluates { self.evaluate(epoch)? } else { None };
+        let seconds = self.watch.seconds();
+        self.position.epoch = epoch;
+        self.position.points.push(Point { epoch, seconds, loss, validation });
+        if evaluates {
+            self.save_between()?;
+        }
+        let pairs = self.dataset.train.len() as u64;
+        self.observer.epoch(&EpochReport { epoch, epochs: training.epochs, loss, seconds, pairs, validation });
+        Ok(())
     }
 
     /// Ranks the validation part and keeps the model if it is the best so far. Without a validation part the last model is kept.
@@ -159,8 +182,9 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Everything that the next epoch needs, by name.
-    fn state(&mut self) -> Vec<(String, &mut [f32])> {
+    /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
+    fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
+        let is_within = self.position.is_within();
         let tables = [
             ("users", &mut self.parameters.users.values),
             ("users.first", &mut self.user_moments.first),
@@ -169,25 +193,79 @@ impl<'a> Learner<'a> {
             ("items.first", &mut self.item_moments.first),
             ("items.second", &mut self.item_moments.second),
         ];
+        let left = [("users.left", &mut self.user_moments.left), ("items.left", &mut self.item_moments.left)];
+        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
+        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
         let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
-        let pools = self.work.iter_mut().flat_map(|(batches, _)| batches.state()).map(|(name, values)| (name.to_owned(), values));
-        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name.to_owned(), values));
-        named.chain(self.own.state()).map(|(name, values)| (name, &mut values[..])).chain(pools).collect()
+        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name, &mut values[..])).chain(left).chain(pools);
+        let own = self.own.state().into_iter().map(|(name, values)| (name, &mut values[..]));
+        named.map(|(name, values)| (name.to_owned(), values)).chain(own).collect()
     }
 
-    fn save(&mut self) -> Result<()> {
-        (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
-        let (folder, position) = (self.folder, self.position.clone());
-        resume::write(folder, &position, &self.state())
+    /// After a step: says so, and writes the state or stops where that is due.
+    pub(super) fn heed<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
+        self.observer.step(self.position.epoch + 1, self.position.so_far.step);
+        match self.watch.due() {
+            None => Ok(()),
+            Some(due) => self.save(pools()).and_then(|()| self.leave(due)),
+        }
+    }
+
+    /// The same between two epochs.
+    fn heed_between(&mut self) -> Result<()> {
+        match self.watch.due() {
+            None => Ok(()),
+            Some(due) => self.save_between().and_then(|()| self.leave(due)),
+        }
+    }
+
+    fn leave(&self, due: Due) -> Result<()> {
+        let epoch = self.position.epoch + 1;
+        match due {
+            Due::Interrupt => Err(Error::Interrupted { epoch }),
+            Due::TimeLimit(limit) => Err(Error::TimeLimit { limit, epoch }),
+            Due::Checkpoint => Ok(()),
+        }
+    }
+
+    /// Writes the state, unless it is the stored one.
+    fn save(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
+        let at = (self.position.epoch, self.position.so_far.step);
+        if at != self.stored {
+            (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
+            self.position.so_far.caught_up = self.stepper.caught_up();
+            self.position.seconds = self.watch.seconds();
+            let (folder, position) = (self.folder, self.position.clone());
+            resume::write(folder, &position, &self.state(pools))?;
+            self.stored = at;
+        }
+        self.watch.wrote();
+        Ok(())
+    }
+
+    fn save_between(&mut self) -> Result<()> {
+        let is_within = self.position.is_within();
+        let (mut batches, path) = self.work.take().expect("no epoch runs");
+        let saved = self.save(batches.state(is_within));
+        self.work = Some((batches, path));
+        saved
     }
 
     fn restore(&mut self) -> Result<()> {
-        let folder = self.folder;
-        if let Some(position) = resume::read(folder, self.state())? {
-            self.stepper = Stepper::new(&self.learning.optimizer, position.steps);
-            self.own.restart(&self.learning.optimizer, position.own_steps);
-            self.position = position;
+        let Some(stored) = resume::Stored::read(self.folder)? else { return Ok(()) };
+        let (mut batches, path) = self.work.take().expect("no epoch runs");
+        self.position = stored.position.clone();
+        let (is_within, so_far) = (self.position.is_within(), self.position.so_far);
+        if is_within {
+            self.refresh(self.position.epoch + 1, &mut batches); // for their sizes
         }
+        stored.fill(self.state(batches.state(is_within)))?;
+        batches.restored(is_within);
+        let caught_up = if is_within { so_far.caught_up } else { self.position.steps };
+        self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, caught_up);
+        self.own.restart(&self.learning.optimizer, self.position.own_steps);
+        self.stored = (self.position.epoch, so_far.step);
+        self.work = Some((batches, path));
         Ok(())
     }
 }

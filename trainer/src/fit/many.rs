@@ -43,15 +43,12 @@ impl ManyRows {
 }
 
 impl Learner<'_> {
-    /// Trains every pair once; returns the sum of the losses.
-    pub(super) fn many_epoch(&mut self, epoch: u32, batches: &mut Batches, many: &mut ManyRows) -> Result<f64> {
-        let mut total = 0.0;
-        for step in 1..=batches.steps() {
-            self.show_model((epoch, step), batches);
-            many.take(batches, (epoch, step));
-            total += self.many_step((epoch, step), batches, many)?;
-        }
-        Ok(total)
+    /// Trains every pair once.
+    pub(super) fn many_epoch(&mut self, epoch: u32, batches: &mut Batches, many: &mut ManyRows) -> Result<()> {
+        self.steps(epoch, batches, |learner, at, batches| {
+            many.take(batches, at);
+            learner.many_step(at, batches, many)
+        })
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.

@@ -3,7 +3,7 @@
 //! ```text
 //! table        [users + items, dim]: the parameters; the two moments of each; for light-gcn the propagated vectors
 //! working      what a step needs: batches, scores, gradients
-//! evaluation   a copy of the vectors and their file, or the file of the resume state, whichever is more
+//! evaluation   a copy of the vectors and their file, or the file of the state within an epoch, whichever is more
 //! ```
 
 use super::{few::AHEAD, parts, path::Shape};
@@ -55,6 +55,8 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         rows + lists(sizes, learning) + own(sizes, learning) + formula(sizes, learning)
     };
     let pool = |sizes: Sizes, learning: &Learning| learning.sampler.memory([sizes.users, sizes.items, sizes.train, sizes.dim]);
+    // What a pool draws from is in the file of the state too.
+    let pool = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + u64::from(learning.sampler.needs_tables()) * sizes.table();
     let step = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + step(sizes, learning);
     match (&trial.backbone, &trial.learning) {
         (Backbone::Mf(mf), Some(learning)) => learned(sizes(mf.dim), ranking) + step(sizes(mf.dim), learning),
@@ -70,7 +72,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
 fn learned(sizes: Sizes, ranking: u64) -> u64 {
     let table = sizes.table();
     let evaluation = table + ranking.max(table);
-    let resume = 3 * table;
+    let resume = 3 * table + (sizes.users + sizes.items) * ID;
     3 * table + sizes.train * 2 * ID + evaluation.max(resume)
 }
 

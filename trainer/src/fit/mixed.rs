@@ -27,14 +27,9 @@ pub(super) struct Mixed {
 }
 
 impl Learner<'_> {
-    /// Trains every pair once; returns the sum of the losses.
-    pub(super) fn mixed_epoch(&mut self, epoch: u32, batches: &mut Batches, mixed: &mut Mixed) -> Result<f64> {
-        let mut total = 0.0;
-        for step in 1..=batches.steps() {
-            self.show_model((epoch, step), batches);
-            total += self.mixed_step((epoch, step), batches, mixed)?;
-        }
-        Ok(total)
+    /// Trains every pair once.
+    pub(super) fn mixed_epoch(&mut self, epoch: u32, batches: &mut Batches, mixed: &mut Mixed) -> Result<()> {
+        self.steps(epoch, batches, |learner, at, batches| learner.mixed_step(at, batches, mixed))
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.

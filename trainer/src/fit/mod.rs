@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! trials/<id>/  trial.json                    what is trained; first
-//!               resume/state.safetensors      everything that the next epoch needs; at each evaluation
+//!               resume/state.safetensors      everything that the next step needs; at each evaluation, every so often, when stopped
 //!               checkpoint/scorer.*           the best model so far; at each better evaluation
 //!               per_user.parquet              its validation values
 //!               curve.parquet, done.json      the end; last
+//!               rungs/<epochs>.json           where it was asked to stop before its end; after `curve.parquet`
 //! ```
 
 mod batches;
@@ -27,24 +28,47 @@ mod path;
 mod quantiles;
 mod resume;
 mod rival;
+mod rung;
 mod sharpness;
 mod validation;
+mod watch;
 mod weigher;
 
 pub use memory::memory;
 pub use outcome::{Fit, Outcome};
+pub use rung::stored;
 
 use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
 use learner::Learner;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
-/// What a training may use.
+/// What a training may use, and what bounds one call of [`train`]. None of it changes a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources<'a> {
     /// Bytes for ranking blocks and for closed forms.
     pub memory: usize,
     /// A folder of the dataset's, where what takes long to prepare is kept for its other trials.
     pub cache: Option<&'a Location>,
+    /// Once it is set, training stops at the next step and leaves its state.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// The state is written when so much time has passed since it was last written, beside at evaluations.
+    pub checkpoint_every: Option<Duration>,
+    /// The longest time of training, over all calls. Backbones that fit in closed form are not stopped.
+    pub time_limit: Option<Duration>,
+    /// Stop after so many epochs in all, if training has not ended sooner; at least 1.
+    pub until: Option<u32>,
+}
+
+impl Resources<'_> {
+    /// Bytes of memory, and no bounds.
+    pub const fn new(memory: usize) -> Self {
+        Self { memory, cache: None, interrupt: None, checkpoint_every: None, time_limit: None, until: None }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
+    }
 }
 
 /// What is said of a training after each epoch.
@@ -65,36 +89,51 @@ pub struct EpochReport {
 }
 
 /// Hears how a training goes.
-pub trait Observer {
+pub trait Observer: Send {
     /// After each epoch.
     fn epoch(&mut self, _report: &EpochReport) {}
+
+    /// After each step of an epoch, both counted from 1, before the bounds of [`Resources`] are looked at.
+    fn step(&mut self, _epoch: u32, _step: u32) {}
 }
 
 impl Observer for () {}
 
 /// Trains, or goes on where an earlier call was stopped; a finished trial returns at once.
 ///
+/// With [`Resources::until`] it returns how far it came by then, which [`stored`] tells later too; a call with more epochs goes on to the
+/// very bits of a training that was never stopped.
+///
 /// # Errors
 /// [`Error::NotFinite`] and [`Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
-/// Storage errors are not; a later call goes on.
+/// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not; a later call goes on.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
-    match Outcome::read(folder)? {
+    match stored(folder, resources.until)? {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
         None => {}
     }
     folder.join("trial.json").write(serde_json::to_string_pretty(trial).expect("a trial is plain data"))?;
     let result = match &trial.learning {
-        None => closed_form::fit(trial, dataset, folder, resources),
-        Some(learning) => Learner::new(trial, learning, dataset, folder, resources).and_then(|mut learner| learner.run(observer)),
+        None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
+        Some(learning) => Learner::new(trial, learning, dataset, folder, resources, observer).and_then(|mut learner| learner.run()),
     };
     let outcome = match &result {
-        Ok(fit) => Some(Outcome::Done(fit.clone())),
+        Ok(Stand::Ended(fit)) => Some(Outcome::Done(fit.clone())),
+        Ok(Stand::Paused(_)) => None,
         Err(error) => error.repeats().then(|| Outcome::Failed(error.to_string())),
     };
     if let Some(outcome) = outcome {
         outcome.write(folder)?;
         resume::delete(folder)?;
     }
-    result
+    result.map(|(Stand::Ended(fit) | Stand::Paused(fit))| fit)
+}
+
+/// Where a call left a training.
+enum Stand {
+    /// At its end.
+    Ended(Fit),
+    /// Before it, after as many epochs as were asked for.
+    Paused(Fit),
 }

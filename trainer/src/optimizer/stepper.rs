@@ -18,7 +18,7 @@ pub(crate) struct Moments {
     pub(crate) first: Vec<f32>,
     pub(crate) second: Vec<f32>,
     /// The step, as [`Idle`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
-    pub(super) left: Vec<u32>,
+    pub(crate) left: Vec<u32>,
 }
 
 impl Moments {
@@ -57,6 +57,21 @@ impl Stepper {
         let mut idle = if all_rows_move { Idle::new(adam) } else { None };
         idle.iter_mut().for_each(|idle| idle.restart(steps));
         Self { adam: adam.clone(), all_rows_move, steps, idle }
+    }
+
+    /// Goes on after so many steps, since `caught_up` of which rows have been left behind.
+    pub(crate) fn resumed(optimizer: &Optimizer, steps: u64, caught_up: u64) -> Self {
+        let mut stepper = Self::new(optimizer, steps);
+        if let Some(idle) = &mut stepper.idle {
+            idle.restart(caught_up);
+            (caught_up..steps).for_each(|_| idle.advance());
+        }
+        stepper
+    }
+
+    /// The step at which all rows were up to date.
+    pub(crate) fn caught_up(&self) -> u64 {
+        self.idle.as_ref().map_or(self.steps, |idle| self.steps - u64::from(idle.now()))
     }
 
     /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.

@@ -117,11 +117,18 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// What the next refresh looks back on, by name.
-    pub(crate) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+    /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
+    pub(crate) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match &mut self.proposal {
-            Proposal::Live(live) => live.state(),
+            Proposal::Live(live) => live.state(within),
             _ => Vec::new(),
+        }
+    }
+
+    /// The state, of a pool that has been refreshed before, has been put in place.
+    pub(crate) fn restored(&mut self, within: bool) {
+        if let (Proposal::Live(live), true) = (&mut self.proposal, within) {
+            live.restored();
         }
     }
 

@@ -1,10 +1,12 @@
 //! A small dataset with planted tastes, and what trainings on it leave.
 #![allow(clippy::unwrap_used)]
 
-use dataset::{Dataset, Interactions, Location};
-use trainer::{EpochReport, Fit, Observer, Outcome, Resources, Trial};
+use arrow::array::{Array, Float64Array};
+use dataset::{Dataset, Interactions, Location, table};
+use std::sync::atomic::{AtomicBool, Ordering};
+use trainer::{EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
 
-pub(crate) const RESOURCES: Resources<'_> = Resources { memory: 1 << 28, cache: None };
+pub(crate) const RESOURCES: Resources<'_> = Resources::new(1 << 28);
 
 /// 90 users and 60 items in three groups: a user has 8 of the 20 items of its group in train, 2 in validation.
 pub(crate) fn tastes() -> Dataset {
@@ -51,11 +53,53 @@ pub(crate) fn folder(name: &str) -> Location {
     Location::parse(&format!("memory:///training/{name}")).unwrap()
 }
 
-/// All that must be the same however a training went: the model, its validation values, its fit without the clock.
-pub(crate) fn result(folder: &Location) -> (Vec<u8>, Vec<u8>, Fit) {
+/// All that must be the same however a training went: the model, its validation values, its fit and its curve without the clock.
+pub(crate) fn result(folder: &Location) -> (Vec<u8>, Vec<u8>, Fit, Vec<Option<u64>>) {
     let Some(Outcome::Done(fit)) = Outcome::read(folder).unwrap() else { panic!("not done") };
     let read = |name: &str| folder.join(name).read().unwrap().to_vec();
-    (read("checkpoint/scorer.safetensors"), read("per_user.parquet"), Fit { seconds: 0.0, ..fit })
+    (read("checkpoint/scorer.safetensors"), read("per_user.parquet"), Fit { seconds: 0.0, ..fit }, curve(folder))
+}
+
+/// The bits of the losses and of the validation values.
+fn curve(folder: &Location) -> Vec<Option<u64>> {
+    let at = folder.join("curve.parquet");
+    let batch = table::read(&at).unwrap();
+    let columns = ["loss", "value"].map(|name| table::column::<Float64Array>(&batch, name, &at).unwrap());
+    let bits = |column: &Float64Array, row: usize| column.is_valid(row).then(|| column.value(row).to_bits());
+    columns.iter().flat_map(|column| (0..batch.num_rows()).map(|row| bits(column, row))).collect()
+}
+
+/// Asks the training to stop after these steps, and after these epochs (step 0).
+pub(crate) struct Stops<'a> {
+    pub(crate) at: &'a [(u32, u32)],
+    pub(crate) flag: &'a AtomicBool,
+}
+
+impl Observer for Stops<'_> {
+    fn epoch(&mut self, report: &EpochReport) {
+        self.step(report.epoch, 0);
+    }
+
+    fn step(&mut self, epoch: u32, step: u32) {
+        if self.at.contains(&(epoch, step)) {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Trains with stops, going on after each; returns how many there were.
+pub(crate) fn train_with_stops(trial: &Trial, folder: &Location, at: &[(u32, u32)]) -> usize {
+    let (data, mut stopped) = (tastes(), 0);
+    loop {
+        let flag = AtomicBool::new(false);
+        let resources = Resources { interrupt: Some(&flag), ..RESOURCES };
+        match train(trial, &data, folder, &resources, &mut Stops { at, flag: &flag }) {
+            Ok(_) => return stopped,
+            Err(Error::Interrupted { .. }) => stopped += 1,
+            Err(error) => panic!("{error}"),
+        }
+        assert_eq!(Outcome::read(folder).unwrap(), None);
+    }
 }
 
 /// Copies the folder as it stands after an epoch, as if the process had been killed there.

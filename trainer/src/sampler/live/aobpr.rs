@@ -92,10 +92,20 @@ impl Lists {
         (all / draws.max(1) as f64).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Sorts all lists.
+    /// Takes the vectors, and sorts all lists.
     pub(super) fn refresh(&mut self, vectors: Vectors) {
         self.users = lift::users(vectors.users, vectors.similarity);
         self.items = lift::items(vectors.items, vectors.similarity);
+        self.sort();
+    }
+
+    /// What the lists follow from, by name.
+    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 2] {
+        [("pools.users", &mut self.users.values), ("pools.items", &mut self.items.values)]
+    }
+
+    /// Sorts all lists.
+    pub(super) fn sort(&mut self) {
         let (items, count) = (&self.items, self.items.rows);
         self.order.resize(items.dim * count, 0);
         self.deviations.resize(items.dim, 0.0);

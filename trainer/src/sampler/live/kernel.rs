@@ -92,10 +92,20 @@ impl Tree {
         (users + items) * factors * 4 + nodes * (factors * (factors + 1) / 2 * 4 + 8)
     }
 
-    /// Makes the tree anew.
+    /// Takes the vectors, and makes the tree anew.
     pub(super) fn refresh(&mut self, vectors: Vectors) {
         self.users = lift::users(vectors.users, vectors.similarity);
         self.items = lift::items(vectors.items, vectors.similarity);
+        self.grow();
+    }
+
+    /// What the tree follows from, by name.
+    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 2] {
+        [("pools.users", &mut self.users.values), ("pools.items", &mut self.items.values)]
+    }
+
+    /// Makes the tree.
+    pub(super) fn grow(&mut self) {
         let Matrix { rows, dim, values } = &self.items;
         let (leaves, pairs) = (rows.div_ceil(LEAF).next_power_of_two(), dim * (dim + 1) / 2);
         self.leaves = leaves;

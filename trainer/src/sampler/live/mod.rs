@@ -1,7 +1,7 @@
 //! Pools that look at the model: what they draw from is made anew while it learns.
 //!
 //! They draw by the model as it stood at the last refresh, users and items both. A refresh is due at steps that are counted from the start
-//! of an epoch, so that a training that was resumed there draws the same.
+//! of an epoch, so that a training that was resumed there draws the same; one that was stopped within an epoch keeps those vectors.
 
 use super::{Pool, Stream, complement::Complement, prepared::Proposal};
 use crate::scoring::Vectors;
@@ -91,11 +91,22 @@ impl Live {
         }
     }
 
-    /// What the next refresh looks back on, by name.
-    pub(super) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+    /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
+    pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match self {
             Live::AdaSir(pools) => pools.state().into(),
+            Live::Aobpr(lists) if within => lists.state().into(),
+            Live::Kernel(tree) if within => tree.state().into(),
             Live::Aobpr(_) | Live::Kernel(_) => Vec::new(),
+        }
+    }
+
+    /// Makes what follows from the vectors of the last refresh, which have been put in place.
+    pub(super) fn restored(&mut self) {
+        match self {
+            Live::AdaSir(_) => {}
+            Live::Aobpr(lists) => lists.sort(),
+            Live::Kernel(tree) => tree.grow(),
         }
     }
 }

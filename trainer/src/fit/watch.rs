@@ -1,0 +1,58 @@
+//! What bounds one call of a training, and when its state is to be written.
+
+use super::Resources;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+/// Looks at the flag and at the clock after each step: a relaxed load, and the time only where a limit or a schedule asks for it.
+pub(super) struct Watch<'a> {
+    interrupt: Option<&'a AtomicBool>,
+    checkpoint_every: Option<Duration>,
+    time_limit: Option<Duration>,
+    start: Instant,
+    /// Seconds of training in earlier calls.
+    before: f64,
+    written: Instant,
+}
+
+/// What has to be done before the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Write the state and leave.
+    Interrupt,
+    /// Write the state and leave: so much time was given.
+    TimeLimit(Duration),
+    /// Write the state and go on.
+    Checkpoint,
+}
+
+impl<'a> Watch<'a> {
+    /// From now on, after so many seconds of training in earlier calls.
+    pub(super) fn new(resources: &Resources<'a>, before: f64) -> Self {
+        let Resources { interrupt, checkpoint_every, time_limit, .. } = *resources;
+        Self { interrupt, checkpoint_every, time_limit, start: Instant::now(), before, written: Instant::now() }
+    }
+
+    /// Seconds of training in all.
+    pub(super) fn seconds(&self) -> f64 {
+        self.before + self.start.elapsed().as_secs_f64()
+    }
+
+    /// The state has been written.
+    pub(super) fn wrote(&mut self) {
+        self.written = Instant::now();
+    }
+
+    /// What is due; an interrupt before all else.
+    pub(super) fn due(&self) -> Option<Due> {
+        if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Due::Interrupt);
+        }
+        if let Some(limit) = self.time_limit.filter(|limit| self.seconds() >= limit.as_secs_f64()) {
+            return Some(Due::TimeLimit(limit));
+        }
+        self.checkpoint_every.filter(|every| self.written.elapsed() >= *every).map(|_| Due::Checkpoint)
+    }
+}
