@@ -13,7 +13,8 @@ use trainer::{Resources, Trial, train, trial::TRAINER_VERSION};
 
 const USERS: usize = 2_048;
 
-fn trial(backbone: &Value, loss: &Value, negatives: u32) -> Trial {
+/// A trial of one epoch.
+pub(crate) fn trial(backbone: &Value, loss: &Value, sampler: &Value) -> Trial {
     let trial = json!({
         "version": TRAINER_VERSION,
         "dataset": "random",
@@ -21,7 +22,7 @@ fn trial(backbone: &Value, loss: &Value, negatives: u32) -> Trial {
         "select_by": "ndcg@20",
         "learning": {
             "loss": loss,
-            "sampler": {"uniform": {"negatives": negatives}},
+            "sampler": sampler,
             "optimizer": {"adam": {"learning_rate": 0.01}},
             "training": {"epochs": 1, "batch_size": 1024, "evaluate_every": 1},
             "seed": 1,
@@ -30,7 +31,8 @@ fn trial(backbone: &Value, loss: &Value, negatives: u32) -> Trial {
     serde_json::from_value(trial).expect("a trial")
 }
 
-fn epoch(bencher: Bencher, dataset: &Dataset, trial: &Trial, scores: usize) {
+/// Times it; the figure per item is that of one of so many scores of each pair.
+pub(crate) fn epoch(bencher: Bencher, dataset: &Dataset, trial: &Trial, scores: usize) {
     let folder = Location::parse("memory:///hot").expect("a location");
     bencher
         .counter(ItemsCount::new(dataset.train.len() * scores))
@@ -38,23 +40,27 @@ fn epoch(bencher: Bencher, dataset: &Dataset, trial: &Trial, scores: usize) {
         .bench_local_values(|()| train(trial, dataset, &folder, &Resources::new(1 << 28), &mut ()).expect("a training"));
 }
 
+fn uniform(negatives: u32) -> Value {
+    json!({"uniform": {"negatives": negatives}})
+}
+
 /// Scores per second of sampled softmax.
 #[divan::bench(args = [8_000, 40_000], sample_count = 10)]
 fn mf_softmax_1000(bencher: Bencher, items: usize) {
-    let trial = trial(&json!({"mf": {"dim": 64}}), &json!({"softmax": {"temperature": 0.2}}), 1_000);
+    let trial = trial(&json!({"mf": {"dim": 64}}), &json!({"softmax": {"temperature": 0.2}}), &uniform(1_000));
     epoch(bencher, &random_dataset(USERS, items, 10), &trial, 1_001);
 }
 
 /// Pairs per second of BPR: drawing, three rows, and Adam on few rows of large tables.
 #[divan::bench(args = [8_000, 40_000], sample_count = 10)]
 fn mf_bpr(bencher: Bencher, items: usize) {
-    let trial = trial(&json!({"mf": {"dim": 64}}), &json!({"bpr": {}}), 1);
+    let trial = trial(&json!({"mf": {"dim": 64}}), &json!({"bpr": {}}), &uniform(1));
     epoch(bencher, &random_dataset(USERS, items, 30), &trial, 1);
 }
 
 /// Pairs per second of BPR through three propagations and dense Adam.
 #[divan::bench(args = [8_000], sample_count = 10)]
 fn light_gcn_bpr(bencher: Bencher, items: usize) {
-    let trial = trial(&json!({"light-gcn": {"dim": 64, "layers": 3}}), &json!({"bpr": {}}), 1);
+    let trial = trial(&json!({"light-gcn": {"dim": 64, "layers": 3}}), &json!({"bpr": {}}), &uniform(1));
     epoch(bencher, &random_dataset(USERS, items, 30), &trial, 1);
 }

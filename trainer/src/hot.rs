@@ -5,6 +5,7 @@ use crate::{
     gradient::RowGradients,
     graph::Graph,
     optimizer::{Moments, Stepper},
+    sampler::{Error, Prepared, Row, Sampler, Stream},
     scoring::{Batch, Sampled, Vectors, Weighed},
     tables::Tables,
 };
@@ -84,6 +85,33 @@ impl Moving {
             stepper.move_rows(rows, current, table, moments, |_, gradient| gradient.fill(1e-3));
         }
         stepper.finish_step();
+    }
+}
+
+/// A pool that looks at a model which scores by dot products.
+pub struct Looking<'a> {
+    pool: Prepared<'a>,
+    tables: Tables,
+}
+
+impl<'a> Looking<'a> {
+    /// Of a sampler and the model's vectors, which it has not seen.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::new`].
+    pub fn new(sampler: &Sampler, train: &'a Interactions, [users, items]: [Matrix; 2]) -> Result<Self, Error> {
+        Ok(Self { pool: Prepared::new(sampler, train, items.rows)?, tables: Tables { users, items } })
+    }
+
+    /// Has it look at the model as at the start of an epoch, counted from 1.
+    pub fn refresh(&mut self, epoch: u32) {
+        let Tables { users, items } = &self.tables;
+        self.pool.refresh(Vectors { users, items, similarity: Similarity::Dot }, (1, epoch));
+    }
+
+    /// Draws for a user by the last look.
+    pub fn draw(&self, rng: &mut Stream, user: u32, ids: &mut [u32]) {
+        self.pool.draw(rng, Row::alone(user), ids, None);
     }
 }
 

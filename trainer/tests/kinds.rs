@@ -92,6 +92,12 @@ const SAMPLERS: &[(&str, &str)] = &[
     (r#""ada-sir": {"negatives": 5, "pool_size": 10, "proposals": 30}"#, BPR),
     (r#""ada-sir": {"negatives": 5, "weights": "scores", "pool": {"popularity": {"exponent": 0.5}}}"#, BPR),
     (r#""ada-sir": {"negatives": 5, "weights": "none"}"#, BPR),
+    (
+        r#""irgan": {"negatives": 5, "generator_dim": 8, "pretraining_epochs": 3, "every": 4, "generator_epochs": 2, "redraw_every": 2}"#,
+        BPR,
+    ),
+    (r#""irgan": {"negatives": 20, "generator_dim": 8, "every": 5, "generator_epochs": 3}"#, r#"{"sampled-softmax": {}}"#),
+    (r#""dns-mn": {"candidates": 20, "negatives": 5, "pool": {"irgan": {"generator_dim": 8, "every": 3, "redraw_every": 2}}}"#, BPR),
     (r#""mix-gcf": {"candidates": 8}"#, BPR),
     (r#""mix-gcf": {"candidates": 8, "negatives": 3, "pool": {"popularity": {}}}"#, r#"{"cce": {}}"#),
 ];

@@ -69,6 +69,11 @@ impl Adam {
         }
     }
 
+    /// Of a learning rate, all else as where it is left out.
+    pub(crate) fn at(learning_rate: f64) -> Self {
+        Self { learning_rate, weight_decay: 0.0, beta1: first_decay(), beta2: second_decay(), epsilon: epsilon() }
+    }
+
     /// The bias-corrected learning rate of a step, counted from 1.
     pub(super) fn rate(&self, step: u64) -> f64 {
         self.learning_rate / (1.0 - self.beta1.powf(step as f64))

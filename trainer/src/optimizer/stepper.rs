@@ -14,6 +14,7 @@ use rayon::prelude::*;
 const AHEAD: usize = 6;
 
 /// First and second moments of a table's gradient.
+#[derive(Clone, Debug)]
 pub(crate) struct Moments {
     pub(crate) first: Vec<f32>,
     pub(crate) second: Vec<f32>,

@@ -71,6 +71,12 @@ impl Sampler {
                 "`pool_size` items of each user with weights; half renewed each epoch",
                 "O(1) a draw; renewing O(m `proposals` d)",
             ),
+            Sampler::Irgan(_) => (
+                "Wang et al., SIGIR 2017",
+                "`temperature` 0.2, `every` 100, `generator_epochs` 50, `redraw_every` 5; `generator_dim` 5 and SGD with 0.001",
+                "a generator's tables and their moments, (m + n) `generator_dim`; its draws, N for each train pair",
+                "O(1) a draw; drawing O(m n `generator_dim`), and moving the generator as much each of its epochs",
+            ),
             Sampler::MixGcf(_) => {
                 ("Huang et al., KDD 2021", "`candidates` 64, `negatives` 1", "none", "O(`candidates` d) each negative and layer")
             }

@@ -27,7 +27,7 @@ pub use all::All;
 pub use error::Error;
 pub use facts::Facts;
 pub use in_batch::InBatch;
-pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Kernel, KernelPool, Weights};
+pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Irgan, IrganPool, Kernel, KernelPool, Weights};
 pub use mix_gcf::MixGcf;
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
@@ -71,6 +71,8 @@ pub enum Sampler {
     Kernel(Kernel),
     /// Items that the model resampled for each user (AdaSIR).
     AdaSir(AdaSir),
+    /// By a second model that learns to draw what the first takes for positives (IRGAN).
+    Irgan(Irgan),
     /// Put together from the layers of several candidates and the positive (MixGCF).
     MixGcf(MixGcf),
 }
@@ -102,7 +104,7 @@ impl Sampler {
             Sampler::Warp(settings) => settings.check(),
             Sampler::AdaSir(settings) => settings.check(),
             Sampler::MixGcf(settings) => settings.check(),
-            Sampler::Aobpr(_) | Sampler::Kernel(_) => Ok(()),
+            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::Irgan(_) => Ok(()),
         }
     }
 
@@ -136,6 +138,7 @@ impl Sampler {
             Sampler::Aobpr(settings) => (Pool::Aobpr(AobprPool { scale: settings.scale }), Some(settings.negatives)),
             Sampler::Kernel(settings) => (Pool::Kernel(KernelPool { curvature: settings.curvature }), Some(settings.negatives)),
             Sampler::AdaSir(settings) => (Pool::AdaSir(settings.pool()), Some(settings.negatives)),
+            Sampler::Irgan(settings) => (Pool::Irgan(settings.pool()), Some(settings.negatives)),
             Sampler::MixGcf(settings) => (settings.pool.clone(), Some(settings.drawn())),
         }
     }
@@ -168,7 +171,7 @@ impl Sampler {
 
     /// Whether it looks at vectors, and not only those of what is drawn and scored.
     pub(crate) fn needs_tables(&self) -> bool {
-        self.mixes() || matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_))
+        self.mixes() || matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_) | Pool::Irgan(_))
     }
 
     /// Whether its negatives are mixed from the vectors of what is drawn.
@@ -178,14 +181,14 @@ impl Sampler {
 
     /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
     pub(crate) fn memory(&self, [users, items, train, dim]: [u64; 4]) -> u64 {
-        let (pool, _) = self.draws();
+        let (pool, draws) = self.draws();
         match &pool {
             Pool::InBatch(_) => train * 4,
             Pool::Ppr(settings) => {
                 let [users, items, train] = [users, items, train].map(|count| count as usize);
                 settings.memory(users, items, train, rayon::current_num_threads()) as u64
             }
-            _ => live::Live::memory(&pool, users, items, dim),
+            _ => live::Live::memory(&pool, u64::from(draws.unwrap_or(0)), [users, items, train, dim]),
         }
     }
 
@@ -203,7 +206,7 @@ impl Sampler {
     pub fn rule(&self, items: usize) -> Option<Rule> {
         match self {
             Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => None,
-            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::MixGcf(_) => None,
+            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::Irgan(_) | Sampler::MixGcf(_) => None,
             Sampler::AdaSir(settings) => settings.rule(),
             Sampler::Dns(_) => Some(Rule::Dns),
             Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),

@@ -2,7 +2,7 @@
 //!
 //! The kinds are the samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
 
-use super::{AdaSirPool, All, AobprPool, KernelPool, PprPool, check_negatives, popularity};
+use super::{AdaSirPool, All, AobprPool, IrganPool, KernelPool, PprPool, check_negatives, popularity};
 use serde::{Deserialize, Serialize};
 
 /// `pool` in a sweep file, by `kind`.
@@ -25,6 +25,8 @@ pub enum Pool {
     Kernel(KernelPool),
     /// Items that the model resampled for each user.
     AdaSir(AdaSirPool),
+    /// By a second model that learns to draw what the first takes for positives.
+    Irgan(IrganPool),
 }
 
 /// `uniform` as a pool.
@@ -69,6 +71,7 @@ impl Pool {
             Pool::Aobpr(settings) => settings.check()?,
             Pool::Kernel(settings) => settings.check()?,
             Pool::AdaSir(settings) => settings.check()?,
+            Pool::Irgan(settings) => settings.check()?,
         }
         match (self, count) {
             (_, None) => Ok(()), // Sampler::check says who must give it

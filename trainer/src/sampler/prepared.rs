@@ -24,8 +24,8 @@ pub(super) enum Proposal {
 }
 
 impl Proposal {
-    /// With how many items it can draw.
-    fn new(pool: &Pool, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
+    /// Of so many draws a row; with how many items it can draw.
+    fn new((pool, draws): (&Pool, u32), train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
         Ok(match pool {
             Pool::All(_) => (Proposal::All, items),
             Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
@@ -47,9 +47,10 @@ impl Proposal {
             Pool::Aobpr(settings) => (Proposal::Live(Live::aobpr(settings)), items),
             Pool::Kernel(settings) => (Proposal::Live(Live::kernel(settings)), items),
             Pool::AdaSir(settings) => {
-                let (proposal, drawable) = Self::new(&settings.pool, train, items, cache)?;
+                let (proposal, drawable) = Self::new((&settings.pool, draws), train, items, cache)?;
                 (Proposal::Live(Live::ada_sir(settings, proposal, train.users())), drawable)
             }
+            Pool::Irgan(settings) => (Proposal::Live(Live::irgan(settings, draws as usize, train, items)), items),
         })
     }
 }
@@ -87,7 +88,7 @@ impl<'a> Prepared<'a> {
     /// Also when what is there cannot be read, or nothing can be written.
     pub fn with_cache(sampler: &Sampler, train: &'a Interactions, items: usize, cache: Option<&Location>) -> Result<Self, Error> {
         let (pool, count) = sampler.draws();
-        let (proposal, drawable) = Proposal::new(&pool, train, items, cache)?;
+        let (proposal, drawable) = Proposal::new((&pool, count.unwrap_or(1)), train, items, cache)?;
         let distinct = match proposal {
             Proposal::Uniform { replacement: false } => count.unwrap_or(1) as usize,
             _ => 1,
@@ -146,7 +147,7 @@ impl<'a> Prepared<'a> {
             Proposal::InBatch(proposal) => proposal.take(complement, row, ids, log_probabilities),
             Proposal::Ppr(proposal) => proposal.draw(row.user, complement, rng, ids, log_probabilities),
             Proposal::Live(live) => {
-                live.draw(complement, rng, row.user as usize, ids);
+                live.draw((self.train, complement), rng, row.user as usize, ids);
                 if let Some(log_probabilities) = log_probabilities {
                     live.log_probabilities(complement, row.user as usize, ids, log_probabilities);
                 }

@@ -30,7 +30,7 @@ Approximation with Accelerated Convergence\") the numbers of negatives. A dash s
 
 const SAMPLER_WORDS: &str = "\
 A sampler draws candidates from a **pool**, and a **rule** that looks at their scores keeps some of them or weighs them all; the kinds `all`,
-`uniform`, `popularity`, `in-batch`, `ppr`, `aobpr` and `kernel` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
+`uniform`, `popularity`, `in-batch`, `ppr`, `aobpr`, `kernel` and `irgan` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
 such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
 `in-batch` the key `candidates` may be left out and stands for all items, or all other rows of the batch.
 ";

@@ -1,7 +1,8 @@
 //! Pools that look at the model: what they draw from is made anew while it learns.
 //!
-//! They draw by the model as it stood at the last refresh, users and items both. A refresh is due at steps that are counted from the start
-//! of an epoch, so that a training that was resumed there draws the same; one that was stopped within an epoch keeps those vectors.
+//! They draw by the model as it stood at the last refresh, users and items both, or by what they learned of it. A refresh is due at steps
+//! that are counted from the start of an epoch, so that a training that was resumed there draws the same; one that was stopped within an
+//! epoch keeps those vectors.
 
 use super::{Pool, Stream, complement::Complement, prepared::Proposal};
 use crate::scoring::Vectors;
@@ -9,6 +10,7 @@ use dataset::Interactions;
 
 mod ada_sir;
 mod aobpr;
+mod irgan;
 mod kernel;
 mod lift;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod tests;
 
 pub use ada_sir::{AdaSir, AdaSirPool, Weights};
 pub use aobpr::{Aobpr, AobprPool};
+pub use irgan::{Irgan, IrganPool};
 pub use kernel::{Kernel, KernelPool};
 
 /// A pool that looks at the model, as of its last refresh.
@@ -27,6 +30,8 @@ pub(super) enum Live {
     Kernel(kernel::Tree),
     /// `ada-sir`
     AdaSir(ada_sir::Pools),
+    /// `irgan`
+    Irgan(irgan::Game),
 }
 
 impl Live {
@@ -45,13 +50,19 @@ impl Live {
         Self::AdaSir(ada_sir::Pools::new(settings, proposal, users))
     }
 
-    /// Bytes of a pool that looks at the model, whose vectors have `dim` factors; 0 for others.
-    pub(super) fn memory(pool: &Pool, users: u64, items: u64, dim: u64) -> u64 {
+    /// `irgan` of so many draws for each train item, before its first refresh.
+    pub(super) fn irgan(settings: &IrganPool, draws: usize, train: &Interactions, items: usize) -> Self {
+        Self::Irgan(irgan::Game::new(settings, draws, train, items))
+    }
+
+    /// Bytes of a pool that looks at the model, whose vectors have `dim` factors, of so many draws a row; 0 for others.
+    pub(super) fn memory(pool: &Pool, draws: u64, [users, items, train, dim]: [u64; 4]) -> u64 {
         let factors = dim + lift::MORE as u64;
         match pool {
             Pool::Aobpr(_) => aobpr::Lists::memory(users, items, factors),
             Pool::Kernel(_) => kernel::Tree::memory(users, items, factors),
             Pool::AdaSir(settings) => ada_sir::Pools::memory(settings, users, items, factors),
+            Pool::Irgan(settings) => irgan::Game::memory(settings, draws, [users, items, train, dim]),
             Pool::All(_) | Pool::Uniform(_) | Pool::Popularity(_) | Pool::InBatch(_) | Pool::Ppr(_) => 0,
         }
     }
@@ -60,7 +71,7 @@ impl Live {
     pub(super) fn is_due(&self, step: u32, items: usize, draws: usize) -> bool {
         match self {
             Live::Aobpr(_) => (step - 1).is_multiple_of(aobpr::Lists::steps(items, draws)),
-            Live::Kernel(_) | Live::AdaSir(_) => step == 1,
+            Live::Kernel(_) | Live::AdaSir(_) | Live::Irgan(_) => step == 1,
         }
     }
 
@@ -70,15 +81,17 @@ impl Live {
             Live::Aobpr(lists) => lists.refresh(vectors),
             Live::Kernel(tree) => tree.refresh(vectors),
             Live::AdaSir(pools) => pools.refresh(vectors, train, seed_and_epoch),
+            Live::Irgan(game) => game.refresh(vectors, train, seed_and_epoch),
         }
     }
 
     /// Draws `ids [N]`.
-    pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, user: usize, ids: &mut [u32]) {
+    pub(super) fn draw(&self, (train, complement): (&Interactions, Complement), rng: &mut Stream, user: usize, ids: &mut [u32]) {
         match self {
             Live::Aobpr(lists) => lists.draw(complement, rng, user, ids),
             Live::Kernel(tree) => tree.draw(complement, rng, user, ids),
             Live::AdaSir(pools) => pools.draw(user, rng, ids),
+            Live::Irgan(game) => game.draw(train, user, rng, ids),
         }
     }
 
@@ -88,6 +101,7 @@ impl Live {
             Live::Aobpr(lists) => lists.log_probabilities(complement, user, ids, out),
             Live::Kernel(tree) => tree.log_probabilities(complement, user, ids, out),
             Live::AdaSir(pools) => pools.log_probabilities(user, ids, out),
+            Live::Irgan(game) => game.log_probabilities(user, ids, out),
         }
     }
 
@@ -95,6 +109,7 @@ impl Live {
     pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match self {
             Live::AdaSir(pools) => pools.state().into(),
+            Live::Irgan(game) => game.state(),
             Live::Aobpr(lists) if within => lists.state().into(),
             Live::Kernel(tree) if within => tree.state().into(),
             Live::Aobpr(_) | Live::Kernel(_) => Vec::new(),
@@ -104,7 +119,7 @@ impl Live {
     /// Makes what follows from the vectors of the last refresh, which have been put in place.
     pub(super) fn restored(&mut self) {
         match self {
-            Live::AdaSir(_) => {}
+            Live::AdaSir(_) | Live::Irgan(_) => {}
             Live::Aobpr(lists) => lists.sort(),
             Live::Kernel(tree) => tree.grow(),
         }
