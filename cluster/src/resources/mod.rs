@@ -5,12 +5,13 @@ mod quantity;
 mod share;
 mod toleration;
 
+pub(crate) use check::OWN_VARIABLES;
 pub use quantity::Quantity;
 pub(crate) use share::Share;
 pub use toleration::{Effect, Operator, Toleration};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 /// What the pods of a sweep ask of the cluster. Nothing of it is part of a trial's identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +83,13 @@ pub struct Volume {
     pub claim: String,
     /// Where it is mounted.
     pub path: String,
+}
+
+impl Volume {
+    /// Whether a path of a pod stands on the volume.
+    pub fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.path)
+    }
 }
 
 impl Default for Resources {
