@@ -49,6 +49,7 @@ fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, name: String) -> Job {
         stage: stage.label(),
         arguments: command::train(sheet, &share, &trial.to_string(), rung),
         share,
+        runtime_class: resources.runtime_class.clone(),
         environment: rendezvous(&name, resources.nodes),
         subdomain: Some(name.clone()),
     };

@@ -28,7 +28,8 @@ pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>) -> Job {
     let resources = &sheet.submission.resources;
     let (share, parallelism) = (resources.trial(), resources.parallelism.min(trials));
     let arguments = command::train(sheet, &share, command::INDEX, rung);
-    let mut job = job(sheet, stage, work(stage, arguments, share), policy::per_index());
+    let work = Work { runtime_class: resources.runtime_class.clone(), ..work(stage, arguments, share) };
+    let mut job = job(sheet, stage, work, policy::per_index());
     job.spec = job.spec.map(|spec| JobSpec {
         completion_mode: Some("Indexed".to_owned()),
         completions: Some(signed(trials)),
@@ -49,7 +50,7 @@ fn single(sheet: &Sheet<'_>, stage: Stage, arguments: Vec<String>, share: Share<
 }
 
 fn work<'a>(stage: Stage, arguments: Vec<String>, share: Share<'a>) -> Work<'a> {
-    Work { stage: stage.label(), arguments, share, environment: Vec::new(), subdomain: None }
+    Work { stage: stage.label(), arguments, share, environment: Vec::new(), runtime_class: None, subdomain: None }
 }
 
 fn job(sheet: &Sheet<'_>, stage: Stage, work: Work<'_>, policy: PodFailurePolicy) -> Job {

@@ -34,6 +34,7 @@ impl Resources {
         self.amounts()?;
         self.named()?;
         self.placement()?;
+        self.marks()?;
         self.variables()?;
         self.volume.as_ref().map_or(Ok(()), Volume::check)
     }
@@ -79,6 +80,19 @@ impl Resources {
         }
         let tolerations = stages.into_iter().filter_map(|stage| stage.tolerations.as_ref()).chain([&self.tolerations]);
         tolerations.flatten().try_for_each(|toleration| toleration.check().map_err(|reason| format!("tolerations: {reason}")))
+    }
+
+    /// Labels and annotations of the pods.
+    fn marks(&self) -> Result<(), String> {
+        let own =
+            |key: &str| (key.starts_with("ranksweep.dev/") || key == "app.kubernetes.io/name").then(|| "it is ranksweep's own".to_owned());
+        let label = |(key, value): (&String, &String)| {
+            let reason = not_a_key(key).or_else(|| not_a_value(value)).or_else(|| own(key))?;
+            Some(format!("labels has `{key}: {value}`, which no pod can be given: {reason}"))
+        };
+        let annotation = |key: &String| Some(format!("annotations has `{key}`, which no pod can be given: {}", not_a_key(key)?));
+        let mut wrong = self.labels.iter().filter_map(label).chain(self.annotations.keys().filter_map(annotation));
+        wrong.next().map_or(Ok(()), Err)
     }
 
     fn variables(&self) -> Result<(), String> {

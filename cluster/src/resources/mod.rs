@@ -45,8 +45,12 @@ pub struct Resources {
     pub tolerations: Vec<Toleration>,
     /// The pods' PriorityClass.
     pub priority_class: Option<String>,
-    /// The pods' RuntimeClass, such as `nvidia` where GPUs need one.
+    /// The RuntimeClass of the trials' pods, such as `nvidia` where GPUs need one.
     pub runtime_class: Option<String>,
+    /// Further labels of all pods, such as Azure's for workload identities.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations of all pods, such as a service mesh's that keeps its sidecars out.
+    pub annotations: BTreeMap<String, String>,
     /// The Kueue queue (LocalQueue) of the namespace that admits the stages.
     pub queue: Option<String>,
     /// The ServiceAccount of the stages' pods, for clouds that give it credentials; its token for the API is not mounted.
@@ -111,6 +115,8 @@ impl Default for Resources {
             tolerations: Vec::new(),
             priority_class: None,
             runtime_class: None,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
             queue: None,
             service_account: None,
             secret: None,

@@ -34,7 +34,11 @@ evaluate: {cpu: 16, node_selector: {pool: cpu}, tolerations: []}
         "{gpus: 4, nodes: 2, cpu: 16, memory: 128Gi, secret: bucket}",
         &[Stage::Prepare, Stage::Train { trials: 2, rung: None }, Stage::Evaluate],
     ),
-    ("kueue", "{gpus: 1, cpu: 4, memory: 16Gi, queue: research, secret: bucket, retries: 1}", &ALL),
+    (
+        "kueue",
+        "{gpus: 1, cpu: 4, memory: 16Gi, queue: research, secret: bucket, retries: 1, labels: {team: search}, annotations: {sidecar.istio.io/inject: 'false'}}",
+        &ALL,
+    ),
     (
         "rungs",
         "{cpu: 500m, memory: 1.5Gi, secret: bucket, environment: {AWS_ENDPOINT_URL: 'http://minio:9000', ODD: 'a$(HOME)', WORD: 'yes'}}",
