@@ -24,6 +24,14 @@ pub enum Error {
         /// Which rule it breaks.
         reason: String,
     },
+    /// A variable of the sweep file means something else in the pods.
+    #[error("the sweep file names `${{{name}}}`: {reason}; write its value there, or name another variable")]
+    Variable {
+        /// Of the environment.
+        name: String,
+        /// Who else sets it.
+        reason: String,
+    },
     /// The sweep file does not fit into a ConfigMap.
     #[error(
         "the sweep file has {bytes} bytes, and a ConfigMap holds {limit}: cut it into several sweeps under the same storage, \

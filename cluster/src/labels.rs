@@ -6,7 +6,14 @@ pub const SWEEP: &str = "ranksweep.dev/sweep";
 pub const SUBMISSION: &str = "ranksweep.dev/submission";
 /// On every Job and pod: `prepare`, `train`, `evaluate`, `driver`.
 pub const STAGE: &str = "ranksweep.dev/stage";
-/// Annotation of a stage's Job: its place in the order of stages, from 0. Jobs of the same place run side by side.
-pub const ORDER: &str = "ranksweep.dev/order";
+/// Annotation of the driver's Job: the names of the stages' Jobs. Spaces stand between stages, in their order; commas between Jobs that run
+/// side by side.
+pub const STAGES: &str = "ranksweep.dev/stages";
+/// Annotation of a stage's Job that the driver has unsuspended: one that is suspended again was so by somebody else.
+pub const STARTED: &str = "ranksweep.dev/started";
 /// Annotation of a stage's Job: the Kueue queue that takes it; the driver labels the Job with it where another would unsuspend it.
 pub const QUEUE: &str = "ranksweep.dev/queue";
+/// Kueue's own label: a Job with it is unsuspended by Kueue, when the queue named here has room, and by nobody else.
+pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
+/// The value of [`STAGE`] on the driver's Job and pod.
+pub const DRIVER: &str = "driver";

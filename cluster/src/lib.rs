@@ -14,8 +14,10 @@ mod names;
 pub mod objects;
 pub mod resources;
 mod submission;
+mod yaml;
 
 pub use error::{Error, Result};
 pub use objects::{Object, objects};
 pub use resources::Resources;
 pub use submission::{Stage, Submission};
+pub use yaml::to_yaml;

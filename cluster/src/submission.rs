@@ -4,6 +4,7 @@ use crate::{
     Error, Resources, Result,
     names::{MOST, nearest_label, not_a_label},
     objects,
+    resources::OWN_VARIABLES,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -85,16 +86,29 @@ impl Submission {
     /// Checks all that can be known without a cluster; [`Resources::check`] has checked the resources.
     ///
     /// # Errors
-    /// A name or a namespace that is no DNS label, a name that is too long, and a sweep file that no ConfigMap holds.
+    /// A name or a namespace that is no DNS label, a name that is too long, variables that the pods set otherwise, and a sweep file that no
+    /// ConfigMap holds.
     pub fn check(&self) -> Result<()> {
         self.check_name()?;
         if let Some(reason) = not_a_label(&self.namespace) {
             return Err(Error::Namespace { name: self.namespace.clone(), reason });
         }
+        self.check_variables()?;
         if self.text.len() > MOST_BYTES {
             return Err(Error::TooLarge { bytes: self.text.len(), limit: MOST_BYTES });
         }
         Ok(())
+    }
+
+    /// With another value in the pods, the sweep file would mean something else there.
+    fn check_variables(&self) -> Result<()> {
+        let elsewhere = |(name, value): (&String, &String)| {
+            let given = self.resources.environment.get(name).filter(|given| *given != value);
+            let given = given.map(|given| format!("it is `{value}` here, and `{given}` in `resources.environment`"));
+            let own = OWN_VARIABLES.contains(&name.as_str()).then(|| "the pods set it themselves".to_owned());
+            own.or(given).map(|reason| Error::Variable { name: name.clone(), reason })
+        };
+        self.variables.iter().find_map(elsewhere).map_or(Ok(()), Err)
     }
 
     fn check_name(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The sweep: a file becomes a grid of trials, trials become tables, tables become a leaderboard and a report.
 //!
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
-//! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, and [`cli`] is the way in. `study` is what
+//! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, and [`cli`] is the way in. [`submission`] is a sweep as a cluster gets it. `study` is what
 //! `ranksweep theory` writes and draws.
 
 mod chain;
@@ -14,4 +14,5 @@ pub mod recommend;
 pub mod report;
 pub mod runner;
 mod study;
+pub mod submission;
 pub mod tables;

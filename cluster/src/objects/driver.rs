@@ -3,8 +3,13 @@
 use super::{
     Sheet, command,
     metadata::metadata,
+    names,
     pod::{container, equal, of_stage, placed},
     policy,
+};
+use crate::{
+    Stage,
+    labels::{DRIVER, STAGES},
 };
 use k8s_openapi::api::{
     batch::v1::{Job, JobSpec},
@@ -29,8 +34,16 @@ pub(super) fn job(sheet: &Sheet<'_>) -> Job {
         backoff_limit: Some(RETRIES),
         pod_failure_policy: Some(policy::whole()),
         pod_replacement_policy: Some(policy::REPLACEMENT.to_owned()),
-        template: of_stage(sheet, "driver", spec),
+        template: of_stage(sheet, DRIVER, spec),
         ..JobSpec::default()
     };
-    Job { metadata: metadata(sheet, sheet.name("drive"), Some("driver")), spec: Some(spec), status: None }
+    let mut metadata = metadata(sheet, sheet.name("drive"), Some(DRIVER));
+    metadata.annotations = Some([(STAGES.to_owned(), stages(sheet))].into());
+    Job { metadata, spec: Some(spec), status: None }
+}
+
+/// The names of the stages' Jobs, by which the driver knows one that is not there.
+fn stages(sheet: &Sheet<'_>) -> String {
+    let names = |stage: &Stage| names(sheet, *stage).join(",");
+    sheet.submission.stages.iter().map(names).collect::<Vec<_>>().join(" ")
 }

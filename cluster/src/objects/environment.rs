@@ -2,6 +2,7 @@
 
 use super::{Sheet, command::literal, volumes::SCRATCH};
 use k8s_openapi::api::core::v1::{EnvFromSource, EnvVar, SecretEnvSource};
+use std::collections::BTreeMap;
 
 pub(super) fn variable(name: &str, value: &str) -> EnvVar {
     EnvVar { name: name.to_owned(), value: Some(value.to_owned()), ..EnvVar::default() }
@@ -10,7 +11,8 @@ pub(super) fn variable(name: &str, value: &str) -> EnvVar {
 /// Of a pod that computes: what the sweep file names and sets, and folders that can be written to.
 pub(super) fn of_stage(sheet: &Sheet<'_>) -> Vec<EnvVar> {
     let submission = sheet.submission;
-    let given = submission.variables.iter().chain(&submission.resources.environment).map(|(name, value)| variable(name, &literal(value)));
+    let given: BTreeMap<_, _> = submission.variables.iter().chain(&submission.resources.environment).collect();
+    let given = given.into_iter().map(|(name, value)| variable(name, &literal(value)));
     let folders = ["HOME", "TMPDIR", "XDG_CACHE_HOME"].map(|name| variable(name, SCRATCH));
     given.chain(folders).collect()
 }

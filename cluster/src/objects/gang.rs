@@ -20,9 +20,9 @@ const PORT: u16 = 29_500;
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 
 /// Service and Job of one trial.
-pub(super) fn gang(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize) -> [Object; 2] {
+pub(super) fn gang(sheet: &Sheet<'_>, stage: Stage, trial: u32) -> [Object; 2] {
     let name = sheet.name(&format!("{}-{trial}", stage.suffix()));
-    [service(sheet, stage, &name).into(), job(sheet, stage, trial, order, name).into()]
+    [service(sheet, stage, &name).into(), job(sheet, stage, trial, name).into()]
 }
 
 /// Names for pods that are not ready yet: the ranks look for each other before any of them is.
@@ -41,7 +41,7 @@ fn service(sheet: &Sheet<'_>, stage: Stage, name: &str) -> Service {
 
 /// The trial has ended well when rank 0 has: it stores the result. Any rank that fails takes the others' collectives with it, so that
 /// one failure costs up to as many retries as there are ranks.
-fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize, name: String) -> Job {
+fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, name: String) -> Job {
     let resources = &sheet.submission.resources;
     let rung = if let Stage::Train { rung, .. } = stage { rung } else { None };
     let share = resources.trial();
@@ -49,6 +49,7 @@ fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize, name: String) 
         stage: stage.label(),
         arguments: command::train(sheet, &share, &trial.to_string(), rung),
         share,
+        runtime_class: resources.runtime_class.clone(),
         environment: rendezvous(&name, resources.nodes),
         subdomain: Some(name.clone()),
     };
@@ -61,7 +62,7 @@ fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, order: usize, name: String) 
         success_policy: Some(SuccessPolicy { rules: vec![first] }),
         ..suspended(pod::template(sheet, work), policy::whole())
     };
-    Job { metadata: of_stage(sheet, name, stage.label(), order), spec: Some(spec), status: None }
+    Job { metadata: of_stage(sheet, name, stage.label()), spec: Some(spec), status: None }
 }
 
 /// torchrun's variables. A rank is a process, and so a pod; the GPUs of a pod are its threads.

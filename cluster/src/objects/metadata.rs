@@ -1,7 +1,7 @@
 //! Names, labels and annotations.
 
 use super::Sheet;
-use crate::labels::{ORDER, QUEUE, STAGE, SUBMISSION, SWEEP};
+use crate::labels::{QUEUE, STAGE, SUBMISSION, SWEEP};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ pub(super) fn metadata(sheet: &Sheet<'_>, name: String, stage: Option<&str>) -> 
     ObjectMeta { name: Some(name), namespace, labels: Some(labels(sheet, stage)), ..ObjectMeta::default() }
 }
 
-/// Of a stage's Job: with its place in the order, and the queue that the driver hands it to.
-pub(super) fn of_stage(sheet: &Sheet<'_>, name: String, stage: &str, order: usize) -> ObjectMeta {
-    let queue = sheet.submission.resources.queue.clone().map(|queue| (QUEUE.to_owned(), queue));
-    let annotations = [(ORDER.to_owned(), order.to_string())].into_iter().chain(queue).collect();
-    ObjectMeta { annotations: Some(annotations), ..metadata(sheet, name, Some(stage)) }
+/// Of a stage's Job: with the queue, if any, that the driver hands it to.
+pub(super) fn of_stage(sheet: &Sheet<'_>, name: String, stage: &str) -> ObjectMeta {
+    let queue = sheet.submission.resources.queue.clone();
+    let annotations = queue.map(|queue| [(QUEUE.to_owned(), queue)].into());
+    ObjectMeta { annotations, ..metadata(sheet, name, Some(stage)) }
 }

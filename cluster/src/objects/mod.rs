@@ -34,7 +34,7 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
 pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
     let sheet = Sheet { submission, hash };
     let first = [Object::from(driver::job(&sheet)), Object::from(config_map::config_map(&sheet))];
-    let stages = submission.stages.iter().enumerate().flat_map(|(order, &stage)| of_stage(&sheet, stage, order));
+    let stages = submission.stages.iter().flat_map(|&stage| of_stage(&sheet, stage));
     first.into_iter().chain(stages).collect()
 }
 
@@ -50,13 +50,22 @@ impl Sheet<'_> {
     }
 }
 
-fn of_stage(sheet: &Sheet<'_>, stage: Stage, order: usize) -> Vec<Object> {
+/// The names of a stage's Jobs.
+fn names(sheet: &Sheet<'_>, stage: Stage) -> Vec<String> {
+    let name = sheet.name(&stage.suffix());
     match stage {
-        Stage::Prepare => vec![stage::prepare(sheet, order).into()],
+        Stage::Train { trials, .. } if sheet.submission.resources.nodes > 1 => (0..trials).map(|trial| format!("{name}-{trial}")).collect(),
+        _ => vec![name],
+    }
+}
+
+fn of_stage(sheet: &Sheet<'_>, stage: Stage) -> Vec<Object> {
+    match stage {
+        Stage::Prepare => vec![stage::prepare(sheet).into()],
         Stage::Train { trials, .. } if sheet.submission.resources.nodes > 1 => {
-            (0..trials).flat_map(|index| gang::gang(sheet, stage, index, order)).collect()
+            (0..trials).flat_map(|index| gang::gang(sheet, stage, index)).collect()
         }
-        Stage::Train { trials, rung } => vec![stage::train(sheet, trials, rung, order).into()],
-        Stage::Evaluate => vec![stage::evaluate(sheet, order).into()],
+        Stage::Train { trials, rung } => vec![stage::train(sheet, trials, rung).into()],
+        Stage::Evaluate => vec![stage::evaluate(sheet).into()],
     }
 }

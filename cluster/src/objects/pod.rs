@@ -23,6 +23,7 @@ pub(super) struct Work<'a> {
     pub(super) share: Share<'a>,
     /// Beside those of every stage.
     pub(super) environment: Vec<EnvVar>,
+    pub(super) runtime_class: Option<String>,
     /// The headless Service under which the pod has a name.
     pub(super) subdomain: Option<String>,
 }
@@ -42,7 +43,7 @@ pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
         subdomain: work.subdomain,
         service_account_name: resources.service_account.clone(),
         priority_class_name: resources.priority_class.clone(),
-        runtime_class_name: resources.runtime_class.clone(),
+        runtime_class_name: work.runtime_class,
         // What a trial computes has no business with the API.
         automount_service_account_token: Some(false),
         ..placed(sheet, container, &work.share)
@@ -50,9 +51,12 @@ pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
     of_stage(sheet, work.stage, spec)
 }
 
-/// A pod with its labels.
+/// A pod with its labels and annotations.
 pub(super) fn of_stage(sheet: &Sheet<'_>, stage: &str, spec: PodSpec) -> PodTemplateSpec {
-    let metadata = ObjectMeta { labels: Some(labels(sheet, Some(stage))), ..ObjectMeta::default() };
+    let resources = &sheet.submission.resources;
+    let annotations = (!resources.annotations.is_empty()).then(|| resources.annotations.clone());
+    let labels = resources.labels.clone().into_iter().chain(labels(sheet, Some(stage))).collect();
+    let metadata = ObjectMeta { labels: Some(labels), annotations, ..ObjectMeta::default() };
     PodTemplateSpec { metadata: Some(metadata), spec: Some(spec) }
 }
 

@@ -12,23 +12,24 @@ use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
 /// With partial admission Kueue starts a Job with fewer pods than it could have.
 const LEAST_PARALLELISM: &str = "kueue.x-k8s.io/job-min-parallelism";
 
-pub(super) fn prepare(sheet: &Sheet<'_>, order: usize) -> Job {
+pub(super) fn prepare(sheet: &Sheet<'_>) -> Job {
     let share = sheet.submission.resources.preparing();
-    single(sheet, Stage::Prepare, order, command::prepare(sheet, &share), share)
+    single(sheet, Stage::Prepare, command::prepare(sheet, &share), share)
 }
 
-pub(super) fn evaluate(sheet: &Sheet<'_>, order: usize) -> Job {
+pub(super) fn evaluate(sheet: &Sheet<'_>) -> Job {
     let share = sheet.submission.resources.evaluating();
-    single(sheet, Stage::Evaluate, order, command::evaluate(sheet, &share), share)
+    single(sheet, Stage::Evaluate, command::evaluate(sheet, &share), share)
 }
 
 /// One trial for each index. An index that fails leaves the others alone: `maxFailedIndexes` is not set.
-pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>, order: usize) -> Job {
+pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>) -> Job {
     let stage = Stage::Train { trials, rung };
     let resources = &sheet.submission.resources;
     let (share, parallelism) = (resources.trial(), resources.parallelism.min(trials));
     let arguments = command::train(sheet, &share, command::INDEX, rung);
-    let mut job = job(sheet, stage, order, work(stage, arguments, share), policy::per_index());
+    let work = Work { runtime_class: resources.runtime_class.clone(), ..work(stage, arguments, share) };
+    let mut job = job(sheet, stage, work, policy::per_index());
     job.spec = job.spec.map(|spec| JobSpec {
         completion_mode: Some("Indexed".to_owned()),
         completions: Some(signed(trials)),
@@ -42,19 +43,19 @@ pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>, order: us
     job
 }
 
-fn single(sheet: &Sheet<'_>, stage: Stage, order: usize, arguments: Vec<String>, share: Share<'_>) -> Job {
-    let mut job = job(sheet, stage, order, work(stage, arguments, share), policy::whole());
+fn single(sheet: &Sheet<'_>, stage: Stage, arguments: Vec<String>, share: Share<'_>) -> Job {
+    let mut job = job(sheet, stage, work(stage, arguments, share), policy::whole());
     job.spec = job.spec.map(|spec| JobSpec { backoff_limit: Some(signed(sheet.submission.resources.retries)), ..spec });
     job
 }
 
 fn work<'a>(stage: Stage, arguments: Vec<String>, share: Share<'a>) -> Work<'a> {
-    Work { stage: stage.label(), arguments, share, environment: Vec::new(), subdomain: None }
+    Work { stage: stage.label(), arguments, share, environment: Vec::new(), runtime_class: None, subdomain: None }
 }
 
-fn job(sheet: &Sheet<'_>, stage: Stage, order: usize, work: Work<'_>, policy: PodFailurePolicy) -> Job {
+fn job(sheet: &Sheet<'_>, stage: Stage, work: Work<'_>, policy: PodFailurePolicy) -> Job {
     Job {
-        metadata: of_stage(sheet, sheet.name(&stage.suffix()), stage.label(), order),
+        metadata: of_stage(sheet, sheet.name(&stage.suffix()), stage.label()),
         spec: Some(suspended(pod::template(sheet, work), policy)),
         status: None,
     }

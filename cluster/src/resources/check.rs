@@ -2,6 +2,7 @@
 
 use super::{Quantity, Resources, Stage, Volume};
 use crate::names::{not_a_key, not_a_name, not_a_value};
+use std::path::Path;
 
 /// GPUs of one pod; no machine has more.
 const MOST_GPUS: u32 = 64;
@@ -10,7 +11,7 @@ const MOST_NODES: u32 = 1024;
 /// Memory below which not even the program starts: a number without its unit.
 const LEAST_MEMORY: f64 = 268_435_456.0;
 /// Variables that the pods have already.
-const OWN: [&str; 9] = [
+pub(crate) const OWN_VARIABLES: [&str; 9] = [
     "HOME",
     "TMPDIR",
     "XDG_CACHE_HOME",
@@ -33,6 +34,7 @@ impl Resources {
         self.amounts()?;
         self.named()?;
         self.placement()?;
+        self.marks()?;
         self.variables()?;
         self.volume.as_ref().map_or(Ok(()), Volume::check)
     }
@@ -80,9 +82,22 @@ impl Resources {
         tolerations.flatten().try_for_each(|toleration| toleration.check().map_err(|reason| format!("tolerations: {reason}")))
     }
 
+    /// Labels and annotations of the pods.
+    fn marks(&self) -> Result<(), String> {
+        let own =
+            |key: &str| (key.starts_with("ranksweep.dev/") || key == "app.kubernetes.io/name").then(|| "it is ranksweep's own".to_owned());
+        let label = |(key, value): (&String, &String)| {
+            let reason = not_a_key(key).or_else(|| not_a_value(value)).or_else(|| own(key))?;
+            Some(format!("labels has `{key}: {value}`, which no pod can be given: {reason}"))
+        };
+        let annotation = |key: &String| Some(format!("annotations has `{key}`, which no pod can be given: {}", not_a_key(key)?));
+        let mut wrong = self.labels.iter().filter_map(label).chain(self.annotations.keys().filter_map(annotation));
+        wrong.next().map_or(Ok(()), Err)
+    }
+
     fn variables(&self) -> Result<(), String> {
         for name in self.environment.keys() {
-            if OWN.contains(&name.as_str()) {
+            if OWN_VARIABLES.contains(&name.as_str()) {
                 return Err(format!("environment has `{name}`, which the pods set themselves: leave it out"));
             }
             let fine = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -100,17 +115,11 @@ impl Volume {
         if !path.starts_with('/') || path.len() == 1 || path.split('/').any(|step| step == "..") || path.contains(':') {
             return Err(format!("path is `{path}`: expected an absolute path such as `/data`, without `..` and `:`"));
         }
-        let taken = TAKEN.iter().find(|taken| below(path, taken) || below(taken, path));
+        let taken = TAKEN.iter().find(|taken| self.holds(Path::new(taken)) || Path::new(path).starts_with(taken));
         taken.map_or(Ok(()), |taken| {
             Err(format!("path is `{path}`, but the pods use `{taken}` themselves: expected another, such as `/data`"))
         })
     }
-}
-
-/// Whether a path is a folder or stands below it.
-fn below(path: &str, folder: &str) -> bool {
-    let rest = path.strip_prefix(folder.trim_end_matches('/'));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn within(key: &str, value: u32, least: u32, most: u32) -> Result<(), String> {

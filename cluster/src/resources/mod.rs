@@ -5,12 +5,13 @@ mod quantity;
 mod share;
 mod toleration;
 
+pub(crate) use check::OWN_VARIABLES;
 pub use quantity::Quantity;
 pub(crate) use share::Share;
 pub use toleration::{Effect, Operator, Toleration};
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 /// What the pods of a sweep ask of the cluster. Nothing of it is part of a trial's identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +45,12 @@ pub struct Resources {
     pub tolerations: Vec<Toleration>,
     /// The pods' PriorityClass.
     pub priority_class: Option<String>,
-    /// The pods' RuntimeClass, such as `nvidia` where GPUs need one.
+    /// The RuntimeClass of the trials' pods, such as `nvidia` where GPUs need one.
     pub runtime_class: Option<String>,
+    /// Further labels of all pods, such as Azure's for workload identities.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations of all pods, such as a service mesh's that keeps its sidecars out.
+    pub annotations: BTreeMap<String, String>,
     /// The Kueue queue (LocalQueue) of the namespace that admits the stages.
     pub queue: Option<String>,
     /// The ServiceAccount of the stages' pods, for clouds that give it credentials; its token for the API is not mounted.
@@ -84,6 +89,13 @@ pub struct Volume {
     pub path: String,
 }
 
+impl Volume {
+    /// Whether a path of a pod stands on the volume.
+    pub fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.path)
+    }
+}
+
 impl Default for Resources {
     fn default() -> Self {
         let quantity = |text: &str| Quantity::try_from(text.to_owned()).expect("a literal of this file");
@@ -103,6 +115,8 @@ impl Default for Resources {
             tolerations: Vec::new(),
             priority_class: None,
             runtime_class: None,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
             queue: None,
             service_account: None,
             secret: None,

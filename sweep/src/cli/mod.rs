@@ -8,6 +8,7 @@ mod output;
 mod plan;
 mod prepare;
 mod recommend;
+mod render;
 mod report;
 mod run;
 mod stored;
@@ -49,6 +50,8 @@ pub enum Command {
     Report(report::Report),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
+    /// Print the objects that run the sweep on Kubernetes, as YAML; create nothing
+    Render(render::Render),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
 }

@@ -1,10 +1,29 @@
 //! `${NAME}` in a sweep file stands for a variable of the environment; `$${` is a plain `${`.
 
+use granit_parser::{Event, Parser};
+use std::collections::BTreeMap;
+
+/// The variables that the values of a sweep file name, with what they are set to.
+pub(super) fn named_in(text: &str) -> BTreeMap<String, String> {
+    let mut named = BTreeMap::new();
+    for event in Parser::new_from_str(text).flatten() {
+        let (Event::Scalar(value, ..), _) = event else { continue };
+        let read = |name: &str| {
+            let value = std::env::var(name).ok()?;
+            named.insert(name.to_owned(), value.clone());
+            Some(value)
+        };
+        // A file that was read has no value that cannot be replaced.
+        drop(substitute(&value, read));
+    }
+    named
+}
+
 /// The text with every variable replaced.
 ///
 /// # Errors
 /// In words: a variable that is not set, or a `${` that names none.
-pub(super) fn substitute(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+pub(super) fn substitute(text: &str, mut variable: impl FnMut(&str) -> Option<String>) -> Result<String, String> {
     let mut result = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -40,6 +59,12 @@ mod tests {
     fn variables_are_replaced_and_escapes_kept() {
         assert_eq!(with_home("${HOME}/data/${HOME}.csv").unwrap(), "/home/ann/data//home/ann.csv");
         assert_eq!(with_home("costs $5 and $${HOME}").unwrap(), "costs $5 and ${HOME}");
+    }
+
+    #[test]
+    fn variables_are_found_in_values_and_not_in_comments() {
+        let named = named_in("a: '${CARGO_PKG_NAME}/x' # ${CARGO_PKG_VERSION}\nb: [\"${CARGO_PKG_NAME}\", $${CARGO_MANIFEST_DIR}]\n");
+        assert_eq!(named.into_iter().collect::<Vec<_>>(), [("CARGO_PKG_NAME".to_owned(), "sweep".to_owned())]);
     }
 
     #[test]

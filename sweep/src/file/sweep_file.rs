@@ -1,14 +1,17 @@
 //! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
 
 use super::{
+    environment,
     error::{Error, Place, Result},
     fields::Fields,
     grid::Block,
     node::{Node, Value},
 };
+use cluster::Resources;
 use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
 use serde::{Deserialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
 use trainer::Training;
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
@@ -55,6 +58,8 @@ pub struct SweepFile {
     pub search: Search,
     /// What is measured and tested.
     pub evaluation: Placed<Evaluation>,
+    /// What the pods of a trial are given on a cluster.
+    pub resources: Placed<Resources>,
 }
 
 /// How tuned values are searched, by `kind`.
@@ -70,7 +75,7 @@ pub enum Search {
 #[serde(deny_unknown_fields)]
 pub struct Grid {}
 
-const KEYS: [&str; 8] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation"];
+const KEYS: [&str; 9] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "resources"];
 
 impl SweepFile {
     /// Reads a sweep file from disk.
@@ -82,6 +87,11 @@ impl SweepFile {
             |error| Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"));
         let text = std::fs::read_to_string(path).map_err(refuse)?;
         Self::parse(&text, path)
+    }
+
+    /// The variables of the environment that the file names, with their values.
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        environment::named_in(&self.text)
     }
 
     /// Reads a sweep file from its text; `file` names it in errors.
@@ -107,6 +117,7 @@ impl SweepFile {
             seeds: placed(&root, "seeds", vec![1])?,
             search: fields.read_or("search", Search::Grid(Grid {}))?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
+            resources: placed(&root, "resources", Resources::default())?,
         })
     }
 }

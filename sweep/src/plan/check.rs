@@ -17,6 +17,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     datasets(file)?;
     seeds(&file.seeds)?;
     file.evaluation.value.check().map_err(|reason| file.evaluation.complain(reason))?;
+    resources(file)?;
     size(file, drafts)?;
     validation(file, drafts)?;
     each_trial(file, drafts)?;
@@ -69,6 +70,16 @@ fn seeds(seeds: &Placed<Vec<u64>>) -> Result<()> {
         (_, Some(seed)) => Err(seeds.place().error(format!("the seed {seed} stands twice"))),
         _ => Ok(()),
     }
+}
+
+/// A trial learns on one device, so far.
+fn resources(file: &SweepFile) -> Result<()> {
+    let asked = &file.resources.value;
+    asked.check().map_err(|reason| file.resources.complain(reason))?;
+    let most_one = [("gpus", asked.gpus), ("nodes", asked.nodes)];
+    let more = most_one.into_iter().find(|&(_, count)| count > 1);
+    let refuse = |(key, count)| format!("{key} is {count}: this version trains a trial on one device of one node (expected at most 1)");
+    more.map_or(Ok(()), |more| Err(file.resources.complain(refuse(more))))
 }
 
 /// No machine trains more; a plan of more would not fit in memory.

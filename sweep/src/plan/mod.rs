@@ -18,6 +18,7 @@ use evaluator::{Evaluation, MetricAt};
 use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use trainer::{Learning, Trial, trial::TRAINER_VERSION};
 
 /// All that a sweep will do.
@@ -173,6 +174,11 @@ impl Plan {
     /// The text of `plan.json`.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a plan is plain data") + "\n"
+    }
+
+    /// The first digits of a hash of `plan.json`, by which a stored plan is named.
+    pub fn hash(&self) -> String {
+        hex::encode(&Sha256::digest(self.to_json())[..8])
     }
 
     /// The dataset of a name.

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
+mod cluster;
 mod data;
 mod leftovers;
 mod storage;

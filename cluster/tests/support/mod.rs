@@ -1,0 +1,80 @@
+//! Sweeps of every shape, on their way to a cluster.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use cluster::{Object, Resources, Stage, Submission, objects};
+
+/// One trial for each index, all at once.
+const ALL: [Stage; 3] = [Stage::Prepare, Stage::Train { trials: 12, rung: None }, Stage::Evaluate];
+
+/// The shapes by name, each with the `resources` of its sweep file and its stages.
+pub(crate) const SHAPES: [(&str, &str, &[Stage]); 6] = [
+    ("single-gpu", "{gpus: 1, cpu: 4, memory: 16Gi, secret: bucket}", &ALL),
+    (
+        "multi-gpu",
+        "gpus: 8
+cpu: 32
+memory: 256Gi
+scratch: 100Gi
+node_selector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+priority_class: research
+runtime_class: nvidia
+parallelism: 4
+service_account: bucket-reader
+image_pull_secrets: [registry]
+prepare: {cpu: 8, memory: 64Gi, node_selector: {}, tolerations: []}
+evaluate: {cpu: 16, node_selector: {pool: cpu}, tolerations: []}
+",
+        &ALL,
+    ),
+    (
+        "multi-node",
+        "{gpus: 4, nodes: 2, cpu: 16, memory: 128Gi, secret: bucket}",
+        &[Stage::Prepare, Stage::Train { trials: 2, rung: None }, Stage::Evaluate],
+    ),
+    (
+        "kueue",
+        "{gpus: 1, cpu: 4, memory: 16Gi, queue: research, secret: bucket, retries: 1, labels: {team: search}, annotations: {sidecar.istio.io/inject: 'false'}}",
+        &ALL,
+    ),
+    (
+        "rungs",
+        "{cpu: 500m, memory: 1.5Gi, secret: bucket, environment: {AWS_ENDPOINT_URL: 'http://minio:9000', ODD: 'a$(HOME)', WORD: 'yes'}}",
+        &[
+            Stage::Prepare,
+            Stage::Train { trials: 9, rung: Some(0) },
+            Stage::Train { trials: 3, rung: Some(1) },
+            Stage::Train { trials: 1, rung: Some(2) },
+            Stage::Evaluate,
+        ],
+    ),
+    ("volume", "{cpu: 4, memory: 16Gi, volume: {claim: runs, path: /data}}", &ALL),
+];
+
+/// The sweep of a shape.
+pub(crate) fn submission(name: &str) -> Submission {
+    let (name, resources, stages) = SHAPES.into_iter().find(|(other, ..)| *other == name).unwrap();
+    let resources: Resources = serde_yaml::from_str(resources).unwrap();
+    resources.check().unwrap();
+    let storage = if resources.volume.is_some() { "/data/runs" } else { "s3://bucket/runs" };
+    Submission {
+        name: name.to_owned(),
+        namespace: "ranksweep".to_owned(),
+        image: "registry.example.com/ranksweep:0.1.0".to_owned(),
+        text: format!(
+            "name: {name}\nstorage: {storage}\ndatasets: [{{name: toys, source: {{format: movielens, path: \"${{RATINGS}}\"}}}}]\n"
+        ),
+        variables: [("RATINGS".to_owned(), "s3://bucket/ratings.csv".to_owned())].into(),
+        storage: storage.to_owned(),
+        plan: format!("{storage}/sweeps/{name}/plans/0123456789abcdef.json"),
+        stages: stages.to_vec(),
+        resources,
+    }
+}
+
+/// All objects of a shape.
+pub(crate) fn rendered(name: &str) -> Vec<Object> {
+    objects(&submission(name)).unwrap()
+}

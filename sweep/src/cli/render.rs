@@ -1,0 +1,48 @@
+//! `ranksweep render SWEEP.yaml`
+
+use super::{Ending, Global, Usage, output};
+use crate::{
+    runner::Session,
+    submission::{Target, submission},
+};
+use anyhow::Result;
+use clap::Args;
+use dataset::Location;
+
+/// The objects of a sweep, for `kubectl apply` or a repository that a cluster follows.
+#[derive(Debug, Args)]
+pub struct Render {
+    /// The sweep file
+    sweep: String,
+    /// The namespace of all objects
+    #[arg(long, value_name = "NAME", default_value = "ranksweep")]
+    namespace: String,
+    /// The container image, in place of the sweep file's `resources.image`
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+    /// The folder for NAME.yaml, where NAME is the sweep's name; `-` prints it
+    #[arg(short, long, value_name = "FOLDER", default_value = "-")]
+    out: String,
+}
+
+impl Render {
+    /// Renders; the cluster and the storage are left as they are.
+    ///
+    /// # Errors
+    /// A bad sweep file, sources that cannot be read, what [`submission`] refuses, or a folder that cannot be written.
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let target = Target { namespace: self.namespace.clone(), image: self.image.clone() };
+        let submission = submission(&session, &target)?;
+        let yaml = cluster::to_yaml(&cluster::objects(&submission)?);
+        if self.out == "-" {
+            output::print(&yaml)?;
+        } else {
+            let folder = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
+            let file = folder.join(&format!("{}.yaml", submission.name));
+            file.write(yaml)?;
+            output::print(&format!("{file}\n"))?;
+        }
+        Ok(Ending::Done)
+    }
+}

@@ -1,0 +1,109 @@
+//! A sweep as a cluster gets it: what its pods need, they must find without this machine.
+
+use crate::{
+    cli::Usage,
+    file::{self, Placed},
+    plan::Plan,
+    runner::Session,
+};
+use anyhow::Result;
+use cluster::{Resources, Stage, Submission};
+use dataset::Location;
+use pipeline::Preparation;
+use std::path::Path;
+
+/// The folder of a sweep's stored plans, below that of its tables.
+const PLANS: &str = "plans";
+
+/// What the command line says of a submission.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where the objects live.
+    pub namespace: String,
+    /// In place of `resources.image`.
+    pub image: Option<String>,
+}
+
+/// The plan's place in the storage, by its content.
+pub fn plan_location(session: &Session) -> Location {
+    session.folder().join(PLANS).join(&format!("{}.json", session.plan.hash()))
+}
+
+/// All that is submitted of a sweep.
+///
+/// # Errors
+/// [`file::Error`] and [`Usage`] for what a pod cannot use: no image, a storage or a source that only this machine sees, names that
+/// Kubernetes refuses, a file that no ConfigMap holds.
+pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
+    let file = &session.file;
+    let resources = resources(&file.resources, target)?;
+    seen_by_pods(session.storage(), &resources).map_err(|reason| file::Error::new(format!("the storage {reason}")))?;
+    file.datasets.iter().try_for_each(|dataset| sources(dataset, &resources))?;
+    let submission = Submission {
+        name: file.name.value.clone(),
+        namespace: target.namespace.clone(),
+        image: resources.image.clone().unwrap_or_default(),
+        text: file.text.clone(),
+        variables: file.variables(),
+        storage: session.storage().to_string(),
+        plan: plan_location(session).to_string(),
+        stages: stages(&session.plan)?,
+        resources,
+    };
+    submission.check().map_err(|error| blame(session, &error))?;
+    Ok(submission)
+}
+
+/// With the image that is used.
+fn resources(asked: &Placed<Resources>, target: &Target) -> Result<Resources> {
+    let image = target.image.clone().or_else(|| asked.value.image.clone());
+    let missing = "no image: name one with `ranksweep` in it, as `resources: {image: registry.example.com/ranksweep:0.1.0}` or by --image";
+    let image = image.ok_or_else(|| asked.place().error(missing))?;
+    let resources = Resources { image: Some(image), ..asked.value.clone() };
+    resources.check().map_err(|reason| Usage(format!("--image: {reason}")))?;
+    if resources.gpus > 0 {
+        tracing::warn!(gpus = resources.gpus, "this version trains on the CPU: each trial reserves its GPU, and leaves it idle");
+    }
+    Ok(resources)
+}
+
+/// Why a pod does not see a location, if so.
+fn seen_by_pods(location: &Location, resources: &Resources) -> Result<(), String> {
+    let remedy = "give a URL (s3://, gs://, az://), or a path on `resources.volume`";
+    let Some(path) = location.local_path() else {
+        let in_memory = location.to_string().starts_with("memory:");
+        return if in_memory { Err(format!("{location} is the memory of one process; {remedy}")) } else { Ok(()) };
+    };
+    match &resources.volume {
+        Some(volume) if volume.holds(&path) => Ok(()),
+        Some(volume) => Err(format!("{location} is not on the volume, which pods see as {}; {remedy}", volume.path)),
+        None => Err(format!("{location} is a folder of this machine, which no pod sees; {remedy}")),
+    }
+}
+
+fn sources(dataset: &Placed<Preparation>, resources: &Resources) -> Result<()> {
+    for (key, path) in dataset.value.source.files() {
+        let place = &dataset.node.at(key).place;
+        let location = Location::parse(path)?;
+        if location.local_path().is_some() && !path.starts_with("file:") && Path::new(path).is_relative() {
+            return Err(place.error(format!("`{path}` starts at this machine's working directory; pods have another: give a URL")).into());
+        }
+        seen_by_pods(&location, resources).map_err(|reason| place.error(format!("the source {reason}")))?;
+    }
+    Ok(())
+}
+
+fn stages(plan: &Plan) -> Result<Vec<Stage>> {
+    let trials = u32::try_from(plan.trials().count())?;
+    Ok(vec![Stage::Prepare, Stage::Train { trials, rung: None }, Stage::Evaluate])
+}
+
+/// An error with the key or the flag that it is about.
+fn blame(session: &Session, error: &cluster::Error) -> anyhow::Error {
+    let message = error.to_string();
+    match error {
+        cluster::Error::Name { .. } => session.file.name.place().error(message).into(),
+        cluster::Error::Namespace { .. } => Usage(format!("--namespace: {message}")).into(),
+        cluster::Error::Variable { .. } | cluster::Error::TooLarge { .. } => file::Error::new(message).into(),
+    }
+}
