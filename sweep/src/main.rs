@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         Command::Evaluate(command) => command.run(global),
         Command::Report(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
+        Command::Gc(command) => command.run(global),
         Command::Theory(command) => command.run(global),
     });
     if result.is_ok() {

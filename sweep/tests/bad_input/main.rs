@@ -5,6 +5,7 @@
 
 mod data;
 mod leftovers;
+mod remote;
 mod storage;
 #[path = "../support/mod.rs"]
 mod support;
