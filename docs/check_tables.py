@@ -17,6 +17,7 @@ FOLDERS = {
     "Tables of a sweep": "sweeps/{sweep}",
     "Tables of a dataset": "datasets/*",
     "Tables of a trial": "trials/*",
+    "Tables of stored checkpoints": "again",
     "Tables of theory": "theory",
 }
 ALSO = {"train.parquet": ["validation.parquet", "test.parquet"]}

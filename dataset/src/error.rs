@@ -25,7 +25,7 @@ pub enum Error {
     /// The store failed: permissions, a full disk, the network.
     #[error("cannot {action} {at}")]
     Store {
-        /// What was tried: `read`, `write`, `list` or `delete`.
+        /// What was tried: `read`, `write`, `list`, `reach`.
         action: &'static str,
         /// The file or folder.
         at: String,
@@ -48,8 +48,8 @@ impl Error {
         Self::Content { at: at.to_string(), reason: reason.to_string() }
     }
 
-    pub(crate) fn store(action: &'static str, at: impl ToString, source: impl Cause + 'static) -> Self {
-        Self::Store { action, at: at.to_string(), source: in_words(&source).into() }
+    pub(crate) fn store(action: &'static str, at: impl ToString, source: &(impl Cause + 'static)) -> Self {
+        Self::Store { action, at: at.to_string(), source: in_words(source).into() }
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     }
 
     fn text(source: io::Error) -> String {
-        let error = Error::store("write", "runs/a", Outer { source });
+        let error = Error::store("write", "runs/a", &Outer { source });
         format!("{error}: {}", error.source().unwrap())
     }
 

@@ -4,6 +4,7 @@
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
 //! object store, and [`table`] moves Arrow batches in and out of it.
 
+mod cache;
 mod error;
 mod interactions;
 mod location;
@@ -13,9 +14,10 @@ mod prepared;
 mod runtime;
 pub mod table;
 
+pub use cache::Cache;
 pub use error::{Error, Result};
 pub use interactions::Interactions;
-pub use location::Location;
+pub use location::{Location, Unfinished};
 pub use manifest::{Counts, FileEntry, Manifest, SCHEMA_VERSION};
 pub use prepared::{Dataset, Split};
 pub use runtime::block_on;

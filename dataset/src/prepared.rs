@@ -5,7 +5,7 @@
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! ```
 
-use crate::{Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
+use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -128,12 +128,21 @@ impl Dataset {
     pub fn read_manifest(folder: &Location) -> Result<Manifest> {
         let at = folder.join("manifest.json");
         let refuse = |error| Error::content(&at, format!("{error}; delete the folder and prepare again"));
-        let manifest: Manifest = serde_json::from_slice(&at.read()?).map_err(refuse)?;
-        if manifest.schema_version != SCHEMA_VERSION {
-            let reason = format!("schema version {} where this build reads {SCHEMA_VERSION}; prepare again", manifest.schema_version);
-            return Err(Error::content(at, reason));
+        let text = at.read()?;
+        // The version first: another one may have other keys.
+        let version: Version = serde_json::from_slice(&text).map_err(refuse)?;
+        match version.schema_version {
+            SCHEMA_VERSION => serde_json::from_slice(&text).map_err(refuse),
+            newer if newer > SCHEMA_VERSION => {
+                let reason =
+                    format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
+                Err(Error::content(at, reason))
+            }
+            older => {
+                let reason = format!("schema version {older} where this build reads {SCHEMA_VERSION}; delete the folder and prepare again");
+                Err(Error::content(at, reason))
+            }
         }
-        Ok(manifest)
     }
 
     /// Reads a dataset and checks it against its manifest.
@@ -142,15 +151,23 @@ impl Dataset {
     /// [`Error::NotFound`] for a missing file; [`Error::Content`] for a wrong checksum, an id out of range, or a held-out item
     /// that is also in train.
     pub fn read(folder: &Location) -> Result<Self> {
+        Self::read_through(None, folder)
+    }
+
+    /// Reads a dataset, whose tables may be kept in a cache, and checks it against its manifest.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_through(cache: Option<&Cache>, folder: &Location) -> Result<Self> {
         let manifest = Self::read_manifest(folder)?;
         let open = |name: &str| -> Result<(RecordBatch, Location)> {
             let at = folder.join(name);
-            let bytes = at.read()?;
-            match manifest.files.get(name) {
-                Some(entry) if entry.sha256 == checksum(&bytes) => Ok((table::decode(bytes, &at)?, at)),
-                Some(_) => Err(Error::content(at, "the checksum differs from the manifest's; delete the folder and prepare again")),
-                None => Err(Error::content(at, "the manifest does not list this file")),
+            let entry = manifest.files.get(name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
+            let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
+            if entry.sha256 != checksum(&bytes) {
+                return Err(Error::content(at, "the checksum differs from the manifest's; delete the folder and prepare again"));
             }
+            Ok((table::decode(bytes, &at)?, at))
         };
         let read_ids = |what: &str| -> Result<Vec<String>> {
             let (batch, at) = open(&format!("{what}s.parquet"))?;
@@ -202,10 +219,16 @@ impl Dataset {
     }
 }
 
+/// What every version of a manifest has.
+#[derive(serde::Deserialize)]
+struct Version {
+    schema_version: u32,
+}
+
 /// What gives the bytes of a table.
 type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
 
-fn checksum(bytes: &[u8]) -> String {
+pub(crate) fn checksum(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
@@ -259,6 +282,16 @@ mod tests {
         small().write(&folder).unwrap();
         folder.join("manifest.json").delete().unwrap();
         assert!(matches!(Dataset::read(&folder), Err(Error::NotFound { .. })));
+    }
+
+    #[test]
+    fn a_manifest_of_another_version_says_which_way() {
+        let folder = Location::parse("memory:///prepared/versions").unwrap();
+        for (version, advice) in [(9, "use a newer ranksweep"), (0, "prepare again")] {
+            folder.join("manifest.json").write(format!(r#"{{"schema_version": {version}, "new_key": 1}}"#)).unwrap();
+            let message = Dataset::read_manifest(&folder).unwrap_err().to_string();
+            assert!(message.contains("manifest.json: schema version") && message.ends_with(advice), "{message}");
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+use arrow::array::StringArray;
 use clap::Parser;
-use dataset::{Dataset, Interactions, Location, Split};
+use dataset::{Dataset, Interactions, Location, Split, table};
 use evaluator::{Error, Matrix, Scorer, Similarity, command::Evaluate, significance::Comparison, tables};
+use sha2::{Digest, Sha256};
 
 #[derive(Parser)]
 struct Flags {
@@ -89,6 +91,18 @@ fn checkpoints_become_tables() {
     assert_eq!(by_name(second, "auc"), [0.25, 0.75, 0.0]);
     assert_eq!(second.tied_users, 2);
 
+    let at = out.join("checkpoints.parquet");
+    let batch = table::read(&at).unwrap();
+    let texts = |name: &str| {
+        let column: &StringArray = table::column(&batch, name, &at).unwrap();
+        column.iter().map(|text| text.unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(texts("trial"), ["aa", "bb"]);
+    assert_eq!(texts("checkpoint"), ["aa", "bb"].map(|id| format!("{root}/trials/{id}/checkpoint")));
+    let tensors = |id: &str| root.join(&format!("trials/{id}/checkpoint/scorer.safetensors")).read().unwrap();
+    assert_eq!(texts("sha256"), ["aa", "bb"].map(|id| hex::encode(Sha256::digest(tensors(id)))));
+    assert_eq!((texts("dataset_at"), texts("fingerprint")), (vec![format!("{root}/dataset"); 2], vec!["f00d".to_owned(); 2]));
+
     let rows: Vec<Comparison> = tables::read_significance(&out.join("significance.parquet")).unwrap();
     assert_eq!(rows, summary.comparisons);
     assert_eq!(rows.len(), 5);
@@ -118,7 +132,7 @@ fn the_same_checkpoints_give_the_same_bytes() {
         files.into_iter().map(|file| (file.to_string(), file.read().unwrap())).collect::<Vec<_>>()
     };
     let first = bytes();
-    assert_eq!(first.len(), 4);
+    assert_eq!(first.len(), 5);
     assert_eq!(first, bytes());
 }
 

@@ -1,13 +1,14 @@
 //! The sweep: a file becomes a grid of trials, trials become tables, tables become a leaderboard and a report.
 //!
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
-//! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, and [`cli`] is the way in. [`submission`] is a sweep as a cluster gets it. `study` is what
-//! `ranksweep theory` writes and draws.
+//! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
+//! the way in. [`submission`] is a sweep as a cluster gets it. `study` is what `ranksweep theory` writes and draws.
 
 mod chain;
 pub mod cli;
 mod figure;
 pub mod file;
+pub mod gc;
 mod model;
 pub mod plan;
 pub mod recommend;

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Command::Report(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
         Command::Render(command) => command.run(global),
+        Command::Gc(command) => command.run(global),
         Command::Theory(command) => command.run(global),
     });
     if result.is_ok() {

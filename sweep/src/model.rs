@@ -34,7 +34,7 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
     }
     runner::check_plan(session)?;
     let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
-    let dataset = Dataset::read(&session.dataset(&trial.dataset)).with_context(|| format!("dataset `{}`", trial.dataset))?;
+    let dataset = session.read_dataset(&trial.dataset).with_context(|| format!("dataset `{}`", trial.dataset))?;
     let scorer = Scorer::read(&session.trial(&trial.trial).join("checkpoint"))?;
     Ok(Model { trial, dataset, scorer })
 }

@@ -26,7 +26,7 @@ pub struct Evaluate {
     /// A folder of trials (`<id>/checkpoint`, `<id>/trial.json`), or one trial or checkpoint
     #[arg(long, value_name = "URL")]
     pub checkpoints: String,
-    /// Where metrics.parquet, per_user/ and significance.parquet are written; those of an earlier evaluation there are removed
+    /// Where metrics.parquet, per_user/, significance.parquet and checkpoints.parquet are written; those of an earlier evaluation there are removed
     #[arg(long, value_name = "URL")]
     pub out: String,
     /// The part to rank: test or validation
@@ -67,12 +67,17 @@ impl Evaluate {
         let settings = self.settings();
         settings.check().map_err(|reason| Error::Settings { reason })?;
         let (folder, out) = (Location::parse(&self.checkpoints)?, Location::parse(&self.out)?);
-        let dataset = Dataset::read(&Location::parse(&self.dataset)?)?;
+        let at = Location::parse(&self.dataset)?;
+        for place in [&at, &folder, &out] {
+            place.reach()?;
+        }
+        let dataset = Dataset::read(&at)?;
         let found = checkpoints::find(&folder, &dataset)?;
         let mut progress = |candidate: &Candidate| tracing::info!(trial = %candidate.trial, "ranked");
         let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
         let comparisons = if self.tests.is_empty() { Vec::new() } else { significance::compare(&values, &settings.significance)? };
-        write(&out, &values, &comparisons)?;
+        let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
+        write(&out, &values, &comparisons, checkpoints)?;
         Ok(Summary { values, comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
@@ -87,12 +92,13 @@ impl Evaluate {
 }
 
 /// Writes all tables. `metrics.parquet` is taken away first and written last: where it stands, the tables are of one evaluation.
-fn write(out: &Location, values: &[TrialValues], comparisons: &[Comparison]) -> Result<()> {
+fn write(out: &Location, values: &[TrialValues], comparisons: &[Comparison], checkpoints: impl FnOnce() -> Result<()>) -> Result<()> {
     let (metrics, per_user) = (out.join("metrics.parquet"), out.join("per_user"));
     metrics.delete()?;
     tables::write_per_user(&per_user, values)?;
     tables::drop_other_trials(&per_user, values)?;
     tables::write_significance(&out.join("significance.parquet"), comparisons)?;
+    checkpoints()?;
     tables::write_metrics(&metrics, values)
 }
 

@@ -46,6 +46,25 @@ struct ItemWeights {
     items: usize,
 }
 
+impl Description {
+    fn read(folder: &Location) -> Result<Self> {
+        let at = folder.join("scorer.json");
+        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
+        let text = at.read()?;
+        let broken = |error| refuse(format!("{error}; delete the trial's folder and train it again"));
+        let version: serde_json::Value = serde_json::from_slice(&text).map_err(broken)?;
+        let found = &version["schema_version"];
+        if found.as_u64().is_some_and(|found| found > SCHEMA_VERSION.into()) {
+            let reason = format!("schema version {found} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
+            return Err(refuse(reason));
+        }
+        if *found != SCHEMA_VERSION {
+            return Err(refuse(format!("schema version {found} where this build reads {SCHEMA_VERSION}; train the trial again")));
+        }
+        serde_json::from_slice(&text).map_err(broken)
+    }
+}
+
 impl Scorer {
     /// Writes the tensors and then their description into a checkpoint's folder.
     ///
@@ -71,17 +90,7 @@ impl Scorer {
     /// [`Error::Dataset`] for a missing file; [`Error::Scorer`] for another schema version, damaged bytes, sizes that do not fit,
     /// or a value that is not finite, with its tensor and row.
     pub fn read(folder: &Location) -> Result<Self> {
-        let at = folder.join("scorer.json");
-        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
-        let text = at.read()?;
-        let broken = |error| refuse(format!("{error}; delete the trial's folder and train it again"));
-        let version: serde_json::Value = serde_json::from_slice(&text).map_err(broken)?;
-        if version["schema_version"] != SCHEMA_VERSION {
-            let found = &version["schema_version"];
-            return Err(refuse(format!("schema version {found} where this build reads {SCHEMA_VERSION}; train the trial again")));
-        }
-        let description: Description = serde_json::from_slice(&text).map_err(broken)?;
-
+        let description = Description::read(folder)?;
         let at = folder.join("scorer.safetensors");
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
         let bytes = at.read()?;
@@ -100,6 +109,14 @@ impl Scorer {
         };
         scorer.check().map_err(refuse)?;
         Ok(scorer)
+    }
+
+    /// The checksum of a checkpoint's tensors (SHA-256, in hex), as its description has it.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), of the description alone.
+    pub fn checksum(folder: &Location) -> Result<String> {
+        Ok(Description::read(folder)?.sha256)
     }
 
     /// That lengths fit and all values are finite.

@@ -2,11 +2,13 @@
 //!
 //! The same values give the same bytes, whatever computed them.
 
+mod checkpoints;
 mod columns;
 mod metrics;
 mod per_user;
 mod significance;
 
+pub use checkpoints::write_checkpoints;
 pub(crate) use metrics::mean;
 pub use metrics::{MetricRow, read_metrics, write_metrics};
 pub use per_user::{drop_other_trials, read_per_user, write_per_user};

@@ -3,7 +3,10 @@
 use crate::runner::{Machine, Progress};
 use clap::{Args, ValueEnum};
 use evaluator::command::parse_size;
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Flags of every command.
@@ -21,6 +24,9 @@ pub struct Global {
     /// Where everything is stored, in place of the sweep file's `storage`
     #[arg(long, global = true, value_name = "URL")]
     pub storage: Option<String>,
+    /// Where datasets of a storage that is not on this machine are kept after they were read; the system's folder for caches when left out
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
 }
 
 /// How events are logged.
@@ -40,7 +46,7 @@ impl Global {
 
     /// What the work may use.
     pub(super) fn machine(&self) -> Machine {
-        Machine { threads: rayon::current_num_threads(), memory: self.memory }
+        Machine { threads: rayon::current_num_threads(), memory: self.memory, cache: self.cache.clone() }
     }
 
     fn draws_bars(&self) -> bool {

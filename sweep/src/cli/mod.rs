@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod exit;
+mod gc;
 mod global;
 mod memory;
 mod output;
@@ -52,6 +53,8 @@ pub enum Command {
     Recommend(recommend::Recommend),
     /// Print the objects that run the sweep on Kubernetes, as YAML; create nothing
     Render(render::Render),
+    /// Remove what killed processes left on the storage
+    Gc(gc::Gc),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
 }
@@ -72,6 +75,9 @@ mod tests {
         assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("--checkpoints"));
         assert!(parse("ranksweep run s.yaml --threads 0").unwrap_err().contains("0 is not in 1.."));
         assert!(parse("ranksweep train s.yaml --index 1 --trial x").unwrap_err().contains("cannot be used with"));
+        assert!(parse("ranksweep train s.yaml --share").is_ok() && parse("ranksweep train s.yaml --share=0.5 --threads 1").is_ok());
+        assert!(parse("ranksweep train s.yaml --share=0").unwrap_err().contains("minutes between"));
+        assert!(parse("ranksweep train s.yaml --share --index 1").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep theory opauc s.yaml --trial x --cutoffs 5,10 --out o").is_ok());
         assert!(parse("ranksweep theory quantiles --trial x").unwrap_err().contains("<SWEEP>"));
         assert!(parse("ranksweep theory quantiles s.yaml --items 9").unwrap_err().contains("cannot be used with"));

@@ -11,6 +11,11 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Bytes in the unit that suits them.
+pub(super) fn size(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
 /// Columns of the terminal; `None` where standard output is none.
 pub(super) fn width() -> Option<u16> {
     let term = console::Term::stdout();

@@ -4,6 +4,7 @@ use super::{Ending, Global, Usage};
 use crate::runner::{self, Session};
 use anyhow::Result;
 use clap::Args;
+use std::time::Duration;
 
 /// All trials, or one: what a pod runs.
 #[derive(Debug, Args)]
@@ -16,6 +17,24 @@ pub struct Train {
     /// Only the trial with this id
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
+    /// Share the sweep with other processes on the same storage: each takes trials that no other works on, and all end together. The trials
+    /// of a process that was silent for so many minutes are taken over [default: 3]
+    #[arg(
+        long,
+        value_name = "MINUTES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        conflicts_with_all = ["index", "trial"],
+        value_parser = silence
+    )]
+    share: Option<Duration>,
+}
+
+/// Minutes as a duration of at most a day.
+fn silence(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse().ok().filter(|minutes: &f64| (0.001..=1_440.0).contains(minutes));
+    minutes.map(|minutes| Duration::from_secs_f64(60.0 * minutes)).ok_or_else(|| "expected minutes between 0.001 and 1440".to_owned())
 }
 
 impl Train {
@@ -31,7 +50,10 @@ impl Train {
             (_, Some(id)) => Some(session.plan.trial_named(id)),
         };
         let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
-            None => runner::train(&session)?,
+            None => match self.share {
+                None => runner::train(&session)?,
+                Some(silence) => runner::train_shared(&session, silence)?,
+            },
             Some(planned) => vec![runner::train_one(&session, planned)?],
         };
         Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))

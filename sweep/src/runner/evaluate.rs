@@ -3,7 +3,7 @@
 use super::{Results, Session, results, rows, select};
 use crate::tables::TrialRow;
 use anyhow::{Context, Result};
-use dataset::{Dataset, Split};
+use dataset::Split;
 use evaluator::{
     evaluate::{Candidate, TrialValues, evaluate as rank},
     significance::compare,
@@ -26,7 +26,7 @@ pub fn evaluate(session: &Session, endings: &[Outcome]) -> Result<Results> {
             continue;
         }
         let name = &dataset.preparation.name;
-        let dataset = Dataset::read(&session.dataset(name)).with_context(|| format!("dataset `{name}`"))?;
+        let dataset = session.read_dataset(name).with_context(|| format!("dataset `{name}`"))?;
         let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
         let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
         values.extend(ranked.with_context(|| format!("dataset `{name}`"))?);

@@ -2,7 +2,7 @@
 //!
 //! Every stage first looks at what is stored and does only what is missing, so a run that was killed goes on where it stopped. All
 //! writes are atomic and their content depends on the plan alone: two runs of one sweep on the same storage at once waste work, but
-//! write the same bytes.
+//! write the same bytes; [`train_shared`] wastes none.
 
 mod ending;
 mod evaluate;
@@ -12,6 +12,7 @@ mod results;
 mod rows;
 mod select;
 mod session;
+mod share;
 mod train;
 
 pub use ending::stored_endings;
@@ -20,4 +21,6 @@ pub use prepare::prepare;
 pub use progress::Progress;
 pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};
+pub(crate) use share::alive as claims_alive;
+pub use share::train_shared;
 pub use train::{train, train_one};

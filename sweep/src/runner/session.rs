@@ -2,20 +2,25 @@
 
 use super::Progress;
 use crate::{
+    cli::Usage,
     file::{self, Placed, SweepFile},
     plan::{self, Found, Plan, PlannedDataset},
 };
 use anyhow::{Context, Result};
-use dataset::{Dataset, Location, Manifest};
+use dataset::{Cache, Dataset, Location, Manifest};
+use etcetera::BaseStrategy;
 use pipeline::{Limits, Preparation};
+use std::path::{Path, PathBuf};
 
 /// What the work may use of the machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     /// Threads.
     pub threads: usize,
     /// Bytes for the buffers of preparing and ranking.
     pub memory: usize,
+    /// A folder for the datasets of a storage that is not on this machine; the system's folder for caches when left out.
+    pub cache: Option<PathBuf>,
 }
 
 /// One sweep opened.
@@ -29,13 +34,15 @@ pub struct Session {
     /// Who is told how it goes.
     pub progress: Progress,
     storage: Location,
+    cache: Option<Cache>,
 }
 
 impl Session {
     /// Reads and checks a sweep file, and the source files' fingerprints; writes nothing. `storage` overrides the file's.
     ///
     /// # Errors
-    /// [`file::Error`](crate::file::Error) for a bad sweep file; others for source files that cannot be read.
+    /// [`file::Error`](crate::file::Error) for a bad sweep file; others for a storage that cannot be reached, and source files that cannot be
+    /// read.
     pub fn open(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
@@ -43,9 +50,11 @@ impl Session {
             Some(url) => Location::parse(url).map_err(|error| file::Error::new(format!("--storage: {error}")))?,
             None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
         };
+        storage.reach()?;
         let fingerprints = file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?;
         let plan = checked.plan(&fingerprints)?;
-        Ok(Self { file, plan, machine, progress, storage })
+        let cache = cache(&storage, machine.cache.as_deref())?;
+        Ok(Self { file, plan, machine, progress, storage, cache })
     }
 
     /// Where everything is stored.
@@ -61,6 +70,14 @@ impl Session {
     /// The folder of one prepared dataset.
     pub fn dataset(&self, name: &str) -> Location {
         self.datasets().join(&Dataset::folder(name, &self.plan.dataset(name).fingerprint))
+    }
+
+    /// One prepared dataset.
+    ///
+    /// # Errors
+    /// As for [`Dataset::read`].
+    pub fn read_dataset(&self, name: &str) -> dataset::Result<Dataset> {
+        Dataset::read_through(self.cache.as_ref(), &self.dataset(name))
     }
 
     /// The folder of one trial.
@@ -114,6 +131,14 @@ impl Session {
     pub(super) fn limits(&self) -> Limits {
         Limits { threads: self.machine.threads, memory: Some(self.machine.memory), scratch: None }
     }
+}
+
+/// The cache that was asked for, or, of a storage that is not on this machine, the system's, where it has one.
+fn cache(storage: &Location, asked: Option<&Path>) -> Result<Option<Cache>> {
+    let own = || etcetera::choose_base_strategy().ok().map(|system| system.cache_dir().join("ranksweep"));
+    let folder = asked.map(Path::to_owned).or_else(|| if storage.is_remote() { own() } else { None });
+    let refused = |error: dataset::Error| Usage(format!("--cache: {error}"));
+    Ok(folder.map(|folder| Cache::new(&folder)).transpose().map_err(refused)?)
 }
 
 fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {

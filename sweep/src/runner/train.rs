@@ -29,7 +29,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Outcome> 
 }
 
 /// How a trial ended before, or ends now. `open` keeps the dataset for the next trial.
-fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<Outcome> {
+pub(super) fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<Outcome> {
     let (method, _, trial) = planned;
     if let Some(ending) = ending::stored(session, &trial.id)? {
         progress.found(planned, &ending);
@@ -46,7 +46,7 @@ fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, op
 }
 
 fn read(session: &Session, name: &str) -> Result<Dataset> {
-    match Dataset::read(&session.dataset(name)) {
+    match session.read_dataset(name) {
         Err(dataset::Error::NotFound { at }) => {
             Err(anyhow::anyhow!("dataset `{name}` is not prepared ({at} is missing); run `ranksweep prepare` first"))
         }

@@ -6,6 +6,7 @@
 mod cluster;
 mod data;
 mod leftovers;
+mod remote;
 mod storage;
 #[path = "../support/mod.rs"]
 mod support;

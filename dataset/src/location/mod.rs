@@ -1,28 +1,38 @@
 //! Folders and files on any object store: `./runs`, `file://`, `s3://`, `gs://`, `az://`, `memory://`.
 //!
 //! Credentials and endpoints come from the clouds' usual environment variables. Writes are atomic: a reader sees the old file, the
-//! new file or none.
+//! new file or none. Nothing waits for ever: a store that never answered is given up within 30 s, one that has answered before after
+//! 5 minutes (`server.rs`).
 
-use crate::{Error, Result, block_on};
-use futures::{StreamExt, TryStreamExt, stream::BoxStream};
-use object_store::{GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart, memory::InMemory, path::Path};
+mod read;
+mod server;
+mod unfinished;
+mod words;
+mod write;
+
+pub use unfinished::Unfinished;
+
+use crate::{Error, Result};
+use futures::TryStreamExt;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
+use server::Server;
 use std::{
-    collections::HashMap,
-    fmt,
-    io::{self, Read},
+    fmt, io,
     path::{Component, PathBuf},
-    sync::{Arc, Mutex, OnceLock},
+    sync::Arc,
 };
 use url::Url;
 
-/// Bytes of one part of a multipart upload.
-const PART: usize = 16 << 20;
+/// Bytes of one part of a large file, on its way up or down: what one request carries.
+const PART: usize = 8 << 20;
+/// Parts of one file on their way at a time.
+const PARTS_AT_ONCE: usize = 4;
 
 /// A folder or a file on an object store. Cheap to clone.
 #[derive(Clone)]
 pub struct Location {
     base: String,
-    store: Arc<dyn ObjectStore>,
+    server: Arc<Server>,
     path: Path,
 }
 
@@ -41,9 +51,9 @@ impl Location {
             }
         };
         let base = format!("{}://{}", url.scheme(), &url[url::Position::BeforeHost..url::Position::AfterPort]);
-        let store = store_of(&url, &base).map_err(|error| refuse(error.to_string()))?;
+        let server = Server::of(&url, &base).map_err(|error| refuse(error.to_string()))?;
         let (_, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { base, store, path })
+        Ok(Self { base, server, path })
     }
 
     /// The place `name` inside this folder; `name` may hold several steps (`checkpoint/scorer.json`).
@@ -59,7 +69,7 @@ impl Location {
 
     /// The store behind, and the path in it, for libraries that speak object_store themselves.
     pub fn store(&self) -> (Arc<dyn ObjectStore>, &Path) {
-        (Arc::clone(&self.store), &self.path)
+        (Arc::clone(&self.server.store), &self.path)
     }
 
     /// The path on this machine, where the location is a local one.
@@ -67,36 +77,34 @@ impl Location {
         (self.base == "file://").then(|| PathBuf::from(format!("/{}", self.path)))
     }
 
+    /// Whether the location is on a server, and not on this machine.
+    pub fn is_remote(&self) -> bool {
+        !matches!(self.base.as_str(), "file://" | "memory://")
+    }
+
+    /// That the store answers and lets its files be listed, by one cheap request; what stands there does not matter.
+    ///
+    /// # Errors
+    /// [`Error::Store`] for a store that does not answer, that refuses the credentials, or that has no such bucket.
+    pub fn reach(&self) -> Result<()> {
+        if !self.is_remote() {
+            return Ok(());
+        }
+        let first = || async { self.server.store.list(Some(&self.path)).try_next().await };
+        self.server.attempt(first).map_err(|error| self.store_error("reach", &error))?;
+        Ok(())
+    }
+
     /// Whether a file stands here.
     ///
     /// # Errors
     /// [`Error::Store`] when the store cannot tell.
     pub fn exists(&self) -> Result<bool> {
-        match block_on(self.store.head(&self.path)) {
+        match self.meta() {
             Ok(_) => Ok(true),
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(Error::store("read", self, error)),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
         }
-    }
-
-    /// The whole file.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], or [`Error::Store`] when it cannot be read.
-    pub fn read(&self) -> Result<bytes::Bytes> {
-        block_on(async { self.store.get(&self.path).await?.bytes().await }).map_err(|error| self.read_error(error))
-    }
-
-    /// The file as a stream, for what need not be in memory at once.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], or [`Error::Store`] when it cannot be opened. Later failures come from the reader.
-    pub fn open(&self) -> Result<impl Read + Send + use<>> {
-        let found = block_on(self.store.get(&self.path)).map_err(|error| self.read_error(error))?;
-        Ok(match found.payload {
-            GetResultPayload::File(file, _) => Content::File(file),
-            GetResultPayload::Stream(stream) => Content::Stream { stream, block: bytes::Bytes::new() },
-        })
     }
 
     /// The file's size in bytes.
@@ -104,7 +112,7 @@ impl Location {
     /// # Errors
     /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
     pub fn size(&self) -> Result<u64> {
-        Ok(block_on(self.store.head(&self.path)).map_err(|error| self.read_error(error))?.size)
+        Ok(self.meta()?.size)
     }
 
     /// A tag that changes when the file's content does; `None` where the store gives none.
@@ -112,42 +120,11 @@ impl Location {
     /// # Errors
     /// [`Error::NotFound`], or [`Error::Store`] when the store cannot tell.
     pub fn tag(&self) -> Result<Option<String>> {
-        Ok(block_on(self.store.head(&self.path)).map_err(|error| self.read_error(error))?.e_tag)
+        Ok(self.meta()?.e_tag)
     }
 
-    /// Puts the whole file in place, atomically.
-    ///
-    /// # Errors
-    /// [`Error::Store`]: the old file, if any, is untouched.
-    pub fn write(&self, content: impl Into<PutPayload>) -> Result<()> {
-        block_on(self.store.put(&self.path, content.into())).map_err(|error| Error::store("write", self, error))?;
-        Ok(())
-    }
-
-    /// Copies a local file here in parts, atomically: the file appears when the last part is in.
-    ///
-    /// # Errors
-    /// [`Error::Store`]: the old file, if any, is untouched.
-    pub fn upload(&self, file: &std::path::Path) -> Result<()> {
-        let mut source = std::fs::File::open(file).map_err(|error| Error::store("read", file.display(), error))?;
-        let failed = |error| Error::store("write", self, error);
-        let upload = block_on(self.store.put_multipart(&self.path)).map_err(failed)?;
-        let mut parts = WriteMultipart::new_with_chunk_size(upload, PART);
-        let mut block = vec![0; PART];
-        loop {
-            let length = source.read(&mut block).map_err(|error| Error::store("read", file.display(), error))?;
-            if length == 0 {
-                break;
-            }
-            block_on(async {
-                parts.wait_for_capacity(4).await?;
-                parts.write(&block[..length]);
-                Ok(())
-            })
-            .map_err(failed)?;
-        }
-        block_on(parts.finish()).map_err(failed)?;
-        Ok(())
+    fn meta(&self) -> Result<ObjectMeta> {
+        self.server.attempt(|| self.server.store.head(&self.path)).map_err(|error| self.read_error(&error))
     }
 
     /// Removes the file; none there is no error.
@@ -155,9 +132,9 @@ impl Location {
     /// # Errors
     /// [`Error::Store`] when the store refuses.
     pub fn delete(&self) -> Result<()> {
-        match block_on(self.store.delete(&self.path)) {
+        match self.server.attempt(|| self.server.store.delete(&self.path)) {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(Error::store("delete", self, error)),
+            Err(error) => Err(self.store_error("delete", &error)),
         }
     }
 
@@ -166,9 +143,18 @@ impl Location {
     /// # Errors
     /// [`Error::Store`] when the store cannot list. A missing folder is an empty one.
     pub fn list(&self) -> Result<Vec<Self>> {
-        let listing = self.store.list(Some(&self.path)).map_ok(|object| Self { path: object.location, ..self.clone() });
-        let mut files: Vec<Self> = block_on(listing.try_collect()).map_err(|error| Error::store("list", self, error))?;
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(self.list_with_sizes()?.into_iter().map(|(file, _)| file).collect())
+    }
+
+    /// All files below this folder with their sizes in bytes, sorted by path.
+    ///
+    /// # Errors
+    /// As for [`list`](Self::list).
+    pub fn list_with_sizes(&self) -> Result<Vec<(Self, u64)>> {
+        let listing = || self.server.store.list(Some(&self.path)).try_collect::<Vec<ObjectMeta>>();
+        let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
+        let mut files: Vec<_> = found.into_iter().map(|file| (Self { path: file.location, ..self.clone() }, file.size)).collect();
+        files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(files)
     }
 
@@ -177,17 +163,25 @@ impl Location {
     /// # Errors
     /// [`Error::Store`] when the store cannot list. A missing folder is an empty one.
     pub fn folders(&self) -> Result<Vec<Self>> {
-        let listing = block_on(self.store.list_with_delimiter(Some(&self.path))).map_err(|error| Error::store("list", self, error))?;
-        let mut folders: Vec<Self> = listing.common_prefixes.into_iter().map(|path| Self { path, ..self.clone() }).collect();
+        let listing = || self.server.store.list_with_delimiter(Some(&self.path));
+        let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
+        let mut folders: Vec<Self> = found.common_prefixes.into_iter().map(|path| Self { path, ..self.clone() }).collect();
         folders.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(folders)
     }
 
-    fn read_error(&self, error: object_store::Error) -> Error {
+    fn read_error(&self, error: &object_store::Error) -> Error {
         match error {
-            object_store::Error::NotFound { .. } => Error::NotFound { at: self.to_string() },
-            other => Error::store("read", self, other),
+            object_store::Error::NotFound { .. } if !words::is_bucket_missing(error) => Error::NotFound { at: self.to_string() },
+            other => self.store_error("read", other),
         }
+    }
+
+    fn store_error(&self, action: &'static str, error: &object_store::Error) -> Error {
+        if !self.is_remote() {
+            return Error::store(action, self, error);
+        }
+        Error::Store { action, at: self.to_string(), source: words::in_words(error, &self.server).into() }
     }
 }
 
@@ -214,53 +208,10 @@ fn without_parents(path: PathBuf) -> io::Result<PathBuf> {
     Ok(known.join(steps[last + 1..].iter().collect::<PathBuf>()))
 }
 
-/// One store for each server and bucket, so that connections and the contents of `memory://` are shared.
-fn store_of(url: &Url, base: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
-    static STORES: OnceLock<Mutex<HashMap<String, Arc<dyn ObjectStore>>>> = OnceLock::new();
-    let mut stores = STORES.get_or_init(Mutex::default).lock().expect("no holder of this lock panics");
-    if let Some(store) = stores.get(base) {
-        return Ok(Arc::clone(store));
-    }
-    let store: Arc<dyn ObjectStore> = match url.scheme() {
-        "memory" => Arc::new(InMemory::new()),
-        _ => {
-            // No setting is other than Unicode; variables that are belong to something else.
-            let settings = std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)));
-            Arc::from(object_store::parse_url_opts(url, settings)?.0)
-        }
-    };
-    stores.insert(base.to_owned(), Arc::clone(&store));
-    Ok(store)
-}
-
-/// A blocking reader: of a local file itself, or of a store's stream of blocks.
-enum Content {
-    File(std::fs::File),
-    Stream { stream: BoxStream<'static, object_store::Result<bytes::Bytes>>, block: bytes::Bytes },
-}
-
-impl Read for Content {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (stream, block) = match self {
-            Self::File(file) => return file.read(buffer),
-            Self::Stream { stream, block } => (stream, block),
-        };
-        while block.is_empty() {
-            match block_on(stream.next()) {
-                Some(next) => *block = next.map_err(io::Error::other)?,
-                None => return Ok(0),
-            }
-        }
-        let length = buffer.len().min(block.len());
-        buffer[..length].copy_from_slice(&block.split_to(length));
-        Ok(length)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     /// One suite for every kind of store.
     fn conforms(root: &Location) {
@@ -311,16 +262,6 @@ mod tests {
         conforms(&root);
         root.join("seen").write("1").unwrap();
         assert!(Location::parse("memory:///conforms/seen").unwrap().exists().unwrap());
-    }
-
-    #[test]
-    fn an_upload_in_parts_equals_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let content: Vec<u8> = (0..PART + 12_345).map(|i| (i % 251) as u8).collect();
-        std::fs::write(folder.path().join("source"), &content).unwrap();
-        let root = Location::parse(folder.path().to_str().unwrap()).unwrap();
-        root.join("copy").upload(&folder.path().join("source")).unwrap();
-        assert!(root.join("copy").read().unwrap() == content);
     }
 
     /// In a process of its own, because the environment is that of all tests.

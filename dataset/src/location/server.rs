@@ -1,0 +1,152 @@
+//! The stores behind locations: how they are opened, and how long they are waited for.
+
+use super::words;
+use crate::block_on;
+use object_store::{
+    BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig, aws::AmazonS3Builder, azure::MicrosoftAzureBuilder,
+    gcp::GoogleCloudStorageBuilder, limit::LimitStore, local::LocalFileSystem, memory::InMemory,
+};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use url::Url;
+
+/// How long a store that has answered before may stay away until its error is the caller's.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The same for one that never answered: its address or its credentials are more likely wrong than its servers down.
+const FIRST_PATIENCE: Duration = Duration::from_secs(8);
+/// The longest that one operation of a store that never answered may take.
+const FIRST_ANSWER: Duration = Duration::from_secs(30);
+/// The longest pause before an operation is tried again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// Operations of one store at a time.
+const REQUESTS: usize = 32;
+/// What the client is told unless the environment says otherwise. A request includes its body, which is at most [`super::PART`]: 140 kB/s.
+const LIMITS: [(&str, &str); 3] = [("connect_timeout", "5 seconds"), ("timeout", "60 seconds"), ("pool_idle_timeout", "30 seconds")];
+
+/// A server and a bucket of it, this machine's file system, or memory.
+pub(super) struct Server {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// The address that the environment gives in place of the cloud's own, with the variable that does.
+    pub(super) endpoint: Option<(&'static str, String)>,
+    is_remote: bool,
+    has_answered: AtomicBool,
+}
+
+impl Server {
+    /// One for each base URL, so that connections and the contents of `memory://` are shared.
+    pub(super) fn of(url: &Url, base: &str) -> object_store::Result<Arc<Self>> {
+        static SERVERS: OnceLock<Mutex<HashMap<String, Arc<Server>>>> = OnceLock::new();
+        let mut servers = SERVERS.get_or_init(Mutex::default).lock().expect("no holder of this lock panics");
+        if let Some(server) = servers.get(base) {
+            return Ok(Arc::clone(server));
+        }
+        let server = Arc::new(Self::open(url)?);
+        servers.insert(base.to_owned(), Arc::clone(&server));
+        Ok(server)
+    }
+
+    fn open(url: &Url) -> object_store::Result<Self> {
+        let near = |store| Self { store, endpoint: None, is_remote: false, has_answered: AtomicBool::new(true) };
+        let far = |store, endpoint| Self { store, endpoint, is_remote: true, has_answered: AtomicBool::new(false) };
+        /// Opens a cloud's store with the environment's settings; the builders have no trait in common.
+        macro_rules! cloud {
+            ($builder:ty, $settings:expr) => {{
+                let builder = <$builder>::new().with_url(url.as_str()).with_retry(retries());
+                let settled = $settings.into_iter().fold(builder, |builder, (name, value)| match name.parse() {
+                    Ok(key) => builder.with_config(key, value),
+                    Err(_) => builder,
+                });
+                Arc::new(LimitStore::new(settled.build()?, REQUESTS)) as Arc<dyn ObjectStore>
+            }};
+        }
+        Ok(match ObjectStoreScheme::parse(url)?.0 {
+            ObjectStoreScheme::Local => near(Arc::new(LocalFileSystem::new())),
+            ObjectStoreScheme::Memory => near(Arc::new(InMemory::new())),
+            ObjectStoreScheme::AmazonS3 => {
+                let settings = settings(&["aws_"]);
+                let endpoint = endpoint(&settings, &["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]);
+                far(cloud!(AmazonS3Builder, settings), endpoint)
+            }
+            ObjectStoreScheme::GoogleCloudStorage => {
+                let settings = settings(&["google_", "service_account"]);
+                let endpoint = endpoint(&settings, &["GOOGLE_BASE_URL"]);
+                far(cloud!(GoogleCloudStorageBuilder, settings), endpoint)
+            }
+            ObjectStoreScheme::MicrosoftAzure => {
+                let settings = settings(&["azure_", "msi_endpoint", "identity_endpoint"]);
+                let endpoint = endpoint(&settings, &["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]);
+                far(cloud!(MicrosoftAzureBuilder, settings), endpoint)
+            }
+            _ => return Err(object_store::Error::NotSupported { source: "no store of this build has this scheme".into() }),
+        })
+    }
+
+    /// Does what may be done again until it succeeds, fails for good, or the store has been away for too long.
+    pub(super) fn attempt<T, F: Future<Output = object_store::Result<T>>>(&self, once: impl FnMut() -> F) -> object_store::Result<T> {
+        block_on(self.attempted(once))
+    }
+
+    /// [`attempt`](Self::attempt) within asynchronous work.
+    pub(super) async fn attempted<T, F>(&self, mut once: impl FnMut() -> F) -> object_store::Result<T>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(200);
+        loop {
+            let error = match self.bounded(once()).await {
+                Err(error) if self.is_remote && words::may_pass(&error) => error,
+                answer => {
+                    self.has_answered.store(true, Ordering::Relaxed);
+                    return answer;
+                }
+            };
+            let patience = if self.has_answered.load(Ordering::Relaxed) { PATIENCE } else { FIRST_PATIENCE };
+            if start.elapsed() + pause > patience {
+                return Err(error);
+            }
+            tracing::warn!("the storage fails, and is tried again for up to {} s: {}", patience.as_secs(), words::one_line(&error));
+            tokio::time::sleep(pause).await;
+            pause = LONGEST_PAUSE.min(2 * pause);
+        }
+    }
+
+    async fn bounded<T>(&self, once: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+        if self.has_answered.load(Ordering::Relaxed) {
+            return once.await;
+        }
+        let silent = |_| object_store::Error::Generic { store: "storage", source: words::Silent(FIRST_ANSWER).into() };
+        tokio::time::timeout(FIRST_ANSWER, once).await.map_err(silent)?
+    }
+}
+
+/// What a single operation tries by itself, before [`Server::attempt`] begins it anew: enough for a server that is busy for a moment.
+fn retries() -> RetryConfig {
+    let backoff = BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(5), base: 2.0 };
+    RetryConfig { backoff, max_retries: 4, retry_timeout: Duration::from_secs(20) }
+}
+
+/// The clients' limits, then the environment's variables that begin like this, by their names in lower case; those later count.
+fn settings(prefixes: &[&str]) -> Vec<(String, String)> {
+    let limits = LIMITS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    // No setting is other than Unicode; variables that are belong to something else.
+    let environment =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)));
+    let mut settings: Vec<_> =
+        limits.into_iter().chain(environment.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)))).collect();
+    if settings.iter().any(|(name, value)| name.contains("endpoint") && value.starts_with("http://")) {
+        settings.insert(0, ("allow_http".to_owned(), "true".to_owned()));
+    }
+    settings
+}
+
+fn endpoint(settings: &[(String, String)], variables: &[&'static str]) -> Option<(&'static str, String)> {
+    let set = |variable: &str| settings.iter().find(|(name, _)| *name == variable.to_ascii_lowercase()).map(|(_, value)| value.clone());
+    variables.iter().find_map(|variable| Some((*variable, set(variable)?)))
+}

@@ -1,0 +1,153 @@
+//! Files into stores: whole or not at all.
+
+use super::{Location, PART, PARTS_AT_ONCE};
+use crate::{Error, Result};
+use bytes::Bytes;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use std::{
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+    path::Path,
+};
+use tokio::task::JoinSet;
+
+impl Location {
+    /// Puts the whole file in place, atomically. What is larger than a part goes to a server in parts.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: the old file, if any, is untouched.
+    pub fn write(&self, content: impl Into<Bytes>) -> Result<()> {
+        let content = content.into();
+        if self.is_remote() && content.len() > PART {
+            return self.write_parts(&|place| Ok(content.slice(place.min(content.len())..content.len().min(place + PART))));
+        }
+        let payload = PutPayload::from_bytes(content);
+        let put = || self.server.store.put(&self.path, payload.clone());
+        self.server.attempt(put).map_err(|error| self.store_error("write", &error))?;
+        Ok(())
+    }
+
+    /// Copies a local file here in parts, atomically: the file appears when the last part is in.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: the old file, if any, is untouched.
+    pub fn upload(&self, file: &Path) -> Result<()> {
+        File::open(file).map_err(|error| Error::store("read", file.display(), &error))?;
+        self.write_parts(&|place| {
+            let mut source = File::open(file)?;
+            source.seek(SeekFrom::Start(place as u64))?;
+            let mut part = Vec::with_capacity(PART);
+            source.take(PART as u64).read_to_end(&mut part)?;
+            Ok(part.into())
+        })
+    }
+
+    /// Creates the file where none stands. `content` must be what nobody else would write there: that is how a write that arrived although
+    /// its answer was lost is told from another's. `false` where another file stands, or stood a moment ago.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when the store fails or cannot create on a condition.
+    pub fn create(&self, content: impl Into<Bytes>) -> Result<bool> {
+        let content = content.into();
+        let payload = PutPayload::from_bytes(content.clone());
+        let put = || self.server.store.put_opts(&self.path, payload.clone(), PutMode::Create.into());
+        match self.server.attempt(put) {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => match self.read() {
+                Ok(found) => Ok(found == content),
+                Err(Error::NotFound { .. }) => Ok(false),
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(self.store_error("create", &error)),
+        }
+    }
+
+    /// Uploads the parts that begin at each multiple of [`PART`], up to an empty one.
+    fn write_parts(&self, part: Parts<'_>) -> Result<()> {
+        let upload = || async {
+            let mut upload = self.server.store.put_multipart(&self.path).await?;
+            let result = send_parts(&mut *upload, part).await;
+            if result.is_err() {
+                // Its parts are paid for and seen by nobody. The first error is what matters.
+                let _ = upload.abort().await;
+            }
+            result
+        };
+        self.server.attempt(upload).map_err(|error| self.store_error("write", &error))
+    }
+}
+
+/// The part that begins at a place; empty behind the end.
+type Parts<'a> = &'a dyn Fn(usize) -> std::io::Result<Bytes>;
+
+async fn send_parts(upload: &mut dyn MultipartUpload, part: Parts<'_>) -> object_store::Result<()> {
+    let mut under_way = JoinSet::new();
+    for place in (0..).step_by(PART) {
+        let content = part(place).map_err(|error| object_store::Error::Generic { store: "local file", source: error.into() })?;
+        if content.is_empty() {
+            break;
+        }
+        if under_way.len() == PARTS_AT_ONCE {
+            finished(&mut under_way).await?;
+        }
+        under_way.spawn(upload.put_part(content.into()));
+    }
+    while !under_way.is_empty() {
+        finished(&mut under_way).await?;
+    }
+    upload.complete().await?;
+    Ok(())
+}
+
+/// Waits for one part.
+async fn finished(parts: &mut JoinSet<object_store::Result<()>>) -> object_store::Result<()> {
+    parts.join_next().await.transpose()?.unwrap_or(Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn an_upload_in_parts_equals_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let content: Vec<u8> = (0..2 * PART + 12_345).map(|i| (i % 251) as u8).collect();
+        std::fs::write(folder.path().join("source"), &content).unwrap();
+        for root in [folder.path().to_str().unwrap(), "memory:///upload"] {
+            let copy = Location::parse(root).unwrap().join("copy");
+            copy.upload(&folder.path().join("source")).unwrap();
+            assert!(copy.read().unwrap() == content);
+        }
+    }
+
+    #[test]
+    fn of_many_at_once_one_creates() {
+        let folder = tempfile::tempdir().unwrap();
+        for root in [folder.path().to_str().unwrap(), "memory:///race"] {
+            for round in 0..50 {
+                let at = Location::parse(root).unwrap().join(&format!("claims/{round}"));
+                let start = Barrier::new(16);
+                let claim = |owner: usize| {
+                    start.wait();
+                    at.create(format!("owner {owner}")).unwrap()
+                };
+                let won: Vec<usize> = std::thread::scope(|threads| {
+                    let claim = &claim;
+                    let runners: Vec<_> = (0..16).map(|owner| threads.spawn(move || claim(owner).then_some(owner))).collect();
+                    runners.into_iter().filter_map(|runner| runner.join().unwrap()).collect()
+                });
+                assert_eq!(won.len(), 1, "{at}");
+                assert_eq!(at.read().unwrap(), format!("owner {}", won[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_create_that_arrived_unheard_is_found_to_be_ones_own() {
+        let at = Location::parse("memory:///create/own").unwrap();
+        assert!(at.create("mine").unwrap());
+        assert!(at.create("mine").unwrap());
+        assert!(!at.create("another's").unwrap());
+    }
+}

@@ -1,0 +1,75 @@
+//! Which trials and datasets sweeps hold.
+
+use crate::plan::Plan;
+use anyhow::{Context, Result};
+use dataset::{Dataset, Location};
+use serde::Deserialize;
+use std::collections::HashSet;
+
+/// Folders under `trials/` and `datasets/`.
+#[derive(Default)]
+pub(super) struct Referenced {
+    pub(super) trials: HashSet<String>,
+    pub(super) datasets: HashSet<String>,
+}
+
+/// What is read of a stored plan, whatever version wrote it.
+#[derive(Deserialize)]
+struct Stored {
+    datasets: Vec<StoredDataset>,
+    methods: Vec<StoredMethod>,
+}
+
+#[derive(Deserialize)]
+struct StoredDataset {
+    fingerprint: String,
+    preparation: Named,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct StoredMethod {
+    configurations: Vec<StoredConfiguration>,
+}
+
+#[derive(Deserialize)]
+struct StoredConfiguration {
+    trials: Vec<StoredTrial>,
+}
+
+#[derive(Deserialize)]
+struct StoredTrial {
+    id: String,
+}
+
+impl Referenced {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let folder = |dataset: &crate::plan::PlannedDataset| Dataset::folder(&dataset.preparation.name, &dataset.fingerprint);
+        Self { trials: plan.trials().map(|(.., trial)| trial.id.clone()).collect(), datasets: plan.datasets.iter().map(folder).collect() }
+    }
+
+    /// Of all plans among the files of a storage: `sweeps/<name>/plan.json` and `sweeps/<name>/plans/<hash>.json`.
+    pub(super) fn stored(files: &[(String, Location, u64)]) -> Result<Self> {
+        let mut all = Self::default();
+        for (path, at, _) in files {
+            match path.split('/').collect::<Vec<_>>()[..] {
+                ["sweeps", _, "plan.json"] => {}
+                ["sweeps", _, "plans", file] if file.ends_with(".json") => {}
+                _ => continue,
+            }
+            let advice = || format!("{at} is not a plan that this build reads; nothing was removed");
+            all.add(serde_json::from_slice(&at.read()?).with_context(advice)?);
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, plan: Stored) {
+        let configurations = plan.methods.into_iter().flat_map(|method| method.configurations);
+        self.trials.extend(configurations.flat_map(|configuration| configuration.trials).map(|trial| trial.id));
+        self.datasets.extend(plan.datasets.iter().map(|dataset| Dataset::folder(&dataset.preparation.name, &dataset.fingerprint)));
+    }
+}

@@ -1,0 +1,76 @@
+//! Processes that train one sweep together.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader},
+    process::{Child, Stdio},
+};
+use support::{Sandbox, changed};
+
+/// Twelve learned trials and popularity.
+fn sweep() -> String {
+    changed("learning_rate: 0.05", "learning_rate: [0.05, 0.02]").replace("evaluation:", "seeds: [1, 2, 3]\nevaluation:")
+}
+
+fn start(sandbox: &Sandbox, share: &str) -> Child {
+    let mut command = sandbox.command(&["train", "s.yaml", share, "--threads", "1", "--log-format", "json"]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits for the end, and adds how often each trial was trained.
+fn finish(child: Child, trained: &mut BTreeMap<String, usize>) {
+    let output = child.wait_with_output().unwrap();
+    let log = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{log}");
+    for line in log.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        if event["fields"]["message"] == "trained" {
+            *trained.entry(event["fields"]["trial"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
+    }
+}
+
+fn alone() -> Sandbox {
+    let alone = Sandbox::new(&sweep());
+    alone.run_well();
+    alone
+}
+
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new(&sweep());
+    assert_eq!(sandbox.ended(&mut sandbox.command(&["prepare", "s.yaml"])).code, Some(0));
+    sandbox
+}
+
+#[test]
+fn two_processes_train_each_trial_once_and_end_with_the_bytes_of_one() {
+    let shared = prepared();
+    let (first, second) = (start(&shared, "--share"), start(&shared, "--share"));
+    let mut trained = BTreeMap::new();
+    finish(first, &mut trained);
+    finish(second, &mut trained);
+    assert_eq!(trained.len(), 13);
+    assert!(trained.values().all(|count| *count == 1), "{trained:?}");
+    assert_eq!(shared.stored("/claims/000001.json").len(), 0);
+    shared.run_well();
+    assert!(shared.results() == alone().results());
+}
+
+#[test]
+fn the_trial_of_a_killed_process_is_taken_over() {
+    let shared = prepared();
+    let mut killed = start(&shared, "--share=0.005");
+    let mut log = BufReader::new(killed.stderr.take().unwrap()).lines();
+    assert!(log.any(|line| line.unwrap().contains("\"training\"")));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let mut trained = BTreeMap::new();
+    finish(start(&shared, "--share=0.005"), &mut trained);
+    shared.run_well();
+    assert!(shared.results() == alone().results());
+    assert!(shared.stored(".json").iter().all(|file| !file.to_str().unwrap().contains("/claims/")));
+}
