@@ -27,6 +27,8 @@ pub enum Purpose {
     Own = 7,
     /// What comes new to the users' pools.
     Pools = 8,
+    /// Configurations of a method.
+    Search = 9,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
 }
