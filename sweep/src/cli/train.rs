@@ -1,4 +1,4 @@
-//! `ranksweep train SWEEP.yaml [--index N | --trial ID]`
+//! `ranksweep train SWEEP.yaml [--index N [--rung R] | --trial ID]`
 
 use super::{Ending, Global, Usage};
 use crate::runner::{self, Session};
@@ -13,6 +13,9 @@ pub struct Train {
     /// Only the trial at this place of the plan, counted from 0 as `ranksweep plan` prints it
     #[arg(long, value_name = "N", conflicts_with = "trial")]
     index: Option<usize>,
+    /// With --index: up to rung R of successive halving, from 0, where N counts the trials that have come to it
+    #[arg(long, value_name = "R", requires = "index", conflicts_with = "trial")]
+    rung: Option<usize>,
     /// Only the trial with this id
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
@@ -25,6 +28,10 @@ impl Train {
     /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        if let (Some(index), Some(rung)) = (self.index, self.rung) {
+            let ending = runner::train_in_rung(&session, index, rung)?;
+            return Ok(Ending::of(ending.iter().filter(|ending| ending.is_failure()).count()));
+        }
         let asked = match (self.index, &self.trial) {
             (None, None) => None,
             (Some(index), _) => Some(session.plan.trial_at(index)),
@@ -32,7 +39,7 @@ impl Train {
         };
         let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
             None => runner::train(&session)?,
-            Some(planned) => vec![runner::train_one(&session, planned)?],
+            Some(planned) => vec![runner::train_one(&session, planned)?.into()],
         };
         Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))
     }

@@ -6,18 +6,20 @@
 
 mod ending;
 mod evaluate;
+mod halving;
 mod prepare;
 mod progress;
 mod results;
 mod rows;
+mod score;
 mod select;
 mod session;
 mod train;
 
-pub use ending::stored_endings;
+pub use ending::{TrialEnding, stored_endings};
 pub use evaluate::evaluate;
 pub use prepare::prepare;
 pub use progress::Progress;
 pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};
-pub use train::{train, train_one};
+pub use train::{train, train_in_rung, train_one};

@@ -1,6 +1,6 @@
 //! Trials to checkpoints, one after the other; each uses all threads.
 
-use super::{Session, ending, progress::TrialStage};
+use super::{Session, TrialEnding, ending, halving, progress::TrialStage};
 use crate::{
     chain::chain,
     plan::{PlannedRef, PlannedTrial},
@@ -14,10 +14,17 @@ use trainer::{Error, Observer, Outcome, Resources};
 ///
 /// # Errors
 /// A dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error here: the sweep goes on.
-pub fn train(session: &Session) -> Result<Vec<Outcome>> {
-    let progress = session.progress.trials(session.plan.trials().count());
+pub fn train(session: &Session) -> Result<Vec<TrialEnding>> {
     let mut open = None;
-    session.plan.trials().map(|planned| end(session, planned, &progress, &mut open)).collect()
+    if session.plan.search.halving().is_some() {
+        let trials = session.plan.rungs().iter().map(|rung| rung.trials).sum();
+        let progress = session.progress.trials(trials);
+        let endings = halving::endings(&session.plan, &mut |planned, until| end(session, planned, until, &progress, &mut open))?;
+        session.progress.halved(&session.plan, &endings);
+        return Ok(endings);
+    }
+    let progress = session.progress.trials(session.plan.trials().count());
+    session.plan.trials().map(|planned| Ok(end(session, planned, None, &progress, &mut open)?.into())).collect()
 }
 
 /// Trains one trial of the plan, unless it has ended.
@@ -25,13 +32,32 @@ pub fn train(session: &Session) -> Result<Vec<Outcome>> {
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Outcome> {
-    end(session, planned, &session.progress.trials(1), &mut None)
+    end(session, planned, None, &session.progress.trials(1), &mut None)
 }
 
-/// How a trial ended before, or ends now. `open` keeps the dataset for the next trial.
-fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<Outcome> {
+/// Trains the trial at a place of a rung, up to the rung's epochs; `None` where fewer trials than that have come to it.
+///
+/// # Errors
+/// As for [`train`], and for a search without such a rung, or a rung before it in which nothing has trained.
+pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Option<Outcome>> {
+    let trials = halving::in_rung(session, rung)?;
+    let Some(&(planned, until)) = trials.get(index) else {
+        tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
+        return Ok(None);
+    };
+    end(session, planned, until, &session.progress.trials(1), &mut None).map(Some)
+}
+
+/// How a trial ended before, or ends now; with `until`, how it stands after so many epochs. `open` keeps the dataset for the next trial.
+fn end(
+    session: &Session,
+    planned: PlannedRef<'_>,
+    until: Option<u32>,
+    progress: &TrialStage<'_>,
+    open: &mut Option<Dataset>,
+) -> Result<Outcome> {
     let (method, _, trial) = planned;
-    if let Some(ending) = ending::stored(session, &trial.id)? {
+    if let Some(ending) = ending::stored(session, &trial.id, until)? {
         progress.found(planned, &ending);
         return Ok(ending);
     }
@@ -39,7 +65,7 @@ fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, op
         Some(dataset) => dataset,
         None => read(session, &method.dataset)?,
     };
-    let ending = guarded(session, trial, &dataset, &mut progress.start(planned))?;
+    let ending = guarded(session, trial, until, &dataset, &mut progress.start(planned, until))?;
     *open = Some(dataset);
     progress.finish(planned, &ending);
     Ok(ending)
@@ -56,9 +82,9 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
 
 /// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
-fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
+fn guarded(session: &Session, trial: &PlannedTrial, until: Option<u32>, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
     let cache = session.dataset(&dataset.name).join("samplers");
-    let resources = Resources { cache: Some(&cache), ..Resources::new(session.machine.memory) };
+    let resources = Resources { cache: Some(&cache), until, ..Resources::new(session.machine.memory) };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {
