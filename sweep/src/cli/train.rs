@@ -30,7 +30,7 @@ impl Train {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         if let (Some(index), Some(rung)) = (self.index, self.rung) {
             let ending = runner::train_in_rung(&session, index, rung)?;
-            return Ok(Ending::of(ending.iter().filter(|ending| ending.is_failure()).count()));
+            return Ok(Ending::of(ending.iter().filter(|ending| ending.error().is_some()).count()));
         }
         let asked = match (self.index, &self.trial) {
             (None, None) => None,
@@ -39,8 +39,8 @@ impl Train {
         };
         let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
             None => runner::train(&session)?,
-            Some(planned) => vec![runner::train_one(&session, planned)?.into()],
+            Some(planned) => vec![runner::train_one(&session, planned)?],
         };
-        Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))
+        Ok(Ending::of(endings.iter().filter(|ending| ending.error().is_some()).count()))
     }
 }

@@ -1,6 +1,6 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
-use super::{Results, Session, TrialEnding, results, rows, select};
+use super::{Results, Session, Standing, results, rows, select};
 use crate::tables::TrialRow;
 use anyhow::{Context, Result};
 use dataset::{Dataset, Split};
@@ -13,7 +13,7 @@ use evaluator::{
 ///
 /// # Errors
 /// A checkpoint or a dataset that cannot be read, or a store that fails.
-pub fn evaluate(session: &Session, endings: &[TrialEnding]) -> Result<Results> {
+pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     let manifests = session.prepared()?;
     let picked = select::picked(&session.plan, endings);
     let trials = rows::trials(session, endings, &picked);

@@ -16,7 +16,7 @@ mod select;
 mod session;
 mod train;
 
-pub use ending::{TrialEnding, stored_endings};
+pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
 pub use prepare::prepare;
 pub use progress::Progress;

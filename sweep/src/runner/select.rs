@@ -1,6 +1,6 @@
 //! Which values of each method are ranked on the test part: those that did best on validation, and no others.
 
-use super::{TrialEnding, score::Score};
+use super::{Standing, score::Score};
 use crate::plan::{Configuration, Method, Plan};
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -8,12 +8,12 @@ use std::{cmp::Ordering, collections::HashMap};
 ///
 /// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a failed
 /// seed comes after all that have none, whatever its mean, and one that was stopped is never picked.
-pub(super) fn picked<'a>(plan: &'a Plan, endings: &[TrialEnding]) -> Vec<Option<&'a Configuration>> {
-    let of_trial: HashMap<&str, &TrialEnding> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
+pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
+    let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
     plan.methods.iter().map(|method| best(method, &of_trial)).collect()
 }
 
-fn best<'a>(method: &'a Method, endings: &HashMap<&str, &TrialEnding>) -> Option<&'a Configuration> {
+fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Standing>) -> Option<&'a Configuration> {
     let mut best: Option<(Score, &Configuration)> = None;
     for configuration in &method.configurations {
         let ending = |id: &str| endings.get(id).and_then(|ending| ending.finished());
@@ -46,19 +46,19 @@ seeds: [1, 2]
         Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() }
     }
 
-    fn done(validation: f64) -> TrialEnding {
-        TrialEnding::Done(fit(validation))
+    fn done(validation: f64) -> Standing {
+        Standing::Done(fit(validation))
     }
 
-    fn stopped(validation: f64) -> TrialEnding {
-        TrialEnding::Stopped(fit(validation))
+    fn stopped(validation: f64) -> Standing {
+        Standing::Stopped(fit(validation))
     }
 
-    fn failed() -> TrialEnding {
-        TrialEnding::Failed("NaN".to_owned())
+    fn failed() -> Standing {
+        Standing::Failed("NaN".to_owned())
     }
 
-    fn picked_temperature(endings: [TrialEnding; 6]) -> Option<f64> {
+    fn picked_temperature(endings: [Standing; 6]) -> Option<f64> {
         let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
         picked(&plan, &endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())

@@ -16,7 +16,7 @@ mod asynchronous;
 mod synchronous;
 
 use super::{
-    Session, TrialEnding, ending,
+    Session, Standing, ending,
     score::{Score, best},
 };
 use crate::{
@@ -24,10 +24,9 @@ use crate::{
     plan::{Method, Plan, PlannedRef},
 };
 use anyhow::{Result, ensure};
-use trainer::Outcome;
 
 /// Has a trial trained for so many epochs in all, or to its end, or finds it so.
-pub(super) type Reach<'a> = dyn FnMut(PlannedRef<'_>, Option<u32>) -> Result<Outcome> + 'a;
+pub(super) type Reach<'a> = dyn FnMut(PlannedRef<'_>, Option<u32>) -> Result<Standing> + 'a;
 
 /// Has a configuration trained up to a rung, and says how it does there.
 type Climb<'a> = dyn FnMut(usize, usize) -> Result<Score> + 'a;
@@ -52,8 +51,11 @@ impl Shape {
     }
 }
 
-/// How every trial of the plan ended, in the plan's order.
-pub(super) fn endings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<TrialEnding>> {
+/// How every trial of the plan stands when each is reached as far as the search has it train, in the plan's order.
+pub(super) fn standings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
+    if plan.search.halving().is_none() {
+        return plan.trials().map(|planned| reach(planned, None)).collect();
+    }
     let mut all = Vec::new();
     for method in &plan.methods {
         all.extend(of_method(plan, method, reach)?);
@@ -61,57 +63,57 @@ pub(super) fn endings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<TrialEnd
     Ok(all)
 }
 
-fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<TrialEnding>> {
+fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
     let shape = Shape::of(plan, method);
-    let mut stands: Vec<Vec<Outcome>> = vec![Vec::new(); shape.configurations];
+    let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
     let mut climb = |configuration: usize, rung: usize| {
-        stands[configuration] = outcomes(plan, method, (configuration, rung), reach)?;
+        stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
         Ok(score(&stands[configuration]))
     };
     let reached = match plan.search.halving().is_some_and(|halving| halving.asynchronous) {
         true => asynchronous::halve(shape, &mut climb)?,
         false => synchronous::halve(shape, &mut climb)?,
     };
-    let is_last = |rung: usize| rung + 1 == shape.rungs;
-    let ended = stands.into_iter().zip(reached).flat_map(|(stand, rung)| stand.into_iter().map(move |outcome| (outcome, is_last(rung))));
-    Ok(ended.map(|(outcome, is_last)| ending(outcome, is_last)).collect())
+    let ended = stands.into_iter().zip(reached);
+    Ok(ended.flat_map(|(trials, rung)| trials.into_iter().map(move |standing| left(standing, rung + 1 < shape.rungs))).collect())
 }
 
-fn ending(outcome: Outcome, is_last: bool) -> TrialEnding {
-    match outcome {
-        Outcome::Done(fit) if !is_last => TrialEnding::Stopped(fit),
-        other => other.into(),
+/// How a trial is left, at a rung below the last or at its end.
+fn left(standing: Standing, below: bool) -> Standing {
+    match standing {
+        Standing::Done(fit) if below => Standing::Stopped(fit),
+        other => other,
     }
 }
 
 /// The trials of a configuration at a rung.
-fn outcomes(plan: &Plan, method: &Method, (configuration, rung): (usize, usize), reach: &mut Reach<'_>) -> Result<Vec<Outcome>> {
+fn trials_at(plan: &Plan, method: &Method, (configuration, rung): (usize, usize), reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
     let until = Shape::of(plan, method).until(plan, rung);
     let configuration = &method.configurations[configuration];
     configuration.trials.iter().map(|trial| reach((method, configuration, trial), until)).collect()
 }
 
-fn score(outcomes: &[Outcome]) -> Score {
-    Score::of(outcomes.iter().filter_map(Outcome::fit))
+fn score(trials: &[Standing]) -> Score {
+    Score::of(trials.iter().filter_map(Standing::fit))
 }
 
 /// The trials that train in a rung of synchronous halving, in the plan's order, and until when: in the first all, in a later one those of
 /// the configurations that went on. One that failed is not among them.
-pub(super) fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<(PlannedRef<'a>, Option<u32>)>> {
+fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<(PlannedRef<'a>, Option<u32>)>> {
     let mut trials = Vec::new();
     for method in &plan.methods {
         let shape = Shape::of(plan, method);
         if rung >= shape.rungs {
             continue;
         }
-        let mut stands: Vec<Vec<Outcome>> = vec![Vec::new(); shape.configurations];
+        let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
         let entrants = synchronous::entrants(shape, rung, &mut |configuration, rung| {
-            stands[configuration] = outcomes(plan, method, (configuration, rung), reach)?;
+            stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
             Ok(score(&stands[configuration]))
         })?;
         for index in entrants {
             let configuration = &method.configurations[index];
-            let failed = |place: usize| stands[index].get(place).is_some_and(Outcome::is_failure);
+            let failed = |place: usize| stands[index].get(place).is_some_and(|standing| standing.fit().is_none());
             let living = configuration.trials.iter().enumerate().filter(|(place, _)| !failed(*place));
             trials.extend(living.map(|(_, trial)| ((method, configuration, trial), shape.until(plan, rung))));
         }
@@ -141,7 +143,7 @@ pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<
     let trials = trials_of(plan, rung, &mut |(.., trial), until| {
         let stands = ending::stored(session, &trial.id, until)?;
         trained += usize::from(stands.is_some());
-        Ok(stands.unwrap_or_else(|| Outcome::Failed("not trained".to_owned())))
+        Ok(stands.unwrap_or(Standing::Missing))
     })?;
     ensure!(
         rung == 0 || trained > 0,
