@@ -23,11 +23,11 @@ grid:
   - backbones: [{kind: mf, dim: 8}]
     losses:
       - {kind: bpr}
-      - {kind: softmax, temperature: [0.5, 1]}
+      - {kind: softmax, temperature: [0.05, 0.3]}
     samplers: [{kind: uniform, negatives: 10}]
     optimizer: {kind: adam, learning_rate: [0.0005, 0.02, 0.00002, 0.004]}
   - backbones: [{kind: popularity}, {kind: ease, regularization: [10, 100]}]
-training: {epochs: 9, batch_size: 256, evaluate_every: 1, select_by: ndcg@10}
+training: {epochs: 9, batch_size: 64, evaluate_every: 1, select_by: ndcg@10}
 seeds: [1, 2]
 evaluation: {metrics: [ndcg, recall], cutoffs: [10], significance: {resamples: 1000}}
 ";
