@@ -1,29 +1,80 @@
-//! How trials ended.
+//! How trials stand: what is stored of them, and what a training that has just stopped says.
 
-use super::Session;
+use super::{Session, halving};
 use anyhow::{Result, ensure};
-use trainer::Outcome;
+use trainer::{Fit, Outcome};
 
-/// How the trial of a folder ended; `None` while it has not.
-pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Outcome>> {
-    Ok(Outcome::read(&session.trial(id))?)
+/// How a trial stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// It ended with a model.
+    Done(Fit),
+    /// It was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
+    Stopped(Fit),
+    /// It ended with an error that would come again, which is remembered.
+    Failed(String),
+    /// It is not trained, or not to the end.
+    Missing,
+}
+
+impl Standing {
+    /// The training to its end; none of a trial that has no model, or was stopped.
+    pub fn finished(&self) -> Option<&Fit> {
+        match self {
+            Self::Done(fit) => Some(fit),
+            _ => None,
+        }
+    }
+
+    /// The training as far as it went, where there is a model.
+    pub fn fit(&self) -> Option<&Fit> {
+        match self {
+            Self::Done(fit) | Self::Stopped(fit) => Some(fit),
+            _ => None,
+        }
+    }
+
+    /// Why there is no model, where that is known.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Self::Failed(error) => Some(error),
+            Self::Done(_) | Self::Stopped(_) | Self::Missing => None,
+        }
+    }
+}
+
+impl From<Outcome> for Standing {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done(fit) => Self::Done(fit),
+            Outcome::Failed(error) => Self::Failed(error),
+        }
+    }
+}
+
+/// How the trial of a folder stood after so many epochs, or ended; `None` while it has not come so far.
+pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
+    Ok(trainer::stored(&session.trial(id), until)?.map(Standing::from))
+}
+
+/// How every trial of the plan stands, in the plan's order.
+///
+/// # Errors
+/// When the store fails.
+pub fn standings(session: &Session) -> Result<Vec<Standing>> {
+    halving::standings(&session.plan, &mut |(.., trial), until| Ok(stored(session, &trial.id, until)?.unwrap_or(Standing::Missing)))
 }
 
 /// How every trial of the plan ended, in the plan's order.
 ///
 /// # Errors
 /// When one has not ended: values are picked once, from all trials.
-pub fn stored_endings(session: &Session) -> Result<Vec<Outcome>> {
-    let mut endings = Vec::new();
-    let mut missing = Vec::new();
-    for (.., trial) in session.plan.trials() {
-        match stored(session, &trial.id)? {
-            Some(ending) => endings.push(ending),
-            None => missing.push(trial.id.as_str()),
-        }
-    }
-    let count = endings.len() + missing.len();
+pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
+    let standings = standings(session)?;
+    let ids = session.plan.trials().map(|(.., trial)| trial.id.as_str());
+    let missing: Vec<&str> = ids.zip(&standings).filter(|(_, standing)| **standing == Standing::Missing).map(|(id, _)| id).collect();
     let first = missing.first().unwrap_or(&"");
-    ensure!(missing.is_empty(), "{} of {count} trials are not trained, the first is {first}; run `ranksweep train` first", missing.len());
-    Ok(endings)
+    let (count, all) = (missing.len(), standings.len());
+    ensure!(missing.is_empty(), "{count} of {all} trials are not trained, the first is {first}; run `ranksweep train` first");
+    Ok(standings)
 }

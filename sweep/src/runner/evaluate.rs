@@ -1,6 +1,6 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
-use super::{Results, Session, results, rows, select};
+use super::{Results, Session, Standing, results, rows, select};
 use crate::tables::TrialRow;
 use anyhow::{Context, Result};
 use dataset::Split;
@@ -8,13 +8,12 @@ use evaluator::{
     evaluate::{Candidate, TrialValues, evaluate as rank},
     significance::compare,
 };
-use trainer::Outcome;
 
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
 ///
 /// # Errors
 /// A checkpoint or a dataset that cannot be read, or a store that fails.
-pub fn evaluate(session: &Session, endings: &[Outcome]) -> Result<Results> {
+pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     let manifests = session.prepared()?;
     let picked = select::picked(&session.plan, endings);
     let trials = rows::trials(session, endings, &picked);
@@ -34,7 +33,7 @@ pub fn evaluate(session: &Session, endings: &[Outcome]) -> Result<Results> {
     progress.testing();
     let comparisons = compare(&values, &session.plan.evaluation.significance)?;
     progress.finish();
-    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session)? };
+    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session, endings)? };
     results::write(session, &results)?;
     Ok(results)
 }

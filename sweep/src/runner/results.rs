@@ -58,7 +58,7 @@ impl Results {
 
     /// Whether everything asked for was done.
     pub fn ending(&self) -> Ending {
-        Ending::of(self.trials.iter().filter(|row| row.status != Status::Done).count())
+        Ending::of(self.trials.iter().filter(|row| matches!(row.status, Status::Failed | Status::Missing)).count())
     }
 }
 

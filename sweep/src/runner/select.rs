@@ -1,46 +1,28 @@
 //! Which values of each method are ranked on the test part: those that did best on validation, and no others.
 
+use super::{Standing, score::Score};
 use crate::plan::{Configuration, Method, Plan};
-use std::collections::HashMap;
-use trainer::Outcome;
+use std::{cmp::Ordering, collections::HashMap};
 
-/// The picked configuration of each method, in the plan's order; `None` where every trial of the method failed.
+/// The picked configuration of each method, in the plan's order; `None` where every trial of the method failed or was stopped.
 ///
 /// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a failed
-/// seed comes after all that have none, whatever its mean.
-pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Outcome]) -> Vec<Option<&'a Configuration>> {
-    let of_trial: HashMap<&str, &Outcome> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
+/// seed comes after all that have none, whatever its mean, and one that was stopped is never picked.
+pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
+    let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
     plan.methods.iter().map(|method| best(method, &of_trial)).collect()
 }
 
-fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Outcome>) -> Option<&'a Configuration> {
+fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Standing>) -> Option<&'a Configuration> {
     let mut best: Option<(Score, &Configuration)> = None;
     for configuration in &method.configurations {
-        let score = Score::of(configuration, endings);
-        if score.done > 0 && best.as_ref().is_none_or(|(other, _)| score.beats(other)) {
+        let ending = |id: &str| endings.get(id).and_then(|ending| ending.finished());
+        let score = Score::of(configuration.trials.iter().filter_map(|trial| ending(&trial.id)));
+        if score.lives() && best.as_ref().is_none_or(|(other, _)| score.order(other) == Ordering::Less) {
             best = Some((score, configuration));
         }
     }
     best.map(|(_, configuration)| configuration)
-}
-
-/// What a configuration is judged by.
-struct Score {
-    done: usize,
-    mean: f64,
-}
-
-impl Score {
-    fn of(configuration: &Configuration, endings: &HashMap<&str, &Outcome>) -> Self {
-        let fits = || configuration.trials.iter().filter_map(|trial| endings.get(trial.id.as_str()).and_then(|ending| ending.fit()));
-        let done = fits().count();
-        let total: f64 = fits().map(|fit| fit.validation.unwrap_or(f64::NEG_INFINITY)).sum();
-        Self { done, mean: total / done as f64 }
-    }
-
-    fn beats(&self, other: &Self) -> bool {
-        (self.done, self.mean) > (other.done, other.mean)
-    }
 }
 
 #[cfg(test)]
@@ -60,15 +42,23 @@ grid:
 seeds: [1, 2]
 ";
 
-    fn done(validation: f64) -> Outcome {
-        Outcome::Done(Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() })
+    fn fit(validation: f64) -> Fit {
+        Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() }
     }
 
-    fn failed() -> Outcome {
-        Outcome::Failed("NaN".to_owned())
+    fn done(validation: f64) -> Standing {
+        Standing::Done(fit(validation))
     }
 
-    fn picked_temperature(endings: [Outcome; 6]) -> Option<f64> {
+    fn stopped(validation: f64) -> Standing {
+        Standing::Stopped(fit(validation))
+    }
+
+    fn failed() -> Standing {
+        Standing::Failed("NaN".to_owned())
+    }
+
+    fn picked_temperature(endings: [Standing; 6]) -> Option<f64> {
         let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
         picked(&plan, &endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())
@@ -90,5 +80,11 @@ seeds: [1, 2]
         assert_eq!(picked_temperature([done(0.9), failed(), done(0.1), done(0.1), failed(), failed()]), Some(0.2));
         assert_eq!(picked_temperature([failed(), failed(), failed(), done(0.2), done(0.1), failed()]), Some(0.2));
         assert_eq!(picked_temperature([failed(), failed(), failed(), failed(), failed(), failed()]), None);
+    }
+
+    #[test]
+    fn what_was_stopped_is_never_picked() {
+        assert_eq!(picked_temperature([stopped(0.9), stopped(0.9), done(0.1), failed(), stopped(0.5), stopped(0.5)]), Some(0.2));
+        assert_eq!(picked_temperature([stopped(0.9), stopped(0.9), failed(), failed(), stopped(0.5), stopped(0.5)]), None);
     }
 }

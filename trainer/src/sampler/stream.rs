@@ -27,8 +27,10 @@ pub enum Purpose {
     Own = 7,
     /// What comes new to the users' pools.
     Pools = 8,
+    /// Configurations of a method.
+    Search = 9,
     /// Draws of a pool's second model.
-    Generator = 9,
+    Generator = 10,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
 }

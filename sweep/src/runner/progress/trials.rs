@@ -1,10 +1,13 @@
 //! How training goes: all trials, and the epochs of the current one.
 
 use super::Progress;
-use crate::plan::{PlannedRef, plain};
+use crate::{
+    plan::{PlannedRef, plain},
+    runner::Standing,
+};
 use indicatif::ProgressBar;
 use std::time::Instant;
-use trainer::{EpochReport, Observer, Outcome};
+use trainer::{EpochReport, Observer};
 
 /// The training of all trials.
 pub(in crate::runner) struct TrialStage<'a> {
@@ -21,13 +24,13 @@ impl<'a> TrialStage<'a> {
         Self { progress, all }
     }
 
-    /// A trial begins, or goes on where it stopped.
-    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>) -> Watch {
+    /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
+    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>, until: Option<u32>) -> Watch {
         let (method, configuration, trial) = planned;
         let values = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ");
         let (label, dataset) = (&method.label, &method.dataset);
-        tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, "training");
-        let epochs = trial.trial.learning.as_ref().map_or(0, |learning| learning.training.epochs);
+        tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, until, "training");
+        let epochs = trial.trial.learning.as_ref().map_or(0, |learning| until.unwrap_or(learning.training.epochs));
         let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {eta} left  {wide_msg}");
         let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
         if let Some(bar) = &bar {
@@ -37,10 +40,10 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial had ended in an earlier run.
-    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
-        match ending {
-            Outcome::Done(_) => tracing::info!(trial = trial.id, "found"),
-            Outcome::Failed(error) => {
+    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
+        match standing.error() {
+            None => tracing::info!(trial = trial.id, "found"),
+            Some(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
                 tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
                 self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
@@ -49,17 +52,15 @@ impl<'a> TrialStage<'a> {
         self.step();
     }
 
-    /// A trial has ended.
-    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
+    /// A trial has ended, or has come as far as it was asked to.
+    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
         let (label, dataset) = (&method.label, &method.dataset);
-        match ending {
-            Outcome::Done(fit) => {
-                tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
-            }
-            Outcome::Failed(error) => {
-                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed");
-                self.progress.line(&format!("failed: {label} on {dataset} (trial {}): {error}", trial.id));
-            }
+        if let Some(fit) = standing.fit() {
+            tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
+        }
+        if let Some(error) = standing.error() {
+            tracing::warn!(trial = trial.id, method = label, dataset, error, "failed");
+            self.progress.line(&format!("failed: {label} on {dataset} (trial {}): {error}", trial.id));
         }
         self.step();
     }

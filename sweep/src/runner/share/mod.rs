@@ -8,11 +8,11 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Session, ending, train};
-use anyhow::Result;
+use super::{Session, Standing, ending, halving, train};
+use crate::{cli::Usage, plan::PlannedRef};
+use anyhow::{Result, ensure};
 use claim::Claim;
 use std::time::Duration;
-use trainer::Outcome;
 use watch::Watch;
 
 pub(crate) use alive::alive;
@@ -22,37 +22,55 @@ const RENEWALS: u32 = 6;
 /// The longest wait before the trials that others hold are looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Trains, with others, every trial of the plan that has not ended, and gives how each of them ended, in the plan's order. Whoever renews its
-/// claims seldom enough to be silent for `silence` loses them.
+/// Trains, with others, every trial of the plan that has not ended, rung by rung in successive halving, and gives how each of them stands, in
+/// the plan's order. Whoever renews its claims seldom enough to be silent for `silence` loses them.
 ///
 /// # Errors
-/// A store that cannot hold claims; a dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error.
-pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Outcome>> {
+/// A store that cannot hold claims; a search whose decisions follow one process's order; a dataset that is not prepared or cannot be read, or
+/// a store that fails. A trial that fails is no error.
+pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing>> {
+    let halving = session.plan.search.halving();
+    ensure!(
+        !halving.is_some_and(|halving| halving.asynchronous),
+        Usage("`--share` needs rungs that end before they are compared: leave `asynchronous` out of `search`".to_owned())
+    );
     claim::check_store(session.storage())?;
-    let planned: Vec<_> = session.plan.trials().collect();
-    let progress = session.progress.trials(planned.len());
-    let mut endings: Vec<Option<Outcome>> = vec![None; planned.len()];
+    let whole = || session.plan.trials().map(|planned| (planned, None)).collect();
+    match halving {
+        None => share(session, whole(), silence)?,
+        Some(_) => (0..session.plan.rungs().len()).try_for_each(|rung| share(session, halving::in_rung(session, rung)?, silence))?,
+    }
+    ending::standings(session)
+}
+
+/// Has each of the trials come as far as asked, by this process or by others.
+fn share(session: &Session, mut trials: Vec<(PlannedRef<'_>, Option<u32>)>, silence: Duration) -> Result<()> {
+    let progress = session.progress.trials(trials.len());
     let (mut watch, mut open) = (Watch::default(), None);
-    while endings.iter().any(Option::is_none) {
-        let mut has_worked = false;
-        for (ending, &trial) in endings.iter_mut().zip(&planned).filter(|(ending, _)| ending.is_none()) {
-            let folder = session.trial(&trial.2.id);
-            let claim = match ending::stored(session, &trial.2.id)? {
+    while !trials.is_empty() {
+        let mut held = Vec::new();
+        let count = trials.len();
+        for (planned, until) in trials {
+            let id = &planned.2.id;
+            let claim = match ending::stored(session, id, until)? {
                 Some(_) => None,
-                None => match Claim::take(&folder, &mut watch, silence / RENEWALS)? {
+                None => match Claim::take(&session.trial(id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
-                    None => continue,
+                    None => {
+                        held.push((planned, until));
+                        continue;
+                    }
                 },
             };
-            let ended = train::end(session, trial, &progress, &mut open);
-            has_worked = true;
+            let ended = train::end(session, planned, until, &progress, &mut open);
             let given_back = claim.map_or(Ok(()), |claim| claim.finish(ended.is_ok()));
-            *ending = Some(ended?);
+            ended?;
             given_back?;
         }
-        if !has_worked {
+        if held.len() == count {
             std::thread::sleep(LONGEST_WAIT.min(silence / (2 * RENEWALS)));
         }
+        trials = held;
     }
-    Ok(endings.into_iter().flatten().collect())
+    Ok(())
 }
