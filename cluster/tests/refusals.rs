@@ -101,7 +101,8 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ("{environment: {HOME: /root}}", "environment has `HOME`, which the pods set themselves: leave it out"),
         ("{environment: {1A: x}}", "environment has `1A`: expected a name of letters, digits and `_`, not starting with a digit"),
         ("{volume: {claim: runs, path: data}}", "path is `data`: expected an absolute path such as `/data`, without `..` and `:`"),
-        ("{volume: {claim: runs, path: /tmp/runs}}", "path is `/tmp/runs`, but the pods use `/tmp` themselves"),
+        ("{volume: {claim: runs, path: /tmp}}", "path is `/tmp`, but the pods use `/tmp` themselves: expected another, such as `/data`"),
+        ("{volume: {claim: runs, path: /sweep/runs}}", "path is `/sweep/runs`, but the pods use `/sweep` themselves"),
         ("{volume: {claim: runs, path: /}}", "path is `/`: expected an absolute path"),
         ("{volume: {claim: Runs, path: /data}}", "claim is `Runs`, the name of no object"),
     ];

@@ -23,7 +23,7 @@ pub(crate) const OWN_VARIABLES: [&str; 9] = [
     "KUBERNETES_SERVICE_HOST",
 ];
 /// Paths of the pods that have another use.
-const TAKEN: [&str; 4] = ["/sweep", "/tmp", "/dev/shm", "/usr/local/bin"];
+const TAKEN: [&str; 6] = ["/sweep", "/tmp", "/dev", "/proc", "/sys", "/usr"];
 
 impl Resources {
     /// Checks all that can be known without a cluster.
@@ -115,7 +115,9 @@ impl Volume {
         if !path.starts_with('/') || path.len() == 1 || path.split('/').any(|step| step == "..") || path.contains(':') {
             return Err(format!("path is `{path}`: expected an absolute path such as `/data`, without `..` and `:`"));
         }
-        let taken = TAKEN.iter().find(|taken| self.holds(Path::new(taken)) || Path::new(path).starts_with(taken));
+        // Below the scratch folder there is room for others.
+        let inside = |taken: &str| taken != "/tmp" && Path::new(path).starts_with(taken);
+        let taken = TAKEN.iter().find(|taken| self.holds(Path::new(taken)) || inside(taken));
         taken.map_or(Ok(()), |taken| {
             Err(format!("path is `{path}`, but the pods use `{taken}` themselves: expected another, such as `/data`"))
         })

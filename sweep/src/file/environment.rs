@@ -1,12 +1,13 @@
 //! `${NAME}` in a sweep file stands for a variable of the environment; `$${` is a plain `${`.
 
-use granit_parser::{Event, Parser};
+use super::parse::events;
+use granit_parser::Event;
 use std::collections::BTreeMap;
 
 /// The variables that the values of a sweep file name, with what they are set to.
 pub(super) fn named_in(text: &str) -> BTreeMap<String, String> {
     let mut named = BTreeMap::new();
-    for event in Parser::new_from_str(text).flatten() {
+    for event in events(text).flatten() {
         let (Event::Scalar(value, ..), _) = event else { continue };
         let read = |name: &str| {
             let value = std::env::var(name).ok()?;

@@ -17,7 +17,12 @@ const UNQUOTED: &str = " (inside `{ }` and `[ ]` a value with `${NAME}` needs qu
 
 /// The only document of a YAML text.
 pub(super) fn document(text: &str, file: &str) -> Result<Node> {
-    Tree { text, events: Parser::new_from_str(text), file: file.into(), anchors: HashMap::new(), nodes: 0 }.document()
+    Tree { text, events: events(text), file: file.into(), anchors: HashMap::new(), nodes: 0 }.document()
+}
+
+/// The parser's events, without comments: whether they are events at all is decided by what other crates ask of the parser's.
+pub(super) fn events(text: &str) -> Parser<'_, StrInput<'_>> {
+    Parser::new_from_str_with_options(text, granit_parser::options! { emit_comments: false })
 }
 
 /// The parser's events on their way to a tree.

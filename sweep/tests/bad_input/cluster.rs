@@ -32,7 +32,7 @@ fn resources_are_checked_like_all_else_of_a_sweep_file() {
         (
             "gpus: 1",
             "tolerations: [{key: a, effect: NoScheduling}]",
-            "s.yaml:16:44: resources.tolerations[0].effect: unknown name `NoScheduling`: did you mean `NoSchedule`? (expected one of ",
+            "s.yaml:16:44: resources.tolerations[0].effect: unknown name `NoScheduling`: expected one of `NoSchedule`, ",
         ),
     ];
     for (from, to, message) in cases {
