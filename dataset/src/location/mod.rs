@@ -173,6 +173,9 @@ impl Location {
     fn read_error(&self, error: &object_store::Error) -> Error {
         match error {
             object_store::Error::NotFound { .. } if !words::is_bucket_missing(error) => Error::NotFound { at: self.to_string() },
+            object_store::Error::Precondition { .. } => {
+                Error::Store { action: "read", at: self.to_string(), source: "it changed meanwhile; run this again".into() }
+            }
             other => self.store_error("read", other),
         }
     }

@@ -207,9 +207,11 @@ mod tests {
     fn another_schema_version_and_a_missing_description_are_refused() {
         let folder = Location::parse("memory:///scorer/version").unwrap();
         factors(vec![1.0, 2.0]).write(&folder).unwrap();
-        folder.join("scorer.json").write(r#"{"schema_version": 7}"#).unwrap();
-        let message = Scorer::read(&folder).unwrap_err().to_string();
-        assert!(message.contains("schema version 7 where this build reads 1"), "{message}");
+        for (version, expected) in [(7, "schema version 7 is newer than 1"), (0, "schema version 0 where this build reads 1")] {
+            folder.join("scorer.json").write(format!(r#"{{"schema_version": {version}}}"#)).unwrap();
+            let message = Scorer::read(&folder).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
         folder.join("scorer.json").delete().unwrap();
         assert!(matches!(Scorer::read(&folder), Err(Error::Dataset(dataset::Error::NotFound { .. }))));
     }

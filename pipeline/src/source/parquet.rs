@@ -54,8 +54,9 @@ impl Parquet {
 
     pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
-        if !at.exists()? {
-            return Err(dataset::Error::NotFound { at: at.to_string() }.into());
+        // DataFusion takes an empty file for a table without columns.
+        if at.size()? == 0 {
+            return Err(Error::file(&at, "the file is empty; copy it again"));
         }
         let failed = |error: DataFusionError| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error);
         let frame = block_on(scan(&at)).map_err(failed)?;

@@ -184,3 +184,23 @@ fn skipped_rows_are_kept_counted_and_never_silent() {
            correct the separator, the columns or the rows"],
     );
 }
+
+#[test]
+fn a_parquet_that_is_cut_or_none_is_named() {
+    let start = SWEEP.find("{format: delimited").unwrap();
+    let end = SWEEP.find("    split:").unwrap();
+    let source = "{format: parquet, path: raw.parquet, columns: {user: user, item: item}}\n";
+    let sandbox = Sandbox::new(&format!("{}{source}{}", &SWEEP[..start], &SWEEP[end..]));
+    let fields = |place: usize| ratings().lines().skip(1).map(|row| row.split(',').nth(place).unwrap().to_owned()).collect::<Vec<_>>();
+    let column = |place| std::sync::Arc::new(StringArray::from(fields(place))) as arrow::array::ArrayRef;
+    let whole = table::encode(&table::batch(vec![("user", column(0), false), ("item", column(1), false)])).unwrap();
+    let message = "dataset `small`: cannot read FOLDER/raw.parquet as Parquet; copy it again, or check its format";
+    for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 3], ratings().as_bytes()] {
+        sandbox.write("raw.parquet", damaged);
+        fails_on(&sandbox, &[message]);
+    }
+    sandbox.write("raw.parquet", "");
+    fails_on(&sandbox, &["dataset `small`: FOLDER/raw.parquet: the file is empty; copy it again"]);
+    sandbox.write("raw.parquet", &whole);
+    sandbox.run_well();
+}

@@ -23,26 +23,32 @@ impl Bucket {
             return None;
         };
         let bucket = Self { server, name: format!("{name}-{}", std::process::id()) };
-        bucket.request("PUT", "");
+        bucket.request("PUT", "", b"");
         Some(bucket)
     }
 
     /// All files below a prefix, by their names after it.
     pub(crate) fn files(&self, prefix: &str) -> Files {
-        let listing = String::from_utf8(self.request("GET", &format!("?list-type=2&max-keys=10000&prefix={prefix}"))).unwrap();
+        let listing = String::from_utf8(self.request("GET", &format!("?list-type=2&max-keys=10000&prefix={prefix}"), b"")).unwrap();
         assert!(listing.contains("<IsTruncated>false</IsTruncated>"), "{listing}");
         let keys = listing.split("<Key>").skip(1).map(|part| part.split("</Key>").next().unwrap());
-        keys.map(|key| (key.strip_prefix(prefix).unwrap().to_owned(), self.request("GET", &format!("/{key}")))).collect()
+        keys.map(|key| (key.strip_prefix(prefix).unwrap().to_owned(), self.request("GET", &format!("/{key}"), b""))).collect()
+    }
+
+    /// Stores a file.
+    pub(crate) fn put(&self, path: &str, content: &[u8]) {
+        self.request("PUT", path, content);
     }
 
     /// The body of the answer.
-    fn request(&self, method: &str, path: &str) -> Vec<u8> {
+    fn request(&self, method: &str, path: &str, content: &[u8]) -> Vec<u8> {
         let host = self.server.trim_start_matches("http://").trim_end_matches('/');
         let mut server = TcpStream::connect(host).unwrap();
         let name = &self.name;
         let signed = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
-        let head = format!("Host: {host}\r\nAuthorization: {signed}\r\nConnection: close\r\nContent-Length: 0");
+        let head = format!("Host: {host}\r\nAuthorization: {signed}\r\nConnection: close\r\nContent-Length: {}", content.len());
         write!(server, "{method} /{name}{path} HTTP/1.0\r\n{head}\r\n\r\n").unwrap();
+        server.write_all(content).unwrap();
         let mut answer = Vec::new();
         server.read_to_end(&mut answer).unwrap();
         let head = answer.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;

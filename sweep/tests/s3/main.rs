@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
 mod bucket;
+mod hard;
 mod proxy;
 #[path = "../support/mod.rs"]
 mod support;
@@ -103,7 +104,7 @@ fn ranks_again(bucket: &Bucket) {
 #[test]
 #[expect(clippy::print_stderr, reason = "the counts are a result")]
 fn faults_change_no_byte_and_lose_no_trial() {
-    let faults = Faults { per_thousand: 50, seed: 8, drops_conditions: false };
+    let faults = Faults { per_thousand: 50, seed: 8, ..NONE };
     let Some((bucket, proxy)) = run("faulty", faults) else { return };
     let fates = proxy.fates();
     eprintln!("fates of the faulty quickstart's requests: {fates:?}");

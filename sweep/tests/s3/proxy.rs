@@ -52,12 +52,14 @@ pub(crate) struct Faults {
     /// So many of a thousand.
     pub(crate) per_thousand: u64,
     pub(crate) seed: u64,
+    /// From which request on, and until which, nobody is there.
+    pub(crate) outage: (u64, u64),
     /// Whether the server shall not see `If-None-Match`.
     pub(crate) drops_conditions: bool,
 }
 
 /// No faults: requests are counted.
-pub(crate) const NONE: Faults = Faults { per_thousand: 0, seed: 0, drops_conditions: false };
+pub(crate) const NONE: Faults = Faults { per_thousand: 0, seed: 0, outage: (0, 0), drops_conditions: false };
 
 /// A running proxy.
 pub(crate) struct Proxy {
@@ -99,7 +101,7 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Requests so far, by method; a list, which is a GET with a price of its own, stands as LIST.
+    /// Requests so far, by method; a list, which is a GET with a price of its own, stands as LIST, and the PUT of a part as PART.
     pub(crate) fn counts(&self) -> BTreeMap<String, u64> {
         self.shared.counts.lock().unwrap().clone()
     }
@@ -201,6 +203,9 @@ impl Shared {
     /// The next request's fate, by a hash of the seed and its number.
     fn fate(&self) -> Fate {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
+        if (self.faults.outage.0..self.faults.outage.1).contains(&number) {
+            return Fate::Reset;
+        }
         let mut hash = (self.faults.seed << 32 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ (hash >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         hash ^= hash >> 29;
@@ -210,7 +215,11 @@ impl Shared {
     fn count(&self, request: &[u8]) {
         let line = String::from_utf8_lossy(request.split(|byte| *byte == b'\r').next().unwrap_or_default()).into_owned();
         let method = line.split(' ').next().unwrap_or_default();
-        let kind = if line.contains("list-type=2") { "LIST" } else { method };
+        let kind = match method {
+            "GET" if line.contains("list-type=2") => "LIST",
+            "PUT" if line.contains("partNumber=") => "PART",
+            _ => method,
+        };
         *self.counts.lock().unwrap().entry(kind.to_owned()).or_default() += 1;
     }
 }
