@@ -5,8 +5,10 @@
 //! what it asks of a node.
 //!
 //! [`Resources`] is what a sweep file asks of the cluster, [`Submission`] is all that is submitted, and [`objects`](fn@objects) turns it
-//! into the [`Object`]s to create.
+//! into the [`Object`]s to create. [`client`] creates them and tells how they fare; [`drive`] is what the driver's pod does.
 
+pub mod client;
+pub mod drive;
 mod error;
 pub mod exit;
 pub mod labels;

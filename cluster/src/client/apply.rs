@@ -1,0 +1,58 @@
+//! Objects are created by server-side apply.
+
+use super::{Call, Cluster, Error, call};
+use crate::Object;
+use k8s_openapi::{NamespaceResourceScope, api::batch::v1::Job};
+use kube::{
+    Resource,
+    api::{Patch, PatchParams},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+
+/// The manager of the fields that a submission sets.
+const MANAGER: &str = "ranksweep";
+/// How Pod Security's warnings begin.
+const VIOLATION: &str = "would violate PodSecurity";
+
+impl Cluster {
+    /// Has the server check what it would create, and create nothing.
+    ///
+    /// # Errors
+    /// What it would refuse, and a namespace that would not let the pods start.
+    pub(super) async fn rehearse(&self, objects: &[Object]) -> Result<(), Error> {
+        drop(self.warnings());
+        for object in objects {
+            self.apply_with(object, &parameters().dry_run()).await?;
+        }
+        let forbidden = self.warnings().into_iter().find(|warning| warning.contains(VIOLATION));
+        forbidden.map_or(Ok(()), |message| Err(Error::PodsForbidden { namespace: self.namespace().to_owned(), message }))
+    }
+
+    /// Creates an object, or brings it up to date. A Job is given back as it is then.
+    pub(super) async fn apply(&self, object: &Object) -> Result<Option<Job>, Error> {
+        self.apply_with(object, &parameters()).await
+    }
+
+    async fn apply_with(&self, object: &Object, parameters: &PatchParams) -> Result<Option<Job>, Error> {
+        match object {
+            Object::Job(job) => return self.put(call::PATCH_JOBS, object.name(), &**job, parameters).await.map(Some),
+            Object::ConfigMap(map) => drop(self.put(call::PATCH_CONFIG_MAPS, object.name(), &**map, parameters).await?),
+            Object::Service(service) => drop(self.put(call::PATCH_SERVICES, object.name(), &**service, parameters).await?),
+        }
+        Ok(None)
+    }
+
+    async fn put<K>(&self, call: Call, name: &str, object: &K, parameters: &PatchParams) -> Result<K, Error>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + DeserializeOwned + Serialize + Debug,
+    {
+        let patch = Patch::Apply(object);
+        self.ask(call, self.api::<K>().patch(name, parameters, &patch)).await
+    }
+}
+
+/// Unknown fields are refused; fields that another manager has set are taken over.
+fn parameters() -> PatchParams {
+    PatchParams::apply(MANAGER).force().validation_strict()
+}

@@ -1,0 +1,83 @@
+//! A sweep's objects, removed.
+
+use super::{Call, Cluster, Error, call, find::Selector};
+use crate::labels;
+use k8s_openapi::{
+    NamespaceResourceScope,
+    api::{
+        batch::v1::Job,
+        core::v1::{ConfigMap, Service},
+    },
+};
+use kube::{Resource, ResourceExt, api::DeleteParams};
+use serde::de::DeserializeOwned;
+use std::{fmt::Debug, time::Duration};
+use tokio::time::sleep;
+
+/// Pods that are told to stop have less time than this to do so.
+const STOPPED_WITHIN: Duration = Duration::from_secs(300);
+/// Between two looks at them.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Removes all of a sweep's submissions from the cluster, and waits until their pods have stopped. What they have stored stays. Gives the
+/// hashes of what was removed.
+///
+/// # Errors
+/// What the server refuses, and [`Error::NotGone`] when pods go on for minutes.
+pub async fn cancel(cluster: &Cluster, sweep: &str) -> Result<Vec<String>, Error> {
+    let hash = |job: &Job| job.labels().get(labels::SUBMISSION).cloned();
+    let mut hashes: Vec<String> = cluster.jobs(&Selector::sweep(sweep)).await?.iter().filter_map(hash).collect();
+    hashes.sort();
+    hashes.dedup();
+    for hash in &hashes {
+        cluster.remove(sweep, hash).await?;
+    }
+    Ok(hashes)
+}
+
+impl Cluster {
+    /// Removes a submission: the driver first, so that it starts nothing more, then what it does not own, as where `ranksweep render` was
+    /// applied. Ends when no pod of it is left, which might write what a pod of the next submission writes.
+    pub(super) async fn remove(&self, sweep: &str, hash: &str) -> Result<(), Error> {
+        let of = Selector::submission(sweep, hash);
+        let (drivers, stages): (Vec<Job>, Vec<Job>) = self.jobs(&of).await?.into_iter().partition(is_driver);
+        for job in drivers.iter().chain(&stages) {
+            self.delete::<Job>(call::DELETE_JOBS, &job.name_any()).await?;
+        }
+        for map in self.config_maps(&of).await? {
+            self.delete::<ConfigMap>(call::DELETE_CONFIG_MAPS, &map.name_any()).await?;
+        }
+        for service in self.services(&of).await? {
+            self.delete::<Service>(call::DELETE_SERVICES, &service.name_any()).await?;
+        }
+        self.gone(hash, &of).await
+    }
+
+    /// Deletes an object, and in the background what it owns. One that is gone already is no error.
+    async fn delete<K>(&self, call: Call, name: &str) -> Result<(), Error>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + DeserializeOwned + Debug,
+    {
+        match self.ask(call, self.api::<K>().delete(name, &DeleteParams::background())).await {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until no Job and no pod is left.
+    async fn gone(&self, hash: &str, of: &Selector) -> Result<(), Error> {
+        for _ in 0..STOPPED_WITHIN.as_secs() / LOOK.as_secs() {
+            let (pods, jobs) = (self.pods(of).await?.len(), self.jobs(of).await?.len());
+            if pods + jobs == 0 {
+                return Ok(());
+            }
+            tracing::info!(submission = hash, pods, jobs, "stopping");
+            sleep(LOOK).await;
+        }
+        Err(Error::NotGone { submission: hash.to_owned(), seconds: STOPPED_WITHIN.as_secs() })
+    }
+}
+
+fn is_driver(job: &Job) -> bool {
+    job.labels().get(labels::STAGE).is_some_and(|stage| stage == labels::DRIVER)
+}

@@ -1,0 +1,111 @@
+//! One namespace of one cluster.
+
+use super::{Call, Error, error::innermost, warnings::Warnings};
+use http::{Request, Response};
+use k8s_openapi::NamespaceResourceScope;
+use kube::{
+    Api, Client, Config, Resource,
+    client::{Body, ClientBuilder},
+};
+use std::{future::Future, time::Duration};
+use tower::{BoxError, Service, util::MapResponseLayer};
+
+/// No single answer is waited for longer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// No connection is waited for longer.
+const CONNECTION: Duration = Duration::from_secs(10);
+
+/// One namespace of one cluster. Cheap to clone.
+#[derive(Clone)]
+pub struct Cluster {
+    client: Client,
+    at: String,
+    namespace: String,
+    warnings: Warnings,
+}
+
+impl Cluster {
+    /// By the kubeconfig (`KUBECONFIG`, `~/.kube/config`), or inside of a pod by its service account. Without a namespace, the current
+    /// context's.
+    ///
+    /// # Errors
+    /// [`Error::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
+    pub async fn connect(namespace: Option<&str>) -> Result<Self, Error> {
+        let config = Config::infer().await.map_err(|error| Error::NoCluster { reason: innermost(&error) })?;
+        Self::of(config, namespace)
+    }
+
+    /// Inside of a pod, by its service account.
+    ///
+    /// # Errors
+    /// [`Error::NoCluster`] outside of a pod, or in one without a service account's token.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub fn in_pod(namespace: &str) -> Result<Self, Error> {
+        let config = Config::incluster().map_err(|error| Error::NoCluster { reason: format!("{error}: {}", innermost(&error)) })?;
+        Self::of(config, Some(namespace))
+    }
+
+    fn of(mut config: Config, namespace: Option<&str>) -> Result<Self, Error> {
+        config.connect_timeout = Some(CONNECTION);
+        let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
+        let (at, warnings) = (config.cluster_url.to_string(), Warnings::default());
+        let builder = ClientBuilder::try_from(config).map_err(|error| Error::NoCluster { reason: innermost(&error) })?;
+        Ok(Self { client: builder.with_layer(&keeping(&warnings)).build(), at, namespace, warnings })
+    }
+
+    /// Over any service that answers as an API server does.
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime.
+    pub fn over<S>(service: S, at: &str, namespace: &str) -> Self
+    where
+        S: Service<Request<Body>, Response = Response<Body>> + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+    {
+        let warnings = Warnings::default();
+        let client = ClientBuilder::new(service, namespace).with_layer(&keeping(&warnings)).build();
+        Self { client, at: at.to_owned(), namespace: namespace.to_owned(), warnings }
+    }
+
+    /// The API server's address.
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// What the server warned of since this was last called.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    pub(crate) fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Asks once, within a time limit.
+    pub(crate) async fn ask<T>(&self, call: Call, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {
+        match tokio::time::timeout(ANSWER, answer).await {
+            Ok(answer) => answer.map_err(|error| Error::of(error, call, &self.at, &self.namespace)),
+            Err(_) => Err(Error::Unreachable { at: self.at.clone(), reason: format!("no answer within {} s", ANSWER.as_secs()) }),
+        }
+    }
+}
+
+/// Looks at the headers of every answer.
+fn keeping<B>(warnings: &Warnings) -> MapResponseLayer<impl Fn(Response<B>) -> Response<B> + Clone + Send + 'static> {
+    let warnings = warnings.clone();
+    MapResponseLayer::new(move |response: Response<B>| {
+        warnings.keep(response.headers());
+        response
+    })
+}

@@ -1,0 +1,135 @@
+//! What the cluster refuses, in one line each.
+
+use super::Call;
+
+/// Why the cluster did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Neither a kubeconfig nor a pod's environment says which cluster.
+    #[error("no cluster is configured: {reason}; point KUBECONFIG to a kubeconfig, or write ~/.kube/config")]
+    NoCluster {
+        /// What is missing.
+        reason: String,
+    },
+    /// No answer.
+    #[error("cannot reach the Kubernetes API at {at}: {reason}; check the network and the kubeconfig's current context")]
+    Unreachable {
+        /// The API server.
+        at: String,
+        /// The innermost cause.
+        reason: String,
+    },
+    /// The credentials are not accepted.
+    #[error("the Kubernetes API at {at} does not accept the credentials: {message}; log in again, or check the kubeconfig's user")]
+    Unauthorized {
+        /// The API server.
+        at: String,
+        /// Its words.
+        message: String,
+    },
+    /// The credentials are known, and not enough.
+    #[error("the cluster forbids it: {message}; ask its administrator for a role that allows this")]
+    Forbidden {
+        /// The server's words: who, which verb, which resource, which namespace.
+        message: String,
+    },
+    /// The namespace is not there.
+    #[error(
+        "namespace `{namespace}` does not exist at {at}; create it (`kubectl create namespace {namespace}`), or name another with --namespace"
+    )]
+    NoNamespace {
+        /// Its name.
+        namespace: String,
+        /// The API server.
+        at: String,
+    },
+    /// Everything else that the server does not do.
+    #[error("the API server does not {call}: {message} (code {code})")]
+    Refused {
+        /// What was asked.
+        call: Call,
+        /// The HTTP status.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// Pod Security would not let a pod start.
+    #[error("namespace `{namespace}` forbids the sweep's pods: {message}; use another namespace, or have its Pod Security level changed")]
+    PodsForbidden {
+        /// Its name.
+        namespace: String,
+        /// The server's words.
+        message: String,
+    },
+    /// Another submission of the sweep has not ended.
+    #[error(
+        "sweep `{sweep}` is still running as it was submitted before ({submission}); wait for it, end it with `ranksweep cancel`, or replace it with --replace: what it has trained stays"
+    )]
+    StillRunning {
+        /// The sweep's name.
+        sweep: String,
+        /// The other submission's hash.
+        submission: String,
+    },
+    /// What was deleted does not go away.
+    #[error("pods of submission {submission} did not stop within {seconds} s; `kubectl get pods` shows them, try again when they have")]
+    NotGone {
+        /// The submission's hash.
+        submission: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// Nothing is found that was asked for.
+    #[error("{0}")]
+    NotThere(String),
+    /// What is to be created cannot be made.
+    #[error(transparent)]
+    Objects(#[from] crate::Error),
+}
+
+impl Error {
+    /// Whether the same question may be answered a little later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { code, .. } => *code >= 500 || [408, 429].contains(code),
+            _ => false,
+        }
+    }
+
+    /// Whether credentials are at fault. A server that has just started may say so of good ones.
+    pub fn is_of_credentials(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Forbidden { .. })
+    }
+
+    /// Whether the object asked for is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Refused { code: 404, .. })
+    }
+
+    pub(super) fn of(error: kube::Error, call: Call, at: &str, namespace: &str) -> Self {
+        let (at, namespace) = (at.to_owned(), namespace.to_owned());
+        match error {
+            kube::Error::Api(status) => {
+                let message = status.message.clone();
+                match status.code {
+                    401 => Self::Unauthorized { at, message },
+                    403 => Self::Forbidden { message },
+                    404 if message.starts_with("namespaces ") => Self::NoNamespace { namespace, at },
+                    code => Self::Refused { call, code, message },
+                }
+            }
+            kube::Error::Auth(error) => Self::Unauthorized { at, message: innermost(&error) },
+            other => Self::Unreachable { at, reason: innermost(&other) },
+        }
+    }
+}
+
+/// The last cause: the outer ones only say that a request failed.
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut last = error.source();
+    while let Some(next) = last.and_then(|cause| cause.source()) {
+        last = Some(next);
+    }
+    last.map_or_else(|| error.to_string(), ToString::to_string)
+}

@@ -1,0 +1,29 @@
+//! What users and the driver ask of a cluster.
+//!
+//! [`Cluster`] is one namespace of one cluster. [`submit`](fn@submit) creates a sweep's objects there, [`wait`] waits for their end,
+//! [`status`](fn@status) and [`logs`](fn@logs) show how they fare, and [`cancel`](fn@cancel) removes them. All that is ever asked of the
+//! API stands in [`call`].
+
+mod apply;
+mod away;
+pub mod call;
+mod cancel;
+mod connection;
+mod error;
+mod find;
+mod logs;
+mod status;
+mod submit;
+mod wait;
+mod warnings;
+
+pub(crate) use away::Away;
+pub use call::Call;
+pub use cancel::cancel;
+pub use connection::Cluster;
+pub use error::Error;
+pub(crate) use find::Selector;
+pub use logs::{Whose, logs};
+pub use status::{PodView, Seen, StageView, status};
+pub use submit::{How, Submitted, submit};
+pub use wait::wait;

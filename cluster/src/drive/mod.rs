@@ -1,0 +1,22 @@
+//! The driver: it starts each stage of a sweep when the one before it is done.
+//!
+//! [`step`] decides, as a function of what the Jobs look like ([`SeenJob`]) and of nothing else: a driver that is started again goes on
+//! where the last one was stopped, and two at once do no harm. [`drive`] looks, does what was decided, and sleeps.
+//!
+//! | what is seen | what is done |
+//! |---|---|
+//! | a stage is due and suspended | it is unsuspended; under Kueue it is labelled with its queue instead |
+//! | it runs, waits for its queue, or was suspended by somebody | nothing |
+//! | some of its trials failed for good | the next stage is due all the same |
+//! | it failed as a whole | the end |
+//! | its Job was deleted | the end; a new `ranksweep submit` goes on from what is stored |
+//! | the API server does not answer | nothing, until it does |
+
+mod run;
+mod seen;
+mod step;
+
+pub use run::{Pace, drive};
+pub use seen::{Failure, SeenJob, State};
+pub(crate) use seen::{condition, driver, stages};
+pub use step::{Action, Outcome, Pause, step};

@@ -1,0 +1,179 @@
+//! The Jobs of a submission, reduced to what the driver decides by.
+
+use crate::labels;
+use k8s_openapi::api::batch::v1::{Job, JobCondition, JobStatus};
+use kube::ResourceExt;
+
+/// A stage's Job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenJob {
+    /// Its name.
+    pub name: String,
+    /// Its place in the order of stages, from 0; Jobs of the same place run side by side.
+    pub order: usize,
+    /// Whether its pods train one trial together, so that its failure is that trial's.
+    pub is_one_trial: bool,
+    /// The Kueue queue that is to unsuspend it, if any.
+    pub queue: Option<String>,
+    /// Whether it was unsuspended before, or labelled with its queue.
+    pub started: bool,
+    /// How far it is.
+    pub state: State,
+}
+
+/// How far a Job is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There is no such Job.
+    Missing {
+        /// Whether it has been missing for longer than it takes to submit a sweep.
+        overdue: bool,
+    },
+    /// Nothing runs.
+    Suspended,
+    /// Pods run, or will.
+    Running {
+        /// Pods that wait for a node or run.
+        active: u32,
+        /// Indexes, or pods, that are done.
+        done: u32,
+        /// Of so many.
+        of: u32,
+    },
+    /// All is done.
+    Done,
+    /// It failed, and nothing of it runs any longer.
+    Failed(Failure),
+}
+
+/// How a Job failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The controller's word: `FailedIndexes`, `PodFailurePolicy`, `BackoffLimitExceeded`.
+    pub reason: String,
+    /// Its sentence.
+    pub message: String,
+    /// Indexes that failed for good.
+    pub indexes: u32,
+}
+
+impl Failure {
+    /// Whether some indexes failed after all others had been tried.
+    pub fn is_of_indexes(&self) -> bool {
+        self.reason == "FailedIndexes"
+    }
+
+    /// Whether a pod ended with the exit code of a bad sweep file, which every other pod would end with too.
+    pub fn is_bad_configuration(&self) -> bool {
+        self.reason == "PodFailurePolicy" && self.message.contains("failed with exit code 2 ")
+    }
+}
+
+/// The stages' Jobs in their order, as the driver's Job names them; `None` where there is no driver's Job that does.
+pub(crate) fn stages(jobs: &[Job]) -> Option<Vec<SeenJob>> {
+    let driver = driver(jobs)?;
+    let stages = driver.annotations().get(labels::STAGES)?;
+    let names = stages.split_whitespace().enumerate().flat_map(|(order, names)| names.split(',').map(move |name| (order, name)));
+    let seen = |(order, name): (usize, &str)| match jobs.iter().find(|job| job.name_any() == name) {
+        Some(job) => SeenJob::of(job, order),
+        None => SeenJob::missing(name, order),
+    };
+    Some(names.map(seen).collect())
+}
+
+/// The driver's own Job.
+pub(crate) fn driver(jobs: &[Job]) -> Option<&Job> {
+    jobs.iter().find(|job| job.labels().get(labels::STAGE).is_some_and(|stage| stage == labels::DRIVER))
+}
+
+impl SeenJob {
+    fn missing(name: &str, order: usize) -> Self {
+        let state = State::Missing { overdue: false };
+        Self { name: name.to_owned(), order, is_one_trial: false, queue: None, started: false, state }
+    }
+
+    fn of(job: &Job, order: usize) -> Self {
+        let queue = job.annotations().get(labels::QUEUE).cloned();
+        let started = match queue {
+            Some(_) => job.labels().contains_key(labels::KUEUE_QUEUE),
+            None => job.annotations().contains_key(labels::STARTED),
+        };
+        let is_one_trial = job.spec.as_ref().is_some_and(|spec| spec.success_policy.is_some());
+        Self { name: job.name_any(), order, is_one_trial, queue, started, state: State::of(job) }
+    }
+}
+
+impl State {
+    /// How far a Job is that is there.
+    pub(crate) fn of(job: &Job) -> Self {
+        let status = job.status.clone().unwrap_or_default();
+        if condition(&status, "Complete").is_some() {
+            return Self::Done;
+        }
+        if let Some(failed) = condition(&status, "Failed") {
+            return Self::Failed(Failure::of(failed, &status));
+        }
+        match job.spec.as_ref().and_then(|spec| spec.suspend) {
+            Some(true) => Self::Suspended,
+            _ => Self::Running { active: count(status.active), done: count(status.succeeded), of: indexes_of(job) },
+        }
+    }
+}
+
+impl Failure {
+    fn of(condition: &JobCondition, status: &JobStatus) -> Self {
+        Self {
+            reason: condition.reason.clone().unwrap_or_default(),
+            message: condition.message.clone().unwrap_or_default(),
+            indexes: count_indexes(status.failed_indexes.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+/// A condition that holds.
+pub(crate) fn condition<'a>(status: &'a JobStatus, kind: &str) -> Option<&'a JobCondition> {
+    status.conditions.iter().flatten().find(|condition| condition.type_ == kind && condition.status == "True")
+}
+
+/// Pods that have to succeed.
+fn indexes_of(job: &Job) -> u32 {
+    job.spec.as_ref().and_then(|spec| spec.completions).map_or(1, |completions| count(Some(completions)))
+}
+
+pub(crate) fn count(number: Option<i32>) -> u32 {
+    number.and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
+}
+
+/// How many indexes `1,3-5,7` names.
+fn count_indexes(text: &str) -> u32 {
+    let span = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    };
+    text.split(',').filter_map(span).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_counted() {
+        for (text, count) in [("", 0), ("4", 1), ("1,3-5,7", 5), ("0-999", 1000)] {
+            assert_eq!(count_indexes(text), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_controllers_sentence_names_the_exit_code() {
+        let failure = |code: u32| Failure {
+            reason: "PodFailurePolicy".to_owned(),
+            message: format!(
+                "Container ranksweep for pod default/s-1-train-0-x failed with exit code {code} matching FailJob rule at index 2"
+            ),
+            indexes: 0,
+        };
+        assert!(failure(2).is_bad_configuration());
+        assert!(!failure(42).is_bad_configuration() && !failure(27).is_bad_configuration());
+    }
+}

@@ -1,0 +1,169 @@
+//! What to do next, as a function of what is seen.
+
+use super::{Failure, SeenJob, State};
+use std::fmt;
+
+/// What the driver does about one Job, or about them all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Unsuspend a Job.
+    Unsuspend(String),
+    /// Label a Job with its Kueue queue, which will unsuspend it.
+    Label {
+        /// The Job.
+        job: String,
+        /// The queue.
+        queue: String,
+    },
+    /// Look again later.
+    Wait(Pause),
+    /// End.
+    Finish(Outcome),
+}
+
+/// Why a Job is left alone for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Its pods run, or will.
+    Runs {
+        /// The Job.
+        job: String,
+        /// Pods that wait for a node or run.
+        active: u32,
+        /// Indexes that are done.
+        done: u32,
+        /// Of so many.
+        of: u32,
+    },
+    /// Its Kueue queue has not admitted it.
+    Queued {
+        /// The Job.
+        job: String,
+        /// The queue.
+        queue: String,
+    },
+    /// Somebody has suspended it.
+    Suspended(String),
+    /// It is not there, and may yet be created.
+    Missing(String),
+}
+
+/// How a sweep ended on the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything was done.
+    Done,
+    /// So many trials failed, and everything else was done.
+    FailedTrials(u32),
+    /// A stage failed, and those after it were not begun.
+    Failed {
+        /// Its Job.
+        job: String,
+        /// How.
+        failure: Failure,
+    },
+    /// A stage's Job is not there.
+    Gone(String),
+}
+
+/// What to do about the Jobs of a sweep, given in the order of their stages.
+///
+/// Only the stage that is due is looked at: the first that is not over. What is missing before a stage that was started is over.
+pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
+    let started = jobs.iter().filter(|job| job.was_begun()).map(|job| job.order).max().unwrap_or_default();
+    let mut failed_trials = 0;
+    for stage in jobs.chunk_by(|a, b| a.order == b.order) {
+        if let Some(end) = stage.iter().find_map(|job| job.end()) {
+            return vec![Action::Finish(end)];
+        }
+        let later_began = stage[0].order < started;
+        let open: Vec<&SeenJob> = stage.iter().filter(|job| !job.is_behind(later_began)).collect();
+        if !open.is_empty() {
+            return open.into_iter().map(SeenJob::action).collect();
+        }
+        failed_trials += stage.iter().map(SeenJob::failed_trials).sum::<u32>();
+    }
+    vec![Action::Finish(if failed_trials == 0 { Outcome::Done } else { Outcome::FailedTrials(failed_trials) })]
+}
+
+impl SeenJob {
+    fn was_begun(&self) -> bool {
+        self.started || matches!(self.state, State::Done | State::Failed(_) | State::Running { .. })
+    }
+
+    /// Whether it is over, or must have been, as a later stage has begun.
+    fn is_behind(&self, later_began: bool) -> bool {
+        match self.state {
+            State::Done | State::Failed(_) => true,
+            State::Missing { .. } => later_began,
+            _ => false,
+        }
+    }
+
+    /// The end of the sweep, if this Job is it.
+    fn end(&self) -> Option<Outcome> {
+        let State::Failed(failure) = &self.state else { return None };
+        let is_of_trials = failure.is_of_indexes() || (self.is_one_trial && !failure.is_bad_configuration());
+        (!is_of_trials).then(|| Outcome::Failed { job: self.name.clone(), failure: failure.clone() })
+    }
+
+    fn failed_trials(&self) -> u32 {
+        match &self.state {
+            State::Failed(_) if self.is_one_trial => 1,
+            State::Failed(failure) => failure.indexes,
+            _ => 0,
+        }
+    }
+
+    /// What to do about a Job that is due and not over.
+    fn action(&self) -> Action {
+        let job = self.name.clone();
+        match (&self.state, &self.queue) {
+            (State::Missing { overdue: true }, _) => Action::Finish(Outcome::Gone(job)),
+            (State::Missing { .. }, _) => Action::Wait(Pause::Missing(job)),
+            (State::Suspended, None) if self.started => Action::Wait(Pause::Suspended(job)),
+            (State::Suspended, None) => Action::Unsuspend(job),
+            (State::Suspended, Some(queue)) if self.started => Action::Wait(Pause::Queued { job, queue: queue.clone() }),
+            (State::Suspended, Some(queue)) => Action::Label { job, queue: queue.clone() },
+            (&State::Running { active, done, of }, _) => Action::Wait(Pause::Runs { job, active, done, of }),
+            (State::Done | State::Failed(_), _) => unreachable!("a Job that is over is not due"),
+        }
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runs { job, active, done, of } => write!(f, "{job}: {done} of {of} done, {active} pods run or wait for a node"),
+            Self::Queued { job, queue } => write!(f, "{job}: waits until the Kueue queue `{queue}` admits it"),
+            Self::Suspended(job) => {
+                write!(f, "{job}: somebody suspended it; `kubectl patch job {job} --patch '{{\"spec\":{{\"suspend\":false}}}}'` goes on")
+            }
+            Self::Missing(job) => write!(f, "{job}: is not there yet"),
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("the sweep is done"),
+            Self::FailedTrials(1) => f.write_str("1 trial failed; everything else was done"),
+            Self::FailedTrials(count) => write!(f, "{count} trials failed; everything else was done"),
+            Self::Failed { job, failure } if failure.is_bad_configuration() => {
+                write!(f, "{job} refused its sweep file or command line: {}; `ranksweep logs` says why", failure.message)
+            }
+            Self::Failed { job, failure } => {
+                write!(
+                    f,
+                    "{job} failed: {} ({}); `ranksweep logs` says why, `ranksweep submit` tries again",
+                    failure.message, failure.reason
+                )
+            }
+            Self::Gone(job) => write!(f, "the Job {job} is gone: somebody deleted it; `ranksweep submit` goes on from what is stored"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! `status` and `logs`.
+
+use crate::{
+    ask, drive_to_the_end,
+    fake::{Act, Fake, submission, submitted},
+    server,
+};
+use cluster::{
+    client::{Error, Seen, Whose, logs, status},
+    drive::State,
+};
+
+fn seen(fake: &Fake) -> Option<Seen> {
+    ask(fake, async |cluster| status(&cluster, "s").await).unwrap()
+}
+
+fn lines(fake: &Fake, stage: &str, index: Option<u32>, follow: bool) -> Result<Vec<(String, String)>, Error> {
+    let mut lines = Vec::new();
+    let whose = Whose { stage: stage.to_owned(), index };
+    let mut note = |pod: &str, line: &str| {
+        lines.push((pod.to_owned(), line.to_owned()));
+        true
+    };
+    ask(fake, async |cluster| logs(&cluster, "s", &whose, follow, &mut note).await)?;
+    Ok(lines)
+}
+
+#[test]
+fn a_sweep_that_is_not_there_is_none() {
+    assert_eq!(seen(&server()), None);
+    assert!(lines(&server(), "train", None, false).unwrap_err().to_string().starts_with("sweep `s` is not on the cluster"));
+}
+
+#[test]
+fn stages_and_pods_are_shown_as_they_stand() {
+    let fake = submitted(&submission(), true);
+    let before = seen(&fake).unwrap();
+    let stages: Vec<&str> = before.stages.iter().map(|stage| stage.stage.as_str()).collect();
+    assert_eq!(stages, ["prepare", "train", "evaluate"]);
+    assert!(before.stages.iter().all(|stage| stage.state == State::Suspended && !stage.started && stage.began.is_none()));
+    fake.with(|world| world.pods(|run| Act::Exit(if run.job.ends_with("train") && run.index == 1 && run.attempt == 0 { 1 } else { 0 })));
+    drive_to_the_end(&fake, &before.submission);
+    let after = seen(&fake).unwrap();
+    assert!(after.stages.iter().all(|stage| stage.state == State::Done && stage.started && stage.began.is_some() && stage.ended.is_some()));
+    let trials: Vec<_> = after.pods.iter().filter(|pod| pod.job.ends_with("-train")).collect();
+    let ends: Vec<_> = trials.iter().map(|pod| (pod.index, pod.phase.as_str(), pod.exit_code)).collect();
+    assert_eq!(ends, [0, 1, 2].map(|index| (Some(index), "Succeeded", Some(0))));
+    assert!(trials[1].name.ends_with("-train-1-1"), "the last pod of the index: {}", trials[1].name);
+}
+
+#[test]
+fn why_no_pod_can_be_created_is_said() {
+    let fake = submitted(&submission(), true);
+    fake.with(|world| {
+        world.forbids_pods = Some("exceeded quota: gpus".to_owned());
+        (0..3).for_each(|_| world.tick());
+    });
+    let troubles = seen(&fake).unwrap().troubles;
+    assert_eq!(troubles.len(), 1);
+    assert!(troubles[0].ends_with("is forbidden: exceeded quota: gpus"), "{troubles:?}");
+}
+
+#[test]
+fn logs_are_those_of_the_pods_asked_for() {
+    let fake = submitted(&submission(), true);
+    let hash = seen(&fake).unwrap().submission;
+    assert!(lines(&fake, "train", None, false).unwrap_err().to_string().contains("no pod of `train`"));
+    drive_to_the_end(&fake, &hash);
+    let pods = |lines: Vec<(String, String)>| lines.into_iter().map(|(pod, _)| pod).collect::<Vec<_>>();
+    assert_eq!(pods(lines(&fake, "train", None, false).unwrap()), [0, 1, 2].map(|index| format!("s-{hash}-train-{index}-0")));
+    let pod = format!("s-{hash}-train-2-0");
+    assert_eq!(lines(&fake, "train", Some(2), true).unwrap(), [(pod.clone(), format!("hello from {pod}"))]);
+    assert_eq!(pods(lines(&fake, "driver", None, true).unwrap()), [format!("s-{hash}-drive-0-0")]);
+    assert!(lines(&fake, "train", None, true).unwrap_err().to_string().contains("3 pods fit `train`, and one can be followed"));
+}

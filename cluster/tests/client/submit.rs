@@ -1,0 +1,148 @@
+use crate::{
+    ask, drive_to_the_end, end_driver,
+    fake::{Act, Fake, submission},
+    server,
+};
+use cluster::{
+    Submission,
+    client::{Error, How, Submitted, submit, wait},
+    drive::{Outcome, Pace, Pause, drive},
+};
+use futures::future::join;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+fn submitted(fake: &Fake, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
+    ask(fake, async |cluster| submit(&cluster, submission, replace).await)
+}
+
+fn names(fake: &Fake, resource: &str) -> Vec<String> {
+    fake.with(|world| world.list(resource)).iter().map(|object| object["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The same sweep with another text.
+fn changed() -> Submission {
+    Submission { text: "name: s\nseeds: [1, 2]\n".to_owned(), ..submission() }
+}
+
+#[test]
+fn everything_is_created_the_driver_first_and_owned_by_it() {
+    let fake = server();
+    let done = submitted(&fake, &submission(), false).unwrap();
+    assert_eq!((done.how, done.replaced.len(), done.warnings.len()), (How::Created, 0, 0));
+    let hash = &done.hash;
+    let jobs = ["drive", "evaluate", "prepare", "train"].map(|suffix| format!("s-{hash}-{suffix}"));
+    assert_eq!(names(&fake, "jobs"), jobs);
+    assert_eq!(names(&fake, "configmaps"), [format!("s-{hash}")]);
+    let uid = fake.with(|world| world.get("jobs", &jobs[0]).unwrap()["metadata"]["uid"].clone());
+    fake.with(|world| {
+        assert!(world.changes[0].starts_with(&format!("apply jobs/{} ", jobs[0])));
+        let others = jobs[1..].iter().map(|name| world.get("jobs", name).unwrap()).chain(world.get("configmaps", &format!("s-{hash}")));
+        assert!(others.map(|object| &object["metadata"]["ownerReferences"][0]["uid"]).all(|owner| *owner == uid));
+    });
+}
+
+#[test]
+fn the_same_sweep_again_changes_nothing() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    let changes = || fake.with(|world| world.changes.len());
+    let before = changes();
+    assert_eq!(submitted(&fake, &submission(), false).unwrap().how, How::Running);
+    assert_eq!(changes(), before);
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+    end_driver(&fake, &hash, 0);
+    let before = changes();
+    assert_eq!(submitted(&fake, &submission(), false).unwrap().how, How::Done);
+    assert_eq!(changes(), before);
+}
+
+#[test]
+fn what_was_only_half_created_is_completed() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    fake.with(|world| world.delete("jobs", &format!("s-{hash}-train")).unwrap());
+    assert_eq!(submitted(&fake, &submission(), false).unwrap().how, How::Completed(1));
+    assert_eq!(names(&fake, "jobs").len(), 4);
+    // What runs meanwhile is not suspended again.
+    let prepare = format!("s-{hash}-prepare");
+    fake.with(|world| {
+        world.change("jobs", &prepare, &serde_json::json!({"spec": {"suspend": false}}));
+        world.delete("jobs", &format!("s-{hash}-train")).unwrap();
+    });
+    submitted(&fake, &submission(), false).unwrap();
+    assert_eq!(fake.with(|world| world.get("jobs", &prepare).unwrap()["spec"]["suspend"].clone()), false);
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+}
+
+#[test]
+fn what_failed_starts_again() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    drive_to_the_end(&fake, &hash);
+    end_driver(&fake, &hash, 42);
+    let again = submitted(&fake, &submission(), false).unwrap();
+    assert_eq!((again.how, &again.hash), (How::Restarted, &hash));
+    let status = fake.with(|world| world.get("jobs", &format!("s-{hash}-train")).unwrap()["status"].clone());
+    assert!(status["completedIndexes"].is_null(), "a new Job: {status}");
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+}
+
+#[test]
+fn another_submission_of_the_sweep_is_not_disturbed_unless_asked() {
+    let fake = server();
+    let first = submitted(&fake, &submission(), false).unwrap().hash;
+    let error = submitted(&fake, &changed(), false).unwrap_err();
+    assert!(matches!(&error, Error::StillRunning { submission, .. } if *submission == first), "{error}");
+    assert_eq!(names(&fake, "jobs").len(), 4);
+    let second = submitted(&fake, &changed(), true).unwrap();
+    assert_eq!((second.how, second.replaced), (How::Created, vec![first.clone()]));
+    assert!(names(&fake, "jobs").iter().all(|name| name.contains(&second.hash)));
+    assert!(names(&fake, "pods").iter().all(|name| !name.contains(&first)), "two pods would write one checkpoint");
+    assert_eq!(drive_to_the_end(&fake, &second.hash), Outcome::Done);
+}
+
+#[test]
+fn a_submission_that_has_ended_stands_in_nobodys_way() {
+    let fake = server();
+    let first = submitted(&fake, &submission(), false).unwrap().hash;
+    drive_to_the_end(&fake, &first);
+    end_driver(&fake, &first, 0);
+    let second = submitted(&fake, &changed(), false).unwrap();
+    assert_eq!((second.how, second.replaced.len(), second.left), (How::Created, 0, vec![first]));
+    assert_eq!(names(&fake, "jobs").len(), 8);
+}
+
+#[test]
+fn the_end_is_waited_for_and_told() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&has_ended);
+    fake.with(|world| world.pods(move |run| if run.job.ends_with("drive") && !ended.load(Relaxed) { Act::Run } else { Act::Exit(0) }));
+    let mut news = Vec::new();
+    let mut note = |pause: &Pause| news.push(pause.to_string());
+    let outcome = ask(&fake, async |cluster| {
+        let driver = async {
+            drive(&cluster, "s", &hash, Pace::default()).await.unwrap();
+            has_ended.store(true, Relaxed);
+        };
+        join(driver, wait(&cluster, "s", &hash, &mut note)).await.1.unwrap()
+    });
+    assert_eq!(outcome, Outcome::Done);
+    assert!(news.contains(&format!("s-{hash}-train: 2 of 3 done, 1 pods run or wait for a node")), "{news:#?}");
+}
+
+#[test]
+fn the_end_names_the_stage_that_failed() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    fake.with(|world| world.pods(|run| if run.job.ends_with("prepare") { Act::Exit(42) } else { Act::Run }));
+    let ended = drive_to_the_end(&fake, &hash);
+    end_driver(&fake, &hash, 42);
+    let outcome = ask(&fake, async |cluster| wait(&cluster, "s", &hash, &mut |_| ()).await.unwrap());
+    assert_eq!(outcome, ended);
+    assert!(matches!(outcome, Outcome::Failed { job, .. } if job.ends_with("-prepare")));
+}
