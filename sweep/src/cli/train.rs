@@ -49,13 +49,12 @@ impl Train {
             (Some(index), _) => Some(session.plan.trial_at(index)),
             (_, Some(id)) => Some(session.plan.trial_named(id)),
         };
-        let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
-            None => match self.share {
+        Ok(match asked.transpose().map_err(|error| Usage(error.to_string()))? {
+            None => Ending::of_all(&match self.share {
                 None => runner::train(&session)?,
                 Some(silence) => runner::train_shared(&session, silence)?,
-            },
-            Some(planned) => vec![runner::train_one(&session, planned)?],
-        };
-        Ok(Ending::of(endings.iter().filter(|ending| ending.is_failure()).count()))
+            }),
+            Some(planned) => Ending::of_one(&runner::train_one(&session, planned)?),
+        })
     }
 }

@@ -12,8 +12,10 @@ pub mod node;
 mod parse;
 mod scalar;
 mod sweep_file;
+mod timing;
 mod tuned;
 
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};
 pub use sweep_file::{Grid, Placed, Search, SweepFile};
+pub use timing::Timing;

@@ -1,29 +1,90 @@
-//! How trials ended.
+//! How trials stand: what is stored of them, and what a training that has just stopped says.
 
 use super::Session;
+use crate::chain::chain;
 use anyhow::{Result, ensure};
-use trainer::Outcome;
+use trainer::{Error, Fit, Outcome};
+
+/// How a trial stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// It ended with a model.
+    Done(Fit),
+    /// It ended with an error that would come again, which is remembered.
+    Failed(String),
+    /// It stopped with an error that may not come again, on another machine or another day; not remembered.
+    Broken(String),
+    /// Its time limit is over; not remembered, so that a larger one goes on.
+    TimedOut(String),
+    /// It is not trained, or not to the end.
+    Missing,
+}
+
+impl Standing {
+    /// Of a training that stopped with an error.
+    pub(super) fn of(error: Error) -> Self {
+        let constructor = match &error {
+            Error::TimeLimit { .. } => Self::TimedOut,
+            Error::FailedBefore(_) => Self::Failed,
+            error if error.repeats() => Self::Failed,
+            _ => Self::Broken,
+        };
+        constructor(chain(&error.into()))
+    }
+
+    /// The training, where there is a model.
+    pub fn fit(&self) -> Option<&Fit> {
+        match self {
+            Self::Done(fit) => Some(fit),
+            _ => None,
+        }
+    }
+
+    /// Why there is no model, where that is known.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Self::Failed(error) | Self::Broken(error) | Self::TimedOut(error) => Some(error),
+            Self::Done(_) | Self::Missing => None,
+        }
+    }
+}
+
+impl From<Outcome> for Standing {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done(fit) => Self::Done(fit),
+            Outcome::Failed(error) => Self::Failed(error),
+        }
+    }
+}
 
 /// How the trial of a folder ended; `None` while it has not.
-pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Outcome>> {
-    Ok(Outcome::read(&session.trial(id))?)
+pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Standing>> {
+    Ok(Outcome::read(&session.trial(id))?.map(Standing::from))
+}
+
+/// How every trial of the plan stands, in the plan's order.
+///
+/// # Errors
+/// When the store fails.
+pub fn standings(session: &Session) -> Result<Vec<Standing>> {
+    session.plan.trials().map(|(.., trial)| Ok(stored(session, &trial.id)?.unwrap_or(Standing::Missing))).collect()
 }
 
 /// How every trial of the plan ended, in the plan's order.
 ///
 /// # Errors
 /// When one has not ended: values are picked once, from all trials.
-pub fn stored_endings(session: &Session) -> Result<Vec<Outcome>> {
-    let mut endings = Vec::new();
-    let mut missing = Vec::new();
-    for (.., trial) in session.plan.trials() {
-        match stored(session, &trial.id)? {
-            Some(ending) => endings.push(ending),
-            None => missing.push(trial.id.as_str()),
-        }
-    }
-    let count = endings.len() + missing.len();
+pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
+    let standings = standings(session)?;
+    let ids = session.plan.trials().map(|(.., trial)| trial.id.as_str());
+    let missing: Vec<&str> = ids.zip(&standings).filter(|(_, standing)| **standing == Standing::Missing).map(|(id, _)| id).collect();
     let first = missing.first().unwrap_or(&"");
-    ensure!(missing.is_empty(), "{} of {count} trials are not trained, the first is {first}; run `ranksweep train` first", missing.len());
-    Ok(endings)
+    ensure!(
+        missing.is_empty(),
+        "{} of {} trials are not trained, the first is {first}; run `ranksweep train` first, or evaluate what there is with --partial",
+        missing.len(),
+        standings.len()
+    );
+    Ok(standings)
 }

@@ -15,7 +15,7 @@ mod session;
 mod share;
 mod train;
 
-pub use ending::stored_endings;
+pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
 pub use prepare::prepare;
 pub use progress::Progress;
@@ -23,4 +23,4 @@ pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};
 pub(crate) use share::alive as claims_alive;
 pub use share::train_shared;
-pub use train::{train, train_one};
+pub use train::{Interrupted, train, train_one};

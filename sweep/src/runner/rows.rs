@@ -1,21 +1,20 @@
 //! What became of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
 
-use super::Session;
+use super::{Session, Standing};
 use crate::{
     plan::{Configuration, PlannedRef},
     tables::{CurveRow, Status, TrialRow, curves},
 };
 use anyhow::Result;
-use trainer::Outcome;
 
 /// One row per trial, in the plan's order.
-pub(super) fn trials(session: &Session, endings: &[Outcome], picked: &[Option<&Configuration>]) -> Vec<TrialRow> {
+pub(super) fn trials(session: &Session, endings: &[Standing], picked: &[Option<&Configuration>]) -> Vec<TrialRow> {
     let is_picked = |configuration: &Configuration| picked.iter().flatten().any(|other| std::ptr::eq(*other, configuration));
-    let row = |(planned, ending): (PlannedRef<'_>, &Outcome)| trial(planned, ending, is_picked(planned.1));
+    let row = |(planned, ending): (PlannedRef<'_>, &Standing)| trial(planned, ending, is_picked(planned.1));
     session.plan.trials().zip(endings).map(row).collect()
 }
 
-fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Outcome, picked: bool) -> TrialRow {
+fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, picked: bool) -> TrialRow {
     let fit = ending.fit();
     TrialRow {
         trial: trial.id.clone(),
@@ -26,7 +25,11 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Outcome, picke
         sampler: method.sampler.clone(),
         parameters: configuration.parameters.clone().into(),
         seed: trial.seed(),
-        status: if fit.is_some() { Status::Done } else { Status::Failed },
+        status: match ending {
+            Standing::Done(_) => Status::Done,
+            Standing::Failed(_) | Standing::Broken(_) => Status::Failed,
+            Standing::TimedOut(_) | Standing::Missing => Status::Missing,
+        },
         selected: picked && fit.is_some(),
         epochs: fit.map(|fit| fit.epochs),
         best_epoch: fit.map(|fit| fit.best_epoch),
@@ -34,10 +37,7 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Outcome, picke
         validation: fit.and_then(|fit| fit.validation),
         seconds: fit.map(|fit| fit.seconds),
         device: fit.map(|fit| fit.device.clone()),
-        error: match ending {
-            Outcome::Done(_) => None,
-            Outcome::Failed(error) => Some(error.clone()),
-        },
+        error: ending.error().map(str::to_owned),
     }
 }
 

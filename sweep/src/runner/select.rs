@@ -1,19 +1,19 @@
 //! Which values of each method are ranked on the test part: those that did best on validation, and no others.
 
+use super::Standing;
 use crate::plan::{Configuration, Method, Plan};
 use std::collections::HashMap;
-use trainer::Outcome;
 
-/// The picked configuration of each method, in the plan's order; `None` where every trial of the method failed.
+/// The picked configuration of each method, in the plan's order; `None` where the method has no model.
 ///
-/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a failed
-/// seed comes after all that have none, whatever its mean.
-pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Outcome]) -> Vec<Option<&'a Configuration>> {
-    let of_trial: HashMap<&str, &Outcome> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
+/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a seed
+/// that failed or did not end comes after all that have none, whatever its mean.
+pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
+    let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
     plan.methods.iter().map(|method| best(method, &of_trial)).collect()
 }
 
-fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Outcome>) -> Option<&'a Configuration> {
+fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Standing>) -> Option<&'a Configuration> {
     let mut best: Option<(Score, &Configuration)> = None;
     for configuration in &method.configurations {
         let score = Score::of(configuration, endings);
@@ -31,7 +31,7 @@ struct Score {
 }
 
 impl Score {
-    fn of(configuration: &Configuration, endings: &HashMap<&str, &Outcome>) -> Self {
+    fn of(configuration: &Configuration, endings: &HashMap<&str, &Standing>) -> Self {
         let fits = || configuration.trials.iter().filter_map(|trial| endings.get(trial.id.as_str()).and_then(|ending| ending.fit()));
         let done = fits().count();
         let total: f64 = fits().map(|fit| fit.validation.unwrap_or(f64::NEG_INFINITY)).sum();
@@ -60,15 +60,15 @@ grid:
 seeds: [1, 2]
 ";
 
-    fn done(validation: f64) -> Outcome {
-        Outcome::Done(Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() })
+    fn done(validation: f64) -> Standing {
+        Standing::Done(Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() })
     }
 
-    fn failed() -> Outcome {
-        Outcome::Failed("NaN".to_owned())
+    fn failed() -> Standing {
+        Standing::Failed("NaN".to_owned())
     }
 
-    fn picked_temperature(endings: [Outcome; 6]) -> Option<f64> {
+    fn picked_temperature(endings: [Standing; 6]) -> Option<f64> {
         let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
         picked(&plan, &endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())

@@ -1,48 +1,74 @@
 //! Trials to checkpoints, one after the other; each uses all threads.
 
-use super::{Session, ending, progress::TrialStage};
+use super::{Session, Standing, ending, progress::TrialStage};
 use crate::{
-    chain::chain,
+    interrupt::{self, Hold},
     plan::{PlannedRef, PlannedTrial},
 };
 use anyhow::{Context, Result};
 use dataset::Dataset;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use trainer::{Error, Observer, Outcome, Resources};
+use trainer::{Error, Observer, Resources};
 
-/// Trains every trial of the plan that has not ended, and gives how each of them ended, in the plan's order.
+/// A signal stopped the training of a sweep.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted; {ended} of {trials} trials have ended, and the state of the others is kept: run the same command again to go on")]
+pub struct Interrupted {
+    pub(super) ended: usize,
+    pub(super) trials: usize,
+}
+
+/// Trains every trial of the plan that has not ended, and gives how each of them stands, in the plan's order.
 ///
 /// # Errors
-/// A dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error here: the sweep goes on.
-pub fn train(session: &Session) -> Result<Vec<Outcome>> {
-    let progress = session.progress.trials(session.plan.trials().count());
-    let mut open = None;
-    session.plan.trials().map(|planned| end(session, planned, &progress, &mut open)).collect()
+/// A dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that fails or has no time left is no
+/// error here: the sweep goes on.
+pub fn train(session: &Session) -> Result<Vec<Standing>> {
+    let trials = session.plan.trials().count();
+    let progress = session.progress.trials(trials);
+    let (mut open, mut standings) = (None, Vec::new());
+    for planned in session.plan.trials() {
+        let standing = end(session, planned, &progress, &mut open)?;
+        standings.push(standing.ok_or(Interrupted { ended: standings.len(), trials })?);
+    }
+    Ok(standings)
 }
 
 /// Trains one trial of the plan, unless it has ended.
 ///
 /// # Errors
 /// As for [`train`].
-pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Outcome> {
-    end(session, planned, &session.progress.trials(1), &mut None)
+pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
+    let standing = end(session, planned, &session.progress.trials(1), &mut None)?;
+    Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
-/// How a trial ended before, or ends now. `open` keeps the dataset for the next trial.
-pub(super) fn end(session: &Session, planned: PlannedRef<'_>, progress: &TrialStage<'_>, open: &mut Option<Dataset>) -> Result<Outcome> {
+/// How a trial ended before, or stands after training now; `None` where a signal interrupted it. `open` keeps the dataset for the next trial.
+pub(super) fn end(
+    session: &Session,
+    planned: PlannedRef<'_>,
+    progress: &TrialStage<'_>,
+    open: &mut Option<Dataset>,
+) -> Result<Option<Standing>> {
     let (method, _, trial) = planned;
-    if let Some(ending) = ending::stored(session, &trial.id)? {
-        progress.found(planned, &ending);
-        return Ok(ending);
+    if let Some(standing) = ending::stored(session, &trial.id)? {
+        progress.found(planned, &standing);
+        return Ok(Some(standing));
+    }
+    let hold = interrupt::hold();
+    if interrupt::has_come() {
+        return Ok(None);
     }
     let dataset = match open.take().filter(|dataset| dataset.name == method.dataset) {
         Some(dataset) => dataset,
         None => read(session, &method.dataset)?,
     };
-    let ending = guarded(session, trial, &dataset, &mut progress.start(planned))?;
+    let standing = guarded(session, trial, &dataset, &mut progress.start(planned), &hold)?;
     *open = Some(dataset);
-    progress.finish(planned, &ending);
-    Ok(ending)
+    if let Some(standing) = &standing {
+        progress.finish(planned, standing);
+    }
+    Ok(standing)
 }
 
 fn read(session: &Session, name: &str) -> Result<Dataset> {
@@ -54,18 +80,32 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
     }
 }
 
-/// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
+/// Trains; an error or a panic of this trial is its own and not the sweep's. A store that fails is the sweep's. `None` where a signal came.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
-fn guarded(session: &Session, trial: &PlannedTrial, dataset: &Dataset, observer: &mut dyn Observer) -> Result<Outcome> {
+fn guarded(
+    session: &Session,
+    trial: &PlannedTrial,
+    dataset: &Dataset,
+    observer: &mut dyn Observer,
+    hold: &Hold,
+) -> Result<Option<Standing>> {
     let cache = session.dataset(&dataset.name).join("samplers");
-    let resources = Resources { cache: Some(&cache), ..Resources::new(session.machine.memory) };
+    let timing = session.file.timing;
+    let resources = Resources {
+        cache: Some(&cache),
+        interrupt: Some(hold.flag()),
+        checkpoint_every: Some(timing.checkpoint_every),
+        time_limit: timing.time_limit,
+        ..Resources::new(session.machine.memory)
+    };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {
-        Ok(Ok(fit)) => Ok(Outcome::Done(fit)),
+        Ok(Ok(fit)) => Ok(Some(Standing::Done(fit))),
+        Ok(Err(Error::Interrupted { .. })) => Ok(None),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
-        Ok(Err(error)) => Ok(Outcome::Failed(chain(&error.into()))),
-        Err(panic) => Ok(Outcome::Failed(format!("panic: {}", panic_text(panic.as_ref())))),
+        Ok(Err(error)) => Ok(Some(Standing::of(error))),
+        Err(panic) => Ok(Some(Standing::Broken(format!("panic: {}", panic_text(panic.as_ref()))))),
     }
 }
 

@@ -44,7 +44,7 @@ pub struct TrialRow {
     pub seconds: Option<f64>,
     /// Where it was trained.
     pub device: Option<String>,
-    /// Why it failed.
+    /// Why it failed, or did not end.
     pub error: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct TrialRow {
 pub enum Status {
     /// Trained to the end.
     Done,
-    /// Failed in a way that would repeat.
+    /// Stopped by an error.
     Failed,
     /// Not trained, or not to the end.
     Missing,

@@ -1,10 +1,13 @@
 //! How training goes: all trials, and the epochs of the current one.
 
 use super::Progress;
-use crate::plan::{PlannedRef, plain};
+use crate::{
+    plan::{PlannedRef, plain},
+    runner::Standing,
+};
 use indicatif::ProgressBar;
 use std::time::Instant;
-use trainer::{EpochReport, Observer, Outcome};
+use trainer::{EpochReport, Observer};
 
 /// The training of all trials.
 pub(in crate::runner) struct TrialStage<'a> {
@@ -37,10 +40,10 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial had ended in an earlier run.
-    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
-        match ending {
-            Outcome::Done(_) => tracing::info!(trial = trial.id, "found"),
-            Outcome::Failed(error) => {
+    pub(in crate::runner) fn found(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
+        match standing.error() {
+            None => tracing::info!(trial = trial.id, "found"),
+            Some(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
                 tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
                 self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
@@ -49,17 +52,16 @@ impl<'a> TrialStage<'a> {
         self.step();
     }
 
-    /// A trial has ended.
-    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, ending: &Outcome) {
+    /// A trial has ended, or has no time left.
+    pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
         let (label, dataset) = (&method.label, &method.dataset);
-        match ending {
-            Outcome::Done(fit) => {
-                tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
-            }
-            Outcome::Failed(error) => {
-                tracing::warn!(trial = trial.id, method = label, dataset, error, "failed");
-                self.progress.line(&format!("failed: {label} on {dataset} (trial {}): {error}", trial.id));
-            }
+        if let Some(fit) = standing.fit() {
+            tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
+        }
+        if let Some(error) = standing.error() {
+            let what = if matches!(standing, Standing::TimedOut(_)) { "out of time" } else { "failed" };
+            tracing::warn!(trial = trial.id, method = label, dataset, error, "{what}");
+            self.progress.line(&format!("{what}: {label} on {dataset} (trial {}): {error}", trial.id));
         }
         self.step();
     }

@@ -8,11 +8,11 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Session, ending, train};
+use super::{Interrupted, Session, Standing, ending, train};
+use crate::interrupt;
 use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;
-use trainer::Outcome;
 use watch::Watch;
 
 pub(crate) use alive::alive;
@@ -22,37 +22,42 @@ const RENEWALS: u32 = 6;
 /// The longest wait before the trials that others hold are looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Trains, with others, every trial of the plan that has not ended, and gives how each of them ended, in the plan's order. Whoever renews its
-/// claims seldom enough to be silent for `silence` loses them.
+/// Trains, with others, every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Whoever renews
+/// its claims seldom enough to be silent for `silence` loses them.
 ///
 /// # Errors
-/// A store that cannot hold claims; a dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error.
-pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Outcome>> {
+/// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that
+/// fails or has no time left is no error.
+pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing>> {
     claim::check_store(session.storage())?;
     let planned: Vec<_> = session.plan.trials().collect();
     let progress = session.progress.trials(planned.len());
-    let mut endings: Vec<Option<Outcome>> = vec![None; planned.len()];
+    let mut standings: Vec<Option<Standing>> = vec![None; planned.len()];
     let (mut watch, mut open) = (Watch::default(), None);
-    while endings.iter().any(Option::is_none) {
+    while standings.iter().any(Option::is_none) {
         let mut has_worked = false;
-        for (ending, &trial) in endings.iter_mut().zip(&planned).filter(|(ending, _)| ending.is_none()) {
-            let folder = session.trial(&trial.2.id);
-            let claim = match ending::stored(session, &trial.2.id)? {
+        for at in 0..planned.len() {
+            if standings[at].is_some() {
+                continue;
+            }
+            let _hold = interrupt::hold(); // until the claim is given back
+            let claim = match ending::stored(session, &planned[at].2.id)? {
                 Some(_) => None,
-                None => match Claim::take(&folder, &mut watch, silence / RENEWALS)? {
+                None => match Claim::take(&session.trial(&planned[at].2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
                     None => continue,
                 },
             };
-            let ended = train::end(session, trial, &progress, &mut open);
+            let stands = train::end(session, planned[at], &progress, &mut open);
             has_worked = true;
-            let given_back = claim.map_or(Ok(()), |claim| claim.finish(ended.is_ok()));
-            *ending = Some(ended?);
+            let given_back = claim.map_or(Ok(()), |claim| claim.finish(matches!(stands, Ok(Some(_)))));
+            let ended = standings.iter().flatten().count();
+            standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: planned.len() })?);
             given_back?;
         }
         if !has_worked {
             std::thread::sleep(LONGEST_WAIT.min(silence / (2 * RENEWALS)));
         }
     }
-    Ok(endings.into_iter().flatten().collect())
+    Ok(standings.into_iter().flatten().collect())
 }
