@@ -76,7 +76,7 @@ impl Ending {
     pub fn of_one(standing: &Standing) -> Self {
         let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
         match standing {
-            Standing::Done(_) | Standing::Missing => Self::Done,
+            Standing::Done(_) | Standing::Stopped(_) | Standing::Missing => Self::Done,
             Standing::Failed(error) => trial(42, "the trial failed, and would again", error),
             Standing::Broken(error) => trial(1, "the trial failed, but may not the next time", error),
             Standing::TimedOut(error) => trial(124, "the trial is not done", error),

@@ -1,4 +1,4 @@
-//! `ranksweep train SWEEP.yaml [--index N | --trial ID]`
+//! `ranksweep train SWEEP.yaml [--index N [--rung R] | --trial ID]`
 
 use super::{Ending, Global, Usage};
 use crate::runner::{self, Session};
@@ -14,6 +14,9 @@ pub struct Train {
     /// Only the trial at this place of the plan, counted from 0 as `ranksweep plan` prints it
     #[arg(long, value_name = "N", conflicts_with = "trial")]
     index: Option<usize>,
+    /// With --index: up to rung R of successive halving, from 0, where N counts the trials that have come to it
+    #[arg(long, value_name = "R", requires = "index", conflicts_with = "trial")]
+    rung: Option<usize>,
     /// Only the trial with this id
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
@@ -44,6 +47,10 @@ impl Train {
     /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        if let (Some(index), Some(rung)) = (self.index, self.rung) {
+            let standing = runner::train_in_rung(&session, index, rung)?;
+            return Ok(standing.map_or(Ending::Done, |standing| Ending::of_one(&standing)));
+        }
         let asked = match (self.index, &self.trial) {
             (None, None) => None,
             (Some(index), _) => Some(session.plan.trial_at(index)),

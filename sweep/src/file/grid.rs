@@ -1,26 +1,76 @@
 //! `grid`: blocks that add up, each of them backbones x losses x samplers x values of the optimizer.
 
-use super::{error::Result, fields::Fields, node::Node, tuned};
-use serde::de::DeserializeOwned;
-use trainer::{Backbone, Loss, Optimizer, Sampler};
+use super::{
+    error::{Place, Result},
+    fields::Fields,
+    node::Node,
+    range::{self, Range},
+    tuned,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
 
 /// One entry of a list of kinds.
 #[derive(Clone, Debug)]
 pub struct Entry<T> {
     /// The entry as typed.
     pub node: Node,
-    /// Every combination of its tuned values, in written order; one where nothing is tuned.
+    /// Every combination of its listed values, in written order; one where nothing is tuned. One with ranges stands here twice: with all
+    /// of them at their least values, and at their largest.
     pub values: Vec<T>,
+    /// The combinations as typed, ranges among them.
+    combinations: Vec<Node>,
 }
 
 impl<T: DeserializeOwned> Entry<T> {
     fn read(node: &Node) -> Result<Self> {
-        let values = tuned::combinations(node)?.iter().map(Node::read).collect::<Result<_>>()?;
-        Ok(Self { node: node.clone(), values })
+        let combinations = tuned::combinations(node)?;
+        let values = combinations.iter().map(values).collect::<Result<Vec<Vec<T>>>>()?;
+        Ok(Self { node: node.clone(), values: values.into_iter().flatten().collect(), combinations })
     }
 
     fn read_all(nodes: &[Node]) -> Result<Vec<Self>> {
         nodes.iter().map(Self::read).collect()
+    }
+
+    /// A combination, with a value drawn from each of its ranges.
+    pub fn drawn(&self, combination: usize, stream: &mut Stream) -> T {
+        let node = range::filled(&self.combinations[combination], &mut |range| range.draw(stream));
+        node.read().expect("what can be read at the ends of a range and inside of it can be read everywhere in it")
+    }
+}
+
+/// The values of a combination; where it has ranges, at their ends.
+fn values<T: DeserializeOwned>(combination: &Node) -> Result<Vec<T>> {
+    let ranges = range::ranges(combination);
+    let Some((place, range)) = ranges.iter().find(|(_, range)| !matches!(range, Range::Integer(..))).or(ranges.first()) else {
+        return Ok(vec![combination.read()?]);
+    };
+    let [low, high, inside] = range::probes(combination);
+    let ends = vec![low.read()?, high.read()?];
+    let whole = |_| {
+        place.error(format!("`{}` draws numbers with fractions where a whole one is expected; `integer` draws whole ones", range.name()))
+    };
+    inside.read::<T>().map_err(whole)?;
+    Ok(ends)
+}
+
+impl<T: Serialize> Entry<T> {
+    /// How many combinations there are.
+    pub fn combinations(&self) -> usize {
+        self.combinations.len()
+    }
+
+    /// The first range, if there is any: where it stands and its name.
+    pub fn range(&self) -> Option<(Place, &'static str)> {
+        let first = self.combinations.iter().find_map(|node| range::ranges(node).first().copied())?;
+        Some((first.0.clone(), first.1.name()))
+    }
+
+    /// All that determines what is drawn from the entry, however it is written.
+    pub fn key(&self) -> String {
+        let ranges: Vec<&str> = self.combinations.iter().flat_map(|node| range::ranges(node)).map(|(_, range)| range.name()).collect();
+        serde_json::to_string(&(&self.values, ranges)).expect("a kind is plain data")
     }
 }
 

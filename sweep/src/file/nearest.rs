@@ -16,6 +16,11 @@ pub(super) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     }
 }
 
+/// Whether a word is taken for a slip of one of the others.
+pub(super) fn is_near(word: &str, expected: &[&str]) -> bool {
+    nearest(word, expected).is_some()
+}
+
 /// The most similar of the words, where one is similar enough.
 fn nearest<'a>(word: &str, expected: &[&'a str]) -> Option<&'a str> {
     let plain = word.to_lowercase().replace('_', "-");

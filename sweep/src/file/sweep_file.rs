@@ -6,12 +6,13 @@ use super::{
     fields::Fields,
     grid::Block,
     node::{Node, Value},
+    search::Search,
     timing::{self, Timing},
 };
 use cluster::Resources;
 use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use trainer::Training;
 
@@ -58,25 +59,12 @@ pub struct SweepFile {
     /// The seeds of every trial; `[1]` when left out.
     pub seeds: Placed<Vec<u64>>,
     /// How tuned values are searched; `{kind: grid}` when left out.
-    pub search: Search,
+    pub search: Placed<Search>,
     /// What is measured and tested.
     pub evaluation: Placed<Evaluation>,
     /// What the pods of a trial are given on a cluster.
     pub resources: Placed<Resources>,
 }
-
-/// How tuned values are searched, by `kind`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Search {
-    /// Every combination.
-    Grid(Grid),
-}
-
-/// `grid` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Grid {}
 
 const KEYS: [&str; 9] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "resources"];
 
@@ -119,7 +107,7 @@ impl SweepFile {
             timing,
             select_by,
             seeds: placed(&root, "seeds", vec![1])?,
-            search: fields.read_or("search", Search::Grid(Grid {}))?,
+            search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
             resources: placed(&root, "resources", Resources::default())?,
         })

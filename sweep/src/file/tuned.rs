@@ -1,10 +1,12 @@
 //! A list of values where one value is expected is tuned: one kind becomes every combination of its listed values.
 //!
-//! Where the value is itself a list, it stands within the list of those to tune: `cutoffs: [[1, 5, 20]]` is one.
+//! Where the value is itself a list, it stands within the list of those to tune: `cutoffs: [[1, 5, 20]]` is one. A range stays as it is, one
+//! value that is not known yet.
 
 use super::{
     error::Result,
     node::{Key, Node, Value},
+    range::Range,
 };
 
 /// More combinations of one kind are taken for a slip.
@@ -44,7 +46,7 @@ fn of_mapping(node: &Node, entries: &[(Key, Node)]) -> Result<Vec<Node>> {
 
 /// The values a key may take: those of its list, or its only one.
 fn choices(value: &Node) -> Result<Vec<Node>> {
-    let Value::Sequence(items) = &value.value else { return combinations(value) };
+    let Value::Sequence(items) = &value.value else { return of_one(value) };
     if items.is_empty() {
         return Err(value.place.error("an empty list: give one value, or several to tune"));
     }
@@ -53,7 +55,15 @@ fn choices(value: &Node) -> Result<Vec<Node>> {
             return Err(item.place.error(format!("{} stands twice in the list", item.describe())));
         }
     }
-    Ok(items.iter().map(combinations).collect::<Result<Vec<_>>>()?.concat())
+    Ok(items.iter().map(of_one).collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// What one value may be.
+fn of_one(value: &Node) -> Result<Vec<Node>> {
+    match Range::of(value)? {
+        Some(_) => Ok(vec![value.clone()]),
+        None => combinations(value),
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +116,15 @@ mod tests {
         let nodes = of("{kind: softmax, temperature: [[0.1, 0.2]]}").unwrap();
         let message = nodes[0].read::<Loss>().unwrap_err().to_string();
         assert_eq!(message, "s.yaml:1:31: temperature[0]: expected a number, found a list");
+    }
+
+    #[test]
+    fn a_range_is_one_value_and_may_stand_in_a_list() {
+        let nodes = of("{kind: adam, learning_rate: {log_uniform: [0.001, 0.1]}, weight_decay: [0, {uniform: [1, 2]}]}").unwrap();
+        let texts = |node: &Node| node.keys().map(|(key, value)| format!("{} {}", key.name, value.describe())).collect::<Vec<_>>();
+        assert_eq!(texts(&nodes[0])[1..], ["learning_rate a mapping", "weight_decay `0`"]);
+        assert_eq!(texts(&nodes[1])[1..], ["learning_rate a mapping", "weight_decay a mapping"]);
+        assert_eq!(nodes.len(), 2);
     }
 
     #[test]

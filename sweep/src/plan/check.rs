@@ -2,7 +2,7 @@
 
 use super::{
     draft::{Choice, Draft},
-    resolve,
+    resolve, search,
 };
 use crate::file::{Error, Place, Placed, Result, SweepFile};
 use pipeline::{Preparation, Split};
@@ -11,6 +11,9 @@ use std::collections::{HashMap, HashSet};
 /// Trials of one sweep.
 const MOST_TRIALS: f64 = 1e5;
 
+/// Combinations of a method that are checked beyond those that a search takes.
+const MOST_CHECKED: usize = 10_000;
+
 /// Checks a whole sweep file.
 pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     folder_name("the sweep", &file.name)?;
@@ -18,10 +21,11 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     seeds(&file.seeds)?;
     file.evaluation.value.check().map_err(|reason| file.evaluation.complain(reason))?;
     resources(file)?;
+    search::check(file, drafts)?;
     size(file, drafts)?;
     validation(file, drafts)?;
     each_trial(file, drafts)?;
-    no_trial_twice(drafts)
+    no_trial_twice(file, drafts)
 }
 
 /// A name that becomes a folder on any store.
@@ -85,7 +89,7 @@ fn resources(file: &SweepFile) -> Result<()> {
 /// No machine trains more; a plan of more would not fit in memory.
 fn size(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let repeats = (file.datasets.len() as f64) * (file.seeds.value.len() as f64);
-    let trials = repeats * drafts.iter().map(Draft::combinations).sum::<f64>();
+    let trials = repeats * drafts.iter().map(|draft| draft.count(&file.search.value) as f64).sum::<f64>();
     if trials > MOST_TRIALS {
         let place = drafts.first().map_or(file.name.place(), |draft| draft.tuned_place());
         return Err(place.error(format!("about {trials:.0} trials; at most {MOST_TRIALS:.0} are planned: list fewer values")));
@@ -99,7 +103,7 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let Some(Placed { node, value: preparation }) = file.datasets.iter().find(without) else { return Ok(()) };
     let (name, line) = (&preparation.name, node.place.line);
     let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`validation: 0.1`)");
-    if let Some(draft) = drafts.iter().find(|draft| draft.combinations() > 1.0) {
+    if let Some(draft) = drafts.iter().find(|draft| draft.count(&file.search.value) > 1) {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");
         return Err(draft.tuned_place().error(message));
     }
@@ -119,9 +123,12 @@ fn has_validation(preparation: &Preparation) -> bool {
     of_split || preparation.source.parts().contains(&dataset::Split::Validation)
 }
 
+/// Every configuration, and what a method lists beside those that are drawn: another seed is no reason for another complaint.
 fn each_trial(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let search = &file.search.value;
+    let beside = if search.draws().is_some() { MOST_CHECKED } else { 0 };
     for draft in drafts {
-        for choice in draft.choices() {
+        for choice in draft.every().take(beside).chain(draft.choices(search)) {
             for trial in resolve(file, &choice, "").take(1) {
                 trial.check().map_err(|reason| blame(file, draft, &reason).error(format!("{}: {reason}", draft.names.method)))?;
             }
@@ -139,10 +146,10 @@ fn blame<'a>(file: &'a SweepFile, draft: &Draft<'a>, complaint: &str) -> &'a Pla
 }
 
 /// Overlapping blocks would train, compare and count the same thing twice.
-fn no_trial_twice(drafts: &[Draft<'_>]) -> Result<()> {
+fn no_trial_twice(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     let mut seen: HashMap<String, &Draft<'_>> = HashMap::new();
     for draft in drafts {
-        for choice in draft.choices() {
+        for choice in draft.choices(&file.search.value) {
             if let Some(first) = seen.insert(choice.key(), draft) {
                 return Err(twice(first, draft, &choice));
             }

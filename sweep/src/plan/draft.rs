@@ -1,12 +1,14 @@
 //! The grid spread out: every method of a sweep before it meets a dataset.
 
 use super::{
+    draw,
     label::{Role, label},
     part::{Part, Values, flat},
 };
-use crate::file::{Entry, Place, SweepFile, node::Node};
+use crate::file::{Entry, Place, Search, SweepFile, node::Node};
 use serde::Serialize;
-use trainer::{Backbone, Loss, Optimizer, Sampler};
+use std::collections::BTreeSet;
+use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
 
 /// One method of a block: an entry of each list.
 pub(super) struct Draft<'a> {
@@ -58,22 +60,68 @@ pub(super) fn drafts(file: &SweepFile) -> Vec<Draft<'_>> {
 }
 
 impl<'a> Draft<'a> {
-    /// Every combination of tuned values, the optimizer's changing fastest.
-    pub(super) fn choices(&self) -> Vec<Choice> {
-        let mut choices = Vec::new();
-        for backbone in &self.backbone.values {
-            let choice = |way| Choice { backbone: backbone.clone(), way };
-            match self.way {
-                None => choices.push(choice(None)),
-                Some(way) => choices.extend(way.loss.values.iter().flat_map(|loss| {
-                    way.sampler.values.iter().flat_map(move |sampler| {
-                        let of = |optimizer: &Optimizer| choice(Some((loss.clone(), sampler.clone(), optimizer.clone())));
-                        way.optimizer.values.iter().map(of).collect::<Vec<_>>()
-                    })
-                })),
-            }
+    /// The configurations that a search asks for, in its order.
+    pub(super) fn choices(&self, search: &Search) -> Vec<Choice> {
+        match search.draws() {
+            None => self.every().collect(),
+            Some((trials, seed)) => draw::choices(self, trials, seed),
         }
-        choices
+    }
+
+    /// Every combination of listed values and ends of ranges, the optimizer's changing fastest.
+    pub(super) fn every(&self) -> impl Iterator<Item = Choice> {
+        let way = self.way.map_or([1; 3], |way| [way.loss.values.len(), way.sampler.values.len(), way.optimizer.values.len()]);
+        let sizes = [self.backbone.values.len(), way[0], way[1], way[2]];
+        (0..product(sizes)).map(move |index| {
+            let [backbone, loss, sampler, optimizer] = places(index, sizes);
+            let of = |way: Way<'_>| {
+                (way.loss.values[loss].clone(), way.sampler.values[sampler].clone(), way.optimizer.values[optimizer].clone())
+            };
+            Choice { backbone: self.backbone.values[backbone].clone(), way: self.way.map(of) }
+        })
+    }
+
+    /// The combination at a place among the listed values, with a value drawn from each of its ranges.
+    pub(super) fn drawn(&self, index: u64, stream: &mut Stream) -> Choice {
+        let [backbone, loss, sampler, optimizer] = places(index, self.sizes());
+        let backbone = self.backbone.drawn(backbone, stream);
+        let way =
+            self.way.map(|way| (way.loss.drawn(loss, stream), way.sampler.drawn(sampler, stream), way.optimizer.drawn(optimizer, stream)));
+        Choice { backbone, way }
+    }
+
+    /// Combinations of listed values; a range is one value.
+    pub(super) fn listed(&self) -> u64 {
+        product(self.sizes())
+    }
+
+    /// Combinations of the backbone, the loss, the sampler and the optimizer.
+    fn sizes(&self) -> [usize; 4] {
+        let way = self.way.map_or([1; 3], |way| [way.loss.combinations(), way.sampler.combinations(), way.optimizer.combinations()]);
+        [self.backbone.combinations(), way[0], way[1], way[2]]
+    }
+
+    /// The first range among the method's values: where it stands and its name.
+    pub(super) fn range(&self) -> Option<(Place, &'static str)> {
+        let way = self.way.and_then(|way| way.loss.range().or_else(|| way.sampler.range()).or_else(|| way.optimizer.range()));
+        way.or_else(|| self.backbone.range())
+    }
+
+    /// All that determines what is drawn of the method, whatever else is in the sweep and however it is written.
+    pub(super) fn key(&self) -> String {
+        let way = self.way.map(|way| [way.loss.key(), way.sampler.key(), way.optimizer.key()]);
+        std::iter::once(self.backbone.key()).chain(way.into_iter().flatten()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The names of the values that differ between the method's combinations: `loss.temperature`.
+    pub(super) fn tuned(&self) -> BTreeSet<String> {
+        let mut names = tuned(Role::Backbone, &self.backbone.values);
+        if let Some(way) = self.way {
+            names.extend(tuned(Role::Loss, &way.loss.values));
+            names.extend(tuned(Role::Sampler, &way.sampler.values));
+            names.extend(tuned(Role::Optimizer, &way.optimizer.values));
+        }
+        names
     }
 
     /// The entries that the method is made of: loss, sampler, optimizer, backbone.
@@ -82,10 +130,14 @@ impl<'a> Draft<'a> {
         way.chain([&self.backbone.node]).collect()
     }
 
-    /// How many combinations there are; a float, for it may be too many.
-    pub(super) fn combinations(&self) -> f64 {
-        let way = self.way.map_or(1.0, |way| (way.loss.values.len() * way.sampler.values.len()) as f64 * way.optimizer.values.len() as f64);
-        way * self.backbone.values.len() as f64
+    /// How many configurations a search asks for. What it draws may be fewer.
+    pub(super) fn count(&self, search: &Search) -> u64 {
+        let listed = self.listed();
+        match search.draws() {
+            Some((trials, _)) if self.range().is_some() => trials.into(),
+            Some((trials, _)) => listed.min(trials.into()),
+            None => listed,
+        }
     }
 
     /// The first entry with several values, or the method's first.
@@ -117,6 +169,27 @@ impl Choice {
 
 fn under<T: Serialize>(role: Role, part: &T) -> Values {
     flat(part).1.into_iter().map(|(name, value)| (format!("{}.{name}", role.name()), value)).collect()
+}
+
+fn tuned<T: Serialize>(role: Role, values: &[T]) -> BTreeSet<String> {
+    let part = Part::of(values);
+    let several = part.names().filter(|name| part.choices(name).len() > 1);
+    several.map(|name| format!("{}.{name}", role.name())).collect()
+}
+
+/// The product of four numbers of combinations, each of which is small.
+fn product(sizes: [usize; 4]) -> u64 {
+    sizes.iter().map(|&size| size as u64).product()
+}
+
+/// The places of a combination in its four lists; the last changes fastest.
+fn places(index: u64, sizes: [usize; 4]) -> [usize; 4] {
+    let mut rest = index;
+    let mut places = [0; 4];
+    for (place, size) in places.iter_mut().zip(sizes).rev() {
+        (*place, rest) = ((rest % size as u64) as usize, rest / size as u64);
+    }
+    places
 }
 
 /// Gives every method its name; the optimizer's appears only where two methods would read the same.

@@ -2,16 +2,20 @@
 
 mod check;
 mod draft;
+mod draw;
 mod estimate;
 mod label;
 mod part;
+mod rungs;
+mod search;
 mod show;
 
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
+pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
 
-use crate::file::{Result, SweepFile};
+use crate::file::{Result, Search, SweepFile};
 use anyhow::Context;
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
@@ -35,6 +39,12 @@ pub struct Plan {
     pub select_by: MetricAt,
     /// What is measured and tested.
     pub evaluation: Evaluation,
+    /// Which configurations are trained, and how far.
+    #[serde(default, skip_serializing_if = "Search::is_grid")]
+    pub search: Search,
+    /// The epochs of successive halving's rungs, the last of which are all of a training's; none for another search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rung_epochs: Vec<u32>,
 }
 
 /// A dataset and its folder.
@@ -61,15 +71,29 @@ pub struct Method {
     pub loss: Option<String>,
     /// The sampler's part of the label.
     pub sampler: Option<String>,
-    /// Every combination of the tuned values; one where nothing is tuned.
+    /// The combinations of tuned values that the search takes: all of a grid, some of it, or values drawn from ranges. One where nothing
+    /// is tuned.
     pub configurations: Vec<Configuration>,
+    /// What the configurations were drawn from; `None` where they are the whole grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn_from: Option<DrawnFrom>,
+}
+
+/// What configurations are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DrawnFrom {
+    /// So many combinations of listed values.
+    Combinations(u64),
+    /// Ranges, and values listed beside them.
+    Ranges,
 }
 
 /// A method with every value fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// The tuned values: those that differ between the method's configurations.
+    /// The tuned values: those that differ between the combinations that the sweep file has of the method.
     pub values: Map<String, Value>,
     /// All values, by name: `backbone.dim`, `loss.temperature`, `optimizer.learning_rate`.
     pub parameters: Map<String, Value>,
@@ -137,6 +161,8 @@ impl Checked<'_> {
             methods,
             select_by: self.file.select_by.value,
             evaluation: self.file.evaluation.value.clone(),
+            search: self.file.search.value.clone(),
+            rung_epochs: rung_epochs(self.file),
         })
     }
 }
@@ -191,14 +217,20 @@ impl Plan {
 }
 
 fn method(file: &SweepFile, draft: &Draft<'_>, dataset: &PlannedDataset) -> Method {
-    let choices = draft.choices();
-    let parameters: Vec<Map<String, Value>> = choices.iter().map(Choice::parameters).collect();
-    let tuned = |name: &str| parameters.iter().any(|other| other.get(name) != parameters[0].get(name));
-    let configuration = |(choice, parameters): (&Choice, &Map<String, Value>)| Configuration {
-        values: parameters.iter().filter(|(name, _)| tuned(name)).map(|(name, value)| (name.clone(), value.clone())).collect(),
-        parameters: parameters.clone(),
-        trials: resolve(file, choice, &dataset.fingerprint).map(|trial| PlannedTrial { id: trial.id(), trial }).collect(),
+    let tuned = draft.tuned();
+    let configuration = |choice: &Choice| {
+        let parameters = choice.parameters();
+        Configuration {
+            values: parameters
+                .iter()
+                .filter(|(name, _)| tuned.contains(*name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            parameters,
+            trials: resolve(file, choice, &dataset.fingerprint).map(|trial| PlannedTrial { id: trial.id(), trial }).collect(),
+        }
     };
+    let configurations: Vec<Configuration> = draft.choices(&file.search.value).iter().map(configuration).collect();
     let names = draft.names.clone();
     Method {
         label: names.method,
@@ -206,8 +238,17 @@ fn method(file: &SweepFile, draft: &Draft<'_>, dataset: &PlannedDataset) -> Meth
         backbone: names.backbone,
         loss: names.loss,
         sampler: names.sampler,
-        configurations: choices.iter().zip(&parameters).map(configuration).collect(),
+        drawn_from: match draft.range() {
+            Some(_) => Some(DrawnFrom::Ranges),
+            None => Some(draft.listed()).filter(|&listed| listed > configurations.len() as u64).map(DrawnFrom::Combinations),
+        },
+        configurations,
     }
+}
+
+fn rung_epochs(file: &SweepFile) -> Vec<u32> {
+    let last = file.training.value.epochs;
+    file.search.value.halving().map_or_else(Vec::new, |halving| rungs::epochs(halving.epochs, halving.factor, last))
 }
 
 /// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling.

@@ -1,6 +1,7 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{Estimate, PROGRAM, Plan, PlannedTrial, part::plain};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedTrial, part::plain};
+use crate::file::Search;
 use dataset::Manifest;
 use pipeline::{Noise, Preparation};
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ pub enum Found {
 
 /// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use.
 pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
-    let mut text = format!("sweep {}: select by validation {}\n\n", plan.name, plan.select_by);
+    let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(&dataset.preparation, &dataset.fingerprint, found);
     }
@@ -27,7 +28,7 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
             "\n{} on {}: {}, {}",
             method.label,
             method.dataset,
-            count_of(method.configurations.len(), "configuration"),
+            configurations(method, &plan.search),
             count_of(count, "trial")
         );
         for configuration in &method.configurations {
@@ -39,7 +40,41 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
             }
         }
     }
-    text + &totals(plan, found, memory)
+    text + &totals(plan, found, memory) + &rungs(plan)
+}
+
+fn search(search: &Search) -> String {
+    let drawn = search.draws().map(|(trials, seed)| format!("; {trials} configurations of each method, drawn with seed {seed}"));
+    let halved = search.halving().map(|halving| match halving.asynchronous {
+        true => format!("; halved by {} as they come", halving.factor),
+        false => format!("; halved by {} at each rung", halving.factor),
+    });
+    [drawn, halved].into_iter().flatten().collect()
+}
+
+fn configurations(method: &Method, search: &Search) -> String {
+    let count = method.configurations.len();
+    match (method.drawn_from, search.draws()) {
+        (Some(DrawnFrom::Combinations(all)), _) => format!("{count} of {all} configurations"),
+        (Some(DrawnFrom::Ranges), _) => format!("{} drawn from ranges", count_of(count, "configuration")),
+        (None, Some((trials, _))) if count < trials as usize => format!("all {} that there are", count_of(count, "configuration")),
+        (None, _) => count_of(count, "configuration"),
+    }
+}
+
+/// The rungs of successive halving, and what they leave of the work.
+fn rungs(plan: &Plan) -> String {
+    let Some(halving) = plan.search.halving() else { return String::new() };
+    let mut text = "\n".to_owned();
+    for (index, rung) in plan.rungs().into_iter().enumerate() {
+        let _ = writeln!(text, "rung {index}: {} to {} epochs", count_of(rung.trials, "trial"), rung.epochs);
+    }
+    let (halved, all) = plan.halved_epochs();
+    let saved = 100.0 * (1.0 - halved as f64 / all.max(1) as f64);
+    let least = if halving.asynchronous { "at least " } else { "" };
+    let beyond = if halving.asynchronous { ", and more where an early one is overtaken after it went on" } else { "" };
+    let _ = writeln!(text, "{least}{halved} epochs in all{beyond}; all configurations to the end take {all} ({saved:.0} % saved)");
+    text
 }
 
 fn dataset_line(preparation: &Preparation, fingerprint: &str, found: &Found) -> String {
@@ -78,8 +113,8 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
         let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, memory)).collect();
         let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
         let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
-        let steps: u64 = estimates.iter().map(|estimate| estimate.steps).sum();
-        let scores: u64 = estimates.iter().map(|estimate| estimate.scores).sum();
+        let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(name, &estimates.iter().map(of).collect::<Vec<_>>()) };
+        let (steps, scores) = (all(|estimate| estimate.steps), all(|estimate| estimate.scores));
         let _ = writeln!(
             text,
             "{name}: {training} of memory to train its largest trial, {ranking} to rank it; at most {steps} steps and {scores:.2e} scores in all",

@@ -3,6 +3,9 @@
 use super::*;
 use crate::file::SweepFile;
 
+mod drawn;
+mod rungs;
+
 const GOOD: &str = "\
 name: small
 datasets:
@@ -185,7 +188,7 @@ fn wrong_keys_at_every_depth_name_their_line() {
             GOOD.to_owned() + "evaluation: {significance: {test: [wilcoxon]}}\n",
             "s.yaml:18:29: evaluation.significance.test: unknown key `test`: did you mean `tests`?",
         ),
-        (GOOD.to_owned() + "search: {kind: random}\n", "s.yaml:18:16: search.kind: unknown kind `random`"),
+        (GOOD.to_owned() + "search: {kind: rnadom}\n", "s.yaml:18:16: search.kind: unknown kind `rnadom`: did you mean `random`?"),
         (
             with("format: synthetic", "format: sythetic"),
             "s.yaml:4:22: datasets[0].source.format: unknown format `sythetic`: did you mean `synthetic`?",
@@ -197,6 +200,48 @@ fn wrong_keys_at_every_depth_name_their_line() {
     for (text, expected) in cases {
         let found = message(&text);
         assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_search_that_cannot_be_says_why() {
+    let search = |settings: &str| GOOD.to_owned() + "search: {" + settings + "}\n";
+    let ranged = |settings: &str| search(settings).replacen("[0.1, 0.01]", "{log_uniform: [0.01, 0.1]}", 1);
+    let cases = [
+        (search("kind: random, trials: 0"), "s.yaml:18:32: search.trials: trials is 0, expected at least 1"),
+        (search("kind: successive-halving, epochs: 3"), "s.yaml:18:44: search.epochs: epochs is 3, and training has 3: expected fewer"),
+        (
+            search("kind: successive-halving, epochs: 3").replacen(
+                "epochs: 3, batch_size: 64, evaluate_every: 1",
+                "epochs: 9, batch_size: 64, evaluate_every: 2",
+                1,
+            ),
+            "s.yaml:18:44: search.epochs: epochs is 3, but training evaluates every 2 epochs, and rungs compare evaluations: expected a multiple of 2, such as 4",
+        ),
+        (search("kind: successive-halving, epochs: 1, factor: 1"), "s.yaml:18:55: search.factor: factor is 1, expected at least 2"),
+        (
+            ranged("kind: grid"),
+            "s.yaml:14:44: grid[0].optimizer.learning_rate: `log_uniform` has no end of values, and a grid takes them all: list values, or draw some",
+        ),
+        (
+            ranged("kind: successive-halving, epochs: 1"),
+            "s.yaml:14:44: grid[0].optimizer.learning_rate: `log_uniform` has no end of values: give `search` (line 18) the number of configurations",
+        ),
+        (
+            search("kind: random, trials: 2").replacen("negatives: 5", "negatives: {uniform: [1, 8]}", 1),
+            "s.yaml:13:43: grid[0].samplers[0].negatives: `uniform` draws numbers with fractions where a whole one is expected; `integer`",
+        ),
+        (
+            search("kind: random, trials: 2").replacen("[0.1, 0.2]", "{uniform: [0, 1]}", 1),
+            "s.yaml:12:38: grid[0].losses[1].temperature: mf-8 / softmax / uniform-5: temperature is 0",
+        ),
+        (search("kind: random, trials: 1000000"), ""),
+    ];
+    for (text, expected) in cases {
+        match plan_of(&text) {
+            Err(error) => assert!(error.to_string().starts_with(expected) && !expected.is_empty(), "{error}"),
+            Ok(_) => assert!(expected.is_empty(), "{expected}"),
+        }
     }
 }
 

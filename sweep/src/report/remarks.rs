@@ -7,6 +7,7 @@ use super::{
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A trial without a result, as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,6 +44,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
     remarks.extend(missing(&methods));
+    remarks.extend(stopped(&methods));
     remarks.extend(single_seed(&methods));
     remarks.extend(methods.iter().filter_map(edge));
     remarks.extend(cut_short(&methods));
@@ -54,6 +56,24 @@ fn missing(methods: &[Method]) -> Option<String> {
     let missing = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Missing).count();
     (missing > 0)
         .then(|| format!("{} of the plan {} not trained yet.", number::counted(missing, "trial"), if missing == 1 { "is" } else { "are" }))
+}
+
+/// What successive halving left out: those trials' validation values are of fewer epochs.
+fn stopped(methods: &[Method]) -> Option<String> {
+    let all: usize = methods.iter().map(|method| method.trials.len()).sum();
+    let mut at: BTreeMap<u32, usize> = BTreeMap::new();
+    for trial in methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Stopped) {
+        *at.entry(trial.epochs.unwrap_or_default()).or_default() += 1;
+    }
+    let parts: Vec<String> = at.iter().map(|(epochs, count)| format!("{} after {epochs}", number::count(*count))).collect();
+    (!parts.is_empty()).then(|| {
+        let count = number::count(at.values().sum());
+        format!(
+            "Successive halving stopped {count} of {} early, by validation: {} epochs.",
+            number::counted(all, "trial"),
+            number::listed(&parts)
+        )
+    })
 }
 
 fn single_seed(methods: &[Method]) -> Option<String> {
@@ -121,5 +141,19 @@ mod tests {
         said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
         said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
         assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+
+    #[test]
+    fn stopped_trials_are_counted_by_epochs() {
+        let mut sweep = example::sweep();
+        let stop =
+            |trial: &mut TrialRow, epochs| (trial.status, trial.epochs, trial.best_epoch) = (Status::Stopped, Some(epochs), Some(epochs));
+        for (trial, epochs) in sweep.trials.iter_mut().filter(|trial| trial.dataset == "books" && !trial.selected).zip([4, 12, 4]) {
+            stop(trial, epochs);
+        }
+        let all = sweep.trials.iter().filter(|trial| trial.dataset == "books").count();
+        let expected = format!("Successive halving stopped 3 of {all} trials early, by validation: 2 after 4 and 1 after 12 epochs.");
+        assert!(remarks(&sweep.input(), "books").contains(&expected), "{:?}", remarks(&sweep.input(), "books"));
+        assert!(!remarks(&sweep.input(), "films").iter().any(|remark| remark.contains("halving")));
     }
 }

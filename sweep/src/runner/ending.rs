@@ -1,6 +1,6 @@
 //! How trials stand: what is stored of them, and what a training that has just stopped says.
 
-use super::Session;
+use super::{Session, halving};
 use crate::chain::chain;
 use anyhow::{Result, ensure};
 use trainer::{Error, Fit, Outcome};
@@ -10,6 +10,8 @@ use trainer::{Error, Fit, Outcome};
 pub enum Standing {
     /// It ended with a model.
     Done(Fit),
+    /// It was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
+    Stopped(Fit),
     /// It ended with an error that would come again, which is remembered.
     Failed(String),
     /// It stopped with an error that may not come again, on another machine or another day; not remembered.
@@ -32,10 +34,18 @@ impl Standing {
         constructor(chain(&error.into()))
     }
 
-    /// The training, where there is a model.
-    pub fn fit(&self) -> Option<&Fit> {
+    /// The training to its end; none of a trial that has no model, or was stopped.
+    pub fn finished(&self) -> Option<&Fit> {
         match self {
             Self::Done(fit) => Some(fit),
+            _ => None,
+        }
+    }
+
+    /// The training as far as it went, where there is a model.
+    pub fn fit(&self) -> Option<&Fit> {
+        match self {
+            Self::Done(fit) | Self::Stopped(fit) => Some(fit),
             _ => None,
         }
     }
@@ -44,7 +54,7 @@ impl Standing {
     pub fn error(&self) -> Option<&str> {
         match self {
             Self::Failed(error) | Self::Broken(error) | Self::TimedOut(error) => Some(error),
-            Self::Done(_) | Self::Missing => None,
+            Self::Done(_) | Self::Stopped(_) | Self::Missing => None,
         }
     }
 }
@@ -58,9 +68,9 @@ impl From<Outcome> for Standing {
     }
 }
 
-/// How the trial of a folder ended; `None` while it has not.
-pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Standing>> {
-    Ok(Outcome::read(&session.trial(id))?.map(Standing::from))
+/// How the trial of a folder stood after so many epochs, or ended; `None` while it has not come so far.
+pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
+    Ok(trainer::stored(&session.trial(id), until)?.map(Standing::from))
 }
 
 /// How every trial of the plan stands, in the plan's order.
@@ -68,7 +78,7 @@ pub(super) fn stored(session: &Session, id: &str) -> Result<Option<Standing>> {
 /// # Errors
 /// When the store fails.
 pub fn standings(session: &Session) -> Result<Vec<Standing>> {
-    session.plan.trials().map(|(.., trial)| Ok(stored(session, &trial.id)?.unwrap_or(Standing::Missing))).collect()
+    halving::standings(&session.plan, &mut |(.., trial), until| Ok(stored(session, &trial.id, until)?.unwrap_or(Standing::Missing)))
 }
 
 /// How every trial of the plan ended, in the plan's order.

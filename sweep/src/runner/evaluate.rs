@@ -36,7 +36,7 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     progress.testing();
     let comparisons = compare(&values, &session.plan.evaluation.significance)?;
     progress.finish();
-    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session)? };
+    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session, endings)? };
     results::write(session, &results)?;
     Ok(results)
 }

@@ -27,10 +27,11 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
         seed: trial.seed(),
         status: match ending {
             Standing::Done(_) => Status::Done,
+            Standing::Stopped(_) => Status::Stopped,
             Standing::Failed(_) | Standing::Broken(_) => Status::Failed,
             Standing::TimedOut(_) | Standing::Missing => Status::Missing,
         },
-        selected: picked && fit.is_some(),
+        selected: picked && ending.finished().is_some(),
         epochs: fit.map(|fit| fit.epochs),
         best_epoch: fit.map(|fit| fit.best_epoch),
         select_by: trial.trial.select_by,
@@ -41,11 +42,13 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
     }
 }
 
-/// The curves of all trials that have one, in the plan's order.
-pub(super) fn curves(session: &Session) -> Result<Vec<CurveRow>> {
+/// The curves of all trials that have one, in the plan's order; of one that was stopped up to where it was, however far another sweep went.
+pub(super) fn curves(session: &Session, endings: &[Standing]) -> Result<Vec<CurveRow>> {
     let mut rows = Vec::new();
-    for (.., trial) in session.plan.trials() {
-        rows.extend(curves::of_trial(&trial.id, &session.trial(&trial.id).join("curve.parquet"))?);
+    for ((.., trial), ending) in session.plan.trials().zip(endings) {
+        let last = if let Standing::Stopped(fit) = ending { fit.epochs } else { u32::MAX };
+        let curve = curves::of_trial(&trial.id, &session.trial(&trial.id).join("curve.parquet"))?;
+        rows.extend(curve.into_iter().filter(|row| row.epoch <= last));
     }
     Ok(rows)
 }

@@ -1,13 +1,13 @@
 //! Which values of each method are ranked on the test part: those that did best on validation, and no others.
 
-use super::Standing;
+use super::{Standing, score::Score};
 use crate::plan::{Configuration, Method, Plan};
-use std::collections::HashMap;
+use std::{cmp::Ordering, collections::HashMap};
 
-/// The picked configuration of each method, in the plan's order; `None` where the method has no model.
+/// The picked configuration of each method, in the plan's order; `None` where no trial of the method was trained to its end.
 ///
 /// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a seed
-/// that failed or did not end comes after all that have none, whatever its mean.
+/// that failed or did not end comes after all that have none, whatever its mean, and one that was stopped is never picked.
 pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
     let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
     plan.methods.iter().map(|method| best(method, &of_trial)).collect()
@@ -16,31 +16,13 @@ pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a
 fn best<'a>(method: &'a Method, endings: &HashMap<&str, &Standing>) -> Option<&'a Configuration> {
     let mut best: Option<(Score, &Configuration)> = None;
     for configuration in &method.configurations {
-        let score = Score::of(configuration, endings);
-        if score.done > 0 && best.as_ref().is_none_or(|(other, _)| score.beats(other)) {
+        let ending = |id: &str| endings.get(id).and_then(|ending| ending.finished());
+        let score = Score::of(configuration.trials.iter().filter_map(|trial| ending(&trial.id)));
+        if score.lives() && best.as_ref().is_none_or(|(other, _)| score.order(other) == Ordering::Less) {
             best = Some((score, configuration));
         }
     }
     best.map(|(_, configuration)| configuration)
-}
-
-/// What a configuration is judged by.
-struct Score {
-    done: usize,
-    mean: f64,
-}
-
-impl Score {
-    fn of(configuration: &Configuration, endings: &HashMap<&str, &Standing>) -> Self {
-        let fits = || configuration.trials.iter().filter_map(|trial| endings.get(trial.id.as_str()).and_then(|ending| ending.fit()));
-        let done = fits().count();
-        let total: f64 = fits().map(|fit| fit.validation.unwrap_or(f64::NEG_INFINITY)).sum();
-        Self { done, mean: total / done as f64 }
-    }
-
-    fn beats(&self, other: &Self) -> bool {
-        (self.done, self.mean) > (other.done, other.mean)
-    }
 }
 
 #[cfg(test)]
@@ -60,8 +42,16 @@ grid:
 seeds: [1, 2]
 ";
 
+    fn fit(validation: f64) -> Fit {
+        Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() }
+    }
+
     fn done(validation: f64) -> Standing {
-        Standing::Done(Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() })
+        Standing::Done(fit(validation))
+    }
+
+    fn stopped(validation: f64) -> Standing {
+        Standing::Stopped(fit(validation))
     }
 
     fn failed() -> Standing {
@@ -90,5 +80,11 @@ seeds: [1, 2]
         assert_eq!(picked_temperature([done(0.9), failed(), done(0.1), done(0.1), failed(), failed()]), Some(0.2));
         assert_eq!(picked_temperature([failed(), failed(), failed(), done(0.2), done(0.1), failed()]), Some(0.2));
         assert_eq!(picked_temperature([failed(), failed(), failed(), failed(), failed(), failed()]), None);
+    }
+
+    #[test]
+    fn what_was_stopped_is_never_picked() {
+        assert_eq!(picked_temperature([stopped(0.9), stopped(0.9), done(0.1), failed(), stopped(0.5), stopped(0.5)]), Some(0.2));
+        assert_eq!(picked_temperature([stopped(0.9), stopped(0.9), failed(), failed(), stopped(0.5), stopped(0.5)]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Trials to checkpoints, one after the other; each uses all threads.
 
-use super::{Session, Standing, ending, progress::TrialStage};
+use super::{Session, Standing, ending, halving, progress::TrialStage};
 use crate::{
     interrupt::{self, Hold},
     plan::{PlannedRef, PlannedTrial},
@@ -24,13 +24,16 @@ pub struct Interrupted {
 /// A dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that fails or has no time left is no
 /// error here: the sweep goes on.
 pub fn train(session: &Session) -> Result<Vec<Standing>> {
-    let trials = session.plan.trials().count();
+    let rungs = session.plan.rungs();
+    let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
     let progress = session.progress.trials(trials);
-    let (mut open, mut standings) = (None, Vec::new());
-    for planned in session.plan.trials() {
-        let standing = end(session, planned, &progress, &mut open)?;
-        standings.push(standing.ok_or(Interrupted { ended: standings.len(), trials })?);
-    }
+    let (mut open, mut ended) = (None, 0);
+    let standings = halving::standings(&session.plan, &mut |planned, until| {
+        let standing = end(session, planned, until, &progress, &mut open)?.ok_or(Interrupted { ended, trials })?;
+        ended += 1;
+        Ok(standing)
+    })?;
+    session.progress.halved(&session.plan, &standings);
     Ok(standings)
 }
 
@@ -39,19 +42,35 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
-    let standing = end(session, planned, &session.progress.trials(1), &mut None)?;
+    let standing = end(session, planned, None, &session.progress.trials(1), &mut None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
-/// How a trial ended before, or stands after training now; `None` where a signal interrupted it. `open` keeps the dataset for the next trial.
+/// Trains the trial at a place of a rung, up to the rung's epochs; `None` where fewer trials than that have come to it.
+///
+/// # Errors
+/// As for [`train`], and for a search without such a rung, or a rung before it in which nothing has trained.
+pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Option<Standing>> {
+    let trials = halving::in_rung(session, rung)?;
+    let Some(&(planned, until)) = trials.get(index) else {
+        tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
+        return Ok(None);
+    };
+    let standing = end(session, planned, until, &session.progress.trials(1), &mut None)?;
+    Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+}
+
+/// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
+/// keeps the dataset for the next trial.
 pub(super) fn end(
     session: &Session,
     planned: PlannedRef<'_>,
+    until: Option<u32>,
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
 ) -> Result<Option<Standing>> {
     let (method, _, trial) = planned;
-    if let Some(standing) = ending::stored(session, &trial.id)? {
+    if let Some(standing) = ending::stored(session, &trial.id, until)? {
         progress.found(planned, &standing);
         return Ok(Some(standing));
     }
@@ -63,7 +82,7 @@ pub(super) fn end(
         Some(dataset) => dataset,
         None => read(session, &method.dataset)?,
     };
-    let standing = guarded(session, trial, &dataset, &mut progress.start(planned), &hold)?;
+    let standing = guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), &hold)?;
     *open = Some(dataset);
     if let Some(standing) = &standing {
         progress.finish(planned, standing);
@@ -84,7 +103,7 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 fn guarded(
     session: &Session,
-    trial: &PlannedTrial,
+    (trial, until): (&PlannedTrial, Option<u32>),
     dataset: &Dataset,
     observer: &mut dyn Observer,
     hold: &Hold,
@@ -96,6 +115,7 @@ fn guarded(
         interrupt: Some(hold.flag()),
         checkpoint_every: Some(timing.checkpoint_every),
         time_limit: timing.time_limit,
+        until,
         ..Resources::new(session.machine.memory)
     };
     let folder = session.trial(&trial.id);

@@ -53,6 +53,8 @@ pub struct TrialRow {
 pub enum Status {
     /// Trained to the end.
     Done,
+    /// Stopped at a rung of successive halving.
+    Stopped,
     /// Stopped by an error.
     Failed,
     /// Not trained, or not to the end.
@@ -60,12 +62,13 @@ pub enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 3] = [Self::Done, Self::Failed, Self::Missing];
+    const ALL: [Self; 4] = [Self::Done, Self::Stopped, Self::Failed, Self::Missing];
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
+            Self::Stopped => "stopped",
             Self::Failed => "failed",
             Self::Missing => "missing",
         }
@@ -130,7 +133,7 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
             status: Status::ALL
                 .into_iter()
                 .find(|known| known.name() == status)
-                .ok_or_else(|| reader.refuse(row, format!("status `{status}` where done, failed or missing was expected")))?,
+                .ok_or_else(|| reader.refuse(row, format!("status `{status}` where done, stopped, failed or missing was expected")))?,
             selected: selected.value(row),
             epochs: epochs(row),
             best_epoch: best_epoch(row),
@@ -184,7 +187,8 @@ mod tests {
             error: Some("step 7: the loss is NaN".into()),
             ..done.clone()
         };
-        vec![done, failed]
+        let stopped = TrialRow { status: Status::Stopped, selected: false, epochs: Some(4), best_epoch: Some(4), ..done.clone() };
+        vec![done, failed, stopped]
     }
 
     #[test]

@@ -21,11 +21,11 @@ pub(super) struct TrialLine<'a> {
     error: &'a str,
 }
 
-/// The trials of a method, the picked ones first, then by validation.
+/// The trials of a method, the picked ones first, then by validation; those that were stopped come after those that ended.
 pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine<'a>> {
     let tuned = method.tuned();
     let mut trials = method.trials.clone();
-    let order = |trial: &TrialRow| (!trial.selected, trial.status == Status::Failed);
+    let order = |trial: &TrialRow| (!trial.selected, trial.status == Status::Failed, trial.status == Status::Stopped);
     trials.sort_by(|a, b| {
         let validation = |trial: &TrialRow| if trial.selected { 0.0 } else { trial.validation.unwrap_or(f64::NEG_INFINITY) };
         order(a).cmp(&order(b)).then(validation(b).total_cmp(&validation(a)))

@@ -1,6 +1,7 @@
 //! How a sweep goes, told to a person as bars or to a log as one event per line.
 
 mod datasets;
+mod halved;
 mod ranking;
 mod trials;
 

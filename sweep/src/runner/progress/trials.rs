@@ -24,13 +24,13 @@ impl<'a> TrialStage<'a> {
         Self { progress, all }
     }
 
-    /// A trial begins, or goes on where it stopped.
-    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>) -> Watch {
+    /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
+    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>, until: Option<u32>) -> Watch {
         let (method, configuration, trial) = planned;
         let values = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ");
         let (label, dataset) = (&method.label, &method.dataset);
-        tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, "training");
-        let epochs = trial.trial.learning.as_ref().map_or(0, |learning| learning.training.epochs);
+        tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, until, "training");
+        let epochs = trial.trial.learning.as_ref().map_or(0, |learning| until.unwrap_or(learning.training.epochs));
         let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {eta} left  {wide_msg}");
         let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
         if let Some(bar) = &bar {
@@ -52,7 +52,7 @@ impl<'a> TrialStage<'a> {
         self.step();
     }
 
-    /// A trial has ended, or has no time left.
+    /// A trial has ended, has come as far as it was asked to, or has no time left.
     pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
         let (label, dataset) = (&method.label, &method.dataset);
         if let Some(fit) = standing.fit() {

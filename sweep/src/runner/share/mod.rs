@@ -23,36 +23,52 @@ const RENEWALS: u32 = 6;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Trains, with others, every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Whoever renews
-/// its claims seldom enough to be silent for `silence` loses them.
+/// its claims seldom enough to be silent for `silence` loses them. Of successive halving one rung is shared after the other.
 ///
 /// # Errors
 /// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that
-/// fails or has no time left is no error.
+/// fails or has no time left is no error. [`Usage`] for an asynchronous search, whose order is that of one process.
 pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing>> {
+    let plan = &session.plan;
+    if plan.search.halving().is_some_and(|halving| halving.asynchronous) {
+        let reason = "--share: an `asynchronous` search is of one process: leave one of the two out";
+        return Err(Usage(reason.to_owned()).into());
+    }
     claim::check_store(session.storage())?;
-    let planned: Vec<_> = session.plan.trials().collect();
-    let progress = session.progress.trials(planned.len());
-    let mut standings: Vec<Option<Standing>> = vec![None; planned.len()];
+    if plan.rung_epochs.is_empty() {
+        let trials: Vec<_> = plan.trials().map(|planned| (planned, None)).collect();
+        return train_all(session, silence, &trials);
+    }
+    for rung in 0..plan.rung_epochs.len() {
+        train_all(session, silence, &halving::in_rung(session, rung)?)?;
+    }
+    ending::standings(session)
+}
+
+/// Trains trials, each for so many epochs or to its end, with others.
+fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Option<u32>)]) -> Result<Vec<Standing>> {
+    let progress = session.progress.trials(trials.len());
+    let mut standings: Vec<Option<Standing>> = vec![None; trials.len()];
     let (mut watch, mut open) = (Watch::default(), None);
     while standings.iter().any(Option::is_none) {
         let mut has_worked = false;
-        for at in 0..planned.len() {
+        for (at, &(planned, until)) in trials.iter().enumerate() {
             if standings[at].is_some() {
                 continue;
             }
             let _hold = interrupt::hold(); // until the claim is given back
-            let claim = match ending::stored(session, &planned[at].2.id)? {
+            let claim = match ending::stored(session, &planned.2.id, until)? {
                 Some(_) => None,
-                None => match Claim::take(&session.trial(&planned[at].2.id), &mut watch, silence / RENEWALS)? {
+                None => match Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
                     None => continue,
                 },
             };
-            let stands = train::end(session, planned[at], &progress, &mut open);
+            let stands = train::end(session, planned, until, &progress, &mut open);
             has_worked = true;
             let given_back = claim.map_or(Ok(()), |claim| claim.finish(matches!(stands, Ok(Some(_)))));
             let ended = standings.iter().flatten().count();
-            standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: planned.len() })?);
+            standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: trials.len() })?);
             given_back?;
         }
         if !has_worked {

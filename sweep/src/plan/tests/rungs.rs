@@ -1,0 +1,58 @@
+//! Plans of successive halving.
+
+use super::*;
+
+const HALVING: &str = "\
+name: halving
+datasets:
+  - name: d
+    source: {format: synthetic}
+    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}
+grid:
+  - backbones: [{kind: mf, dim: [4, 8]}]
+    losses: [{kind: bpr}, {kind: softmax, temperature: [0.1, 0.2, 0.3]}]
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: [0.1, 0.03, 0.01]}
+  - backbones: [{kind: popularity}, {kind: ease, regularization: [10, 100]}]
+training: {epochs: 20, batch_size: 64, evaluate_every: 2}
+seeds: [1, 2]
+search: {kind: successive-halving, epochs: 2}
+";
+
+#[test]
+fn rungs_count_the_trials_of_all_methods() {
+    let plan = plan_of(HALVING).unwrap();
+    // bpr has 6 configurations, softmax 18, with two seeds each; popularity and ease have 3, which are fit at once.
+    let expected = [(2, 51), (6, 16), (18, 6), (20, 4)].map(|(epochs, trials)| Rung { epochs, trials });
+    assert_eq!(plan.rungs(), expected);
+    // 48 trials for 2 epochs, 16 for 4 more, 6 for 12 more, 4 for 2 more; and 48 for 20.
+    assert_eq!(plan.halved_epochs(), (96 + 64 + 72 + 8, 960));
+    let text = show(&plan, &[Found::Raw(1)], 1);
+    assert!(text.starts_with("sweep halving: select by validation ndcg@20; halved by 3 at each rung\n"), "{text}");
+    let lines = "\nrung 0: 51 trials to 2 epochs\nrung 1: 16 trials to 6 epochs\nrung 2: 6 trials to 18 epochs\nrung 3: 4 trials to 20 epochs\n\
+                 240 epochs in all; all configurations to the end take 960 (75 % saved)\n";
+    assert!(text.ends_with(lines), "{text}");
+    // Of 24 configurations with two seeds: ten units each epoch, of which a half is trained by each method's costliest.
+    let costs: Vec<u64> = plan.trials().map(|(method, ..)| if method.learns() { 200 } else { 0 }).collect();
+    assert_eq!(plan.halved("d", &costs), 2_400);
+}
+
+#[test]
+fn trials_are_drawn_as_a_random_search_draws_them() {
+    let halving = plan_of(&HALVING.replace("epochs: 2}", "epochs: 2, trials: 4, seed: 3}")).unwrap();
+    let random = plan_of(&HALVING.replace("{kind: successive-halving, epochs: 2}", "{kind: random, trials: 4, seed: 3}")).unwrap();
+    assert_eq!(halving.methods, random.methods);
+    assert_eq!(halving.rungs().iter().map(|rung| rung.trials).collect::<Vec<_>>(), [19, 4, 4, 4]);
+    assert_eq!((random.rungs(), random.rung_epochs.len()), (vec![], 0));
+}
+
+#[test]
+fn a_grid_has_the_plan_that_it_had_before_there_were_others() {
+    let plan = plan_of(&HALVING.replace("search: {kind: successive-halving, epochs: 2}\n", "")).unwrap();
+    let text = plan.to_json();
+    assert!(["search", "rung", "drawn"].iter().all(|key| !text.contains(key)));
+    let halving = plan_of(HALVING).unwrap();
+    let stored: Plan = serde_json::from_str(&halving.to_json()).unwrap();
+    assert_eq!(stored, halving);
+    assert!(halving.trials().map(|(.., trial)| &trial.id).eq(plan.trials().map(|(.., trial)| &trial.id)));
+}

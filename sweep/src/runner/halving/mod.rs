@@ -1,0 +1,158 @@
+//! Successive halving: every configuration of a method trains for a few epochs, and the best of them for more.
+//!
+//! What goes on is decided by validation alone: the best value so far, meaned over seeds, in the order in which values are picked in the
+//! end (`score.rs`). A trial stops at a rung as it would be interrupted, with its state, and goes on from it to the bits of a training that
+//! was never stopped. It is the trial of the same id as in a grid. So a value at a rung follows from the trial, whatever else was stored,
+//! trained further or killed, and a decision follows from values at rungs: nothing of a search is stored, it is replayed.
+//!
+//! [`synchronous`] ends a rung before it compares. It is what a cluster does, one Indexed Job for each rung, and what one machine does unless
+//! asked otherwise: a sweep has one result, wherever it runs. Not to wait for a rung's last trial, which is why Li et al. made it
+//! asynchronous, gains nothing where one trial trains at a time, and costs the trainings that go on too early. What [`asynchronous`] has on
+//! one machine is an early end: after a few configurations the first of them is trained to its end.
+//!
+//! Methods are not compared with each other: each has its own rungs. One that fits without sampling has a single one.
+
+mod asynchronous;
+mod synchronous;
+
+use super::{
+    Session, Standing, ending,
+    score::{Score, best},
+};
+use crate::{
+    cli::Usage,
+    plan::{Method, Plan, PlannedRef},
+};
+use anyhow::{Result, ensure};
+
+/// Has a trial trained for so many epochs in all, or to its end, or finds it so.
+pub(super) type Reach<'a> = dyn FnMut(PlannedRef<'_>, Option<u32>) -> Result<Standing> + 'a;
+
+/// Has a configuration trained up to a rung, and says how it does there.
+type Climb<'a> = dyn FnMut(usize, usize) -> Result<Score> + 'a;
+
+/// How much is halved.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    configurations: usize,
+    rungs: usize,
+    factor: u32,
+}
+
+impl Shape {
+    fn of(plan: &Plan, method: &Method) -> Self {
+        let factor = plan.search.halving().map_or(1, |halving| halving.factor);
+        Self { configurations: method.configurations.len(), rungs: if method.learns() { plan.rung_epochs.len() } else { 1 }, factor }
+    }
+
+    /// Epochs at a rung; `None` at the last, where trainings end.
+    fn until(self, plan: &Plan, rung: usize) -> Option<u32> {
+        (rung + 1 < self.rungs).then(|| plan.rung_epochs[rung])
+    }
+}
+
+/// How every trial of the plan stands when each is reached as far as the search has it train, in the plan's order.
+pub(super) fn standings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
+    if plan.search.halving().is_none() {
+        return plan.trials().map(|planned| reach(planned, None)).collect();
+    }
+    let mut all = Vec::new();
+    for method in &plan.methods {
+        all.extend(of_method(plan, method, reach)?);
+    }
+    Ok(all)
+}
+
+fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
+    let shape = Shape::of(plan, method);
+    let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
+    let mut climb = |configuration: usize, rung: usize| {
+        stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
+        Ok(score(&stands[configuration]))
+    };
+    let reached = match plan.search.halving().is_some_and(|halving| halving.asynchronous) {
+        true => asynchronous::halve(shape, &mut climb)?,
+        false => synchronous::halve(shape, &mut climb)?,
+    };
+    let ended = stands.into_iter().zip(reached);
+    Ok(ended.flat_map(|(trials, rung)| trials.into_iter().map(move |standing| left(standing, rung + 1 < shape.rungs))).collect())
+}
+
+/// How a trial is left, at a rung below the last or at its end.
+fn left(standing: Standing, below: bool) -> Standing {
+    match standing {
+        Standing::Done(fit) if below => Standing::Stopped(fit),
+        other => other,
+    }
+}
+
+/// The trials of a configuration at a rung.
+fn trials_at(plan: &Plan, method: &Method, (configuration, rung): (usize, usize), reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
+    let until = Shape::of(plan, method).until(plan, rung);
+    let configuration = &method.configurations[configuration];
+    configuration.trials.iter().map(|trial| reach((method, configuration, trial), until)).collect()
+}
+
+fn score(trials: &[Standing]) -> Score {
+    Score::of(trials.iter().filter_map(Standing::fit))
+}
+
+/// The trials that train in a rung of synchronous halving, in the plan's order, and until when: in the first all, in a later one those of
+/// the configurations that went on. One that failed is not among them.
+fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<(PlannedRef<'a>, Option<u32>)>> {
+    let mut trials = Vec::new();
+    for method in &plan.methods {
+        let shape = Shape::of(plan, method);
+        if rung >= shape.rungs {
+            continue;
+        }
+        let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
+        let entrants = synchronous::entrants(shape, rung, &mut |configuration, rung| {
+            stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
+            Ok(score(&stands[configuration]))
+        })?;
+        for index in entrants {
+            let configuration = &method.configurations[index];
+            let failed = |place: usize| stands[index].get(place).is_some_and(|standing| standing.fit().is_none());
+            let living = configuration.trials.iter().enumerate().filter(|(place, _)| !failed(*place));
+            trials.extend(living.map(|(_, trial)| ((method, configuration, trial), shape.until(plan, rung))));
+        }
+    }
+    Ok(trials)
+}
+
+/// The trials that train in a rung, by what is stored of the rungs before it, and until when: the same for whoever asks. One that was lost
+/// there counts as failed: on a cluster the rung begins when all are done that can be.
+///
+/// # Errors
+/// [`Usage`] for a plan without the rung; a rung before it in which nothing has trained yet.
+pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<'_>, Option<u32>)>> {
+    let plan = &session.plan;
+    let refuse = |reason: String| Err(Usage(format!("--rung {rung}: {reason}")).into());
+    match plan.search.halving() {
+        None => return refuse("the sweep has no rungs, as its `search` is not `successive-halving`".to_owned()),
+        Some(halving) if halving.asynchronous => {
+            return refuse("an `asynchronous` search has no complete rungs; it runs on one machine, by `ranksweep run`".to_owned());
+        }
+        Some(_) if rung >= plan.rung_epochs.len() => {
+            return refuse(format!("the sweep has {} rungs, counted from 0", plan.rung_epochs.len()));
+        }
+        Some(_) => {}
+    }
+    let mut trained = 0;
+    let trials = trials_of(plan, rung, &mut |(.., trial), until| {
+        let stands = ending::stored(session, &trial.id, until)?;
+        trained += usize::from(stands.is_some());
+        Ok(stands.unwrap_or(Standing::Missing))
+    })?;
+    ensure!(
+        rung == 0 || trained > 0,
+        "nothing has trained in rung {} yet; run `ranksweep train --index N --rung {}` first",
+        rung - 1,
+        rung - 1
+    );
+    Ok(trials)
+}
+
+#[cfg(test)]
+mod tests;
