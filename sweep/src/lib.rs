@@ -9,6 +9,7 @@ pub mod cli;
 mod figure;
 pub mod file;
 pub mod gc;
+pub mod interrupt;
 mod model;
 pub mod plan;
 pub mod recommend;

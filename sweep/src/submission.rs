@@ -3,7 +3,6 @@
 use crate::{
     cli::Usage,
     file::{self, Placed},
-    plan::Plan,
     runner::Session,
 };
 use anyhow::Result;
@@ -47,7 +46,7 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
         variables: file.variables(),
         storage: session.storage().to_string(),
         plan: plan_location(session).to_string(),
-        stages: stages(&session.plan)?,
+        stages: stages(session)?,
         resources,
     };
     submission.check().map_err(|error| blame(session, &error))?;
@@ -93,9 +92,22 @@ fn sources(dataset: &Placed<Preparation>, resources: &Resources) -> Result<()> {
     Ok(())
 }
 
-fn stages(plan: &Plan) -> Result<Vec<Stage>> {
-    let trials = u32::try_from(plan.trials().count())?;
-    Ok(vec![Stage::Prepare, Stage::Train { trials, rung: None }, Stage::Evaluate])
+/// One stage of training, or one for each rung of successive halving.
+fn stages(session: &Session) -> Result<Vec<Stage>> {
+    let (plan, search) = (&session.plan, &session.file.search);
+    if search.value.halving().is_some_and(|halving| halving.asynchronous) {
+        let reason = "a cluster trains one rung after the other: leave `asynchronous` out, or use `ranksweep run` on one machine";
+        return Err(search.complain(reason.to_owned()).into());
+    }
+    let train = |trials: usize, rung: Option<usize>| -> Result<Stage> {
+        Ok(Stage::Train { trials: u32::try_from(trials)?, rung: rung.map(u32::try_from).transpose()? })
+    };
+    let rungs = plan.rungs();
+    let training: Vec<Stage> = match rungs.is_empty() {
+        true => vec![train(plan.trials().count(), None)?],
+        false => rungs.iter().enumerate().map(|(rung, of)| train(of.trials, Some(rung))).collect::<Result<_>>()?,
+    };
+    Ok([vec![Stage::Prepare], training, vec![Stage::Evaluate]].concat())
 }
 
 /// An error with the key or the flag that it is about.

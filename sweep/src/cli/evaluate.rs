@@ -1,6 +1,6 @@
 //! `ranksweep evaluate SWEEP.yaml`, or `ranksweep evaluate --checkpoints URL --dataset URL --out URL`
 
-use super::{Ending, Global, output, stored::Stored};
+use super::{Ending, Global, output, report, stored::Stored};
 use crate::runner::{self, Session};
 use anyhow::Result;
 use clap::Args;
@@ -11,6 +11,12 @@ pub struct Evaluate {
     /// The sweep file: pick values by validation, rank the picked trials and write the sweep's tables, by its `evaluation` as it now is
     #[arg(required_unless_present = "checkpoints", conflicts_with = "checkpoints")]
     sweep: Option<String>,
+    /// Also when trials failed or did not end: the tables say which, and the exit code is 0 all the same
+    #[arg(long, conflicts_with = "checkpoints")]
+    partial: bool,
+    /// Also write the leaderboard and the report, and print the leaderboard
+    #[arg(long, conflicts_with = "checkpoints")]
+    report: bool,
     /// Without a sweep file: rank all checkpoints of a folder, by flags
     #[command(flatten)]
     stored: Stored,
@@ -30,8 +36,12 @@ impl Evaluate {
             (sweep, _) => {
                 let path = sweep.as_deref().unwrap_or_default();
                 let session = Session::open(path, global.storage.as_deref(), global.machine(), global.progress())?;
-                let endings = runner::stored_endings(&session)?;
-                Ok(runner::evaluate(&session, &endings)?.ending())
+                let standings = if self.partial { runner::standings(&session)? } else { runner::stored_endings(&session)? };
+                let results = runner::evaluate(&session, &standings)?;
+                if self.report {
+                    output::print(&report::terminal(&runner::report(&session, &results)?, &session, &results))?;
+                }
+                Ok(if self.partial { Ending::Done } else { results.ending() })
             }
         }
     }

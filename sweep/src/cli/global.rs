@@ -1,6 +1,9 @@
 //! What every command knows: threads, memory, logs.
 
-use crate::runner::{Machine, Progress};
+use crate::{
+    interrupt,
+    runner::{Machine, Progress},
+};
 use clap::{Args, ValueEnum};
 use evaluator::command::parse_size;
 use std::{
@@ -54,10 +57,10 @@ impl Global {
     }
 }
 
-/// Starts the threads and the log.
+/// Starts the threads and the log, and listens for signals.
 ///
 /// # Errors
-/// When the operating system gives no threads.
+/// When the operating system gives no threads, or takes no handlers of signals.
 pub fn start(global: &Global) -> anyhow::Result<()> {
     let level = if global.draws_bars() { "off" } else { "info" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
@@ -67,6 +70,7 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
         LogFormat::Text => registry.with(lines).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
     }
+    interrupt::listen(global.log_format)?;
     rayon::ThreadPoolBuilder::new().num_threads(global.threads.unwrap_or_default().into()).build_global()?;
     Ok(())
 }

@@ -18,13 +18,14 @@ mod train;
 
 use clap::{Parser, Subcommand};
 
-pub use exit::{Ending, Usage, exit};
+pub(crate) use exit::say;
+pub use exit::{CODES, Ending, Usage, exit};
 pub use global::{Global, LogFormat, start};
 pub use memory::log_peak;
 
 /// Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?
 #[derive(Debug, Parser)]
-#[command(name = "ranksweep", version, propagate_version = true)]
+#[command(name = "ranksweep", version, propagate_version = true, after_help = CODES)]
 pub struct Cli {
     /// What every command knows.
     #[command(flatten)]
@@ -72,6 +73,8 @@ mod tests {
         assert!(parse("ranksweep evaluate --checkpoints c --dataset d --out o --cutoffs 5,10").is_ok());
         assert!(parse("ranksweep evaluate s.yaml --checkpoints c --dataset d --out o").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep evaluate --checkpoints c").unwrap_err().contains("--dataset"));
+        assert!(parse("ranksweep evaluate s.yaml --partial --report").is_ok());
+        assert!(parse("ranksweep evaluate --checkpoints c --dataset d --out o --partial").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep evaluate s.yaml --cutoffs 5").unwrap_err().contains("--checkpoints"));
         assert!(parse("ranksweep run s.yaml --threads 0").unwrap_err().contains("0 is not in 1.."));
         assert!(parse("ranksweep train s.yaml --index 1 --trial x").unwrap_err().contains("cannot be used with"));

@@ -48,21 +48,20 @@ impl Train {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         if let (Some(index), Some(rung)) = (self.index, self.rung) {
-            let ending = runner::train_in_rung(&session, index, rung)?;
-            return Ok(Ending::of(ending.iter().filter(|ending| ending.error().is_some()).count()));
+            let standing = runner::train_in_rung(&session, index, rung)?;
+            return Ok(standing.map_or(Ending::Done, |standing| Ending::of_one(&standing)));
         }
         let asked = match (self.index, &self.trial) {
             (None, None) => None,
             (Some(index), _) => Some(session.plan.trial_at(index)),
             (_, Some(id)) => Some(session.plan.trial_named(id)),
         };
-        let endings = match asked.transpose().map_err(|error| Usage(error.to_string()))? {
-            None => match self.share {
+        Ok(match asked.transpose().map_err(|error| Usage(error.to_string()))? {
+            None => Ending::of_all(&match self.share {
                 None => runner::train(&session)?,
                 Some(silence) => runner::train_shared(&session, silence)?,
-            },
-            Some(planned) => vec![runner::train_one(&session, planned)?],
-        };
-        Ok(Ending::of(endings.iter().filter(|ending| ending.error().is_some()).count()))
+            }),
+            Some(planned) => Ending::of_one(&runner::train_one(&session, planned)?),
+        })
     }
 }

@@ -14,9 +14,11 @@ mod range;
 mod scalar;
 mod search;
 mod sweep_file;
+mod timing;
 mod tuned;
 
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};
 pub use search::{Grid, Random, Search, SuccessiveHalving};
 pub use sweep_file::{Placed, SweepFile};
+pub use timing::Timing;

@@ -7,6 +7,7 @@ use super::{
     grid::Block,
     node::{Node, Value},
     search::Search,
+    timing::{self, Timing},
 };
 use cluster::Resources;
 use evaluator::{Evaluation, Metric, MetricAt};
@@ -51,6 +52,8 @@ pub struct SweepFile {
     pub grid: Vec<Block>,
     /// Epochs, batches and stopping: 200 epochs of batches of 1024, evaluated every 5, without early stopping, when left out.
     pub training: Placed<Training>,
+    /// When a training leaves its state, and when it has to stop.
+    pub timing: Timing,
     /// The validation metric that picks values and checkpoints; `ndcg@20` when left out.
     pub select_by: Placed<MetricAt>,
     /// The seeds of every trial; `[1]` when left out.
@@ -89,7 +92,7 @@ impl SweepFile {
     pub fn parse(text: &str, file: &str) -> Result<Self> {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
-        let (training, select_by) = training(absent_or(&root, "training"))?;
+        let (training, timing, select_by) = training(absent_or(&root, "training"))?;
         Ok(Self {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
@@ -101,6 +104,7 @@ impl SweepFile {
                 .collect::<Result<_>>()?,
             grid: fields.items("grid")?.iter().map(Block::read).collect::<Result<_>>()?,
             training,
+            timing,
             select_by,
             seeds: placed(&root, "seeds", vec![1])?,
             search: placed(&root, "search", Search::default())?,
@@ -123,16 +127,19 @@ fn absent_or(parent: &Node, key: &str) -> Node {
     parent.get(key).cloned().unwrap_or_else(absent)
 }
 
-/// `training`, taken apart: what a trial learns with, and what picks between trials.
-fn training(node: Node) -> Result<(Placed<Training>, Placed<MetricAt>)> {
+/// `training`, taken apart: what a trial learns with, what a run does beside it, and what picks between trials.
+fn training(node: Node) -> Result<(Placed<Training>, Timing, Placed<MetricAt>)> {
     let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None };
+    let mut timing = Timing::default();
     if node.value != Value::Null {
-        let fields = Fields::of(&node, &["epochs", "batch_size", "evaluate_every", "patience", "select_by"])?;
+        let fields =
+            Fields::of(&node, &[&["epochs", "batch_size", "evaluate_every", "patience", "select_by"], &timing::KEYS[..]].concat())?;
         training.epochs = fields.read_or("epochs", training.epochs)?;
         training.batch_size = fields.read_or("batch_size", training.batch_size)?;
         training.evaluate_every = fields.read_or("evaluate_every", training.evaluate_every)?;
         training.patience = fields.read_or("patience", training.patience)?;
+        timing = Timing::read(&fields)?;
     }
     let select_by = placed(&node, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })?;
-    Ok((Placed { node, value: training }, select_by))
+    Ok((Placed { node, value: training }, timing, select_by))
 }

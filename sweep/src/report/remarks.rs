@@ -16,16 +16,16 @@ pub(super) struct Failure {
     pub(super) what: String,
     /// The trial's id.
     pub(super) trial: String,
-    /// Why it failed.
+    /// Why there is none.
     pub(super) error: String,
 }
 
-/// The trials of a dataset that failed, in the order of the plan.
+/// The trials of a dataset that failed, or had no time left, in the order of the plan.
 pub(super) fn failures(input: &Input, dataset: &str) -> Vec<Failure> {
     let methods = methods(input.trials, dataset);
     let failed = |method: &Method| {
         let tuned = method.tuned();
-        let failed = method.trials.iter().filter(|trial| trial.status == Status::Failed);
+        let failed = method.trials.iter().filter(|trial| trial.error.is_some());
         failed.map(|trial| failure(method, trial, &tuned)).collect::<Vec<_>>()
     };
     methods.iter().flat_map(failed).collect()

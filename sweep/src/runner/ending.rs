@@ -1,8 +1,9 @@
 //! How trials stand: what is stored of them, and what a training that has just stopped says.
 
 use super::{Session, halving};
+use crate::chain::chain;
 use anyhow::{Result, ensure};
-use trainer::{Fit, Outcome};
+use trainer::{Error, Fit, Outcome};
 
 /// How a trial stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,11 +14,26 @@ pub enum Standing {
     Stopped(Fit),
     /// It ended with an error that would come again, which is remembered.
     Failed(String),
+    /// It stopped with an error that may not come again, on another machine or another day; not remembered.
+    Broken(String),
+    /// Its time limit is over; not remembered, so that a larger one goes on.
+    TimedOut(String),
     /// It is not trained, or not to the end.
     Missing,
 }
 
 impl Standing {
+    /// Of a training that stopped with an error.
+    pub(super) fn of(error: Error) -> Self {
+        let constructor = match &error {
+            Error::TimeLimit { .. } => Self::TimedOut,
+            Error::FailedBefore(_) => Self::Failed,
+            error if error.repeats() => Self::Failed,
+            _ => Self::Broken,
+        };
+        constructor(chain(&error.into()))
+    }
+
     /// The training to its end; none of a trial that has no model, or was stopped.
     pub fn finished(&self) -> Option<&Fit> {
         match self {
@@ -37,7 +53,7 @@ impl Standing {
     /// Why there is no model, where that is known.
     pub fn error(&self) -> Option<&str> {
         match self {
-            Self::Failed(error) => Some(error),
+            Self::Failed(error) | Self::Broken(error) | Self::TimedOut(error) => Some(error),
             Self::Done(_) | Self::Stopped(_) | Self::Missing => None,
         }
     }
@@ -74,7 +90,11 @@ pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
     let ids = session.plan.trials().map(|(.., trial)| trial.id.as_str());
     let missing: Vec<&str> = ids.zip(&standings).filter(|(_, standing)| **standing == Standing::Missing).map(|(id, _)| id).collect();
     let first = missing.first().unwrap_or(&"");
-    let (count, all) = (missing.len(), standings.len());
-    ensure!(missing.is_empty(), "{count} of {all} trials are not trained, the first is {first}; run `ranksweep train` first");
+    ensure!(
+        missing.is_empty(),
+        "{} of {} trials are not trained, the first is {first}; run `ranksweep train` first, or evaluate what there is with --partial",
+        missing.len(),
+        standings.len()
+    );
     Ok(standings)
 }

@@ -1,7 +1,7 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
-use super::{Results, Session, Standing, results, rows, select};
-use crate::tables::TrialRow;
+use super::{Interrupted, Results, Session, Standing, results, rows, select};
+use crate::{interrupt, tables::TrialRow};
 use anyhow::{Context, Result};
 use dataset::Split;
 use evaluator::{
@@ -12,8 +12,11 @@ use evaluator::{
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
 ///
 /// # Errors
-/// A checkpoint or a dataset that cannot be read, or a store that fails.
+/// A checkpoint or a dataset that cannot be read, a store that fails, or a signal that came while training ended.
 pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
+    if interrupt::has_come() {
+        return Err(Interrupted { ended: endings.len(), trials: endings.len() }.into());
+    }
     let manifests = session.prepared()?;
     let picked = select::picked(&session.plan, endings);
     let trials = rows::trials(session, endings, &picked);

@@ -25,4 +25,4 @@ pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};
 pub(crate) use share::alive as claims_alive;
 pub use share::train_shared;
-pub use train::{train, train_in_rung, train_one};
+pub use train::{Interrupted, train, train_in_rung, train_one};

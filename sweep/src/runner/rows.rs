@@ -28,8 +28,8 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
         status: match ending {
             Standing::Done(_) => Status::Done,
             Standing::Stopped(_) => Status::Stopped,
-            Standing::Failed(_) => Status::Failed,
-            Standing::Missing => Status::Missing,
+            Standing::Failed(_) | Standing::Broken(_) => Status::Failed,
+            Standing::TimedOut(_) | Standing::Missing => Status::Missing,
         },
         selected: picked && ending.finished().is_some(),
         epochs: fit.map(|fit| fit.epochs),

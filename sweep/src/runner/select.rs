@@ -4,10 +4,10 @@ use super::{Standing, score::Score};
 use crate::plan::{Configuration, Method, Plan};
 use std::{cmp::Ordering, collections::HashMap};
 
-/// The picked configuration of each method, in the plan's order; `None` where every trial of the method failed or was stopped.
+/// The picked configuration of each method, in the plan's order; `None` where no trial of the method was trained to its end.
 ///
-/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a failed
-/// seed comes after all that have none, whatever its mean, and one that was stopped is never picked.
+/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a seed
+/// that failed or did not end comes after all that have none, whatever its mean, and one that was stopped is never picked.
 pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
     let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
     plan.methods.iter().map(|method| best(method, &of_trial)).collect()

@@ -2,7 +2,7 @@
 
 use super::{Session, Standing, ending, halving, progress::TrialStage};
 use crate::{
-    chain::chain,
+    interrupt::{self, Hold},
     plan::{PlannedRef, PlannedTrial},
 };
 use anyhow::{Context, Result};
@@ -10,16 +10,29 @@ use dataset::Dataset;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use trainer::{Error, Observer, Resources};
 
-/// Trains every trial of the plan that has not ended, and gives how each of them ended, in the plan's order.
+/// A signal stopped the training of a sweep.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted; {ended} of {trials} trials have ended, and the state of the others is kept: run the same command again to go on")]
+pub struct Interrupted {
+    pub(super) ended: usize,
+    pub(super) trials: usize,
+}
+
+/// Trains every trial of the plan that has not ended, and gives how each of them stands, in the plan's order.
 ///
 /// # Errors
-/// A dataset that is not prepared or cannot be read, or a store that fails. A trial that fails is no error here: the sweep goes on.
+/// A dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that fails or has no time left is no
+/// error here: the sweep goes on.
 pub fn train(session: &Session) -> Result<Vec<Standing>> {
     let rungs = session.plan.rungs();
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
     let progress = session.progress.trials(trials);
-    let mut open = None;
-    let standings = halving::standings(&session.plan, &mut |planned, until| end(session, planned, until, &progress, &mut open))?;
+    let (mut open, mut ended) = (None, 0);
+    let standings = halving::standings(&session.plan, &mut |planned, until| {
+        let standing = end(session, planned, until, &progress, &mut open)?.ok_or(Interrupted { ended, trials })?;
+        ended += 1;
+        Ok(standing)
+    })?;
     session.progress.halved(&session.plan, &standings);
     Ok(standings)
 }
@@ -29,7 +42,8 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
-    end(session, planned, None, &session.progress.trials(1), &mut None)
+    let standing = end(session, planned, None, &session.progress.trials(1), &mut None)?;
+    Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
 /// Trains the trial at a place of a rung, up to the rung's epochs; `None` where fewer trials than that have come to it.
@@ -42,30 +56,38 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
         tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
         return Ok(None);
     };
-    end(session, planned, until, &session.progress.trials(1), &mut None).map(Some)
+    let standing = end(session, planned, until, &session.progress.trials(1), &mut None)?;
+    Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
-/// How a trial ended before, or ends now; with `until`, how it stands after so many epochs. `open` keeps the dataset for the next trial.
+/// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
+/// keeps the dataset for the next trial.
 pub(super) fn end(
     session: &Session,
     planned: PlannedRef<'_>,
     until: Option<u32>,
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
-) -> Result<Standing> {
+) -> Result<Option<Standing>> {
     let (method, _, trial) = planned;
-    if let Some(ending) = ending::stored(session, &trial.id, until)? {
-        progress.found(planned, &ending);
-        return Ok(ending);
+    if let Some(standing) = ending::stored(session, &trial.id, until)? {
+        progress.found(planned, &standing);
+        return Ok(Some(standing));
+    }
+    let hold = interrupt::hold();
+    if interrupt::has_come() {
+        return Ok(None);
     }
     let dataset = match open.take().filter(|dataset| dataset.name == method.dataset) {
         Some(dataset) => dataset,
         None => read(session, &method.dataset)?,
     };
-    let ending = guarded(session, trial, until, &dataset, &mut progress.start(planned, until))?;
+    let standing = guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), &hold)?;
     *open = Some(dataset);
-    progress.finish(planned, &ending);
-    Ok(ending)
+    if let Some(standing) = &standing {
+        progress.finish(planned, standing);
+    }
+    Ok(standing)
 }
 
 fn read(session: &Session, name: &str) -> Result<Dataset> {
@@ -77,24 +99,33 @@ fn read(session: &Session, name: &str) -> Result<Dataset> {
     }
 }
 
-/// Trains; an error or a panic of this trial is its ending and not the sweep's. A store that fails is the sweep's.
+/// Trains; an error or a panic of this trial is its own and not the sweep's. A store that fails is the sweep's. `None` where a signal came.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 fn guarded(
     session: &Session,
-    trial: &PlannedTrial,
-    until: Option<u32>,
+    (trial, until): (&PlannedTrial, Option<u32>),
     dataset: &Dataset,
     observer: &mut dyn Observer,
-) -> Result<Standing> {
+    hold: &Hold,
+) -> Result<Option<Standing>> {
     let cache = session.dataset(&dataset.name).join("samplers");
-    let resources = Resources { cache: Some(&cache), until, ..Resources::new(session.machine.memory) };
+    let timing = session.file.timing;
+    let resources = Resources {
+        cache: Some(&cache),
+        interrupt: Some(hold.flag()),
+        checkpoint_every: Some(timing.checkpoint_every),
+        time_limit: timing.time_limit,
+        until,
+        ..Resources::new(session.machine.memory)
+    };
     let folder = session.trial(&trial.id);
     let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
     match catch_unwind(training) {
-        Ok(Ok(fit)) => Ok(Standing::Done(fit)),
+        Ok(Ok(fit)) => Ok(Some(Standing::Done(fit))),
+        Ok(Err(Error::Interrupted { .. })) => Ok(None),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
-        Ok(Err(error)) => Ok(Standing::Failed(chain(&error.into()))),
-        Err(panic) => Ok(Standing::Failed(format!("panic: {}", panic_text(panic.as_ref())))),
+        Ok(Err(error)) => Ok(Some(Standing::of(error))),
+        Err(panic) => Ok(Some(Standing::Broken(format!("panic: {}", panic_text(panic.as_ref()))))),
     }
 }
 

@@ -44,7 +44,7 @@ pub struct TrialRow {
     pub seconds: Option<f64>,
     /// Where it was trained.
     pub device: Option<String>,
-    /// Why it failed.
+    /// Why it failed, or did not end.
     pub error: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub enum Status {
     Done,
     /// Stopped at a rung of successive halving.
     Stopped,
-    /// Failed in a way that would repeat.
+    /// Stopped by an error.
     Failed,
     /// Not trained, or not to the end.
     Missing,

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
+use sweep::tables::{CurveRow, TrialRow, curves, trials};
 use tempfile::TempDir;
 
 /// Three methods on 12 users and 20 items of `ratings.csv`.
@@ -117,6 +118,20 @@ impl Sandbox {
         let ended = self.run();
         assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
         ended
+    }
+
+    /// Prepares the datasets.
+    pub(crate) fn prepare(&self) {
+        let ended = self.ended(&mut self.command(&["prepare", "s.yaml"]));
+        assert_eq!(ended.code, Some(0), "{}", ended.error);
+    }
+
+    /// What became of the trials, and their curves, without times.
+    pub(crate) fn timeless_rows(&self) -> (Vec<TrialRow>, Vec<CurveRow>) {
+        let at = |name: &str| self.location(&format!("runs/sweeps/tiny/{name}.parquet"));
+        let trials = trials::read(&at("trials")).unwrap().into_iter().map(|row| TrialRow { seconds: None, ..row });
+        let curves = curves::read(&at("curves")).unwrap().into_iter().map(|row| CurveRow { seconds: 0.0, ..row });
+        (trials.collect(), curves.collect())
     }
 
     /// All files below a folder of the storage whose path ends like this.

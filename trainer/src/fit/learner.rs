@@ -91,9 +91,13 @@ impl<'a> Learner<'a> {
         let until = self.resources.until.unwrap_or(epochs).min(epochs);
         while self.position.epoch < until && !self.has_ended() {
             self.heed_between()?;
-            self.run_epoch(self.position.epoch + 1)?;
+            let done = self.run_epoch(self.position.epoch + 1);
+            if done.as_ref().is_err_and(Error::repeats) {
+                self.write_curve()?; // it tells how the training stood before it failed
+            }
+            done?;
         }
-        curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)?;
+        self.write_curve()?;
         let fit = rung::up_to(&self.position.points, until);
         if self.has_ended() && fit.epochs == self.position.epoch {
             return Ok(Stand::Ended(fit));
@@ -101,6 +105,10 @@ impl<'a> Learner<'a> {
         self.save_between()?;
         rung::write(self.folder, until, &fit)?;
         Ok(Stand::Paused(fit))
+    }
+
+    fn write_curve(&self) -> Result<()> {
+        curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)
     }
 
     /// Whether all epochs are done, or patience is at its end.

@@ -56,10 +56,18 @@ pub fn stored(folder: &Location, until: Option<u32>) -> Result<Option<Outcome>> 
         return Ok(Some(Outcome::Done(fit))); // whatever became of it later
     }
     match Outcome::read(folder)? {
-        Some(Outcome::Done(fit)) if fit.epochs > until => {
-            Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until))))
-        }
+        Some(Outcome::Done(fit)) if fit.epochs > until => Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until)))),
+        Some(Outcome::Failed(reason)) => Ok(Some(before_failing(folder, until)?.map_or(Outcome::Failed(reason), Outcome::Done))),
         ended => Ok(ended),
+    }
+}
+
+/// How a trial stood that failed after so many epochs.
+fn before_failing(folder: &Location, until: u32) -> Result<Option<Fit>> {
+    match curve::read(&folder.join("curve.parquet")) {
+        Ok(points) if points.iter().any(|point| point.epoch >= until) => Ok(Some(up_to(&points, until))),
+        Ok(_) | Err(crate::Error::Dataset(Error::NotFound { .. })) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -92,6 +100,19 @@ mod tests {
         assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4))));
         for until in [None, Some(6), Some(50)] {
             assert_eq!(stored(&folder, until).unwrap(), Some(Outcome::Done(up_to(&points(), 6))));
+        }
+    }
+
+    #[test]
+    fn a_trial_that_failed_stood_before_it_did() {
+        let folder = Location::parse("memory:///rungs/failed").unwrap();
+        let failed = Outcome::Failed("epoch 7".to_owned());
+        failed.write(&folder).unwrap();
+        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(failed.clone()));
+        curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
+        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4))));
+        for until in [None, Some(7)] {
+            assert_eq!(stored(&folder, until).unwrap(), Some(failed.clone()));
         }
     }
 }

@@ -33,6 +33,8 @@ pub enum Purpose {
     Generator = 10,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
+    /// Configurations of a method, of a random search.
+    Search = 21,
 }
 
 /// A generator of one row.

@@ -34,13 +34,13 @@ fn drawn(text: &str, method: usize) -> Vec<(u64, f64)> {
 /// Values of an independent program: a change here is a change of every random sweep.
 #[test]
 fn draws_are_frozen() {
-    assert_eq!(drawn(RANDOM, 0), [(4, 0.003), (16, 0.1), (16, 0.03), (16, 0.01), (16, 0.003)]);
-    assert_eq!(drawn(&with_seed(2), 0), [(4, 0.1), (8, 0.03), (8, 0.01), (16, 0.1), (16, 0.01)]);
+    assert_eq!(drawn(RANDOM, 0), [(4, 0.1), (8, 0.01), (16, 0.1), (16, 0.01), (16, 0.003)]);
+    assert_eq!(drawn(&with_seed(2), 0), [(4, 0.03), (4, 0.01), (4, 0.003), (8, 0.1), (16, 0.01)]);
     let ranges = RANDOM
         .replace("dim: [4, 8, 16]", "dim: {integer: [4, 16]}")
         .replace("learning_rate: [0.1, 0.03, 0.01, 0.003]", "learning_rate: {log_uniform: [0.001, 0.1]}")
         .replace("trials: 5", "trials: 4");
-    assert_eq!(drawn(&ranges, 0), [(15, 0.001322), (10, 0.002129), (12, 0.02729), (8, 0.00931)]);
+    assert_eq!(drawn(&ranges, 0), [(12, 0.09936), (10, 0.01575), (7, 0.007966), (15, 0.02798)]);
 }
 
 #[test]

@@ -52,15 +52,16 @@ impl<'a> TrialStage<'a> {
         self.step();
     }
 
-    /// A trial has ended, or has come as far as it was asked to.
+    /// A trial has ended, has come as far as it was asked to, or has no time left.
     pub(in crate::runner) fn finish(&self, (method, _, trial): PlannedRef<'_>, standing: &Standing) {
         let (label, dataset) = (&method.label, &method.dataset);
         if let Some(fit) = standing.fit() {
             tracing::info!(trial = trial.id, best_epoch = fit.best_epoch, epochs = fit.epochs, validation = fit.validation, "trained");
         }
         if let Some(error) = standing.error() {
-            tracing::warn!(trial = trial.id, method = label, dataset, error, "failed");
-            self.progress.line(&format!("failed: {label} on {dataset} (trial {}): {error}", trial.id));
+            let what = if matches!(standing, Standing::TimedOut(_)) { "out of time" } else { "failed" };
+            tracing::warn!(trial = trial.id, method = label, dataset, error, "{what}");
+            self.progress.line(&format!("{what}: {label} on {dataset} (trial {}): {error}", trial.id));
         }
         self.step();
     }

@@ -8,9 +8,9 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Session, Standing, ending, halving, train};
-use crate::{cli::Usage, plan::PlannedRef};
-use anyhow::{Result, ensure};
+use super::{Interrupted, Session, Standing, ending, train};
+use crate::interrupt;
+use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;
 use watch::Watch;
@@ -22,39 +22,44 @@ const RENEWALS: u32 = 6;
 /// The longest wait before the trials that others hold are looked at again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Trains, with others, every trial of the plan that has not ended, rung by rung in successive halving, and gives how each of them stands, in
-/// the plan's order. Whoever renews its claims seldom enough to be silent for `silence` loses them.
+/// Trains, with others, every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Whoever renews
+/// its claims seldom enough to be silent for `silence` loses them. Of successive halving one rung is shared after the other.
 ///
 /// # Errors
-/// A store that cannot hold claims; a search whose decisions follow one process's order; a dataset that is not prepared or cannot be read, or
-/// a store that fails. A trial that fails is no error.
+/// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that
+/// fails or has no time left is no error. [`Usage`] for an asynchronous search, whose order is that of one process.
 pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing>> {
-    let halving = session.plan.search.halving();
-    ensure!(
-        !halving.is_some_and(|halving| halving.asynchronous),
-        Usage("`--share` needs rungs that end before they are compared: leave `asynchronous` out of `search`".to_owned())
-    );
+    let plan = &session.plan;
+    if plan.search.halving().is_some_and(|halving| halving.asynchronous) {
+        let reason = "--share: an `asynchronous` search is of one process: leave one of the two out";
+        return Err(Usage(reason.to_owned()).into());
+    }
     claim::check_store(session.storage())?;
-    let whole = || session.plan.trials().map(|planned| (planned, None)).collect();
-    match halving {
-        None => share(session, whole(), silence)?,
-        Some(_) => (0..session.plan.rungs().len()).try_for_each(|rung| share(session, halving::in_rung(session, rung)?, silence))?,
+    if plan.rung_epochs.is_empty() {
+        let trials: Vec<_> = plan.trials().map(|planned| (planned, None)).collect();
+        return train_all(session, silence, &trials);
+    }
+    for rung in 0..plan.rung_epochs.len() {
+        train_all(session, silence, &halving::in_rung(session, rung)?)?;
     }
     ending::standings(session)
 }
 
-/// Has each of the trials come as far as asked, by this process or by others.
-fn share(session: &Session, mut trials: Vec<(PlannedRef<'_>, Option<u32>)>, silence: Duration) -> Result<()> {
+/// Trains trials, each for so many epochs or to its end, with others.
+fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Option<u32>)]) -> Result<Vec<Standing>> {
     let progress = session.progress.trials(trials.len());
+    let mut standings: Vec<Option<Standing>> = vec![None; trials.len()];
     let (mut watch, mut open) = (Watch::default(), None);
-    while !trials.is_empty() {
-        let mut held = Vec::new();
-        let count = trials.len();
-        for (planned, until) in trials {
-            let id = &planned.2.id;
-            let claim = match ending::stored(session, id, until)? {
+    while standings.iter().any(Option::is_none) {
+        let mut has_worked = false;
+        for (at, &(planned, until)) in trials.iter().enumerate() {
+            if standings[at].is_some() {
+                continue;
+            }
+            let _hold = interrupt::hold(); // until the claim is given back
+            let claim = match ending::stored(session, &planned.2.id, until)? {
                 Some(_) => None,
-                None => match Claim::take(&session.trial(id), &mut watch, silence / RENEWALS)? {
+                None => match Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
                     None => {
                         held.push((planned, until));
@@ -62,9 +67,11 @@ fn share(session: &Session, mut trials: Vec<(PlannedRef<'_>, Option<u32>)>, sile
                     }
                 },
             };
-            let ended = train::end(session, planned, until, &progress, &mut open);
-            let given_back = claim.map_or(Ok(()), |claim| claim.finish(ended.is_ok()));
-            ended?;
+            let stands = train::end(session, planned, until, &progress, &mut open);
+            has_worked = true;
+            let given_back = claim.map_or(Ok(()), |claim| claim.finish(matches!(stands, Ok(Some(_)))));
+            let ended = standings.iter().flatten().count();
+            standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: trials.len() })?);
             given_back?;
         }
         if held.len() == count {
@@ -72,5 +79,5 @@ fn share(session: &Session, mut trials: Vec<(PlannedRef<'_>, Option<u32>)>, sile
         }
         trials = held;
     }
-    Ok(())
+    Ok(standings.into_iter().flatten().collect())
 }

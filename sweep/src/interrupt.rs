@@ -1,0 +1,89 @@
+//! SIGTERM and SIGINT: leave soon, with exit code 75, and lose nothing.
+//!
+//! Whatever is written is written atomically, and markers come last: a process may end at any moment. Training alone is given time to
+//! leave its state: while it [holds on](hold), a signal sets a flag that it looks at after each step, and only when it does not come to
+//! an end by itself (a long evaluation, a closed form) the process ends without it. A second SIGINT ends it at once.
+//!
+//! The handlers are installed for process 1 of a container too, for which the system has no default ones.
+
+use crate::cli::{LogFormat, say};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    iterator::Signals,
+    low_level,
+};
+use std::{
+    io,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+/// The exit code.
+pub const EXIT_CODE: u8 = 75;
+
+/// How long training may take to leave; Kubernetes waits 30 s by default before it kills.
+const GRACE: Duration = Duration::from_secs(8);
+
+static FLAG: AtomicBool = AtomicBool::new(false);
+static HOLDS: Mutex<usize> = Mutex::new(0);
+
+/// While it lives, a signal sets the flag and does not end the process at once.
+pub(crate) struct Hold;
+
+/// Holds on, until the guard is dropped, for a little longer after a signal.
+pub(crate) fn hold() -> Hold {
+    *HOLDS.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+    Hold
+}
+
+impl Hold {
+    /// Set once a signal has come.
+    pub(crate) fn flag(&self) -> &'static AtomicBool {
+        &FLAG
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        *HOLDS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+}
+
+/// Whether a signal has come.
+pub(crate) fn has_come() -> bool {
+    FLAG.load(Ordering::Relaxed)
+}
+
+/// Listens for signals from now on.
+///
+/// # Errors
+/// When the operating system refuses the handlers.
+pub fn listen(format: LogFormat) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            let is_second = FLAG.swap(true, Ordering::Relaxed);
+            if *HOLDS.lock().unwrap_or_else(PoisonError::into_inner) == 0 || (is_second && signal == SIGINT) {
+                leave(format, "interrupted; what was finished is kept: run the same command again to go on");
+            }
+            if !is_second {
+                tracing::info!("interrupted: training stops after this step (Ctrl-C ends it at once)");
+                thread::spawn(move || {
+                    thread::sleep(GRACE);
+                    leave(format, "interrupted, and ended before training came to a step; its last checkpoint is kept: run the same command again to go on");
+                });
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Ends the process as it is, without waiting for its threads.
+fn leave(format: LogFormat, message: &str) -> ! {
+    say(format, message);
+    low_level::exit(EXIT_CODE.into())
+}

@@ -1,0 +1,105 @@
+//! What survives an interrupt and a limit of time, and what a controller is told by the exit code.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+use support::{SWEEP, Sandbox, changed};
+use sweep::tables::Status;
+
+/// A limit that is over before the first step.
+fn without_time() -> String {
+    changed("training: {", "training: {time_limit_minutes: 1.0e-9, ")
+}
+
+fn train(sandbox: &Sandbox, index: &str) -> support::Ended {
+    sandbox.ended(&mut sandbox.command(&["train", "s.yaml", "--index", index]))
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap().success());
+}
+
+#[test]
+fn a_trial_without_time_ends_with_124_and_a_larger_limit_goes_on() {
+    let (whole, sandbox) = (Sandbox::new(SWEEP), Sandbox::new(&without_time()));
+    whole.run_well();
+    sandbox.prepare();
+    for _ in 0..2 {
+        let ended = train(&sandbox, "0");
+        let complaint = ended.complaint(124);
+        assert!(complaint.starts_with("the trial is not done: the time limit of ") && complaint.contains("larger limit"), "{complaint}");
+    }
+    assert!(sandbox.stored("done.json").is_empty());
+    sandbox.write("s.yaml", SWEEP);
+    sandbox.run_well();
+    assert!(sandbox.results() == whole.results() && sandbox.timeless_rows() == whole.timeless_rows());
+}
+
+#[test]
+fn trials_without_time_do_not_take_the_sweep_down() {
+    let sandbox = Sandbox::new(&without_time());
+    let ended = sandbox.run();
+    assert_eq!(ended.complaint(1), "2 trials did not end; everything else was done");
+    let (rows, _) = sandbox.timeless_rows();
+    let status: Vec<(Status, bool)> = rows.iter().map(|row| (row.status, row.error.is_some())).collect();
+    assert_eq!(status, [(Status::Missing, true), (Status::Missing, true), (Status::Done, false)]);
+    assert!(ended.out.contains("the time limit of") && ended.out.contains("popularity"), "{}", ended.out);
+}
+
+#[test]
+fn a_part_of_a_sweep_can_be_evaluated_and_reported() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.prepare();
+    assert_eq!(train(&sandbox, "1").code, Some(0));
+    let refused = sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml"]));
+    assert!(refused.complaint(1).starts_with("2 of 3 trials are not trained"), "{}", refused.error);
+    let ended = sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml", "--partial", "--report"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    assert!(ended.out.contains("softmax") && ended.out.contains("2 trials of the plan are not trained yet"), "{}", ended.out);
+    let status: Vec<Status> = sandbox.timeless_rows().0.iter().map(|row| row.status).collect();
+    assert_eq!(status, [Status::Missing, Status::Done, Status::Missing]);
+    for name in ["leaderboard.parquet", "report.html", "metrics.parquet", "plan.json"] {
+        assert_eq!(sandbox.stored(name).len(), 1, "{name}");
+    }
+    // What was missing is trained later, and the whole is as if it had been so from the start.
+    let whole = Sandbox::new(SWEEP);
+    whole.run_well();
+    sandbox.run_well();
+    assert!(sandbox.results() == whole.results());
+}
+
+/// Starts the program, and lets it work until a line of its log holds the word.
+fn work_until(sandbox: &Sandbox, arguments: &[&str], word: &str) -> (Child, impl Iterator<Item = String>) {
+    let mut child = sandbox.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(word)), "no line with `{word}`");
+    (child, lines)
+}
+
+/// Far more epochs than this test waits for.
+fn endless() -> String {
+    changed("epochs: 2,", "epochs: 10000000, checkpoint_minutes: 1000,").replace("evaluate_every: 1,", "evaluate_every: 10,")
+}
+
+#[test]
+fn a_signal_has_training_leave_its_state_and_end_with_75() {
+    for (signals, arguments) in [
+        (&["TERM"][..], &["train", "s.yaml", "--index", "0"][..]),
+        (&["INT"], &["run", "s.yaml"]),
+        (&["INT", "INT"], &["run", "s.yaml", "--log-format", "json"]),
+    ] {
+        let sandbox = Sandbox::new(&endless());
+        sandbox.prepare();
+        let (mut child, lines) = work_until(&sandbox, arguments, "evaluated");
+        signals.iter().for_each(|name| signal(&child, name));
+        let last = lines.last().unwrap_or_default();
+        assert_eq!(child.wait().unwrap().code(), Some(75), "{last}");
+        assert!(last.contains("interrupted") && last.contains("again to go on"), "{last}");
+        assert!(sandbox.stored("done.json").is_empty() && sandbox.stored("resume/state.safetensors").len() == 1);
+    }
+}
