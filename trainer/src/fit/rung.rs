@@ -56,7 +56,9 @@ pub fn stored(folder: &Location, until: Option<u32>) -> Result<Option<Outcome>> 
         return Ok(Some(Outcome::Done(fit))); // whatever became of it later
     }
     match Outcome::read(folder)? {
-        Some(Outcome::Done(fit)) if fit.epochs > until => Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until)))),
+        Some(Outcome::Done(fit)) if fit.epochs > until => {
+            Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until))))
+        }
         Some(Outcome::Failed(reason)) => Ok(Some(before_failing(folder, until)?.map_or(Outcome::Failed(reason), Outcome::Done))),
         ended => Ok(ended),
     }

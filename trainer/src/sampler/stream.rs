@@ -27,10 +27,8 @@ pub enum Purpose {
     Own = 7,
     /// What comes new to the users' pools.
     Pools = 8,
-    /// Configurations of a method.
-    Search = 9,
     /// Draws of a pool's second model.
-    Generator = 10,
+    Generator = 9,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
     /// Configurations of a method, of a random search.

@@ -8,8 +8,8 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Interrupted, Session, Standing, ending, train};
-use crate::interrupt;
+use super::{Interrupted, Session, Standing, ending, halving, train};
+use crate::{cli::Usage, interrupt, plan::PlannedRef};
 use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;
@@ -61,10 +61,7 @@ fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Op
                 Some(_) => None,
                 None => match Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
-                    None => {
-                        held.push((planned, until));
-                        continue;
-                    }
+                    None => continue,
                 },
             };
             let stands = train::end(session, planned, until, &progress, &mut open);
@@ -74,10 +71,9 @@ fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Op
             standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: trials.len() })?);
             given_back?;
         }
-        if held.len() == count {
+        if !has_worked {
             std::thread::sleep(LONGEST_WAIT.min(silence / (2 * RENEWALS)));
         }
-        trials = held;
     }
     Ok(standings.into_iter().flatten().collect())
 }
