@@ -105,7 +105,10 @@ fn stages(session: &Session) -> Result<Vec<Stage>> {
     let rungs = plan.rungs();
     let training: Vec<Stage> = match rungs.is_empty() {
         true => vec![train(plan.trials().count(), None)?],
-        false => rungs.iter().enumerate().map(|(rung, of)| train(of.trials, Some(rung))).collect::<Result<_>>()?,
+        false => {
+            let reached = rungs.iter().enumerate().filter(|(_, rung)| rung.trials > 0);
+            reached.map(|(rung, of)| train(of.trials, Some(rung))).collect::<Result<_>>()?
+        }
     };
     Ok([vec![Stage::Prepare], training, vec![Stage::Evaluate]].concat())
 }

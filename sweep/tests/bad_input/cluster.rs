@@ -97,6 +97,15 @@ fn names_are_those_of_kubernetes() {
     let kinds: Vec<&str> = printed.out.lines().filter_map(|line| line.strip_prefix("kind: ")).collect();
     assert_eq!(kinds, ["Job", "ConfigMap", "Job", "Job", "Job"]);
     assert!(printed.out.contains("completions: 3\n") && printed.out.contains("namespace: ranksweep\n"), "{}", printed.out);
+    let halving = whole.replace("temperature: 0.2", "temperature: [0.1, 0.2, 0.3]") + "search: {kind: successive-halving, epochs: 1}\n";
+    let rungs = render(&halving, &[]);
+    assert_eq!(rungs.code, Some(0), "{}", rungs.error);
+    // Of bpr one configuration, of softmax three, and popularity, which has no second rung; one of softmax's goes on.
+    let sizes: Vec<&str> = rungs.out.lines().filter_map(|line| line.strip_prefix("  completions: ")).collect();
+    assert_eq!(sizes, ["5", "2"]);
+    let ended = render(&halving.replace("epochs: 1}", "epochs: 1, asynchronous: true}"), &[]);
+    assert!(ended.complaint(2).contains("search.asynchronous: a cluster trains one rung after the other"), "{}", ended.error);
+    sandbox.write("s.yaml", &whole);
     let written = render(&whole, &["--out", "objects"]);
     assert_eq!(written.code, Some(0), "{}", written.error);
     assert_eq!(std::fs::read_to_string(sandbox.path("objects/tiny.yaml")).unwrap().replace(&folder, "FOLDER"), printed.out);
