@@ -132,21 +132,61 @@ fn retries() -> RetryConfig {
     RetryConfig { backoff, max_retries: 4, retry_timeout: Duration::from_secs(20) }
 }
 
-/// The clients' limits, then the environment's variables that begin like this, by their names in lower case; those later count.
+/// The environment's variables that begin like this, by their names in lower case, on top of the clients' limits.
 fn settings(prefixes: &[&str]) -> Vec<(String, String)> {
-    let limits = LIMITS.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // No setting is other than Unicode; variables that are belong to something else.
     let environment =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)));
-    let mut settings: Vec<_> =
-        limits.into_iter().chain(environment.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)))).collect();
-    if settings.iter().any(|(name, value)| name.contains("endpoint") && value.starts_with("http://")) {
-        settings.insert(0, ("allow_http".to_owned(), "true".to_owned()));
-    }
-    settings
+    settled(environment.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix))).collect())
+}
+
+/// What is said later counts. Whoever gives an address without encryption means it.
+fn settled(environment: Vec<(String, String)>) -> Vec<(String, String)> {
+    let is_plain = environment.iter().any(|(name, value)| name.contains("endpoint") && value.starts_with("http://"));
+    let plain = is_plain.then_some(("allow_http", "true"));
+    let ours = plain.into_iter().chain(LIMITS).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    ours.chain(environment).collect()
 }
 
 fn endpoint(settings: &[(String, String)], variables: &[&'static str]) -> Option<(&'static str, String)> {
     let set = |variable: &str| settings.iter().find(|(name, _)| *name == variable.to_ascii_lowercase()).map(|(_, value)| value.clone());
     variables.iter().find_map(|variable| Some((*variable, set(variable)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// How often an operation is tried whose first two tries fail like this, and whether it succeeds.
+    fn tries(text: &str, is_remote: bool) -> (u32, bool) {
+        let server = Server { store: Arc::new(InMemory::new()), endpoint: None, is_remote, has_answered: AtomicBool::new(true) };
+        let count = Cell::new(0);
+        let result = server.attempt(|| {
+            count.set(count.get() + 1);
+            let failure = object_store::Error::Generic { store: "S3", source: text.into() };
+            std::future::ready(if count.get() < 3 { Err(failure) } else { Ok(()) })
+        });
+        (count.get(), result.is_ok())
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_nothing_else() {
+        let status = |status: &str| format!("Error performing GET http://x: Server returned non-2xx status code: {status}: ");
+        for passing in ["Got invalid list response: unexpected end", &status("503 Service Unavailable"), &status("429 Too Many Requests")] {
+            assert_eq!(tries(passing, true), (3, true), "{passing}");
+            assert_eq!(tries(passing, false), (1, false), "{passing}");
+        }
+        let elsewhere = "Received redirect without LOCATION, this normally indicates an incorrectly configured region";
+        for lasting in [&status("403 Forbidden"), &status("400 Bad Request"), elsewhere, "No space left on device"] {
+            assert_eq!(tries(lasting, true), (1, false), "{lasting}");
+        }
+    }
+
+    #[test]
+    fn an_address_without_encryption_is_allowed_where_it_is_given() {
+        let given = |value: &str| settled(vec![("aws_endpoint_url".to_owned(), value.to_owned())]);
+        assert_eq!(given("http://minio:9000")[0], ("allow_http".to_owned(), "true".to_owned()));
+        assert!(given("https://minio:9000").iter().all(|(name, _)| name != "allow_http"));
+    }
 }

@@ -94,7 +94,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The innermost store error's text in one line. An S3 server's answer has several.
+/// The error's text in one line. An S3 server's answer has several.
 pub(super) fn one_line(error: &object_store::Error) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

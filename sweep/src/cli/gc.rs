@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use std::fmt::Write;
 
-/// Remove what killed processes left on the storage
+/// Remove what killed processes left on the storage, while nothing works on it
 #[derive(Debug, Args)]
 pub struct Gc {
     /// The sweep file

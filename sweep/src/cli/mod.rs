@@ -54,7 +54,7 @@ pub enum Command {
     Recommend(recommend::Recommend),
     /// Print the objects that run the sweep on Kubernetes, as YAML; create nothing
     Render(render::Render),
-    /// Remove what killed processes left on the storage
+    /// Remove what killed processes left on the storage, while nothing works on it
     Gc(gc::Gc),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
