@@ -115,13 +115,15 @@ fn own(sizes: Sizes, learning: &Learning) -> u64 {
 }
 
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
-/// that are weighed at once. Under the sampler `all` the copies are of a few rows at a time.
+/// that are weighed at once; a twin with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
+/// rows at a time.
 fn formula(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
     let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
-    u64::from(learning.loss.fused().is_none()) * (3 * copied + OPERATIONS * at_once) * FLOAT
+    let operations = if learning.loss.fused_own().is_some() { 0 } else { OPERATIONS * at_once };
+    u64::from(learning.loss.fused().is_none()) * (3 * copied + operations) * FLOAT
 }
 
 /// Tensors of the scores' size that a formula leaves for its derivative, about.

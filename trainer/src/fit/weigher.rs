@@ -4,7 +4,7 @@ use super::{
     batches::Batches,
     formula::{Derivatives, Rows},
     narrowed::Narrowed,
-    parts,
+    parts, twin,
 };
 use crate::{
     Loss, Result,
@@ -110,7 +110,7 @@ impl<'a> Weigher<'a> {
         Ok(derivatives)
     }
 
-    /// The formula on masked scores, of those candidates that are left.
+    /// The formula, or its twin, on masked scores, of those candidates that are left.
     fn by_formula(&self, scored: &Scored, narrowed: Option<&Narrowed>, extra: Extra) -> Result<Derivatives> {
         let mut negatives = left_of(narrowed, &scored.negatives);
         if let Some(narrowed) = narrowed {
@@ -136,7 +136,10 @@ impl<'a> Weigher<'a> {
             adversary: adversary.as_deref(),
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
-        parts::weigh(self.loss, rows, self.scale)
+        match self.loss.fused_own() {
+            Some(twin) => Ok(twin::weigh(&twin, rows, self.scale)),
+            None => parts::weigh(self.loss, rows, self.scale),
+        }
     }
 
     /// What the sampler's rule leaves of a step's candidates; `None` where there is none.
