@@ -11,7 +11,7 @@ use crate::{
     Backbone, Learning, Trial,
     backbone::Ease,
     loss::{Adversary, Column, Motion, Of, Related},
-    scoring::Ranks,
+    scoring::{Others, Ranks},
 };
 use dataset::Manifest;
 
@@ -163,7 +163,8 @@ fn whole(sizes: Sizes, learning: &Learning) -> u64 {
 
 /// What a loss looks at beside scores. Positives with their negatives: for each score a key, four ids, the similarity and its derivative,
 /// and for each distinct row its vector and gradient. Users, and positives, with each other: for each pair the similarity, its derivative
-/// and what the formula makes of them; and vectors and gradients. Ranks: what finding them needs.
+/// and what the formula makes of them; and vectors and gradients. Ranks among all items, or among the user's:
+/// what finding them needs.
 fn beside(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let Related { of_negatives, of_rows } = learning.loss.relations();
@@ -171,5 +172,7 @@ fn beside(sizes: Sizes, learning: &Learning) -> u64 {
     let neighbours = batch * scores * (8 + 4 * ID + 2 * FLOAT) + of_rows_and_gradients((batch * scores).min(sizes.items));
     let pairs = 2 * (batch * batch * 10 * FLOAT + of_rows_and_gradients(batch));
     let ranks = Ranks::bytes(sizes.items, sizes.dim, batch, scores);
-    u64::from(of_negatives) * neighbours + u64::from(of_rows) * pairs + u64::from(learning.loss.needs_ranks()) * ranks
+    let others = Others::bytes(sizes.items, sizes.dim, batch, scores);
+    let counted = u64::from(learning.loss.needs_ranks()) * ranks + u64::from(learning.loss.needs_others()) * others;
+    u64::from(of_negatives) * neighbours + u64::from(of_rows) * pairs + counted
 }

@@ -37,6 +37,8 @@ pub(super) struct Extra<'a> {
     pub(super) phase: usize,
     pub(super) columns: &'a [Vec<f32>],
     pub(super) ranks: Option<[&'a [f32]; 2]>,
+    /// Of the positives, of the negatives, and how many there are.
+    pub(super) others: Option<[&'a [f32]; 3]>,
     pub(super) adversary: Option<&'a [f32]>,
     /// Of the negatives, of the users and of the positives.
     pub(super) relations: [Option<&'a [f32]>; 3],
@@ -119,6 +121,7 @@ impl<'a> Weigher<'a> {
         let draws = self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.users, &scored.ids));
         let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
         let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
+        let others = extra.others.map(|[own, drawn, counts]| (own, left_of(narrowed, drawn), counts));
         let adversary = extra.adversary.map(|scores| left_of(narrowed, scores));
         let of_negatives = extra.relations[0].map(|scores| left_of(narrowed, scores));
         let quantiles = self.quantiles_of(self.users);
@@ -131,6 +134,7 @@ impl<'a> Weigher<'a> {
             quantiles: quantiles.as_deref(),
             log_probabilities: of_draws.as_ref().map(|(own, drawn)| [&own[..], drawn]),
             ranks: ranks.as_ref().map(|(own, others)| [*own, others]),
+            others: others.as_ref().map(|(own, drawn, counts)| [*own, drawn, *counts]),
             estimated_ranks: narrowed.map(|narrowed| &narrowed.ranks[..]),
             columns: extra.columns,
             adversary: adversary.as_deref(),

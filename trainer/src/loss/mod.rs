@@ -77,7 +77,7 @@ pub use neural_ndcg::{NeuralNdcg, neural_ndcg};
 pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
-pub use scores::{Given, Pair, Relations, Scores};
+pub use scores::{Given, Others, Pair, Relations, Scores};
 pub use sml::{Sml, Surroundings, sml};
 pub use smooth_ap::{SmoothAp, smooth_ap};
 pub use smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
