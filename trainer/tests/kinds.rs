@@ -62,6 +62,7 @@ const LOSSES: &[(&str, &str)] = &[
     (r#""lambda-loss-at-k": {"cutoff": 5}"#, UNIFORM),
     (r#""lambda-rank": {"ranks": {"sampled": {}}}"#, UNIFORM),
     (r#""lambda-loss": {"ranks": {"sampled": {}}}"#, UNIFORM),
+    (r#""lambda-loss": {"ranks": {"sampled": {"with_positives": true}}}"#, r#"{"dns-mn": {"candidates": 20, "negatives": 10}}"#),
     (r#""lambda-loss-at-k": {"cutoff": 5, "ranks": {"sampled": {}}, "weights": "release"}"#, UNIFORM),
 ];
 

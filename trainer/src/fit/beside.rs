@@ -4,8 +4,9 @@ use crate::{
     Loss,
     gradient::RowGradients,
     loss::Related,
-    scoring::{Batch, Neighbours, Pairs, Ranks, Vectors},
+    scoring::{Batch, Neighbours, Others, Pairs, Ranks, Vectors},
 };
+use dataset::Interactions;
 use evaluator::settings::Ties;
 
 /// What the loss asks for, and buffers that are reused from step to step.
@@ -16,12 +17,16 @@ pub(super) struct Beside {
     users: Pairs,
     positives: Pairs,
     ranks: Ranks,
+    among_others: bool,
+    others: Others,
 }
 
 /// What was found of a step; nothing that the loss does not ask for.
 pub(super) struct Found {
     relations: [Option<Vec<f32>>; 3],
     ranks: Option<[Vec<f32>; 2]>,
+    /// Of the positives, of the negatives, and how many there are.
+    others: Option<[Vec<f32>; 3]>,
 }
 
 impl Beside {
@@ -34,24 +39,27 @@ impl Beside {
             users: Pairs::new(similarity),
             positives: Pairs::new(similarity),
             ranks: Ranks::default(),
+            among_others: loss.needs_others(),
+            others: Others::default(),
         }
     }
 
     /// Of a batch whose rows scored the items `ids [B, P + N]`.
-    pub(super) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32]) -> Found {
+    pub(super) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32], train: &Interactions) -> Found {
         let Related { of_negatives, of_rows } = self.related;
         let relations = [
             of_negatives.then(|| self.negatives.score(vectors.items, ids, batch.users.len())),
             of_rows.then(|| self.users.score(vectors.users, batch.users)),
             of_rows.then(|| self.positives.score(vectors.items, batch.positives)),
         ];
-        let ranks = self.ranked.then(|| {
-            let (list, width) = (batch.list(), ids.len() / batch.users.len());
-            let ranks = self.ranks.find(vectors, batch.users, ids, Ties::Optimistic);
-            let rows = || ranks.chunks_exact(width).map(|row| row.split_at(list));
-            [rows().flat_map(|row| row.0).copied().collect(), rows().flat_map(|row| row.1).copied().collect()]
+        let (list, width) = (batch.list(), ids.len() / batch.users.len());
+        let ranks = self.ranked.then(|| parted(&self.ranks.find(vectors, batch.users, ids, Ties::Optimistic), list, width));
+        let others = self.among_others.then(|| {
+            let [above, counts] = self.others.find(vectors, batch, ids, train);
+            let [of_positives, of_negatives] = parted(&above, list, width);
+            [of_positives, of_negatives, counts]
         });
-        Found { relations, ranks }
+        Found { relations, ranks, others }
     }
 
     /// Adds the gradient from the derivatives by the relations to those of the tables.
@@ -67,10 +75,21 @@ impl Beside {
     }
 }
 
+/// What is of the positives and of the negatives of rows `[B, P + N]`.
+fn parted(values: &[f32], list: usize, width: usize) -> [Vec<f32>; 2] {
+    let rows = || values.chunks_exact(width).map(|row| row.split_at(list));
+    [rows().flat_map(|row| row.0).copied().collect(), rows().flat_map(|row| row.1).copied().collect()]
+}
+
 impl Found {
     /// Of the negatives, of the users and of the positives.
     pub(super) fn relations(&self) -> [Option<&[f32]>; 3] {
         self.relations.each_ref().map(Option::as_deref)
+    }
+
+    /// Of the positives, of the negatives, and how many there are.
+    pub(super) fn others(&self) -> Option<[&[f32]; 3]> {
+        self.others.as_ref().map(|others| others.each_ref().map(Vec::as_slice))
     }
 
     /// Of the positives and of the negatives.

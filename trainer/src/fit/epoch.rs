@@ -86,11 +86,12 @@ impl Learner<'_> {
         batches.refresh(vectors, epoch);
     }
 
-    /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among all are not either.
+    /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among others are not either.
     fn draws_ahead(&self) -> Option<usize> {
         let count = self.learning.candidates()?;
         let batch = self.learning.training.batch_size as usize;
-        (batch * (1 + count) < self.dataset.items() && !self.learning.loss.needs_ranks()).then_some(count)
+        (batch * (1 + count) < self.dataset.items() && !self.learning.loss.needs_ranks() && !self.learning.loss.needs_others())
+            .then_some(count)
     }
 
     /// One step, which scores the wanted items, in the phases of the loss; returns the sum of the rows' losses in the first.
@@ -163,9 +164,9 @@ impl Learner<'_> {
                 sampled.score(vectors, batch, count, &draw);
                 let (columns, adversary) = (own.of(batch), own.rival.as_mut().map(|rival| rival.score(batch, count, &draw)));
                 let scored = sampled.scored();
-                let found = beside.find(vectors, batch, &scored.ids);
-                let (ranks, relations) = (found.ranks(), found.relations());
-                let extra = Extra { phase: phase.number, columns: &columns, ranks, adversary: adversary.as_deref(), relations };
+                let found = beside.find(vectors, batch, &scored.ids, &dataset.train);
+                let (ranks, others, relations) = (found.ranks(), found.others(), found.relations());
+                let extra = Extra { phase: phase.number, columns: &columns, ranks, others, adversary: adversary.as_deref(), relations };
                 let derivatives = weigher.rows(scored, extra)?;
                 let total = sampled.backward(vectors, &derivatives.scores);
                 sampled.collect(vectors, batch, users, items);

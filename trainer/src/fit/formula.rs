@@ -2,7 +2,7 @@
 
 use crate::{
     Loss, Result,
-    loss::{Given, Pair, Relations, Scores},
+    loss::{Given, Others, Pair, Relations, Scores},
     scoring::Weighed,
 };
 use candle_core::{Device, Shape, Tensor, Var, backprop::GradStore};
@@ -18,6 +18,8 @@ pub(super) struct Rows<'a> {
     pub(super) quantiles: Option<&'a [f32]>,
     pub(super) log_probabilities: Option<[&'a [f32]; 2]>,
     pub(super) ranks: Option<[&'a [f32]; 2]>,
+    /// Of the positives, of the negatives, and how many there are.
+    pub(super) others: Option<[&'a [f32]; 3]>,
     pub(super) estimated_ranks: Option<&'a [f32]>,
     pub(super) columns: &'a [Vec<f32>],
     pub(super) adversary: Option<&'a [f32]>,
@@ -50,6 +52,8 @@ pub(super) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> 
         pair.map(|[own, drawn]| Ok([constant(own, of_positives.clone())?, constant(drawn, matrix)?])).transpose()
     };
     let (log_probabilities, ranks) = (pair(rows.log_probabilities)?, pair(rows.ranks)?);
+    let above = pair(rows.others.map(|[own, drawn, _]| [own, drawn]))?;
+    let counts = rows.others.map(|[_, _, counts]| constant(counts, count)).transpose()?;
     let estimated_ranks = rows.estimated_ranks.map(|ranks| constant(ranks, count)).transpose()?;
     let columns: Vec<Var> = rows.columns.iter().map(|column| variable(column, column.len())).collect::<Result<_>>()?;
     let numbers: Vec<Tensor> = columns.iter().map(|column| column.as_tensor().clone()).collect();
@@ -70,6 +74,10 @@ pub(super) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> 
             quantiles: quantiles.as_ref(),
             log_probabilities: log_probabilities.as_ref().map(|[positives, negatives]| Pair { positives, negatives }),
             ranks: ranks.as_ref().map(|[positives, negatives]| Pair { positives, negatives }),
+            others: above
+                .as_ref()
+                .zip(counts.as_ref())
+                .map(|([positives, negatives], count)| Others { above: Pair { positives, negatives }, count }),
             estimated_ranks: estimated_ranks.as_ref(),
             columns: &numbers,
             adversary: adversary.as_deref(),

@@ -11,7 +11,7 @@ use crate::{
     Backbone, Learning, Trial,
     backbone::Ease,
     loss::{Adversary, Column, Motion, Of, Related},
-    scoring::Ranks,
+    scoring::{Others, Ranks},
 };
 use dataset::Manifest;
 
@@ -115,13 +115,15 @@ fn own(sizes: Sizes, learning: &Learning) -> u64 {
 }
 
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
-/// that are weighed at once. Under the sampler `all` the copies are of a few rows at a time.
+/// that are weighed at once; a twin with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
+/// rows at a time.
 fn formula(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
     let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
-    u64::from(learning.loss.fused().is_none()) * (3 * copied + OPERATIONS * at_once) * FLOAT
+    let operations = if learning.loss.fused_own().is_some() { 0 } else { OPERATIONS * at_once };
+    u64::from(learning.loss.fused().is_none()) * (3 * copied + operations) * FLOAT
 }
 
 /// Tensors of the scores' size that a formula leaves for its derivative, about.
@@ -161,7 +163,8 @@ fn whole(sizes: Sizes, learning: &Learning) -> u64 {
 
 /// What a loss looks at beside scores. Positives with their negatives: for each score a key, four ids, the similarity and its derivative,
 /// and for each distinct row its vector and gradient. Users, and positives, with each other: for each pair the similarity, its derivative
-/// and what the formula makes of them; and vectors and gradients. Ranks: what finding them needs.
+/// and what the formula makes of them; and vectors and gradients. Ranks among all items, or among the user's:
+/// what finding them needs.
 fn beside(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let Related { of_negatives, of_rows } = learning.loss.relations();
@@ -169,5 +172,7 @@ fn beside(sizes: Sizes, learning: &Learning) -> u64 {
     let neighbours = batch * scores * (8 + 4 * ID + 2 * FLOAT) + of_rows_and_gradients((batch * scores).min(sizes.items));
     let pairs = 2 * (batch * batch * 10 * FLOAT + of_rows_and_gradients(batch));
     let ranks = Ranks::bytes(sizes.items, sizes.dim, batch, scores);
-    u64::from(of_negatives) * neighbours + u64::from(of_rows) * pairs + u64::from(learning.loss.needs_ranks()) * ranks
+    let others = Others::bytes(sizes.items, sizes.dim, batch, scores);
+    let counted = u64::from(learning.loss.needs_ranks()) * ranks + u64::from(learning.loss.needs_others()) * others;
+    u64::from(of_negatives) * neighbours + u64::from(of_rows) * pairs + counted
 }

@@ -30,6 +30,7 @@ mod resume;
 mod rival;
 mod rung;
 mod sharpness;
+mod twin;
 mod validation;
 mod watch;
 mod weigher;

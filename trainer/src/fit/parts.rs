@@ -54,6 +54,7 @@ fn part_of<'a>(rows: Rows<'a>, count: usize, range: &Range<usize>) -> Rows<'a> {
         quantiles: rows.quantiles.map(cut),
         log_probabilities: rows.log_probabilities.map(|pair| pair.map(cut)),
         ranks: rows.ranks.map(|pair| pair.map(cut)),
+        others: rows.others.map(|others| others.map(cut)),
         estimated_ranks: rows.estimated_ranks.map(cut),
         adversary: rows.adversary.map(cut),
         relations: [rows.relations[0].map(cut), None, None], // the others are of whole batches
@@ -104,6 +105,7 @@ mod tests {
             r#"{"llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1}}"#,
             r#"{"adv-info-nce": {"temperature": 0.2}}"#,
             r#"{"lambda-loss-at-k": {"cutoff": 20}}"#,
+            r#"{"lambda-rank": {"ranks": {"sampled": {"with_positives": true}}}}"#,
             r#"{"adap-tau": {}}"#,
             r#"{"sml": {"similarity": "dot"}}"#,
             r#"{"sampled-softmax": {}}"#,
@@ -117,6 +119,7 @@ mod tests {
                 items: 5000,
                 log_probabilities: Some([&positives, &hardness]),
                 ranks: Some([&of_positives, &of_negatives]),
+                others: Some([&of_positives, &of_negatives, &of_positives]),
                 columns: &columns,
                 adversary: Some(&hardness),
                 relations: [Some(&hardness), None, None],

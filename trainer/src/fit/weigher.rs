@@ -4,7 +4,7 @@ use super::{
     batches::Batches,
     formula::{Derivatives, Rows},
     narrowed::Narrowed,
-    parts,
+    parts, twin,
 };
 use crate::{
     Loss, Result,
@@ -37,6 +37,8 @@ pub(super) struct Extra<'a> {
     pub(super) phase: usize,
     pub(super) columns: &'a [Vec<f32>],
     pub(super) ranks: Option<[&'a [f32]; 2]>,
+    /// Of the positives, of the negatives, and how many there are.
+    pub(super) others: Option<[&'a [f32]; 3]>,
     pub(super) adversary: Option<&'a [f32]>,
     /// Of the negatives, of the users and of the positives.
     pub(super) relations: [Option<&'a [f32]>; 3],
@@ -110,7 +112,7 @@ impl<'a> Weigher<'a> {
         Ok(derivatives)
     }
 
-    /// The formula on masked scores, of those candidates that are left.
+    /// The formula, or its twin, on masked scores, of those candidates that are left.
     fn by_formula(&self, scored: &Scored, narrowed: Option<&Narrowed>, extra: Extra) -> Result<Derivatives> {
         let mut negatives = left_of(narrowed, &scored.negatives);
         if let Some(narrowed) = narrowed {
@@ -119,6 +121,7 @@ impl<'a> Weigher<'a> {
         let draws = self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.users, &scored.ids));
         let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
         let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
+        let others = extra.others.map(|[own, drawn, counts]| (own, left_of(narrowed, drawn), counts));
         let adversary = extra.adversary.map(|scores| left_of(narrowed, scores));
         let of_negatives = extra.relations[0].map(|scores| left_of(narrowed, scores));
         let quantiles = self.quantiles_of(self.users);
@@ -131,12 +134,16 @@ impl<'a> Weigher<'a> {
             quantiles: quantiles.as_deref(),
             log_probabilities: of_draws.as_ref().map(|(own, drawn)| [&own[..], drawn]),
             ranks: ranks.as_ref().map(|(own, others)| [*own, others]),
+            others: others.as_ref().map(|(own, drawn, counts)| [*own, drawn, *counts]),
             estimated_ranks: narrowed.map(|narrowed| &narrowed.ranks[..]),
             columns: extra.columns,
             adversary: adversary.as_deref(),
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
-        parts::weigh(self.loss, rows, self.scale)
+        match self.loss.fused_own() {
+            Some(twin) => Ok(twin::weigh(&twin, rows, self.scale)),
+            None => parts::weigh(self.loss, rows, self.scale),
+        }
     }
 
     /// What the sampler's rule leaves of a step's candidates; `None` where there is none.

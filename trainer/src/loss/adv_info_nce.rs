@@ -13,7 +13,7 @@
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
-use super::{Adversary, Phase, check_above_zero};
+use super::{Adversary, Phase, check_above_zero, fused};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -135,6 +135,10 @@ impl AdvInfoNce {
             }
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn fused(&self) -> fused::AdvInfoNce {
+        fused::AdvInfoNce { temperature: self.temperature as f32, negative_weight: self.negative_weight as f32 }
     }
 
     pub(super) fn adversary(&self) -> Adversary {

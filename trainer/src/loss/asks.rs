@@ -100,13 +100,21 @@ impl Loss {
 
     /// Whether it looks at places among all items.
     pub fn needs_ranks(&self) -> bool {
-        let source = match self {
+        matches!(self.rank_source(), Some(lambda::RankSource::Exact(_)))
+    }
+
+    /// Whether it looks at places among the user's train items.
+    pub fn needs_others(&self) -> bool {
+        matches!(self.rank_source(), Some(lambda::RankSource::Sampled(lambda::Sampled { with_positives: true, .. })))
+    }
+
+    fn rank_source(&self) -> Option<lambda::RankSource> {
+        match self {
             Loss::LambdaRank(settings) => Some(settings.ranks),
             Loss::LambdaLoss(settings) => Some(settings.ranks),
             Loss::LambdaLossAtK(settings) => Some(settings.ranks),
             _ => None,
-        };
-        matches!(source, Some(lambda::RankSource::Exact(_)))
+        }
     }
 
     /// The number of negatives that it is made for, where that is not any.
@@ -134,6 +142,7 @@ impl Loss {
             && self.relations() == Related::default()
             && self.adversary().is_none()
             && !self.needs_ranks()
+            && !self.needs_others()
     }
 
     /// Whether its negatives' part is a sum or a mean, in which each of them can have a weight.
@@ -188,7 +197,9 @@ impl Loss {
             Loss::AdvInfoNce(_) => Some(adv_info_nce::NEEDS_DRAWS),
             Loss::Llpauc(_) => Some(llpauc::NEEDS_DRAWS),
             Loss::GuidedRec(_) => Some(guided_rec::NEEDS_DRAWS),
-            Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => self.needs_ranks().then_some(lambda::NEEDS_DRAWS),
+            Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => {
+                self.rank_source().and_then(|source| source.needs_draws())
+            }
             _ => None,
         }
     }

@@ -50,7 +50,8 @@ pub(super) fn examples() -> Vec<Loss> {
         concavity: 0.0,
         similarity: Similarity::Cosine,
     };
-    let (exact, sampled) = (RankSource::Exact(Exact {}), RankSource::Sampled(Sampled { rescaled: true }));
+    let (exact, sampled) = (RankSource::Exact(Exact {}), RankSource::Sampled(Sampled { rescaled: true, with_positives: false }));
+    let among_own = RankSource::Sampled(Sampled { rescaled: true, with_positives: true });
     let lambda_loss = |ranks, weights| LambdaLoss { ranks, weights, similarity: Similarity::Dot };
     let lambda_loss_at_k = |ranks, weights| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot };
     vec![
@@ -125,6 +126,7 @@ pub(super) fn examples() -> Vec<Loss> {
         Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Paper)),
         Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Release)),
         Loss::LambdaLossAtK(lambda_loss_at_k(sampled, Weights::Paper)),
+        Loss::LambdaLossAtK(lambda_loss_at_k(among_own, Weights::Paper)),
     ]
 }
 

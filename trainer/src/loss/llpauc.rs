@@ -17,7 +17,7 @@
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
-use super::{Column, Learned, Motion, Of, Start};
+use super::{Column, Learned, Motion, Of, Start, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,15 @@ impl Llpauc {
             concavity if concavity.is_finite() && concavity >= 0.0 => Ok(()),
             concavity => Err(format!("concavity is {concavity}: expected a finite number, at least 0")),
         }
+    }
+
+    pub(super) fn fused(&self) -> fused::Llpauc {
+        let (alpha, beta) = (self.true_positive_rate, self.false_positive_rate);
+        let (weights, bounds) = match self.form {
+            Form::Paper => ([1.0, 1.0], [beta, alpha]),
+            Form::Release => ([1.0 / beta, 1.0 / alpha], [1.0, 1.0]),
+        };
+        fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }
     }
 
     /// A column for each scalar, in the order of [`llpauc`].

@@ -66,7 +66,7 @@ pub use cml::{Cml, cml};
 pub use column::{Column, Learned, Motion, Of, Start};
 pub use direct_au::{DirectAu, direct_au};
 pub use facts::Facts;
-pub use fused::Fused;
+pub use fused::{Fused, FusedOwn, OwnRow};
 pub use gbce::{Gbce, gbce};
 pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};
 pub use lambda::{LambdaLoss, LambdaLossAtK, LambdaRank, lambda_loss, lambda_loss_at_k, lambda_rank};
@@ -77,7 +77,7 @@ pub use neural_ndcg::{NeuralNdcg, neural_ndcg};
 pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
-pub use scores::{Given, Pair, Relations, Scores};
+pub use scores::{Given, Others, Pair, Relations, Scores};
 pub use sml::{Sml, Surroundings, sml};
 pub use smooth_ap::{SmoothAp, smooth_ap};
 pub use smooth_ndcg::{NdcgForm, SmoothNdcg, smooth_ndcg};
@@ -310,6 +310,15 @@ impl Loss {
                 let loss = |ranks: Pair| lambda_loss_at_k(positives, negatives, given.weights, ranks, settings.cutoff, settings.weights);
                 lambda::with_ranks(settings.ranks, scores, loss)
             }
+        }
+    }
+
+    /// The same of a loss with numbers of its own, or with an adversary.
+    pub fn fused_own(&self) -> Option<FusedOwn> {
+        match self {
+            Loss::AdvInfoNce(settings) => Some(FusedOwn::AdvInfoNce(settings.fused())),
+            Loss::Llpauc(settings) => Some(FusedOwn::Llpauc(settings.fused())),
+            _ => None,
         }
     }
 

@@ -28,6 +28,8 @@ pub struct Given<'a> {
     pub log_probabilities: Option<Pair<'a>>,
     /// Places among all items, counted from 1, for losses that [need them](super::Loss::needs_ranks).
     pub ranks: Option<Pair<'a>>,
+    /// How the row's items stand among the user's other train items, for losses that [need it](super::Loss::needs_others).
+    pub others: Option<Others<'a>>,
     /// `[B]`, the positive's rank as the sampler `warp` estimates it.
     pub estimated_ranks: Option<&'a Tensor>,
     /// The loss's own numbers, in the order of its [columns](super::Loss::columns): `[B]` of the rows' users or of their positive items,
@@ -46,6 +48,15 @@ pub struct Pair<'a> {
     pub positives: &'a Tensor,
     /// `[B, N]`
     pub negatives: &'a Tensor,
+}
+
+/// The train items of each row's user, but for the row's positive.
+#[derive(Clone, Copy, Debug)]
+pub struct Others<'a> {
+    /// How many of them score above each item.
+    pub above: Pair<'a>,
+    /// `[B]`: how many there are.
+    pub count: &'a Tensor,
 }
 
 /// Scores of users with users and of items with items, by the loss's similarity.

@@ -1,6 +1,6 @@
 //! What the tests of losses share: scores as `f64` variables, values and gradients as vectors.
 
-use super::{Given, Loss, Of, Pair, Relations, Scores, Start};
+use super::{Given, Loss, Of, Others, Pair, Relations, Scores, Start};
 use candle_core::{DType, Device, Result, Tensor, Var};
 
 /// Items of the catalogue of all tests.
@@ -38,7 +38,7 @@ pub(super) fn evaluate_in(dtype: DType, loss: &Loss, positives: &[f64], negative
 }
 
 /// Runs the loss on rows of scores that were drawn with any probabilities, in the precision of `dtype`. Its own numbers are as at first,
-/// an adversary scores everything alike, and items and users are as far from each other as the unit vectors of different axes.
+/// an adversary scores everything alike, users have no other items, and items and users are as far from each other as the unit vectors of different axes.
 pub(super) fn evaluate_rows(dtype: DType, loss: &Loss, rows: Rows) -> Result<Evaluated> {
     let (positives, negatives) = (Var::new(rows.positives, &Device::Cpu)?, Var::new(rows.negatives.to_vec(), &Device::Cpu)?);
     let column = |values: &[f64]| Tensor::new(values, &Device::Cpu)?.to_dtype(dtype);
@@ -52,12 +52,16 @@ pub(super) fn evaluate_rows(dtype: DType, loss: &Loss, rows: Rows) -> Result<Eva
     let columns = columns(loss, rows.positives.len(), dtype)?;
     let (apart, of_rows) = ((n.zeros_like()? + away(loss))?, Tensor::eye(rows.positives.len(), dtype, &Device::Cpu)?);
     let of_rows = (((1.0 - &of_rows)? * away(loss))? + (of_rows * itself(loss))?)?;
+    let (own_above, drawn_above) = (p.zeros_like()?, n.zeros_like()?);
+    let count = column(&vec![0.0; rows.positives.len()])?;
+    let others = Others { above: Pair { positives: &own_above, negatives: &drawn_above }, count: &count };
     let given = Given {
         phase: 0,
         weights: None,
         quantiles: Some(&quantiles),
         log_probabilities: Some(Pair { positives: &own, negatives: &drawn }),
         ranks: Some(Pair { positives: &of_positives, negatives: &of_negatives }),
+        others: Some(others),
         estimated_ranks: Some(&estimated_ranks),
         columns: &columns,
         adversary: Some(&n.zeros_like()?),

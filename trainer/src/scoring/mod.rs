@@ -1,13 +1,14 @@
 //! Scores of users with items, and the gradient back, without ever forming `[B, N, D]`.
 //!
 //! [`Sampled`] scores each query with its own drawn items, [`Few`] does so where they are few among many, and [`Catalogue`] scores it
-//! with all items; [`Neighbours`] and [`Pairs`] compare rows of one table, and [`Ranks`] counts. They use vectors that are prepared so that every similarity is a dot product, and return gradients of the original
-//! vectors.
+//! with all items; [`Neighbours`] and [`Pairs`] compare rows of one table; [`Ranks`] and [`Others`] count. They use vectors that are prepared
+//! so that every similarity is a dot product, and return gradients of the original vectors.
 
 mod catalogue;
 mod few;
 mod kernels;
 mod lists;
+mod others;
 mod ranks;
 mod relations;
 mod sampled;
@@ -20,6 +21,7 @@ pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
 pub(crate) use kernels::{dot, dots};
 pub(crate) use lists::{mean_vector, reduce_lists};
+pub(crate) use others::Others;
 pub(crate) use ranks::Ranks;
 pub(crate) use relations::{Neighbours, Pairs};
 pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Row, Sampled, Scored, Vectors, Weighed};

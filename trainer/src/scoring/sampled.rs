@@ -155,12 +155,16 @@ impl Sampled {
 
     /// What was scored, of all rows.
     pub(crate) fn scored(&self) -> Scored {
-        let rows = || self.tasks.iter().flat_map(|task| task.scores.chunks_exact(task.width).map(|row| row.split_at(task.list)));
-        Scored {
-            ids: self.tasks.iter().flat_map(|task| &task.ids).copied().collect(),
-            positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
-            negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
+        let width = self.tasks.iter().map(|task| task.ids.len()).sum();
+        let mut scored = Scored { ids: Vec::with_capacity(width), positives: Vec::new(), negatives: Vec::with_capacity(width) };
+        for task in &self.tasks {
+            scored.ids.extend_from_slice(&task.ids);
+            for (positives, negatives) in task.scores.chunks_exact(task.width).map(|row| row.split_at(task.list)) {
+                scored.positives.extend_from_slice(positives);
+                scored.negatives.extend_from_slice(negatives);
+            }
         }
+        scored
     }
 
     /// Takes the loss of each row and its derivatives by the scores; returns the sum of the losses.

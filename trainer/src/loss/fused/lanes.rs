@@ -24,6 +24,40 @@ pub(crate) trait Step {
     fn step(&self, value: f32) -> (f32, f32);
 }
 
+/// The same with several sums.
+pub(crate) trait Steps<const K: usize> {
+    /// What the entry becomes, and what it adds to each sum.
+    fn step(&self, value: f32) -> (f32, [f32; K]);
+}
+
+/// Takes the step for each entry, and returns the sums, of the order of [`replace_and_sum`].
+#[inline(always)]
+pub(crate) fn replace_and_sums<const K: usize>(values: &mut [f32], steps: &impl Steps<K>) -> [f64; K] {
+    let mut totals = [0.0; K];
+    for block in values.chunks_mut(BLOCK) {
+        let mut sums = [[0.0f32; LANES]; K];
+        let (chunks, rest) = block.as_chunks_mut::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                let (replaced, addends) = steps.step(chunk[lane]);
+                chunk[lane] = replaced;
+                for k in 0..K {
+                    sums[k][lane] += addends[k];
+                }
+            }
+        }
+        for (lane, value) in rest.iter_mut().enumerate() {
+            let (replaced, addends) = steps.step(*value);
+            *value = replaced;
+            for k in 0..K {
+                sums[k][lane] += addends[k];
+            }
+        }
+        totals.iter_mut().zip(sums).for_each(|(total, sums)| *total += sums.iter().map(|&sum| f64::from(sum)).sum::<f64>());
+    }
+    totals
+}
+
 /// Takes the step for each entry, and returns the sum.
 ///
 /// The order of the additions depends on the length of the row alone.

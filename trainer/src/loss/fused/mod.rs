@@ -4,6 +4,7 @@
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
+mod adv_info_nce;
 mod bsl;
 mod ccl;
 pub(crate) mod elementary;
@@ -11,9 +12,13 @@ mod items;
 pub(crate) mod lanes;
 #[cfg(test)]
 mod list_tests;
+mod llpauc;
 mod matrix;
 mod mse;
 mod neural_ndcg;
+mod own;
+#[cfg(test)]
+mod own_tests;
 mod pairwise;
 mod psl;
 mod sinkhorn;
@@ -26,10 +31,13 @@ mod sparsemax;
 #[cfg(test)]
 mod tests;
 
+pub use adv_info_nce::AdvInfoNce;
 pub use bsl::{Bsl, BslOfLists};
 pub use ccl::Ccl;
+pub use llpauc::Llpauc;
 pub use mse::Mse;
 pub use neural_ndcg::NeuralNdcg;
+pub use own::{FusedOwn, OwnRow};
 pub use psl::Psl;
 pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
 pub use smooth_rank::SmoothRank;

@@ -37,9 +37,6 @@ pub enum Weights {
     Release,
 }
 
-/// Why exact ranks cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "exact ranks are those of drawn items; over all items take the ranks `sampled`, among the row's items";
-
 /// `sum_j m_uij softplus(s_uj - s_ui)`, `[B]`, with the sampler's `draws [B, N]` as further weights.
 fn weigh_pairs(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor>, weights: &Tensor) -> Result<Tensor> {
     sum_over_negatives(&(weights.detach() * softplus(&margins(positives, negatives)?)?)?, draws)

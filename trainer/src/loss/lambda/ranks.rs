@@ -1,7 +1,7 @@
 //! Where the ranks of a batch's items come from.
 
-use super::super::primitives::MASKED_BELOW;
-use super::super::scores::{Pair, Scores, given};
+use super::super::primitives::{MASKED_BELOW, count_items};
+use super::super::scores::{Others, Pair, Scores, given};
 use candle_core::{DType, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum RankSource {
     /// Among all items, train items of the user included: one scoring of the catalogue for each row of each batch.
     Exact(Exact),
-    /// Among the row's own items.
+    /// Among the row's own items, or also the user's.
     Sampled(Sampled),
 }
 
@@ -24,9 +24,12 @@ pub struct Exact {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampled {
-    /// Whether ranks are multiplied by the share of the catalogue's items to the row's (paper SL@K, equation D.8).
+    /// Whether ranks are multiplied by the share of the catalogue's items to the ranked ones (paper SL@K, equation D.8).
     #[serde(default = "rescaled")]
     pub rescaled: bool,
+    /// Whether the user's other train items are ranked with the row's, as in equation D.8; they are scored for it.
+    #[serde(default)]
+    pub with_positives: bool,
 }
 
 fn rescaled() -> bool {
@@ -39,14 +42,49 @@ impl Default for RankSource {
     }
 }
 
+impl RankSource {
+    /// Why it cannot have the sampler `all`.
+    pub(in super::super) fn needs_draws(self) -> Option<&'static str> {
+        match self {
+            Self::Exact(_) => Some("exact ranks are those of drawn items; over all items take the ranks `sampled`, among the row's items"),
+            Self::Sampled(Sampled { with_positives: true, .. }) => {
+                Some("ranks `with_positives` are those of drawn items; over all items take the ranks `sampled` without")
+            }
+            Self::Sampled(_) => None,
+        }
+    }
+}
+
 /// The value of a loss of ranks, with those that its source gives.
 pub(in super::super) fn with_ranks(source: RankSource, scores: &Scores, loss: impl FnOnce(Pair) -> Result<Tensor>) -> Result<Tensor> {
     match source {
         RankSource::Exact(_) => loss(given(scores.given.ranks, "a lambda loss with exact ranks", "the ranks of the batch's items")?),
-        RankSource::Sampled(Sampled { rescaled }) => {
-            let (positives, negatives) = sampled_ranks(scores.positives, scores.negatives, rescaled.then_some(scores.items))?;
+        RankSource::Sampled(Sampled { rescaled, with_positives }) => {
+            let items = rescaled.then_some(scores.items);
+            let (positives, negatives) = match with_positives {
+                true => {
+                    let others =
+                        given(scores.given.others, "a lambda loss with ranks `with_positives`", "the places among the user's items")?;
+                    ranks_with_others(scores.positives, scores.negatives, others, items)?
+                }
+                false => sampled_ranks(scores.positives, scores.negatives, items)?,
+            };
             loss(Pair { positives: &positives, negatives: &negatives })
         }
+    }
+}
+
+/// The same as [`sampled_ranks`] among the row's items and the user's other train items.
+fn ranks_with_others(positives: &Tensor, negatives: &Tensor, others: Others, items: Option<usize>) -> Result<(Tensor, Tensor)> {
+    let (of_positives, of_negatives) = sampled_ranks(positives, negatives, None)?;
+    let (of_positives, of_negatives) = ((of_positives + others.above.positives)?, (of_negatives + others.above.negatives)?);
+    match items {
+        Some(items) => {
+            let ranked = ((count_items(negatives)? + others.count)? + 1.0)?;
+            let scale = (ranked.recip()? * items as f64)?;
+            Ok(((of_positives * &scale)?, of_negatives.broadcast_mul(&scale.unsqueeze(1)?)?))
+        }
+        None => Ok((of_positives, of_negatives)),
     }
 }
 
@@ -112,7 +150,47 @@ mod tests {
     fn exact_is_the_default_and_sampled_ranks_are_rescaled() {
         assert_eq!(RankSource::default(), RankSource::Exact(Exact {}));
         let sampled: RankSource = serde_json::from_str(r#"{"sampled": {}}"#).unwrap();
-        assert_eq!(sampled, RankSource::Sampled(Sampled { rescaled: true }));
+        assert_eq!(sampled, RankSource::Sampled(Sampled { rescaled: true, with_positives: false }));
+    }
+
+    /// The reference's sample: items 0, 2 and 5 of the user and 3, 4 and 6, each positive with all negatives and the other two.
+    #[test]
+    fn worked_loss_of_ranks_with_the_users_other_items() {
+        let (scores, own) = (EXAMPLE_B, [0, 2, 5]);
+        let drawn = [3, 4, 6].map(|item: usize| scores[item]);
+        let above = |item: usize| own.iter().filter(|&&other| other != item && scores[other] > scores[item]).count() as f64;
+        let of_rows = own.map(|positive| {
+            let among = |score: f64| own.iter().filter(|&&other| other != positive && scores[other] > score).count() as f64;
+            (scores[positive], above(positive), drawn.map(among))
+        });
+        let column = |values: &[f64]| Tensor::new(values, &Device::Cpu).unwrap();
+        let positives = column(&of_rows.map(|row| row.0));
+        let negatives = Tensor::new(&[drawn; 3], &Device::Cpu).unwrap();
+        let (of_positives, of_negatives) =
+            (column(&of_rows.map(|row| row.1)), Tensor::new(&of_rows.map(|row| row.2), &Device::Cpu).unwrap());
+        let others = Others { above: Pair { positives: &of_positives, negatives: &of_negatives }, count: &column(&[2.0; 3]) };
+        let (p, n) = ranks_with_others(&positives, &negatives, others, Some(8)).unwrap();
+        assert_close(&p.to_vec1::<f64>().unwrap(), &[1.33333333, 4.0, 5.33333333], 6e-9);
+        assert_close(&n.to_vec2::<f64>().unwrap()[1], &[6.66666667, 2.66666667, 8.0], 6e-9);
+        let ranks = Pair { positives: &p, negatives: &n };
+        let loss = super::super::lambda_loss_at_k(&positives, &negatives, None, ranks, 3, super::super::Weights::Paper).unwrap();
+        assert_close(&[loss.sum_all().unwrap().to_scalar().unwrap()], &[0.94321365], 5e-9);
+        assert_eq!(ranks_with_others(&positives, &negatives, others, None).unwrap().0.to_vec1::<f64>().unwrap(), [1.0, 3.0, 4.0]);
+    }
+
+    /// What is masked is not ranked.
+    #[test]
+    fn masked_negatives_do_not_count_with_the_users_other_items() {
+        let column = |values: &[f64]| Tensor::new(values, &Device::Cpu).unwrap();
+        let row = |values: &[f64]| column(values).unsqueeze(0).unwrap();
+        let above = |drawn: &[f64]| row(&vec![1.0; drawn.len()]);
+        let ranks = |drawn: &[f64]| {
+            let (own, above) = (column(&[0.0]), above(drawn));
+            let others = Others { above: Pair { positives: &own, negatives: &above }, count: &column(&[3.0]) };
+            ranks_with_others(&column(&[0.5]), &row(drawn), others, Some(60)).unwrap().1.to_vec2::<f64>().unwrap()[0][..2].to_vec()
+        };
+        assert_eq!(ranks(&[0.7, 0.1, -1e30, -1e30]), [20.0, 40.0]); // 2 and 4 of 6
+        assert_eq!(ranks(&[0.7, 0.1]), [20.0, 40.0]);
     }
 
     proptest! {

@@ -1,0 +1,82 @@
+//! A loss with more to move than a model by its twin on plain slices: [`formula`](super::formula) without a graph.
+
+use super::formula::{Derivatives, Rows};
+use crate::{
+    loss::{FusedOwn, OwnRow},
+    scoring::Weighed,
+};
+use rayon::prelude::*;
+
+/// Rows of a parallel task.
+const ROWS: usize = 16;
+
+/// Losses of rows of scores and their derivatives times `scale`.
+pub(super) fn weigh(twin: &FusedOwn, rows: Rows, scale: f32) -> Derivatives {
+    let (count, numbers) = (rows.positives.len(), rows.columns.concat());
+    let width = rows.negatives.len() / count;
+    let (mut positives, mut negatives, mut losses) = (rows.positives.to_vec(), rows.negatives.to_vec(), vec![0.0; count]);
+    let mut adversary = rows.adversary.map_or_else(Vec::new, <[f32]>::to_vec);
+    let mut of_adversary = adversary.chunks_mut(ROWS * width);
+    let parts = losses.chunks_mut(ROWS).zip(positives.chunks_mut(ROWS)).zip(negatives.chunks_mut(ROWS * width));
+    let parts: Vec<_> = parts.map(|((losses, positives), negatives)| (losses, positives, negatives, of_adversary.next())).collect();
+    let sums = parts.into_par_iter().map(|(losses, positives, negatives, adversary)| {
+        let mut sums = vec![0.0; numbers.len()];
+        let mut of_rows = adversary.unwrap_or_default().chunks_exact_mut(width);
+        for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
+            let adversary = of_rows.next().unwrap_or_default();
+            *loss = twin.row(positive, negatives, OwnRow { numbers: &numbers, by_numbers: &mut sums, adversary: &mut *adversary });
+            *positive *= scale;
+            negatives.iter_mut().chain(adversary).for_each(|derivative| *derivative *= scale);
+        }
+        sums
+    });
+    let sums: Vec<Vec<f64>> = sums.collect();
+    let mut by_numbers = (0..numbers.len()).map(|at| (sums.iter().map(|part| part[at]).sum::<f64>() * f64::from(scale)) as f32);
+    Derivatives {
+        columns: rows.columns.iter().map(|column| by_numbers.by_ref().take(column.len()).collect()).collect(),
+        scores: Weighed { losses, positives, negatives },
+        adversary,
+        relations: Default::default(),
+        remembered: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::formula;
+    use super::*;
+    use crate::Loss;
+
+    #[track_caller]
+    fn near(found: &[f32], expected: &[f32], tolerance: f32) {
+        let scale = expected.iter().fold(1e-6f32, |largest, value| largest.max(value.abs()));
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= tolerance * scale), "{found:?}\n{expected:?}");
+    }
+
+    /// Several tasks, the last not full, with masked entries.
+    #[test]
+    fn the_twin_is_the_formula() {
+        let (rows, width) = (37, 30);
+        let wave = |length: usize, pitch: f32| (0..length).map(|at| 0.9 * (at as f32 * pitch).sin()).collect::<Vec<f32>>();
+        let (positives, mut negatives, hardness) = (wave(rows, 0.7), wave(rows * width, 1.3), wave(rows * width, 0.37));
+        negatives.iter_mut().step_by(7).for_each(|score| *score = -1e30);
+        for loss in [
+            r#"{"llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1}}"#,
+            r#"{"llpauc": {"true_positive_rate": 0.3, "false_positive_rate": 0.2, "form": "release", "concavity": 2}}"#,
+            r#"{"adv-info-nce": {"temperature": 0.2}}"#,
+        ] {
+            let loss: Loss = serde_json::from_str(loss).unwrap();
+            let columns: Vec<Vec<f32>> = loss.columns().iter().zip(wave(7, 0.8)).map(|(_, number)| vec![number.abs()]).collect();
+            let adversary = loss.adversary().map(|_| &hardness[..]);
+            let given = Rows { positives: &positives, negatives: &negatives, items: 5000, columns: &columns, adversary, ..Rows::default() };
+            let (expected, found) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(&loss.fused_own().unwrap(), given, 0.5));
+            near(&found.scores.losses, &expected.scores.losses, 1e-5);
+            near(&found.scores.positives, &expected.scores.positives, 1e-5);
+            near(&found.scores.negatives, &expected.scores.negatives, 1e-5);
+            near(&found.adversary, &expected.adversary, 1e-5);
+            assert_eq!(found.columns.len(), expected.columns.len());
+            found.columns.iter().zip(&expected.columns).for_each(|(found, expected)| near(found, expected, 1e-4)); // sums of cancelling terms
+        }
+    }
+}
