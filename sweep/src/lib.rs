@@ -2,7 +2,8 @@
 //!
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
-//! the way in. [`submission`] is a sweep as a cluster gets it. `study` is what `ranksweep theory` writes and draws.
+//! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there. `study` is what `ranksweep theory` writes and
+//! draws.
 
 mod chain;
 pub mod cli;
@@ -15,6 +16,7 @@ pub mod plan;
 pub mod recommend;
 pub mod report;
 pub mod runner;
+pub mod status;
 mod study;
 pub mod submission;
 pub mod tables;

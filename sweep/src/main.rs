@@ -17,6 +17,11 @@ fn main() -> ExitCode {
         Command::Recommend(command) => command.run(global),
         Command::Render(command) => command.run(global),
         Command::Gc(command) => command.run(global),
+        Command::Submit(command) => command.run(global),
+        Command::Status(command) => command.run(global),
+        Command::Logs(command) => command.run(global),
+        Command::Cancel(command) => command.run(),
+        Command::Drive(command) => command.run(),
         Command::Theory(command) => command.run(global),
     });
     if result.is_ok() {

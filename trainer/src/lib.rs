@@ -22,7 +22,7 @@ pub mod trial;
 
 pub use backbone::Backbone;
 pub use error::{Error, Result};
-pub use fit::{EpochReport, Fit, Observer, Outcome, Resources, memory, stored, train};
+pub use fit::{EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;

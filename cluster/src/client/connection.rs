@@ -6,8 +6,9 @@ use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Api, Client, Config, Resource,
     client::{Body, ClientBuilder},
+    config::InferConfigError,
 };
-use std::{future::Future, time::Duration};
+use std::{error::Error as _, future::Future, time::Duration};
 use tower::{BoxError, Service, util::MapResponseLayer};
 
 /// No single answer is waited for longer.
@@ -31,20 +32,8 @@ impl Cluster {
     /// # Errors
     /// [`Error::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
     pub async fn connect(namespace: Option<&str>) -> Result<Self, Error> {
-        let config = Config::infer().await.map_err(|error| Error::NoCluster { reason: innermost(&error) })?;
+        let config = Config::infer().await.map_err(|error| Error::NoCluster { reason: unconfigured(&error) })?;
         Self::of(config, namespace)
-    }
-
-    /// Inside of a pod, by its service account.
-    ///
-    /// # Errors
-    /// [`Error::NoCluster`] outside of a pod, or in one without a service account's token.
-    ///
-    /// # Panics
-    /// Outside of a Tokio runtime.
-    pub fn in_pod(namespace: &str) -> Result<Self, Error> {
-        let config = Config::incluster().map_err(|error| Error::NoCluster { reason: format!("{error}: {}", innermost(&error)) })?;
-        Self::of(config, Some(namespace))
     }
 
     fn of(mut config: Config, namespace: Option<&str>) -> Result<Self, Error> {
@@ -108,4 +97,13 @@ fn keeping<B>(warnings: &Warnings) -> MapResponseLayer<impl Fn(Response<B>) -> R
         warnings.keep(response.headers());
         response
     })
+}
+
+/// Why there is no configuration: inside of a pod its service account is at fault, elsewhere the kubeconfig.
+fn unconfigured(error: &InferConfigError) -> String {
+    let reason = match (std::env::var_os("KUBERNETES_SERVICE_HOST"), Config::incluster()) {
+        (Some(_), Err(error)) => error.to_string(),
+        _ => error.source().map_or_else(|| error.to_string(), ToString::to_string),
+    };
+    reason.replace("'\"", "`").replace("\"'", "`")
 }

@@ -1,7 +1,7 @@
 //! What users and the driver ask of a cluster.
 //!
-//! [`Cluster`] is one namespace of one cluster. [`submit`](fn@submit) creates a sweep's objects there, [`wait`] waits for their end,
-//! [`status`](fn@status) and [`logs`](fn@logs) show how they fare, and [`cancel`](fn@cancel) removes them. All that is ever asked of the
+//! [`Cluster`] is one namespace of one cluster. [`rehearse`] and [`Rehearsed::create`] create a sweep's objects there,
+//! [`wait`](fn@wait) waits for their end, [`status`](fn@status) and [`logs`](fn@logs) show how they fare, and [`cancel`](fn@cancel) removes them. All that is ever asked of the
 //! API stands in [`call`].
 
 mod apply;
@@ -25,5 +25,5 @@ pub use error::Error;
 pub(crate) use find::Selector;
 pub use logs::{Whose, logs};
 pub use status::{PodView, Seen, StageView, status};
-pub use submit::{How, Submitted, submit};
+pub use submit::{How, Rehearsed, Submitted, rehearse};
 pub use wait::wait;

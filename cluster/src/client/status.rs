@@ -2,7 +2,7 @@
 
 use super::{Cluster, Error, call, find::Selector};
 use crate::{
-    drive::{State, driver, stages},
+    drive::{SeenJob, State, condition, driver, stages},
     labels,
 };
 use k8s_openapi::{
@@ -13,7 +13,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Time,
 };
 use kube::{ResourceExt, api::ListParams};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// Where the Job controller writes a pod's index.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -25,6 +25,8 @@ pub(super) const JOB: &str = "batch.kubernetes.io/job-name";
 pub struct Seen {
     /// Its hash.
     pub submission: String,
+    /// The URL of its plan.
+    pub plan: Option<String>,
     /// The driver's Job.
     pub driver: StageView,
     /// The stages' Jobs, in their order.
@@ -44,6 +46,8 @@ pub struct StageView {
     pub stage: String,
     /// How far it is.
     pub state: State,
+    /// The Kueue queue that admits it, if any.
+    pub queue: Option<String>,
     /// Whether the driver has started it, or handed it to its queue.
     pub started: bool,
     /// When its pods could first run, in RFC 3339.
@@ -83,29 +87,55 @@ pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, Erro
     let prefix = driver.name_any();
     let prefix = prefix.strip_suffix("drive").unwrap_or_default();
     let stages = stages(&jobs).unwrap_or_default();
-    let view = |seen: crate::drive::SeenJob| StageView::of(&seen.name, prefix, &jobs, seen.state, seen.started);
+    let own = SeenJob { queue: None, started: true, ..SeenJob::of(driver, 0) };
+    let view = |seen: SeenJob| StageView::of(seen, prefix, &jobs);
     Ok(Some(Seen {
-        driver: StageView::of(&driver.name_any(), prefix, &jobs, State::of(driver), true),
+        driver: view(own),
         stages: stages.into_iter().map(view).collect(),
         pods: newest_pods(cluster.pods(&of).await?),
         troubles: cluster.troubles(&jobs).await?,
+        plan: jobs.iter().find_map(plan_of),
         submission: newest.hash,
     }))
 }
 
+/// What stands after `--plan` in the command of a stage.
+fn plan_of(job: &Job) -> Option<String> {
+    let containers = &job.spec.as_ref()?.template.spec.as_ref()?.containers;
+    let arguments = containers.first()?.args.as_ref()?;
+    let flag = arguments.iter().position(|argument| argument == "--plan")?;
+    arguments.get(flag + 1).map(|url| url.replace("$$(", "$("))
+}
+
 impl StageView {
-    fn of(name: &str, prefix: &str, jobs: &[Job], state: State, started: bool) -> Self {
-        let status = jobs.iter().find(|job| job.name_any() == name).and_then(|job| job.status.as_ref());
+    fn of(seen: SeenJob, prefix: &str, jobs: &[Job]) -> Self {
+        let status = jobs.iter().find(|job| job.name_any() == seen.name).and_then(|job| job.status.as_ref());
         let text = |time: &Option<Time>| time.as_ref().map(|time| time.0.to_string());
-        let failed =
-            || status.and_then(|status| crate::drive::condition(status, "Failed")).and_then(|failed| text(&failed.last_transition_time));
+        let failed = || status.and_then(|status| condition(status, "Failed")).and_then(|failed| text(&failed.last_transition_time));
         Self {
-            job: name.to_owned(),
-            stage: name.strip_prefix(prefix).unwrap_or(name).to_owned(),
-            state,
-            started,
+            stage: seen.name.strip_prefix(prefix).unwrap_or(&seen.name).to_owned(),
+            job: seen.name,
+            state: seen.state,
+            queue: seen.queue,
+            started: seen.started,
             began: status.and_then(|status| text(&status.start_time)),
             ended: status.and_then(|status| text(&status.completion_time)).or_else(failed),
+        }
+    }
+}
+
+impl fmt::Display for StageView {
+    /// In a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.state, &self.queue) {
+            (State::Missing { .. }, _) => f.write_str("gone: its Job was deleted"),
+            (State::Suspended, _) if !self.started => f.write_str("waits for its turn"),
+            (State::Suspended, Some(queue)) => write!(f, "waits for the queue `{queue}`"),
+            (State::Suspended, None) => f.write_str("suspended by somebody"),
+            (State::Running { active, done, of }, _) => write!(f, "runs: {done} of {of} done, {active} active"),
+            (State::Done, _) => f.write_str("done"),
+            (State::Failed(failure), _) if failure.is_of_indexes() => write!(f, "done, but for {}", failure.indexes),
+            (State::Failed(failure), _) => write!(f, "failed: {} ({})", failure.message, failure.reason),
         }
     }
 }

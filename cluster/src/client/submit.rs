@@ -38,44 +38,74 @@ pub enum How {
     Done,
 }
 
-/// Creates all objects of a submission: the driver's Job first, which owns the others.
+/// A submission that the cluster would take.
+#[derive(Clone, Debug)]
+pub struct Rehearsed {
+    sweep: String,
+    hash: String,
+    how: How,
+    /// What is to be created.
+    missing: Vec<Object>,
+    /// Submissions of the sweep that are to be removed first.
+    running: Vec<String>,
+    left: Vec<String>,
+}
+
+/// Finds out what submitting would do, and has the server check all of it; nothing is changed.
 ///
 /// The same submission is not submitted twice: one that runs is left alone, one that is done too, and one that failed is removed and
-/// starts again. `replace` removes other submissions of the sweep that have not ended, and waits until their pods have. Everything that
-/// the server would refuse is known before anything is changed.
+/// starts again. `replace` removes other submissions of the sweep that have not ended.
 ///
 /// # Errors
 /// A submission that no objects can be made of, [`Error::StillRunning`] without `replace`, [`Error::PodsForbidden`], and what the server
-/// refuses.
-pub async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
-    let (objects, hash, sweep) = (objects(submission)?, submission.hash(), &submission.name);
-    let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(sweep).await?.into_iter().partition(|found| found.hash == hash);
-    let ended = |how| Ok(Submitted { hash: hash.clone(), how, replaced: Vec::new(), left: Vec::new(), warnings: Vec::new() });
-    let missing = match same.first().map(|found| &found.state) {
-        Some(State::Done) => return ended(How::Done),
-        Some(State::Failed(_)) | None => objects.clone(),
-        Some(_) => cluster.missing(sweep, &hash, &objects).await?,
+/// would refuse.
+pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Rehearsed, Error> {
+    let (objects, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
+    let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(&sweep).await?.into_iter().partition(|found| found.hash == hash);
+    let (how, missing) = match same.first().map(|found| &found.state) {
+        None => (How::Created, objects),
+        Some(State::Done) => (How::Done, Vec::new()),
+        Some(State::Failed(_)) => (How::Restarted, objects),
+        Some(_) => match cluster.missing(&sweep, &hash, &objects).await? {
+            missing if missing.is_empty() => (How::Running, missing),
+            missing => (How::Completed(missing.len()), missing),
+        },
     };
-    if missing.is_empty() {
-        return ended(How::Running);
-    }
     let (left, running): (Vec<Found>, Vec<Found>) = others.into_iter().partition(Found::has_ended);
     let [left, running] = [left, running].map(|found| found.into_iter().map(|found| found.hash).collect::<Vec<_>>());
-    if let (Some(other), false) = (running.first(), replace) {
-        return Err(Error::StillRunning { sweep: sweep.clone(), submission: other.clone() });
+    let rehearsed = Rehearsed { sweep, hash, how, missing, running, left };
+    if rehearsed.is_needless() {
+        return Ok(rehearsed);
     }
-    cluster.rehearse(&missing).await?;
-    let how = match same.first() {
-        None => How::Created,
-        Some(found) if found.has_ended() => How::Restarted,
-        Some(_) => How::Completed(missing.len()),
-    };
-    let restarted = (how == How::Restarted).then_some(&hash);
-    for other in running.iter().chain(restarted) {
-        cluster.remove(sweep, other).await?;
+    if let (Some(other), false) = (rehearsed.running.first(), replace) {
+        return Err(Error::StillRunning { sweep: rehearsed.sweep, submission: other.clone() });
     }
-    cluster.create(sweep, &hash, missing).await?;
-    Ok(Submitted { hash, how, replaced: running, left, warnings: cluster.warnings() })
+    cluster.rehearse(&rehearsed.missing).await?;
+    Ok(rehearsed)
+}
+
+impl Rehearsed {
+    /// Whether there is nothing to do.
+    pub fn is_needless(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Does it: removes what is in the way and waits until its pods have stopped, then creates the driver's Job, which owns what is created
+    /// after it.
+    ///
+    /// # Errors
+    /// What the server refuses, and [`Error::NotGone`].
+    pub async fn create(self, cluster: &Cluster) -> Result<Submitted, Error> {
+        if self.is_needless() {
+            return Ok(Submitted { hash: self.hash, how: self.how, replaced: Vec::new(), left: self.left, warnings: Vec::new() });
+        }
+        let restarted = (self.how == How::Restarted).then_some(&self.hash);
+        for other in self.running.iter().chain(restarted) {
+            cluster.remove(&self.sweep, other).await?;
+        }
+        cluster.create(&self.sweep, &self.hash, self.missing).await?;
+        Ok(Submitted { hash: self.hash, how: self.how, replaced: self.running, left: self.left, warnings: cluster.warnings() })
+    }
 }
 
 impl Cluster {

@@ -92,7 +92,7 @@ impl SeenJob {
         Self { name: name.to_owned(), order, is_one_trial: false, queue: None, started: false, state }
     }
 
-    fn of(job: &Job, order: usize) -> Self {
+    pub(crate) fn of(job: &Job, order: usize) -> Self {
         let queue = job.annotations().get(labels::QUEUE).cloned();
         let started = match queue {
             Some(_) => job.labels().contains_key(labels::KUEUE_QUEUE),

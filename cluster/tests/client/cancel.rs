@@ -1,13 +1,9 @@
 use crate::{
     ask, drive_to_the_end,
     fake::{submission, submitted},
-    server,
+    server, submit,
 };
-use cluster::{
-    Resources, Submission,
-    client::{cancel, submit},
-    drive::Outcome,
-};
+use cluster::{Resources, Submission, client::cancel, drive::Outcome};
 
 #[test]
 fn all_that_is_on_the_cluster_goes_and_can_come_again() {

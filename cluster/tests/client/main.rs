@@ -8,10 +8,11 @@ mod fake;
 mod cancel;
 mod refused;
 mod seen;
-mod submit;
+mod submitting;
 
 use cluster::{
-    client::{Cluster, call},
+    Submission,
+    client::{Cluster, Error, Submitted, call, rehearse},
     drive::{Outcome, Pace, drive},
 };
 use fake::Fake;
@@ -22,6 +23,11 @@ use tokio::runtime::Builder;
 fn ask<T, F: Future<Output = T>>(fake: &Fake, action: impl FnOnce(Cluster) -> F) -> T {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async { action(fake.cluster(&call::USER)).await })
+}
+
+/// What `ranksweep submit` does.
+async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
+    rehearse(cluster, submission, replace).await?.create(cluster).await
 }
 
 /// Runs the driver of a submission to its end.

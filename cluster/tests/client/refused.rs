@@ -3,11 +3,11 @@
 use crate::{
     ask,
     fake::{Fake, submission},
-    server,
+    server, submit,
 };
 use cluster::{
     Submission,
-    client::{Error, call, submit},
+    client::{Error, call},
 };
 use std::time::Duration;
 use tokio::runtime::Builder;

@@ -37,11 +37,14 @@ fn stages_and_pods_are_shown_as_they_stand() {
     let before = seen(&fake).unwrap();
     let stages: Vec<&str> = before.stages.iter().map(|stage| stage.stage.as_str()).collect();
     assert_eq!(stages, ["prepare", "train", "evaluate"]);
+    assert_eq!(before.plan.as_deref(), Some("s3://bucket/plan.json"));
     assert!(before.stages.iter().all(|stage| stage.state == State::Suspended && !stage.started && stage.began.is_none()));
+    assert!(before.stages.iter().all(|stage| stage.to_string() == "waits for its turn"));
     fake.with(|world| world.pods(|run| Act::Exit(if run.job.ends_with("train") && run.index == 1 && run.attempt == 0 { 1 } else { 0 })));
     drive_to_the_end(&fake, &before.submission);
     let after = seen(&fake).unwrap();
     assert!(after.stages.iter().all(|stage| stage.state == State::Done && stage.started && stage.began.is_some() && stage.ended.is_some()));
+    assert_eq!(after.stages[1].to_string(), "done");
     let trials: Vec<_> = after.pods.iter().filter(|pod| pod.job.ends_with("-train")).collect();
     let ends: Vec<_> = trials.iter().map(|pod| (pod.index, pod.phase.as_str(), pod.exit_code)).collect();
     assert_eq!(ends, [0, 1, 2].map(|index| (Some(index), "Succeeded", Some(0))));

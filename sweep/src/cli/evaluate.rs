@@ -1,7 +1,7 @@
 //! `ranksweep evaluate SWEEP.yaml`, or `ranksweep evaluate --checkpoints URL --dataset URL --out URL`
 
-use super::{Ending, Global, output, report, stored::Stored};
-use crate::runner::{self, Session};
+use super::{Ending, Global, output, planned::Planned, report, stored::Stored};
+use crate::runner;
 use anyhow::Result;
 use clap::Args;
 
@@ -11,6 +11,8 @@ pub struct Evaluate {
     /// The sweep file: pick values by validation, rank the picked trials and write the sweep's tables, by its `evaluation` as it now is
     #[arg(required_unless_present = "checkpoints", conflicts_with = "checkpoints")]
     sweep: Option<String>,
+    #[command(flatten)]
+    plan: Planned,
     /// Also when trials failed or did not end: the tables say which, and the exit code is 0 all the same
     #[arg(long, conflicts_with = "checkpoints")]
     partial: bool,
@@ -35,7 +37,7 @@ impl Evaluate {
             }
             (sweep, _) => {
                 let path = sweep.as_deref().unwrap_or_default();
-                let session = Session::open(path, global.storage.as_deref(), global.machine(), global.progress())?;
+                let session = self.plan.open(path, global)?;
                 let standings = if self.partial { runner::standings(&session)? } else { runner::stored_endings(&session)? };
                 let results = runner::evaluate(&session, &standings)?;
                 if self.report {

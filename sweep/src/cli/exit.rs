@@ -6,6 +6,7 @@
 //! | 1 | of a whole sweep some trials failed or had no time left, or data, storage or the machine failed | look; a retry may help |
 //! | 2 | the sweep file or the command line is wrong; nothing was done | correct it |
 //! | 42 | `train --index` or `--trial`: the trial failed in a way that would repeat, and that is remembered | do not retry |
+//! | 42 | `drive`: the sweep has ended with failures; `prepare --plan`: the sources have changed since they were submitted | submit again |
 //! | 75 | SIGTERM or SIGINT came; what was done is kept | start again to go on |
 //! | 124 | `train --index` or `--trial`: the trial's time limit is over; its state is kept | go on with a larger limit |
 //!
@@ -15,7 +16,7 @@ use super::LogFormat;
 use crate::{
     chain::chain,
     file, interrupt,
-    runner::{Interrupted, Standing},
+    runner::{Changed, Interrupted, Standing},
 };
 use anyhow::Result;
 use std::{
@@ -37,6 +38,11 @@ Exit codes:
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
+
+/// A sweep that has ended on the cluster, and not well: to drive it again would change nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct EndedBadly(pub(super) String);
 
 /// How a command ended that did not stop early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +108,7 @@ pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
         }
         Err(error) => {
             complain(format, &chain(&error));
-            ExitCode::from(if is_of_the_user(&error) { 2 } else { 1 })
+            ExitCode::from(code(&error))
         }
     }
 }
@@ -115,6 +121,16 @@ fn without_model(failed: usize, unfinished: usize) -> String {
     };
     let parts = [counted(failed, "failed"), counted(unfinished, "did not end")];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if is_of_the_user(error) {
+        2
+    } else if error.is::<EndedBadly>() || error.is::<Changed>() {
+        42
+    } else {
+        1
+    }
 }
 
 /// Whether the sweep file or the flags are at fault.

@@ -1,18 +1,25 @@
 //! The command line: one file for each command.
 
+mod cancel;
+mod drive;
 mod evaluate;
 mod exit;
 mod gc;
 mod global;
+mod logs;
 mod memory;
+mod namespace;
 mod output;
 mod plan;
+mod planned;
 mod prepare;
 mod recommend;
 mod render;
 mod report;
 mod run;
+mod status;
 mod stored;
+mod submit;
 mod theory;
 mod train;
 
@@ -56,6 +63,17 @@ pub enum Command {
     Render(render::Render),
     /// Remove what killed processes left on the storage, while nothing works on it
     Gc(gc::Gc),
+    /// Start the sweep on a Kubernetes cluster
+    Submit(submit::Submit),
+    /// Show how the stages and trials of a sweep fare, on the cluster and on the storage
+    Status(status::Status),
+    /// Print what the pods of a sweep wrote
+    Logs(logs::Logs),
+    /// Stop a sweep on the cluster; what it has stored stays
+    Cancel(cancel::Cancel),
+    /// Start the stages of a sweep one after the other: what the driver's pod runs
+    #[command(hide = true)]
+    Drive(drive::Drive),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
 }

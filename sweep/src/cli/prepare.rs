@@ -1,7 +1,7 @@
 //! `ranksweep prepare SWEEP.yaml`
 
-use super::{Ending, Global};
-use crate::runner::{self, Session};
+use super::{Ending, Global, planned::Planned};
+use crate::runner;
 use anyhow::Result;
 use clap::Args;
 
@@ -10,6 +10,8 @@ use clap::Args;
 pub struct Prepare {
     /// The sweep file
     sweep: String,
+    #[command(flatten)]
+    plan: Planned,
 }
 
 impl Prepare {
@@ -18,7 +20,7 @@ impl Prepare {
     /// # Errors
     /// A bad sweep file, data that cannot be prepared, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = self.plan.open(&self.sweep, global)?;
         runner::prepare(&session)?;
         Ok(Ending::Done)
     }

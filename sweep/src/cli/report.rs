@@ -1,6 +1,6 @@
 //! `ranksweep report SWEEP.yaml`
 
-use super::{Ending, Global, output};
+use super::{Ending, Global, output, planned::Planned};
 use crate::{
     report::{Report as Findings, Style},
     runner::{self, Results, Session},
@@ -13,6 +13,8 @@ use clap::Args;
 pub struct Report {
     /// The sweep file
     sweep: String,
+    #[command(flatten)]
+    plan: Planned,
 }
 
 impl Report {
@@ -21,7 +23,7 @@ impl Report {
     /// # Errors
     /// A bad sweep file, tables that are missing or of another plan, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = self.plan.open(&self.sweep, global)?;
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
         output::print(&terminal(&report, &session, &results))?;

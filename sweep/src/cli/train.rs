@@ -1,7 +1,7 @@
 //! `ranksweep train SWEEP.yaml [--index N [--rung R] | --trial ID]`
 
-use super::{Ending, Global, Usage};
-use crate::runner::{self, Session};
+use super::{Ending, Global, Usage, planned::Planned};
+use crate::runner;
 use anyhow::Result;
 use clap::Args;
 use std::time::Duration;
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub struct Train {
     /// The sweep file
     sweep: String,
+    #[command(flatten)]
+    plan: Planned,
     /// Only the trial at this place of the plan, counted from 0 as `ranksweep plan` prints it
     #[arg(long, value_name = "N", conflicts_with = "trial")]
     index: Option<usize>,
@@ -46,7 +48,7 @@ impl Train {
     /// # Errors
     /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = self.plan.open(&self.sweep, global)?;
         if let (Some(index), Some(rung)) = (self.index, self.rung) {
             let standing = runner::train_in_rung(&session, index, rung)?;
             return Ok(standing.map_or(Ending::Done, |standing| Ending::of_one(&standing)));

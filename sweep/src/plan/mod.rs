@@ -143,6 +143,11 @@ impl Checked<'_> {
         self.file.datasets.iter().map(|dataset| &dataset.value)
     }
 
+    /// How many datasets there are.
+    pub(crate) fn datasets(&self) -> usize {
+        self.file.datasets.len()
+    }
+
     /// The plan, from the fingerprint of each dataset.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ mod train;
 
 pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
-pub use prepare::prepare;
+pub use prepare::{Changed, prepare};
 pub use progress::Progress;
 pub use results::{Results, check_plan, report};
 pub use session::{Machine, Session};

@@ -3,19 +3,35 @@
 use super::Session;
 use anyhow::{Context, Result, ensure};
 
-/// Prepares every dataset of the plan that is not prepared yet.
+/// The source files are not those that were submitted, and will not be.
+#[derive(Debug, thiserror::Error)]
+#[error("dataset `{name}`: the source files have changed since the sweep was submitted ({planned}, now {found}); submit it again")]
+pub struct Changed {
+    name: String,
+    planned: String,
+    found: String,
+}
+
+/// Prepares every dataset of the plan that is not prepared yet. With a stored plan, the sources of those that are need not be there.
 ///
 /// # Errors
-/// Data that cannot be prepared, each error with the dataset's name; a store that fails.
+/// Data that cannot be prepared, each error with the dataset's name; [`Changed`] where it is not that of a stored plan; a store that fails.
 pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
     let limits = session.limits();
-    for dataset in &session.plan.datasets {
+    let manifests = session.manifests()?;
+    for (dataset, manifest) in session.plan.datasets.iter().zip(manifests) {
+        if session.is_submitted() && manifest.is_some() {
+            continue;
+        }
         let name = &dataset.preparation.name;
         let stage = session.progress.dataset(name);
         let prepared = pipeline::prepare(&dataset.preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts))
             .with_context(|| format!("dataset `{name}`"))?;
         let (planned, found) = (&dataset.fingerprint, &prepared.manifest.fingerprint);
+        if session.is_submitted() && planned != found {
+            return Err(Changed { name: name.clone(), planned: planned.clone(), found: found.clone() }.into());
+        }
         ensure!(planned == found, "dataset `{name}`: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);
     }

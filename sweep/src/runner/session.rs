@@ -4,7 +4,7 @@ use super::Progress;
 use crate::{
     cli::Usage,
     file::{self, Placed, SweepFile},
-    plan::{self, Found, Plan, PlannedDataset},
+    plan::{self, Checked, Found, Plan, PlannedDataset},
 };
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
@@ -35,6 +35,7 @@ pub struct Session {
     pub progress: Progress,
     storage: Location,
     cache: Option<Cache>,
+    submitted: bool,
 }
 
 impl Session {
@@ -44,6 +45,14 @@ impl Session {
     /// [`file::Error`](crate::file::Error) for a bad sweep file; others for a storage that cannot be reached, and source files that cannot be
     /// read.
     pub fn open(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        Self::planned(path, storage, None, machine, progress)
+    }
+
+    /// As [`open`](Self::open), but with the plan that `ranksweep submit` stored: what the source files hold is taken from it.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), and [`Usage`] for a plan that is not of this sweep file.
+    pub fn planned(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
         let storage = match storage {
@@ -51,15 +60,23 @@ impl Session {
             None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
         };
         storage.reach()?;
-        let fingerprints = file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?;
-        let plan = checked.plan(&fingerprints)?;
+        let submitted = plan.is_some();
+        let plan = match plan {
+            Some(url) => stored(&checked, url)?,
+            None => checked.plan(&file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
+        };
         let cache = cache(&storage, machine.cache.as_deref())?;
-        Ok(Self { file, plan, machine, progress, storage, cache })
+        Ok(Self { file, plan, machine, progress, storage, cache, submitted })
     }
 
     /// Where everything is stored.
     pub fn storage(&self) -> &Location {
         &self.storage
+    }
+
+    /// Whether the plan is a stored one.
+    pub(super) fn is_submitted(&self) -> bool {
+        self.submitted
     }
 
     /// The folder of the prepared datasets.
@@ -139,6 +156,19 @@ fn cache(storage: &Location, asked: Option<&Path>) -> Result<Option<Cache>> {
     let folder = asked.map(Path::to_owned).or_else(|| if storage.is_remote() { own() } else { None });
     let refused = |error: dataset::Error| Usage(format!("--cache: {error}"));
     Ok(folder.map(|folder| Cache::new(&folder)).transpose().map_err(refused)?)
+}
+
+/// A stored plan, which must be the one that the sweep file gives with the plan's own fingerprints.
+fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
+    let refuse = |reason: &str| Usage(format!("--plan: {url} {reason}; submit the sweep again"));
+    let text = match Location::parse(url).and_then(|at| at.read()) {
+        Err(dataset::Error::NotFound { .. }) => return Err(refuse("is not there").into()),
+        other => other?,
+    };
+    let plan: Plan = serde_json::from_slice(&text).map_err(|error| refuse(&format!("is no plan of this version ({error})")))?;
+    let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
+    let is_same = fingerprints.len() == checked.datasets() && checked.plan(&fingerprints)? == plan;
+    if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
 }
 
 fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {

@@ -25,6 +25,7 @@ mod outcome;
 mod own;
 mod parts;
 mod path;
+mod progress;
 mod quantiles;
 mod resume;
 mod rival;
@@ -37,6 +38,7 @@ mod weigher;
 
 pub use memory::memory;
 pub use outcome::{Fit, Outcome};
+pub use progress::{Progress, progress};
 pub use rung::stored;
 
 use crate::{Error, Result, Trial};

@@ -73,7 +73,7 @@ impl Position {
     }
 }
 
-fn at(folder: &Location) -> Location {
+pub(super) fn at(folder: &Location) -> Location {
     folder.join("resume/state.safetensors")
 }
 

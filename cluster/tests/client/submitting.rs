@@ -1,11 +1,11 @@
 use crate::{
     ask, drive_to_the_end, end_driver,
     fake::{Act, Fake, submission},
-    server,
+    server, submit,
 };
 use cluster::{
     Submission,
-    client::{Error, How, Submitted, submit, wait},
+    client::{Error, How, Submitted, wait},
     drive::{Outcome, Pace, Pause, drive},
 };
 use futures::future::join;

@@ -1,0 +1,32 @@
+//! `--namespace`: where on the cluster.
+
+use super::Global;
+use crate::status::Way;
+use anyhow::Result;
+use clap::Args;
+use cluster::client::Cluster;
+use dataset::block_on;
+
+/// A namespace of the cluster that the kubeconfig names.
+#[derive(Debug, Args)]
+pub(super) struct Namespace {
+    /// The namespace of the sweep's objects, on the cluster of the kubeconfig's current context
+    #[arg(long = "namespace", value_name = "NAME", default_value = "ranksweep")]
+    name: String,
+}
+
+impl Namespace {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Nothing is asked of the cluster yet.
+    pub(super) fn cluster(&self) -> Result<Cluster, cluster::client::Error> {
+        block_on(Cluster::connect(Some(&self.name)))
+    }
+}
+
+/// How the sweep's storage is looked at.
+pub(super) fn way(global: &Global) -> Way<'_> {
+    Way { storage: global.storage.as_deref(), machine: global.machine() }
+}

@@ -1,0 +1,21 @@
+//! `--plan URL`: what a pod adds to the command of its stage.
+
+use super::Global;
+use crate::runner::Session;
+use anyhow::Result;
+use clap::Args;
+
+/// The plan that was submitted.
+#[derive(Debug, Args)]
+pub(super) struct Planned {
+    /// The plan that `ranksweep submit` stored; the source files are then not read to know what they hold
+    #[arg(long, value_name = "URL", requires = "sweep")]
+    plan: Option<String>,
+}
+
+impl Planned {
+    /// Opens the sweep with it, if there is one.
+    pub(super) fn open(&self, sweep: &str, global: &Global) -> Result<Session> {
+        Session::planned(sweep, global.storage.as_deref(), self.plan.as_deref(), global.machine(), global.progress())
+    }
+}

@@ -1,0 +1,59 @@
+//! `ranksweep status SWEEP.yaml`
+
+use super::{
+    Ending, Global,
+    namespace::{Namespace, way},
+    output,
+};
+use crate::status::{Status as Standing, find, show};
+use anyhow::Result;
+use clap::Args;
+use console::Term;
+use std::{thread, time::Duration};
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// How a sweep fares.
+#[derive(Debug, Args)]
+pub struct Status {
+    /// The sweep file
+    sweep: String,
+    #[command(flatten)]
+    namespace: Namespace,
+    /// Print JSON in place of tables
+    #[arg(long, conflicts_with = "watch")]
+    json: bool,
+    /// Look again every 5 seconds until the sweep has ended
+    #[arg(long)]
+    watch: bool,
+}
+
+impl Status {
+    /// Prints what the cluster and the storage know; where only one can be asked, what it knows.
+    ///
+    /// # Errors
+    /// A bad sweep file, or a store that fails.
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        loop {
+            let cluster = self.namespace.cluster();
+            let status = find(&self.sweep, &way(global), &cluster)?;
+            self.print(&status)?;
+            if !self.watch || status.has_ended() {
+                return Ok(Ending::Done);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn print(&self, status: &Standing) -> Result<()> {
+        if self.json {
+            return output::print(&format!("{}\n", serde_json::to_string_pretty(status)?));
+        }
+        let term = Term::stdout();
+        if self.watch && term.is_term() {
+            term.clear_screen()?;
+        }
+        output::print(&show(status, output::width()))
+    }
+}

@@ -1,0 +1,168 @@
+//! How a sweep fares: its stages by the cluster, its trials by the storage and by their pods.
+//!
+//! Each side is shown as far as it can be reached. What a trial has stored is the truth about what is done and what failed; the cluster
+//! says what runs, and why something does not.
+
+mod show;
+mod trial;
+
+pub use show::show;
+pub use trial::{Standing, TrialStatus};
+
+use crate::{
+    chain::chain,
+    cli::Usage,
+    file::SweepFile,
+    plan::Plan,
+    runner::{Machine, Progress, Session},
+};
+use anyhow::Result;
+use cluster::client::{Cluster, Error, PodView, Seen, StageView, status};
+use dataset::block_on;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// A sweep as it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// The sweep's name.
+    pub sweep: String,
+    /// Where everything is stored.
+    pub storage: String,
+    /// The newest submission; none where the cluster has none, or cannot be asked.
+    pub cluster: Option<OnCluster>,
+    /// What could not be found out, and what stands in the way.
+    pub notes: Vec<String>,
+    /// Every trial, in the plan's order.
+    pub trials: Vec<TrialStatus>,
+}
+
+/// A submission as it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct OnCluster {
+    /// The namespace.
+    pub namespace: String,
+    /// The submission's hash.
+    pub submission: String,
+    /// Whether the driver's Job is over.
+    pub ended: bool,
+    /// The driver and the stages.
+    pub stages: Vec<StageStatus>,
+}
+
+/// A stage as it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct StageStatus {
+    /// `driver`, `prepare`, `train`, `train-r0`, `evaluate`.
+    pub stage: String,
+    /// In a few words.
+    pub state: String,
+    /// When its pods could first run, in RFC 3339.
+    pub began: Option<String>,
+    /// When it was over.
+    pub ended: Option<String>,
+}
+
+impl Status {
+    /// Whether nothing will change any more.
+    pub fn has_ended(&self) -> bool {
+        let all_trials = || self.trials.iter().all(|trial| matches!(trial.state, Standing::Done | Standing::Failed));
+        self.cluster.as_ref().map_or_else(all_trials, |cluster| cluster.ended)
+    }
+}
+
+/// How a sweep's storage is looked at.
+#[derive(Clone, Debug)]
+pub struct Way<'a> {
+    /// In place of the sweep file's.
+    pub storage: Option<&'a str>,
+    /// What the work may use.
+    pub machine: Machine,
+}
+
+/// The sweep as it is now.
+///
+/// # Errors
+/// A bad sweep file, or a storage that fails. A cluster that cannot be reached is a note.
+pub fn find(path: &str, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Result<Status> {
+    let (file, mut notes) = (SweepFile::open(path)?, Vec::new());
+    let seen = match cluster.as_ref().map(|cluster| block_on(status(cluster, &file.name.value))) {
+        Ok(Ok(seen)) => seen,
+        Ok(Err(error)) => {
+            notes.push(format!("{error}. What follows is known from the storage alone"));
+            None
+        }
+        Err(error) => {
+            notes.push(format!("{error}. What follows is known from the storage alone"));
+            None
+        }
+    };
+    if let (None, Ok(cluster), true) = (&seen, cluster, notes.is_empty()) {
+        notes.push(format!("the sweep is not on the cluster, in namespace {}", cluster.namespace()));
+    }
+    notes.extend(seen.iter().flat_map(|seen| &seen.troubles).map(|trouble| format!("no pod can be created: {trouble}")));
+    let session = open(path, way, seen.as_ref(), &mut notes)?;
+    let trials = trials(&session, seen.as_ref())?;
+    let namespace = cluster.as_ref().map_or("", |cluster| cluster.namespace());
+    let cluster = seen.map(|seen| OnCluster::of(&seen, namespace));
+    Ok(Status { sweep: session.plan.name.clone(), storage: session.storage().to_string(), cluster, notes, trials })
+}
+
+/// The plan of the newest submission, or of the sweep file where there is none.
+///
+/// # Errors
+/// A bad sweep file, sources that cannot be read, what the cluster refuses.
+pub fn plan(path: &str, way: &Way<'_>, cluster: &Cluster) -> Result<Plan> {
+    let file = SweepFile::open(path)?;
+    let seen = block_on(status(cluster, &file.name.value))?;
+    Ok(open(path, way, seen.as_ref(), &mut Vec::new())?.plan)
+}
+
+/// With the submitted plan the sources need not be read. A sweep file that was changed since has another.
+fn open(path: &str, way: &Way<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Session> {
+    let open = |plan| Session::planned(path, way.storage, plan, way.machine.clone(), Progress::lines());
+    match seen.and_then(|seen| seen.plan.as_deref()) {
+        None => open(None),
+        plan => open(plan).or_else(|error| {
+            if !error.is::<Usage>() {
+                return Err(error);
+            }
+            notes.push(format!("{}. The trials are those of the sweep file as it is now", chain(&error)));
+            open(None)
+        }),
+    }
+}
+
+/// Every trial, asked for side by side.
+fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
+    let pods: HashMap<u32, &PodView> = seen.map(first_pods).unwrap_or_default();
+    let planned: Vec<_> = session.plan.trials().collect();
+    let status = |(index, planned)| trial::status(session, index, planned, pods.get(&(index as u32)).copied());
+    planned.into_par_iter().enumerate().map(status).collect()
+}
+
+/// The pods of the stage in which every trial has the index that it has in the plan.
+fn first_pods(seen: &Seen) -> HashMap<u32, &PodView> {
+    let is_first = |stage: &&StageView| stage.stage == "train" || stage.stage == "train-r0";
+    let job = seen.stages.iter().find(is_first).map(|stage| stage.job.as_str());
+    seen.pods.iter().filter(|pod| Some(pod.job.as_str()) == job).filter_map(|pod| Some((pod.index?, pod))).collect()
+}
+
+impl OnCluster {
+    fn of(seen: &Seen, namespace: &str) -> Self {
+        let status = |stage: &StageView, name: &str| StageStatus {
+            stage: name.to_owned(),
+            state: stage.to_string(),
+            began: stage.began.clone(),
+            ended: stage.ended.clone(),
+        };
+        let stages = seen.stages.iter().map(|stage| status(stage, &stage.stage));
+        Self {
+            namespace: namespace.to_owned(),
+            submission: seen.submission.clone(),
+            ended: seen.driver.ended.is_some(),
+            stages: [status(&seen.driver, "driver")].into_iter().chain(stages).collect(),
+        }
+    }
+}

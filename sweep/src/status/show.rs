@@ -1,0 +1,72 @@
+//! The status as text.
+
+use super::{OnCluster, Standing, Status, TrialStatus};
+use comfy_table::{ContentArrangement, Table, TableComponent, presets};
+use std::fmt::Write;
+
+/// Stages, notes and trials. `width` is that of the terminal.
+pub fn show(status: &Status, width: Option<u16>) -> String {
+    let mut text = format!("sweep {}, stored in {}\n", status.sweep, status.storage);
+    if let Some(cluster) = &status.cluster {
+        text += &stages(cluster, width);
+    }
+    for note in &status.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    let _ = writeln!(text, "\n{}", counts(&status.trials));
+    text + &trials(&status.trials, width)
+}
+
+fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
+    let rows = cluster.stages.iter().map(|stage| {
+        let time = |time: &Option<String>| time.clone().unwrap_or_default();
+        vec![stage.stage.clone(), stage.state.clone(), time(&stage.began), time(&stage.ended)]
+    });
+    let of = format!("submission {} in namespace {}\n\n", cluster.submission, cluster.namespace);
+    of + &table(&["stage", "state", "began", "ended"], rows, width)
+}
+
+/// `12 trials: 3 done, 2 running, 6 waiting, 1 failed`.
+fn counts(trials: &[TrialStatus]) -> String {
+    let count = |state: Standing| trials.iter().filter(|trial| trial.state == state).count();
+    let [done, running, waiting, failed] = [Standing::Done, Standing::Running, Standing::Waiting, Standing::Failed].map(count);
+    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed", trials.len())
+}
+
+fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
+    let rows = trials.iter().map(|trial| {
+        let state = match trial.state {
+            Standing::Waiting => "waiting",
+            Standing::Running => "running",
+            Standing::Done => "done",
+            Standing::Failed => "failed",
+        };
+        let index = trial.index.to_string();
+        vec![index, trial.trial.clone(), trial.dataset.clone(), trial.method.clone(), seed(trial), state.to_owned(), detail(trial)]
+    });
+    table(&["index", "trial", "dataset", "method", "seed", "state", ""], rows, width)
+}
+
+fn seed(trial: &TrialStatus) -> String {
+    trial.seed.map_or_else(String::new, |seed| seed.to_string())
+}
+
+/// `epoch 15 of 200, ndcg@20 0.1234`, and why it waits or failed.
+fn detail(trial: &TrialStatus) -> String {
+    let epoch = match (trial.state, trial.epoch, trial.epochs) {
+        (Standing::Done, Some(epoch), Some(_)) => Some(format!("{epoch} epochs")),
+        (_, Some(epoch), Some(epochs)) => Some(format!("epoch {epoch} of {epochs}")),
+        _ => None,
+    };
+    let value = trial.value.map(|value| format!("{} {value:.4}", trial.metric));
+    [epoch, value, trial.why.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, width: Option<u16>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.remove_style(TableComponent::HorizontalLines).remove_style(TableComponent::MiddleIntersections);
+    // Without a terminal, lines are as long as they are.
+    table.set_width(width.unwrap_or(u16::MAX)).set_header(header).add_rows(rows);
+    format!("{table}\n")
+}

@@ -1,0 +1,137 @@
+//! One trial: what it has stored, and what its pod says.
+
+use crate::{plan::PlannedRef, runner::Session};
+use anyhow::Result;
+use cluster::{client::PodView, exit};
+use serde::Serialize;
+use trainer::{Outcome, Progress, progress};
+
+/// How a trial stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It has not begun, or was stopped and will go on.
+    Waiting,
+    /// A pod works on it.
+    Running,
+    /// It has a model.
+    Done,
+    /// It has none, and will not have.
+    Failed,
+}
+
+/// A trial as it stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialStatus {
+    /// Its place in the plan, from 0.
+    pub index: usize,
+    /// Its id.
+    pub trial: String,
+    /// Its method.
+    pub method: String,
+    /// Its dataset.
+    pub dataset: String,
+    /// Its seed.
+    pub seed: Option<u64>,
+    /// How it stands.
+    pub state: Standing,
+    /// Epochs done, when its state was last stored.
+    pub epoch: Option<u32>,
+    /// Epochs at most.
+    pub epochs: Option<u32>,
+    /// The metric of validation.
+    pub metric: String,
+    /// Its value: the last one while it runs, the best one when it is done.
+    pub value: Option<f64>,
+    /// Why it failed, or why it waits.
+    pub why: Option<String>,
+}
+
+/// How a trial stands, by its folder and its pod.
+pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, pod: Option<&PodView>) -> Result<TrialStatus> {
+    let folder = session.trial(&planned.id);
+    let mut status = TrialStatus {
+        index,
+        trial: planned.id.clone(),
+        method: method.label.clone(),
+        dataset: method.dataset.clone(),
+        seed: planned.seed(),
+        state: Standing::Waiting,
+        epoch: None,
+        epochs: planned.trial.learning.as_ref().map(|learning| learning.training.epochs),
+        metric: planned.trial.select_by.to_string(),
+        value: None,
+        why: None,
+    };
+    match Outcome::read(&folder)? {
+        Some(Outcome::Done(fit)) => {
+            (status.state, status.epoch, status.value) = (Standing::Done, Some(fit.epochs), fit.validation);
+        }
+        Some(Outcome::Failed(error)) => (status.state, status.why) = (Standing::Failed, Some(error)),
+        None => status.go_on(progress(&folder)?, pod),
+    }
+    Ok(status)
+}
+
+impl TrialStatus {
+    /// Of a trial that has not ended.
+    fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>) {
+        (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
+        (self.state, self.why) = match pod {
+            Some(pod) => by_pod(pod),
+            None => (Standing::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
+        };
+    }
+}
+
+/// What the last pod of a trial without a result says of it.
+fn by_pod(pod: &PodView) -> (Standing, Option<String>) {
+    let said = |text: &str| match &pod.message {
+        Some(message) => Some(format!("{text}: {}", message.lines().last().unwrap_or_default())),
+        None => Some(text.to_owned()),
+    };
+    match (pod.phase.as_str(), pod.exit_code) {
+        ("Running", _) => (Standing::Running, None),
+        ("Failed", Some(exit::TIME_LIMIT)) => (Standing::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
+        ("Failed", Some(exit::INTERRUPTED) | None) => (Standing::Waiting, Some("its pod was interrupted; the next one goes on".to_owned())),
+        ("Failed", Some(code @ (exit::BAD_CONFIGURATION | exit::REPEATS))) => {
+            (Standing::Failed, said(&format!("its pod ended with exit code {code}")))
+        }
+        ("Failed", Some(code)) => (Standing::Waiting, said(&format!("its last pod ended with exit code {code}"))),
+        ("Pending", _) => (Standing::Waiting, said("its pod is not running yet")),
+        _ => (Standing::Waiting, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(phase: &str, exit_code: Option<i32>, message: Option<&str>) -> PodView {
+        PodView {
+            name: "p".to_owned(),
+            job: "j".to_owned(),
+            index: Some(0),
+            phase: phase.to_owned(),
+            message: message.map(str::to_owned),
+            exit_code,
+            node: None,
+        }
+    }
+
+    #[test]
+    fn a_pod_says_why_its_trial_waits_or_failed() {
+        assert_eq!(by_pod(&pod("Running", None, None)), (Standing::Running, None));
+        let (state, why) = by_pod(&pod("Pending", None, Some("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")));
+        assert_eq!(
+            (state, why.unwrap().as_str()),
+            (Standing::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
+        );
+        let (state, why) = by_pod(&pod("Failed", Some(42), Some("line\nerror: the loss is not finite")));
+        assert_eq!((state, why.unwrap().as_str()), (Standing::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
+        assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, Standing::Failed);
+        for code in [Some(1), Some(75), None] {
+            assert_eq!(by_pod(&pod("Failed", code, None)).0, Standing::Waiting);
+        }
+    }
+}

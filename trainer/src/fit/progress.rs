@@ -1,0 +1,57 @@
+//! How far a training is, read from the beginning of its state.
+
+use super::resume::Position;
+use crate::{Error, Result};
+use dataset::Location;
+use serde::Deserialize;
+use std::io::Read;
+
+/// No header of ours is longer.
+const LONGEST_HEADER: u64 = 1 << 28;
+
+/// Where a training stood when its state was last written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Epochs done.
+    pub epoch: u32,
+    /// The last validation metric.
+    pub validation: Option<f64>,
+    /// The epoch of the best one, and its value.
+    pub best: Option<(u32, f64)>,
+    /// Seconds of training.
+    pub seconds: f64,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    #[serde(rename = "__metadata__")]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    position: String,
+}
+
+/// How far the training in a trial's folder is; `None` where it has not begun, has written nothing yet, or has ended. Only the header of
+/// its state is read.
+///
+/// # Errors
+/// When the store fails, or the state is damaged.
+pub fn progress(folder: &Location) -> Result<Option<Progress>> {
+    let at = super::resume::at(folder);
+    let mut content = match at.open() {
+        Err(dataset::Error::NotFound { .. }) => return Ok(None),
+        other => other?,
+    };
+    let damaged = |reason: String| Error::from(dataset::Error::content(&at, reason));
+    let mut length = [0; 8];
+    content.read_exact(&mut length).map_err(|error| damaged(error.to_string()))?;
+    let mut header = Vec::new();
+    let length = u64::from_le_bytes(length).min(LONGEST_HEADER);
+    content.take(length).read_to_end(&mut header).map_err(|error| damaged(error.to_string()))?;
+    let header: Header = serde_json::from_slice(&header).map_err(|error| damaged(error.to_string()))?;
+    let position: Position = serde_json::from_str(&header.metadata.position).map_err(|error| damaged(error.to_string()))?;
+    let validation = position.points.iter().rev().find_map(|point| point.validation);
+    Ok(Some(Progress { epoch: position.epoch, validation, best: position.best, seconds: position.seconds() }))
+}
