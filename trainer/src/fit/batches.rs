@@ -130,6 +130,11 @@ impl<'a> Batches<'a> {
         }
     }
 
+    /// Whether what the pool carries has its size before it has looked at the model.
+    pub(super) fn is_sized(&self) -> bool {
+        self.sampler.is_sized()
+    }
+
     /// What the pool carries from epoch to epoch, or within one from step to step, by name.
     pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         self.sampler.state(within)

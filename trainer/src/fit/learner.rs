@@ -264,8 +264,8 @@ impl<'a> Learner<'a> {
         let (mut batches, path) = self.work.take().expect("no epoch runs");
         self.position = stored.position.clone();
         let (is_within, so_far) = (self.position.is_within(), self.position.so_far);
-        if is_within {
-            self.refresh(self.position.epoch + 1, &mut batches); // for their sizes
+        if is_within && !batches.is_sized() {
+            self.refresh(self.position.epoch + 1, &mut batches); // for its size
         }
         stored.fill(self.state(batches.state(is_within)))?;
         batches.restored(is_within);

@@ -118,6 +118,11 @@ impl<'a> Prepared<'a> {
         }
     }
 
+    /// Whether its state has its size before the pool has looked at the model.
+    pub(crate) fn is_sized(&self) -> bool {
+        if let Proposal::Live(live) = &self.proposal { live.is_sized() } else { true }
+    }
+
     /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
     pub(crate) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match &mut self.proposal {

@@ -105,6 +105,11 @@ impl Live {
         }
     }
 
+    /// Whether its state has its size before the first refresh.
+    pub(super) fn is_sized(&self) -> bool {
+        matches!(self, Live::AdaSir(_) | Live::Irgan(_))
+    }
+
     /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
     pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match self {
