@@ -121,7 +121,9 @@ fn chaos(kills: usize, seed: u64) {
     sandbox.run_well();
     assert!(sandbox.results() == whole.results(), "tables or scorers differ");
     assert!(sandbox.timeless_rows() == whole.timeless_rows(), "trials or curves differ");
-    assert!(sandbox.stored("resume/state.safetensors").is_empty());
+    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    assert_eq!(swept.code, Some(0), "{}", swept.error);
+    assert_eq!(sandbox.files(), whole.files(), "orphans");
     eprintln!("undisturbed {undisturbed:?}; {lives:?}; {trained} of 12 trials had ended before the last start");
     assert!(trained > 2, "the processes were killed before they did anything");
 }

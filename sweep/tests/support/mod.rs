@@ -5,7 +5,7 @@
 
 use dataset::Location;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -124,6 +124,11 @@ impl Sandbox {
     pub(crate) fn prepare(&self) {
         let ended = self.ended(&mut self.command(&["prepare", "s.yaml"]));
         assert_eq!(ended.code, Some(0), "{}", ended.error);
+    }
+
+    /// The names of all files of the storage.
+    pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
+        files_below(&self.path("runs")).iter().map(|path| path.strip_prefix(self.folder.path()).unwrap().to_owned()).collect()
     }
 
     /// What became of the trials, and their curves, without times.
