@@ -185,9 +185,27 @@ fn pods_that_train_one_trial_of_a_rung_each_make_the_run_of_one_machine() {
         let beyond = well(&pods, &format!("train s.yaml --index {trials} --rung {rung}"));
         assert!(beyond.error.contains("nothing to do"), "{}", beyond.error);
         assert_eq!(command(&pods, "evaluate s.yaml").code, Some(i32::from(rung < 2)));
+        well(&pods, "evaluate s.yaml --partial");
+        let count = |status| rows(&pods).iter().filter(|row| row.status == status).count();
+        let expected = [[3, 18, 6], [3, 20, 4], [7, 20, 0]][rung];
+        assert_eq!([Status::Done, Status::Stopped, Status::Missing].map(count), expected);
     }
     well(&pods, "report s.yaml");
     assert!(pods.results() == whole.results());
+}
+
+#[test]
+fn processes_share_one_rung_after_the_other() {
+    let whole = finished(&halving());
+    let shared = Sandbox::new(&halving());
+    well(&shared, "prepare s.yaml");
+    let train = || shared.command(&["train", "s.yaml", "--share=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut processes = [train(), train()];
+    assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
+    well(&shared, "evaluate s.yaml --report");
+    assert!(shared.results() == whole.results());
+    shared.write("s.yaml", with("{kind: successive-halving, epochs: 1, asynchronous: true}"));
+    assert!(command(&shared, "train s.yaml --share").complaint(2).starts_with("--share: an `asynchronous` search is of one process"));
 }
 
 #[test]

@@ -57,7 +57,9 @@ fn configurations(method: &Method, search: &Search) -> String {
     match (method.drawn_from, search.draws()) {
         (Some(DrawnFrom::Combinations(all)), _) => format!("{count} of {all} configurations"),
         (Some(DrawnFrom::Ranges), _) => format!("{} drawn from ranges", count_of(count, "configuration")),
-        (None, Some((trials, _))) if count < trials as usize => format!("all {} that there are", count_of(count, "configuration")),
+        (None, Some((trials, _))) if (2..trials as usize).contains(&count) => {
+            format!("all {} that there are", count_of(count, "configuration"))
+        }
         (None, _) => count_of(count, "configuration"),
     }
 }
