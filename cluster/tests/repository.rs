@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
-use cluster::Resources;
+use cluster::{Resources, client::call::DRIVER};
 use serde_json::Value;
 use std::{fs, path::PathBuf};
 
@@ -22,7 +22,13 @@ fn the_base_has_what_the_driver_runs_as() {
     assert_eq!(names, [cluster::objects::ACCOUNT; 3]);
     let binding = of_kind("RoleBinding");
     assert_eq!((&binding["roleRef"]["name"], &binding["subjects"][0]["name"]), (&names[0].into(), &names[0].into()));
-    assert_eq!(of_kind("Role")["rules"].as_array().unwrap().len(), 1, "jobs alone");
+    let rules = of_kind("Role")["rules"].as_array().unwrap();
+    let words = |rule: &Value, key: &str| -> Vec<String> { serde_json::from_value(rule[key].clone()).unwrap() };
+    let granted = rules.iter().flat_map(|rule| {
+        let of = move |verb: String| words(rule, "resources").into_iter().map(move |resource| format!("{verb} {resource}"));
+        words(rule, "verbs").into_iter().flat_map(of)
+    });
+    assert_eq!(granted.collect::<Vec<_>>(), DRIVER.map(|call| call.to_string()), "no more and no less than it asks for");
 }
 
 #[test]

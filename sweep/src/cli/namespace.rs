@@ -11,7 +11,7 @@ use dataset::block_on;
 #[derive(Debug, Args)]
 pub(super) struct Namespace {
     /// The namespace of the sweep's objects, on the cluster of the kubeconfig's current context
-    #[arg(long = "namespace", value_name = "NAME", default_value = "ranksweep")]
+    #[arg(id = "namespace", long, value_name = "NAME", default_value = "ranksweep")]
     name: String,
 }
 

@@ -183,7 +183,7 @@ fn wrong_keys_at_every_depth_name_their_line() {
         ),
         (with("epochs: 3", "epoch: 3"), "s.yaml:16:12: training.epoch: unknown key `epoch`: did you mean `epochs`?"),
         (with("evaluate_every: 1", "checkpoint_seconds: 1"), "s.yaml:16:39: training.checkpoint_seconds: unknown key"),
-        (GOOD.to_owned() + "resources: {gpus: 1}\n", "s.yaml:18:1: resources: unknown key `resources`"),
+        (GOOD.to_owned() + "resources: {gpu: 1}\n", "s.yaml:18:13: resources.gpu: unknown key `gpu`: did you mean `gpus`?"),
         (
             GOOD.to_owned() + "evaluation: {significance: {test: [wilcoxon]}}\n",
             "s.yaml:18:29: evaluation.significance.test: unknown key `test`: did you mean `tests`?",

@@ -1,0 +1,90 @@
+//! What is rendered for a cluster, done by hand: the command lines of its pods, one after the other, give the bytes of a run on one machine.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use clap::Parser;
+use serde_json::Value;
+use std::path::Path;
+use support::{Sandbox, changed};
+use sweep::cli::Cli;
+
+/// A sweep whose storage and source are below the sandbox's folder, as on a volume.
+fn on_a_volume(more: &str) -> Sandbox {
+    let sandbox = Sandbox::new("");
+    let folder = sandbox.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let sweep =
+        changed("path: ratings.csv", &format!("path: {folder}/ratings.csv")).replace("temperature: 0.2", "temperature: [0.1, 0.2, 0.4]");
+    let resources = format!("resources: {{image: 'example.com/ranksweep:1', volume: {{claim: runs, path: {folder}}}}}\n");
+    sandbox.write("s.yaml", sweep + &resources + more);
+    sandbox
+}
+
+/// The rendered Jobs.
+fn jobs(sandbox: &Sandbox) -> Vec<Value> {
+    let rendered = sandbox.ended(&mut sandbox.command(&["render", "s.yaml", "--out", "objects"]));
+    assert_eq!(rendered.code, Some(0), "{}", rendered.error);
+    let text = std::fs::read_to_string(sandbox.path("objects/tiny.yaml")).unwrap();
+    let documents: Vec<Value> = serde_yaml::from_multiple(&text).unwrap();
+    documents.into_iter().filter(|document| document["kind"] == "Job").collect()
+}
+
+/// The words of a pod's command line; in a pod the index is put in by Kubernetes.
+fn words(job: &Value, index: u64) -> Vec<String> {
+    let container = &job["spec"]["template"]["spec"]["containers"][0];
+    let words: Vec<String> = serde_json::from_value(container["args"].clone()).unwrap();
+    let file = |word: String| if word == "/sweep/sweep.yaml" { "s.yaml".to_owned() } else { word };
+    words.into_iter().map(|word| file(word.replace("$(JOB_COMPLETION_INDEX)", &index.to_string()))).collect()
+}
+
+/// What `submit` does before it creates anything.
+fn store_plan(sandbox: &Sandbox, words: &[String]) {
+    let at = words.iter().position(|word| word == "--plan").unwrap() + 1;
+    let plan = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml", "--json"]));
+    std::fs::create_dir_all(Path::new(&words[at]).parent().unwrap()).unwrap();
+    std::fs::write(&words[at], plan.out.replace("FOLDER", sandbox.path("").to_str().unwrap().trim_end_matches('/'))).unwrap();
+}
+
+#[track_caller]
+fn gives_the_bytes_of_one_machine(more: &str, stages: usize) {
+    let sandbox = on_a_volume(more);
+    sandbox.run_well();
+    let expected = sandbox.results();
+    std::fs::remove_dir_all(sandbox.path("runs")).unwrap();
+    let jobs = jobs(&sandbox);
+    assert_eq!(jobs.len(), 1 + stages);
+    store_plan(&sandbox, &words(&jobs[1], 0));
+    for job in &jobs[1..] {
+        // Backwards: no trial waits for another.
+        for index in (0..job["spec"]["completions"].as_u64().unwrap_or(1)).rev() {
+            let words = words(job, index);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let ended = sandbox.ended(&mut sandbox.command(&words));
+            assert_eq!(ended.code, Some(0), "{words:?}\n{}", ended.error);
+        }
+    }
+    let found = sandbox.results();
+    let differ: Vec<_> = expected.iter().filter(|(path, bytes)| found.get(*path) != Some(*bytes)).map(|(path, _)| path).collect();
+    assert!(differ.is_empty() && expected.len() > 10, "{differ:?}");
+    assert_eq!(sandbox.stored("report.html").len(), 1);
+}
+
+#[test]
+fn the_pods_of_a_grid_do_what_one_machine_does() {
+    gives_the_bytes_of_one_machine("", 3);
+}
+
+#[test]
+fn the_pods_of_rungs_do_what_one_machine_does() {
+    gives_the_bytes_of_one_machine("search: {kind: successive-halving, epochs: 1}\n", 4);
+}
+
+#[test]
+fn the_driver_is_told_what_this_program_understands() {
+    let sandbox = on_a_volume("");
+    let driver = words(&jobs(&sandbox)[0], 0);
+    assert_eq!(driver[..2], ["drive", "tiny"]);
+    let parsed = Cli::try_parse_from(["ranksweep".to_owned()].into_iter().chain(driver));
+    assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+}
