@@ -14,6 +14,8 @@ pub(crate) struct PodRun {
     pub(crate) attempt: u32,
     /// The tick.
     pub(crate) now: u32,
+    /// The arguments of its program.
+    pub(crate) arguments: Vec<String>,
 }
 
 /// What a pod does in a tick.
@@ -84,8 +86,14 @@ fn with_status(mut pod: Value, status: &Value) -> Value {
 }
 
 fn run_of(pod: &Value, now: u32) -> PodRun {
-    let job = pod["metadata"]["ownerReferences"][0]["name"].as_str().unwrap().to_owned();
-    PodRun { job, index: annotation(pod, "batch.kubernetes.io/job-completion-index"), attempt: annotation(pod, "attempt"), now }
+    let arguments = pod["spec"]["containers"][0]["args"].as_array().unwrap();
+    PodRun {
+        job: pod["metadata"]["ownerReferences"][0]["name"].as_str().unwrap().to_owned(),
+        index: annotation(pod, "batch.kubernetes.io/job-completion-index"),
+        attempt: annotation(pod, "attempt"),
+        now,
+        arguments: arguments.iter().map(|argument| argument.as_str().unwrap().to_owned()).collect(),
+    }
 }
 
 pub(super) fn annotation(pod: &Value, key: &str) -> u32 {

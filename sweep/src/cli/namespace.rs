@@ -11,18 +11,18 @@ use dataset::block_on;
 #[derive(Debug, Args)]
 pub(super) struct Namespace {
     /// The namespace of the sweep's objects, on the cluster of the kubeconfig's current context
-    #[arg(id = "namespace", long, value_name = "NAME", default_value = "ranksweep")]
-    name: String,
+    #[arg(long, value_name = "NAME", default_value = "ranksweep")]
+    namespace: String,
 }
 
 impl Namespace {
     pub(super) fn name(&self) -> &str {
-        &self.name
+        &self.namespace
     }
 
     /// Nothing is asked of the cluster yet.
     pub(super) fn cluster(&self) -> Result<Cluster, cluster::client::Error> {
-        block_on(Cluster::connect(Some(&self.name)))
+        block_on(Cluster::connect(Some(&self.namespace)))
     }
 }
 

@@ -18,4 +18,9 @@ impl Planned {
     pub(super) fn open(&self, sweep: &str, global: &Global) -> Result<Session> {
         Session::planned(sweep, global.storage.as_deref(), self.plan.as_deref(), global.machine(), global.progress())
     }
+
+    /// The same, for the stage that begins, which stores the plan where nobody has.
+    pub(super) fn begin(&self, sweep: &str, global: &Global) -> Result<Session> {
+        Session::beginning(sweep, global.storage.as_deref(), self.plan.as_deref(), global.machine(), global.progress())
+    }
 }

@@ -20,7 +20,7 @@ impl Prepare {
     /// # Errors
     /// A bad sweep file, data that cannot be prepared, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = self.plan.open(&self.sweep, global)?;
+        let session = self.plan.begin(&self.sweep, global)?;
         runner::prepare(&session)?;
         Ok(Ending::Done)
     }

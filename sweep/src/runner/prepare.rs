@@ -5,12 +5,8 @@ use anyhow::{Context, Result, ensure};
 
 /// The source files are not those that were submitted, and will not be.
 #[derive(Debug, thiserror::Error)]
-#[error("dataset `{name}`: the source files have changed since the sweep was submitted ({planned}, now {found}); submit it again")]
-pub struct Changed {
-    name: String,
-    planned: String,
-    found: String,
-}
+#[error("{0}")]
+pub struct Changed(pub(super) String);
 
 /// Prepares every dataset of the plan that is not prepared yet. With a stored plan, the sources of those that are need not be there.
 ///
@@ -30,7 +26,8 @@ pub fn prepare(session: &Session) -> Result<()> {
             .with_context(|| format!("dataset `{name}`"))?;
         let (planned, found) = (&dataset.fingerprint, &prepared.manifest.fingerprint);
         if session.is_submitted() && planned != found {
-            return Err(Changed { name: name.clone(), planned: planned.clone(), found: found.clone() }.into());
+            let words = "the source files have changed since the sweep was submitted";
+            return Err(Changed(format!("dataset `{name}`: {words} ({planned}, now {found}); submit it again")).into());
         }
         ensure!(planned == found, "dataset `{name}`: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);

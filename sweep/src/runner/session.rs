@@ -1,6 +1,6 @@
 //! One sweep opened: the file, the plan and the places where things are stored.
 
-use super::Progress;
+use super::{Changed, Progress};
 use crate::{
     cli::Usage,
     file::{self, Placed, SweepFile},
@@ -67,6 +67,23 @@ impl Session {
         };
         let cache = cache(&storage, machine.cache.as_deref())?;
         Ok(Self { file, plan, machine, progress, storage, cache, submitted })
+    }
+
+    /// As [`planned`](Self::planned), for the stage that begins: a plan that is not stored, as of a sweep that was only rendered, is made
+    /// from the source files and stored, if it is the one that is asked for.
+    ///
+    /// # Errors
+    /// As for [`planned`](Self::planned), and [`Changed`] for a plan that the source files do not give any more.
+    pub fn beginning(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        let missing = plan.map(Location::parse).transpose()?.map(|at| Ok::<_, dataset::Error>((at.exists()?, at))).transpose()?;
+        let Some((false, at)) = missing else { return Self::planned(path, storage, plan, machine, progress) };
+        let session = Self::open(path, storage, machine, progress)?;
+        if at.name() != format!("{}.json", session.plan.hash()) {
+            let words = "the sweep file or its source files have changed since the sweep was rendered; render it again";
+            return Err(Changed(format!("{at} is not there, and is not what the plan would be now: {words}")).into());
+        }
+        at.write(session.plan.to_json())?;
+        Ok(Self { submitted: true, ..session })
     }
 
     /// Where everything is stored.
