@@ -132,7 +132,7 @@ impl Session {
         let read = |name: &str| match Dataset::read_manifest(&self.dataset(name)) {
             Ok(manifest) => Ok(Some(manifest)),
             Err(dataset::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error).with_context(|| format!("dataset `{name}`")),
         };
         self.plan.datasets.iter().map(|dataset| read(&dataset.preparation.name)).collect()
     }
