@@ -35,7 +35,8 @@ pub enum Error {
     },
     /// The namespace is not there.
     #[error(
-        "namespace `{namespace}` does not exist at {at}; create it (`kubectl create namespace {namespace}`), or name another with --namespace"
+        "namespace `{namespace}` does not exist at {at}; create it (`kubectl create namespace {namespace}`), or name another \
+         with --namespace"
     )]
     NoNamespace {
         /// Its name.
@@ -63,7 +64,8 @@ pub enum Error {
     },
     /// Another submission of the sweep has not ended.
     #[error(
-        "sweep `{sweep}` is still running as it was submitted before ({submission}); wait for it, end it with `ranksweep cancel`, or replace it with --replace: what it has trained stays"
+        "sweep `{sweep}` is still running as it was submitted before ({submission}); wait for it, end it with `ranksweep cancel`, \
+         or replace it with --replace: what it has trained stays"
     )]
     StillRunning {
         /// The sweep's name.

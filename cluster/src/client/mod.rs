@@ -1,8 +1,8 @@
 //! What users and the driver ask of a cluster.
 //!
 //! [`Cluster`] is one namespace of one cluster. [`rehearse`] and [`Rehearsed::create`] create a sweep's objects there,
-//! [`wait`](fn@wait) waits for their end, [`status`](fn@status) and [`logs`](fn@logs) show how they fare, and [`cancel`](fn@cancel) removes them. All that is ever asked of the
-//! API stands in [`call`].
+//! [`wait`](fn@wait) waits for their end, [`status`](fn@status) and [`logs`](fn@logs) show how they fare, and [`cancel`](fn@cancel) removes
+//! them. All that is ever asked of the API stands in [`call`].
 
 mod apply;
 mod away;

@@ -50,7 +50,8 @@ fn a_role_that_is_not_enough() {
     let fake = server();
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let error = runtime.block_on(async { submit(&fake.cluster(&call::DRIVER), &submission(), false).await.unwrap_err() });
-    let words = "cannot create resource \"jobs\" in API group \"batch\" in the namespace \"team\"; ask its administrator for a role that allows this";
+    let words = "cannot create resource \"jobs\" in API group \"batch\" in the namespace \"team\"; \
+                 ask its administrator for a role that allows this";
     assert!(error.to_string().ends_with(words), "{error}");
     fake.with(|world| assert!(world.list("jobs").is_empty()));
 }

@@ -46,7 +46,9 @@ impl World {
     fn act(&mut self, pod: Value, act: Act) {
         let ended = |phase: &str, code: u8, conditions: Value| {
             let terminated = json!({"exitCode": code, "finishedAt": self.time()});
-            let container = json!({"name": "ranksweep", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": {"terminated": terminated}});
+            let container = json!({
+                "name": "ranksweep", "ready": false, "restartCount": 0, "image": "", "imageID": "", "state": {"terminated": terminated}
+            });
             json!({"phase": phase, "containerStatuses": [container], "conditions": conditions})
         };
         let status = match act {
