@@ -1,7 +1,7 @@
 //! SIGTERM and SIGINT: leave soon, with exit code 75, and lose nothing.
 //!
 //! Whatever is written is written atomically, and markers come last: a process may end at any moment. Training alone is given time to
-//! leave its state: while it [holds on](hold), a signal sets a flag that it looks at after each step, and only when it does not come to
+//! leave its state: while it holds on, a signal sets a flag that it looks at after each step, and only when it does not come to
 //! an end by itself (a long evaluation, a closed form) the process ends without it. A second SIGINT ends it at once.
 //!
 //! The handlers are installed for process 1 of a container too, for which the system has no default ones.

@@ -1,7 +1,7 @@
 //! The objects of a submission, as they are created.
 //!
-//! One file for each idea: the stages' Jobs ([`stage`]), a trial over several nodes ([`gang`]), the driver ([`driver`]), and of what
-//! they are made: the pod ([`pod`]), its volumes, its environment, the command line, and what becomes of a pod that ends ([`policy`]).
+//! One file for each idea: the stages' Jobs (`stage`), a trial over several nodes (`gang`), the driver (`driver`), and of what
+//! they are made: the pod (`pod`), its volumes, its environment, the command line, and what becomes of a pod that ends (`policy`).
 
 mod command;
 mod config_map;
