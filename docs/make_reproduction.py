@@ -133,12 +133,12 @@ def data(sweeps):
 
 
 HARDNESS = "paper-003-gowalla"
+SMALL = "paper-003-movielens"
 CUTOFFS = [5, 10, 20, 50, 100, 200]
 
 
-def hardness(storage):
-    """docs/hard-negatives.md: paper 003's samplers on one dataset, by the length of the list."""
-    sweep = Sweep(storage, HARDNESS)
+def by_sampler(sweep):
+    """The table of a sweep's samplers, and its rows by sampler, metric and cutoff."""
     found = {(row["sampler"], row["metric"], row["cutoff"]): row for row in sweep.board}
     samplers = list(dict.fromkeys(row["sampler"] for row in sweep.board))
     best = {cutoff: max(found[sampler, "ndcg", cutoff]["mean"] for sampler in samplers) for cutoff in CUTOFFS}
@@ -157,23 +157,37 @@ def hardness(storage):
         return [interval, "; ".join(f"{TESTS[test]} {p_value(pair['p_adjusted'])}" for test, pair in tests.items())]
 
     lines = [[sampler, *[value(sampler, cutoff) for cutoff in CUTOFFS], *against_uniform(sampler)] for sampler in samplers]
-    named = [(re.fullmatch(r"dns-mn-(\d+)(\(candidates=200\))?", sampler), sampler) for sampler in samplers]
+    return table(["sampler", *[f"@{cutoff}" for cutoff in CUTOFFS], "above uniform @20", "adjusted p"], lines), found
+
+
+def hardness(storage):
+    """docs/hard-negatives.md: paper 003's samplers, by the length of the list."""
+    sweep, small = Sweep(storage, HARDNESS), Sweep(storage, SMALL)
+    samplers, found = by_sampler(sweep)
+    named = [(re.fullmatch(r"dns-mn-(\d+)(\(candidates=200\))?", sampler), sampler) for sampler in dict.fromkeys(row["sampler"] for row in sweep.board)]
     curve = {int(match[1]): sampler for match, sampler in named if match}
     optimum = [[f"@{cutoff}", str(max(curve, key=lambda kept: found[curve[kept], "ndcg", cutoff]["mean"])),
                 str(max(curve, key=lambda kept: found[curve[kept], "recall", cutoff]["mean"]))] for cutoff in CUTOFFS]
     page = f"""# Hard negatives: how hard, for which K
 
-Made by `python docs/make_reproduction.py {storage.name}` from the tables of [configs/{HARDNESS}.yaml](../configs/{HARDNESS}.yaml); not edited by hand but for
-the notes at its end. "On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
+Made by `python docs/make_reproduction.py {storage.name}` from the tables of two sweeps; not edited by hand but for the notes at its end.
+"On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
 
-{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data({HARDNESS: sweep}))}
-NDCG on the test part by sampler, `bpr` on `mf-64`, one seed; the best of each column in bold. The difference is that of NDCG@20 from one uniform
-negative, with its 95% interval over users; p-values are adjusted after Holm over all pairs of methods.
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data({HARDNESS: sweep, SMALL: small}))}
+NDCG on the test part by sampler, `bpr` on `mf-64` (`warp` has its own loss); the best of each column in bold. The difference is that of NDCG@20
+from one uniform negative, with its 95% interval over users; p-values are adjusted after Holm over all pairs of methods.
 
-{table(["sampler", *[f"@{cutoff}" for cutoff in CUTOFFS], "above uniform @20", "adjusted p"], lines)}
+## Gowalla, one seed
+
+{samplers}
 Which M of DNS(M, 200) is best, by the length of the list:
 
-{table(["K", "best M by NDCG", "best M by Recall"], optimum)}"""
+{table(["K", "best M by NDCG", "best M by Recall"], optimum)}
+## Movielens, three seeds
+
+Every sampler of the paper's Table 2; `irgan` needs a small catalogue. Where a sampler has values to tune, those that validation picked.
+
+{by_sampler(small)[0]}"""
     notes = HERE / "hard_negatives_notes.md"
     if notes.exists():
         page += f"\n{re.sub(r'^# .*', '## Notes', notes.read_text().strip(), count=1)}\n"
@@ -183,7 +197,7 @@ Which M of DNS(M, 200) is best, by the length of the list:
 
 def main():
     storage = Path(sys.argv[1])
-    if (storage / "sweeps" / HARDNESS / "leaderboard.parquet").exists():
+    if all((storage / "sweeps" / name / "leaderboard.parquet").exists() for name in [HARDNESS, SMALL]):
         hardness(storage)
     paper = list(csv.DictReader(PAPER.open()))
     sweeps = {name: Sweep(storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)}
