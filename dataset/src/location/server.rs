@@ -98,7 +98,7 @@ impl Server {
         F: Future<Output = object_store::Result<T>>,
     {
         let start = Instant::now();
-        let mut pause = Duration::from_millis(200);
+        let (mut pause, mut is_first) = (Duration::from_millis(200), true);
         loop {
             let error = match self.bounded(once()).await {
                 Err(error) if self.is_remote && words::may_pass(&error) => error,
@@ -111,7 +111,9 @@ impl Server {
             if start.elapsed() + pause > patience {
                 return Err(error);
             }
-            tracing::warn!("the storage fails, and is tried again for up to {} s: {}", patience.as_secs(), words::one_line(&error));
+            if std::mem::take(&mut is_first) {
+                tracing::warn!("the storage fails, and is tried again for up to {} s: {}", patience.as_secs(), words::one_line(&error));
+            }
             tokio::time::sleep(pause).await;
             pause = LONGEST_PAUSE.min(2 * pause);
         }

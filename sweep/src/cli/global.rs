@@ -62,8 +62,8 @@ impl Global {
 /// # Errors
 /// When the operating system gives no threads, or takes no handlers of signals.
 pub fn start(global: &Global) -> anyhow::Result<()> {
-    // What fails in the Kubernetes client is said by whoever asked it.
-    let level = if global.draws_bars() { "off" } else { "info,kube_client=off" };
+    // What fails in the clients of Kubernetes and of stores is said by whoever asked them.
+    let level = if global.draws_bars() { "off" } else { "info,kube_client=off,object_store=off" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let lines = fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(io::stderr().is_terminal());
     let registry = tracing_subscriber::registry().with(filter);
