@@ -87,17 +87,12 @@ pub struct Way<'a> {
 /// A bad sweep file, or a storage that fails. A cluster that cannot be reached is a note.
 pub fn find(path: &str, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Result<Status> {
     let (file, mut notes) = (SweepFile::open(path)?, Vec::new());
-    let seen = match cluster.as_ref().map(|cluster| block_on(status(cluster, &file.name.value))) {
-        Ok(Ok(seen)) => seen,
-        Ok(Err(error)) => {
+    let asked = cluster.as_ref().map_err(Error::to_string);
+    let seen =
+        asked.and_then(|cluster| block_on(status(cluster, &file.name.value)).map_err(|error| error.to_string())).unwrap_or_else(|error| {
             notes.push(format!("{error}. What follows is known from the storage alone"));
             None
-        }
-        Err(error) => {
-            notes.push(format!("{error}. What follows is known from the storage alone"));
-            None
-        }
-    };
+        });
     if let (None, Ok(cluster), true) = (&seen, cluster, notes.is_empty()) {
         notes.push(format!("the sweep is not on the cluster, in namespace {}", cluster.namespace()));
     }
