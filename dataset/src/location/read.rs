@@ -53,6 +53,15 @@ impl Location {
         })
     }
 
+    /// The first bytes of a file that is not empty, as many as there are of so many.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], or [`Error::Store`] when it cannot be read.
+    pub fn beginning(&self, bytes: u64) -> Result<Bytes> {
+        let once = || self.server.store.get_range(&self.path, 0..bytes);
+        self.server.attempt(once).map_err(|error| self.read_error(&error))
+    }
+
     /// Asks for the file, and reads it when it is small.
     fn begin(&self) -> object_store::Result<Begun> {
         let store = &self.server.store;
@@ -137,6 +146,7 @@ mod tests {
         let at = Location::parse("memory:///read/large").unwrap();
         at.write(content.clone()).unwrap();
         assert!(at.read().unwrap() == content);
+        assert!(at.beginning(1_000).unwrap() == content[..1_000] && at.beginning(1 << 40).unwrap() == content);
         let mut streamed = Vec::new();
         at.open().unwrap().read_to_end(&mut streamed).unwrap();
         assert!(streamed == content);

@@ -4,8 +4,9 @@ use super::resume::Position;
 use crate::{Error, Result};
 use dataset::Location;
 use serde::Deserialize;
-use std::io::Read;
 
+/// Bytes that are asked for at first: the header of a training of some hundred epochs.
+const FIRST: u64 = 1 << 16;
 /// No header of ours is longer.
 const LONGEST_HEADER: u64 = 1 << 28;
 
@@ -40,17 +41,18 @@ struct Metadata {
 /// When the store fails, or the state is damaged.
 pub fn progress(folder: &Location) -> Result<Option<Progress>> {
     let at = super::resume::at(folder);
-    let mut content = match at.open() {
+    let mut content = match at.beginning(FIRST) {
         Err(dataset::Error::NotFound { .. }) => return Ok(None),
         other => other?,
     };
     let damaged = |reason: String| Error::from(dataset::Error::content(&at, reason));
-    let mut length = [0; 8];
-    content.read_exact(&mut length).map_err(|error| damaged(error.to_string()))?;
-    let mut header = Vec::new();
-    let length = u64::from_le_bytes(length).min(LONGEST_HEADER);
-    content.take(length).read_to_end(&mut header).map_err(|error| damaged(error.to_string()))?;
-    let header: Header = serde_json::from_slice(&header).map_err(|error| damaged(error.to_string()))?;
+    let length = content.first_chunk().map(|length| u64::from_le_bytes(*length)).ok_or_else(|| damaged("it is cut off".to_owned()))?;
+    let end = 8 + length.min(LONGEST_HEADER);
+    if end > FIRST {
+        content = at.beginning(end)?;
+    }
+    let header = content.get(8..end as usize).ok_or_else(|| damaged("it is cut off".to_owned()))?;
+    let header: Header = serde_json::from_slice(header).map_err(|error| damaged(error.to_string()))?;
     let position: Position = serde_json::from_str(&header.metadata.position).map_err(|error| damaged(error.to_string()))?;
     let validation = position.points.iter().rev().find_map(|point| point.validation);
     Ok(Some(Progress { epoch: position.epoch, validation, best: position.best, seconds: position.seconds() }))
