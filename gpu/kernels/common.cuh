@@ -1,0 +1,48 @@
+// What all kernels share. It stands before the text of each file of kernels, as NVRTC has no files to include.
+//
+// Rules for kernels: threads of a block are whole warps; every thread of a block reaches each of its barriers; floats are never added up by
+// atomics, so that sums have an order; integers may be, where the order does not show.
+
+#ifdef __CUDACC_RTC__
+#define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
+typedef unsigned long long size_t;
+#endif
+
+typedef unsigned long long u64;
+
+#define ALL 0xffffffffu
+#define WARP_SIZE 32u
+
+__device__ __forceinline__ unsigned lane() { return threadIdx.x % WARP_SIZE; }
+
+// The sum over a warp, in every lane: always the same tree.
+template <class T>
+__device__ __forceinline__ T warp_sum(T value) {
+    for (unsigned distance = WARP_SIZE / 2; distance > 0; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
+    return value;
+}
+
+__device__ __forceinline__ float warp_max(float value) {
+    for (unsigned distance = WARP_SIZE / 2; distance > 0; distance /= 2) value = fmaxf(value, __shfl_xor_sync(ALL, value, distance));
+    return value;
+}
+
+// The sum over a block of at most 1,024 threads, in every thread.
+template <class T>
+__device__ T block_sum(T value) {
+    __shared__ T parts[WARP_SIZE];
+    value = warp_sum(value);
+    __syncthreads();
+    if (lane() == 0) parts[threadIdx.x / WARP_SIZE] = value;
+    __syncthreads();
+    return warp_sum(lane() < blockDim.x / WARP_SIZE ? parts[lane()] : T(0));
+}
+
+__device__ float block_max(float value) {
+    __shared__ float parts[WARP_SIZE];
+    value = warp_max(value);
+    __syncthreads();
+    if (lane() == 0) parts[threadIdx.x / WARP_SIZE] = value;
+    __syncthreads();
+    return warp_max(lane() < blockDim.x / WARP_SIZE ? parts[lane()] : -INFINITY);
+}

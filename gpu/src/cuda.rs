@@ -1,0 +1,199 @@
+//! NVIDIA's devices, through cudarc as candle has it.
+#![allow(unsafe_code)]
+
+use crate::{
+    Error, Result, SOURCES,
+    buffer::Element,
+    launch::{Argument, Grid, Kernel},
+};
+use candle_core::{
+    Shape, Storage, Tensor,
+    backend::BackendStorage,
+    cuda_backend::{
+        CudaStorage,
+        cudarc::{
+            driver::{
+                CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg, result::DriverError, sys::CUdevice_attribute,
+            },
+            nvrtc::{CompileOptions, compile_ptx_with_opts},
+        },
+    },
+    op::BackpropOp,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// A device, its one stream, and the kernels that were used of it.
+#[derive(Debug)]
+pub struct Cuda {
+    device: candle_core::CudaDevice,
+    stream: Arc<CudaStream>,
+    functions: Mutex<HashMap<&'static str, CudaFunction>>,
+}
+
+/// What a device can move and compute at most, as its driver states it.
+#[derive(Clone, Debug)]
+pub struct Properties {
+    /// Such as `NVIDIA H200`.
+    pub name: String,
+    /// Major and minor number of what it can do.
+    pub compute_capability: (i32, i32),
+    /// Bytes.
+    pub memory: usize,
+    /// Streaming multiprocessors.
+    pub multiprocessors: i32,
+    /// Of its memory, bytes a second: twice the clock times the width of the bus; 0 where the driver does not say.
+    pub bandwidth: f64,
+    /// The version of CUDA that the driver speaks, such as 13000.
+    pub driver: i32,
+}
+
+fn failed(what: &str) -> impl Fn(DriverError) -> Error + '_ {
+    move |error| Error::Device { what: what.to_owned(), reason: error.to_string() }
+}
+
+/// Where memory begins.
+pub(crate) fn address<T>(memory: &CudaSlice<T>) -> u64 {
+    memory.device_ptr(memory.stream()).0
+}
+
+impl Cuda {
+    pub(crate) fn new(ordinal: usize) -> Result<Self> {
+        let missing = |error: candle_core::Error| Error::Missing { ordinal, reason: error.to_string() };
+        let device = candle_core::CudaDevice::new_with_stream(ordinal).map_err(missing)?;
+        // SAFETY: all memory of this device is used on its one stream alone.
+        unsafe { device.disable_event_tracking() };
+        Ok(Self { stream: device.cuda_stream(), device, functions: Mutex::default() })
+    }
+
+    /// The stream that everything runs on.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.stream.context().name().unwrap_or_else(|_| "CUDA device".to_owned())
+    }
+
+    /// What the driver states of the device.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn properties(&self) -> Result<Properties> {
+        let (context, what) = (self.stream.context(), failed("state its properties"));
+        let attribute = |attribute| context.attribute(attribute).map_err(&what);
+        let clock = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?; // kHz
+        let width = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?; // bits
+        Ok(Properties {
+            name: self.name(),
+            compute_capability: context.compute_capability().map_err(&what)?,
+            memory: context.total_mem().map_err(&what)?,
+            multiprocessors: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            bandwidth: 2.0 * f64::from(clock) * 1e3 * f64::from(width) / 8.0,
+            driver: candle_core::cuda_backend::cudarc::driver::result::device::get_count().map_err(&what).and_then(|_| driver_version())?,
+        })
+    }
+
+    pub(crate) fn zeros<T: Element>(&self, length: usize) -> Result<CudaSlice<T>> {
+        // An empty allocation has no address; kernels that get one read nothing of it.
+        self.stream.alloc_zeros(length.max(1)).map_err(failed(&format!("allocate {} bytes", length * size_of::<T>())))
+    }
+
+    pub(crate) fn write<T: Element>(&self, memory: &mut CudaSlice<T>, values: &[T]) -> Result<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        self.stream.memcpy_htod(values, &mut memory.slice_mut(..values.len())).map_err(failed("take numbers"))
+    }
+
+    pub(crate) fn read<T: Element>(&self, memory: &CudaSlice<T>, length: usize) -> Result<Vec<T>> {
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        self.stream.clone_dtoh(&memory.slice(..length)).map_err(failed("give numbers"))
+    }
+
+    pub(crate) fn clear<T: Element>(&self, memory: &mut CudaSlice<T>) -> Result<()> {
+        self.stream.memset_zeros(memory).map_err(failed("set numbers to zero"))
+    }
+
+    pub(crate) fn copy<T: Element>(&self, from: &CudaSlice<T>, to: &mut CudaSlice<T>) -> Result<()> {
+        self.stream.memcpy_dtod(from, to).map_err(failed("copy numbers"))
+    }
+
+    pub(crate) fn wait(&self) -> Result<()> {
+        self.stream.synchronize().map_err(failed("finish"))
+    }
+
+    pub(crate) fn tensor(&self, memory: &CudaSlice<f32>, shape: Shape) -> Result<Tensor> {
+        let copied = self.stream.clone_dtod(&memory.slice(..shape.elem_count())).map_err(failed("copy numbers"))?;
+        let storage = CudaStorage::wrap_cuda_slice(copied, self.device.clone());
+        Ok(Tensor::from_storage(Storage::Cuda(storage), shape, BackpropOp::none(), false))
+    }
+
+    pub(crate) fn fill(&self, memory: &mut CudaSlice<f32>, tensor: &Tensor) -> Result<()> {
+        let of_candle = |error: candle_core::Error| Error::candle("read a tensor", &error);
+        let flat = tensor.flatten_all().and_then(|flat| flat.contiguous()).map_err(of_candle)?;
+        let (storage, layout) = flat.storage_and_layout();
+        let Storage::Cuda(storage) = &*storage else {
+            return Err(Error::Device { what: "read a tensor".to_owned(), reason: "it is not on this device".to_owned() });
+        };
+        debug_assert_eq!(storage.dtype(), candle_core::DType::F32);
+        let values =
+            storage.as_cuda_slice::<f32>().map_err(of_candle)?.slice(layout.start_offset()..layout.start_offset() + flat.elem_count());
+        self.stream.memcpy_dtod(&values, &mut memory.slice_mut(..flat.elem_count())).map_err(failed("copy numbers"))
+    }
+
+    pub(crate) fn launch(&self, kernel: &'static Kernel, grid: Grid, arguments: &[Argument]) -> Result<()> {
+        let function = self.function(kernel)?;
+        let wide: Vec<u64> = arguments.iter().map(Argument::bits).collect();
+        let narrow: Vec<u32> = wide.iter().map(|&bits| bits as u32).collect();
+        let mut builder = self.stream.launch_builder(&function);
+        for (at, argument) in arguments.iter().enumerate() {
+            match argument.kind {
+                "unsigned" | "float" => builder.arg(&narrow[at]),
+                _ => builder.arg(&wide[at]),
+            };
+        }
+        let shape = |count: usize| (u32::try_from(count).expect("a grid has fewer than 2^32 blocks"), 1, 1);
+        let config = LaunchConfig { grid_dim: shape(grid.blocks), block_dim: shape(grid.threads), shared_mem_bytes: grid.shared as u32 };
+        // SAFETY: the arguments have the types that the kernel's text gives them (`launch::kernel` compares); their memory is borrowed while they
+        // are, was allocated on this stream, and is freed on it after the kernel.
+        unsafe { builder.launch(config) }.map_err(failed(&format!("run {}", kernel.name)))?;
+        Ok(())
+    }
+
+    /// A kernel, compiled when its file is first used.
+    fn function(&self, kernel: &'static Kernel) -> Result<CudaFunction> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !functions.contains_key(kernel.name) {
+            self.load(kernel.module, &mut functions)?;
+        }
+        Ok(functions[kernel.name].clone())
+    }
+
+    fn load(&self, module: &'static str, functions: &mut HashMap<&'static str, CudaFunction>) -> Result<()> {
+        let what = format!("compile kernels/{module}.cu");
+        let (major, minor) = self.stream.context().compute_capability().map_err(failed(&what))?;
+        let (_, source) = SOURCES.iter().find(|(name, _)| *name == module).expect("each kernel stands in a file");
+        let options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()];
+        let options = CompileOptions { options, name: Some(format!("{module}.cu")), ..CompileOptions::default() };
+        let compiled = compile_ptx_with_opts(source, options);
+        let ptx = compiled.map_err(|error| Error::Device { what: what.clone(), reason: format!("{error:?}") })?;
+        let loaded = self.stream.context().load_module(ptx).map_err(failed(&what))?;
+        for kernel in crate::launch::KERNELS.iter().filter(|kernel| kernel.module == module) {
+            functions.insert(kernel.name, loaded.load_function(kernel.name).map_err(failed(&what))?);
+        }
+        Ok(())
+    }
+}
+
+fn driver_version() -> Result<i32> {
+    let mut version = 0;
+    // SAFETY: the driver writes one number.
+    let result = unsafe { candle_core::cuda_backend::cudarc::driver::sys::cuDriverGetVersion(&raw mut version) };
+    result.result().map_err(failed("state its version"))?;
+    Ok(version)
+}

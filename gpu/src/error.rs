@@ -1,0 +1,25 @@
+//! What goes wrong on a device.
+
+/// Why the device could not do what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The driver, a library of CUDA or candle refused.
+    #[error("the GPU failed to {what}: {reason}")]
+    Device {
+        /// What was asked for, as an infinitive.
+        what: String,
+        /// The words of the driver or the library.
+        reason: String,
+    },
+    /// There is no such device, or no driver for it.
+    #[error("no CUDA device {ordinal}: {reason}; `nvidia-smi` lists what the driver sees, and `ranksweep doctor` what this build needs")]
+    Missing {
+        /// Its number among the devices of this process.
+        ordinal: usize,
+        /// The words of the driver.
+        reason: String,
+    },
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
