@@ -5,7 +5,7 @@
 
 #ifdef __CUDACC_RTC__
 #define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
-typedef unsigned long long size_t;
+#define INFINITY __int_as_float(0x7f800000)
 #endif
 
 typedef unsigned long long u64;

@@ -1,6 +1,7 @@
 //! Memory of a device.
 
 use bytemuck::Pod;
+
 /// A number that kernels know.
 pub trait Element: Pod + Send + Sync + Device {
     /// Its name in a kernel.
