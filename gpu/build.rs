@@ -76,7 +76,15 @@ fn emulation(file: &str, kernels: &[(String, Vec<String>)]) -> String {
 #[cfg(feature = "emulator")]
 fn compile(out: &str, files: &[String]) {
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").opt_level(2).include("emulator").include("kernels").flag("-ffp-contract=off").flag("-Wno-unused-function");
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .include("emulator")
+        .include("kernels")
+        .flag("-ffp-contract=off")
+        .flag("-Wno-unused-function")
+        .flag("-Wno-unknown-pragmas");
     files.iter().for_each(|file| {
         build.file(Path::new(out).join(format!("{file}.cpp")));
     });

@@ -243,3 +243,9 @@ template <class T>
 T min(T a, T b) { return b < a ? b : a; }
 template <class T>
 T max(T a, T b) { return a < b ? b : a; }
+
+struct float4 {
+    float x, y, z, w;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+using std::isfinite;

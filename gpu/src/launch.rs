@@ -101,6 +101,11 @@ pub(crate) fn bits(value: u64) -> Argument<'static> {
     Argument { kind: "u64", value: Value::Bits(value) }
 }
 
+/// No numbers, in the place of some that a kernel then does not look at.
+pub(crate) fn nothing(kind: &'static str) -> Argument<'static> {
+    Argument { kind, value: Value::Bits(0) }
+}
+
 /// The kernel of a name.
 ///
 /// # Panics

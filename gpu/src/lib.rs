@@ -16,6 +16,9 @@ pub mod draws;
 mod emulated;
 mod error;
 mod launch;
+pub mod losses;
+pub mod scores;
+pub mod vectors;
 
 pub use buffer::{Buffer, Element};
 pub use device::Gpu;
