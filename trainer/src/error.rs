@@ -54,6 +54,14 @@ pub enum Error {
         /// Counted from 1.
         epoch: u32,
     },
+    /// A GPU was asked of a build that has none.
+    #[error(
+        "device is cuda:{ordinal} and this build trains on the CPU alone: use the binary or the image that is built with CUDA, or `device: cpu`"
+    )]
+    NoCuda {
+        /// The device's number.
+        ordinal: usize,
+    },
     /// A finished trial that had failed before.
     #[error("{0}")]
     FailedBefore(String),
@@ -66,7 +74,7 @@ impl Error {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
-            Self::Interrupted { .. } | Self::TimeLimit { .. } => false,
+            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } => false,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! optimizer on the tables.
 
 pub mod backbone;
+mod collective;
 mod error;
 mod fit;
 mod gradient;
@@ -21,8 +22,9 @@ mod tables;
 pub mod trial;
 
 pub use backbone::Backbone;
+pub use collective::{Ranks, Rendezvous};
 pub use error::{Error, Result};
-pub use fit::{EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};
+pub use fit::{Device, EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;

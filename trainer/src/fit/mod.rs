@@ -27,6 +27,7 @@ mod parts;
 mod path;
 mod progress;
 mod quantiles;
+mod resources;
 mod resume;
 mod rival;
 mod rung;
@@ -39,40 +40,12 @@ mod weigher;
 pub use memory::memory;
 pub use outcome::{Fit, Outcome};
 pub use progress::{Progress, progress};
+pub use resources::{Device, Resources};
 pub use rung::stored;
 
 use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
 use learner::Learner;
-use std::{sync::atomic::AtomicBool, time::Duration};
-
-/// What a training may use, and what bounds one call of [`train`]. None of it changes a result.
-#[derive(Clone, Copy, Debug)]
-pub struct Resources<'a> {
-    /// Bytes for ranking blocks and for closed forms.
-    pub memory: usize,
-    /// A folder of the dataset's, where what takes long to prepare is kept for its other trials.
-    pub cache: Option<&'a Location>,
-    /// Once it is set, training stops at the next step and leaves its state.
-    pub interrupt: Option<&'a AtomicBool>,
-    /// The state is written when so much time has passed since it was last written, beside at evaluations.
-    pub checkpoint_every: Option<Duration>,
-    /// The longest time of training, over all calls. Backbones that fit in closed form are not stopped.
-    pub time_limit: Option<Duration>,
-    /// Stop after so many epochs in all, if training has not ended sooner; at least 1.
-    pub until: Option<u32>,
-}
-
-impl Resources<'_> {
-    /// Bytes of memory, and no bounds.
-    pub const fn new(memory: usize) -> Self {
-        Self { memory, cache: None, interrupt: None, checkpoint_every: None, time_limit: None, until: None }
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupt.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed))
-    }
-}
 
 /// What is said of a training after each epoch.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +84,7 @@ impl Observer for () {}
 /// [`Error::NotFinite`] and [`Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
 /// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not; a later call goes on.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
+    resources.check_device()?;
     match stored(folder, resources.until)? {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),

@@ -1,0 +1,5 @@
+//! Several ranks that train one trial together.
+
+mod ranks;
+
+pub use ranks::{Ranks, Rendezvous};

@@ -1,0 +1,71 @@
+//! What a training may use, and what bounds one call of it.
+
+use crate::{Error, Ranks, Result};
+use dataset::Location;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+/// Where a training computes. No part of a trial's identity: the same trial on any device is the same trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// This machine's processors.
+    #[default]
+    Cpu,
+    /// An NVIDIA GPU, or several from this one on, a local rank each.
+    Cuda {
+        /// The first one's number, from 0.
+        ordinal: usize,
+    },
+}
+
+/// What a training may use, and what bounds one call of [`train`](crate::train). None of it changes a result, but for the rounding of sums
+/// that other devices and numbers of ranks add up in another order.
+#[derive(Clone, Debug)]
+pub struct Resources<'a> {
+    /// Bytes for ranking blocks and for closed forms.
+    pub memory: usize,
+    /// A folder of the dataset's, where what takes long to prepare is kept for its other trials.
+    pub cache: Option<&'a Location>,
+    /// Once it is set, training stops at the next step and leaves its state.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// The state is written when so much time has passed since it was last written, beside at evaluations.
+    pub checkpoint_every: Option<Duration>,
+    /// The longest time of training, over all calls. Backbones that fit in closed form are not stopped.
+    pub time_limit: Option<Duration>,
+    /// Stop after so many epochs in all, if training has not ended sooner; at least 1.
+    pub until: Option<u32>,
+    /// Where it computes.
+    pub device: Device,
+    /// How many ranks train together. Backbones that fit in closed form are fitted by one.
+    pub ranks: Ranks,
+}
+
+impl Resources<'_> {
+    /// Bytes of memory, no bounds, and one rank on the CPU.
+    pub const fn new(memory: usize) -> Self {
+        Self {
+            memory,
+            cache: None,
+            interrupt: None,
+            checkpoint_every: None,
+            time_limit: None,
+            until: None,
+            device: Device::Cpu,
+            ranks: Ranks::threads(1),
+        }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Whether this build can compute there.
+    pub(super) fn check_device(&self) -> Result<()> {
+        match self.device {
+            Device::Cpu => Ok(()),
+            Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal }),
+        }
+    }
+}
