@@ -62,6 +62,23 @@ pub enum Error {
         /// The device's number.
         ordinal: usize,
     },
+    /// The ranks that were asked for cannot train this together, or could not come together.
+    #[error("ranks: {0}")]
+    Ranks(String),
+    /// The ranks of a training lost each other; what they had stored is kept, and training goes on from it.
+    #[error("rank {rank} at epoch {epoch}, step {step} (`{operation}`): {reason}; a later call goes on from the last state")]
+    Collective {
+        /// Whose call failed.
+        rank: u32,
+        /// Counted from 1; 0 before the first.
+        epoch: u32,
+        /// Counted from 1 within the epoch.
+        step: u32,
+        /// What the ranks were to tell each other.
+        operation: &'static str,
+        /// Who did not come, or what differed.
+        reason: String,
+    },
     /// A finished trial that had failed before.
     #[error("{0}")]
     FailedBefore(String),
@@ -75,6 +92,7 @@ impl Error {
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
             Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } => false,
+            Self::Ranks(_) | Self::Collective { .. } => false,
         }
     }
 }

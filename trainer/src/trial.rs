@@ -88,6 +88,21 @@ impl Learning {
         self.sampler.negatives(self.training.batch_size)
     }
 
+    /// Whether several ranks can train it, each with a part of the rows of a batch.
+    ///
+    /// # Errors
+    /// A sentence that says why not and what to do.
+    pub fn splits(&self) -> Result<(), String> {
+        match self.loss.sees_the_batch() {
+            true => Err(format!(
+                "the loss `{}` looks at all rows of a batch together, which several ranks share out: train it with one rank, and other trials \
+                 beside it",
+                kind(&self.loss)
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         self.loss.check()?;
         self.sampler.check()?;

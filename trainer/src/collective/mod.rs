@@ -1,5 +1,151 @@
-//! Several ranks that train one trial together.
+//! Several ranks that train one trial together: what they tell each other.
+//!
+//! Every rank makes the same calls in the same order, each with the same name. A call returns when all ranks have made it. It fails, for all
+//! of them, when a rank has left or does not come within the time limit; nothing can be called after that.
 
 mod ranks;
+mod team;
+mod threads;
 
 pub use ranks::{Ranks, Rendezvous};
+pub(crate) use team::run;
+
+use crate::Result;
+use bytemuck::Pod;
+use rayon::prelude::*;
+use std::{ops::Range, time::Duration};
+
+/// Numbers of one parallel task.
+const BLOCK: usize = 1 << 14;
+
+/// What joins a rank to the others.
+pub(crate) enum Collective {
+    /// There are no others.
+    Single,
+    /// Threads of this process.
+    Threads(threads::Member),
+}
+
+/// So many ranks that are threads of this process.
+pub(crate) fn threads(ranks: u32, limit: Duration) -> Vec<Collective> {
+    threads::members(ranks, limit).into_iter().map(Collective::Threads).collect()
+}
+
+impl Collective {
+    /// This rank's number, from 0.
+    pub(crate) fn rank(&self) -> u32 {
+        match self {
+            Self::Single => 0,
+            Self::Threads(member) => member.rank(),
+        }
+    }
+
+    /// How many ranks there are.
+    pub(crate) fn ranks(&self) -> u32 {
+        match self {
+            Self::Single => 1,
+            Self::Threads(member) => member.ranks(),
+        }
+    }
+
+    /// Whether it is the rank that writes and decides.
+    pub(crate) fn leads(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Those of so many rows that are this rank's: as many as the others have, or one more.
+    pub(crate) fn part(&self, rows: usize) -> Range<usize> {
+        let start = |rank: u32| (rows as u64 * u64::from(rank) / u64::from(self.ranks())) as usize;
+        start(self.rank())..start(self.rank() + 1)
+    }
+
+    /// Says where the training is, for errors to name.
+    pub(crate) fn at(&self, epoch: u32, step: u32) {
+        match self {
+            Self::Single => {}
+            Self::Threads(member) => member.at(epoch, step),
+        }
+    }
+
+    /// Values of any number from each rank, in the order of the ranks.
+    ///
+    /// # Errors
+    /// [`Error::Collective`](crate::Error::Collective), as of all calls.
+    pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<Vec<T>>> {
+        match self {
+            Self::Single => Ok(vec![values.to_vec()]),
+            Self::Threads(member) => Ok(member.exchange(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect()),
+        }
+    }
+
+    /// Adds up the values of all ranks, in the order of the ranks.
+    pub(crate) fn sum(&self, what: &'static str, values: &mut [f32]) -> Result<()> {
+        match self {
+            Self::Single => Ok(()),
+            Self::Threads(member) => {
+                let all = member.exchange(what, values.to_vec())?;
+                values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
+                    let range = block * BLOCK..block * BLOCK + sums.len();
+                    sums.copy_from_slice(&all[0][range.clone()]);
+                    for values in &all[1..] {
+                        sums.iter_mut().zip(&values[range.clone()]).for_each(|(sum, value)| *sum += value);
+                    }
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives all ranks the values of rank 0, which are as many.
+    pub(crate) fn broadcast<T: Pod + Send + Sync>(&self, what: &'static str, values: &mut [T]) -> Result<()> {
+        match self {
+            Self::Single => Ok(()),
+            Self::Threads(member) => {
+                let own = if self.leads() { values.to_vec() } else { Vec::new() };
+                values.copy_from_slice(&member.exchange(what, own)?[0]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives all ranks the values of rank 0, of which the others do not know how many there are.
+    pub(crate) fn from_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
+        let own = if self.leads() { values } else { &[] };
+        Ok(self.gather(what, own)?.swap_remove(0))
+    }
+
+    /// Those of all ranks, one after the other.
+    pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<T>> {
+        match self {
+            Self::Single => Ok(values),
+            _ => Ok(self.gather(what, &values)?.concat()),
+        }
+    }
+
+    /// The sum of a number of each rank, in the order of the ranks.
+    pub(crate) fn total(&self, what: &'static str, value: f64) -> Result<f64> {
+        let values = self.join(what, vec![value])?;
+        Ok(values.into_iter().reduce(|sum, value| sum + value).unwrap_or_default())
+    }
+
+    /// Makes sure that all ranks have the same number.
+    ///
+    /// # Errors
+    /// Also when they have not; it names what each has.
+    pub(crate) fn agree(&self, what: &'static str, value: u64) -> Result<()> {
+        let values = self.gather(what, &[value])?.concat();
+        if values.iter().all(|&other| other == value) {
+            return Ok(());
+        }
+        let each: Vec<String> = values.iter().enumerate().map(|(rank, value)| format!("{value} of rank {rank}")).collect();
+        Err(self.error(what, format!("expected the same number of all ranks, found {}", each.join(", "))))
+    }
+
+    fn error(&self, operation: &'static str, reason: String) -> crate::Error {
+        let (epoch, step) = match self {
+            Self::Single => (0, 0),
+            Self::Threads(member) => member.place(),
+        };
+        crate::Error::Collective { rank: self.rank(), epoch, step, operation, reason }
+    }
+}

@@ -2,8 +2,11 @@
 
 use super::{
     batches::Batches,
+    formula::Derivatives,
     learner::Learner,
+    meeting::add_up,
     path::{Path, Whole},
+    portion::Portion,
     weigher::{Extra, Weigher},
 };
 use crate::{
@@ -19,17 +22,23 @@ impl Learner<'_> {
     pub(super) fn train_epoch(&mut self, epoch: u32) -> Result<f64> {
         let (mut batches, mut path) = self.work.take().expect("an epoch puts it back");
         batches.shuffle(epoch);
+        self.collective.agree("the steps of the epoch", batches.steps().into())?;
         match &mut path {
             Path::Few(few) => self.few_epoch(epoch, &batches, few),
             Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
             Path::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
         }?;
-        self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
+        self.catch_up();
         let total = std::mem::take(&mut self.position.so_far).total;
         let mean = total / batches.len() as f64;
         self.work = Some((batches, path));
         Ok(mean)
+    }
+
+    /// Brings all rows of the tables up to date.
+    pub(super) fn catch_up(&mut self) {
+        self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
     }
 
     /// Makes the steps of an epoch that are not made yet, one by one; `step` returns the sum of the rows' losses.
@@ -40,6 +49,7 @@ impl Learner<'_> {
         mut step: impl FnMut(&mut Self, (u32, u32), &Batches) -> Result<f64>,
     ) -> Result<()> {
         for number in self.position.so_far.step + 1..=batches.steps() {
+            self.collective.at(epoch, number);
             self.show_model((epoch, number), batches);
             self.position.so_far.total += step(self, (epoch, number), batches)?;
             self.position.so_far.step = number;
@@ -53,14 +63,15 @@ impl Learner<'_> {
         let (mut users, mut positives, mut items) = (Vec::new(), Vec::new(), Vec::new()); // items: positives, then draws
         self.steps(epoch, batches, |learner, at, batches| {
             batches.fill(at, &mut users, &mut positives);
-            let batch = Batch { users: &users, positives: &positives };
-            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, row), user, ids);
+            let batch = Portion::new(&learner.collective, &users, &positives);
+            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, batch.first + row), user, ids);
             match ahead {
                 Some(count) => {
+                    let Batch { users, positives } = batch.own;
                     items.clear();
-                    items.extend_from_slice(&positives);
+                    items.extend_from_slice(positives);
                     items.resize(positives.len() + users.len() * count, 0);
-                    let rows = items[positives.len()..].par_chunks_exact_mut(count).zip(&users).enumerate();
+                    let rows = items[positives.len()..].par_chunks_exact_mut(count).zip(users).enumerate();
                     rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
                     let drawn = &items[positives.len()..];
                     let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
@@ -98,14 +109,14 @@ impl Learner<'_> {
     fn whole_step(
         &mut self,
         at: (u32, u32),
-        (batches, batch): (&Batches, Batch),
+        (batches, batch): (&Batches, Portion),
         items: Option<&[u32]>,
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         whole: &mut Whole,
     ) -> Result<f64> {
         let mut first = None;
         for phase in self.learning.loss.phases(at.0) {
-            self.encoder.encode(&self.parameters, Wanted { users: Some(batch.users), items });
+            self.encoder.encode(&self.parameters, Wanted { users: Some(batch.own.users), items });
             let total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
             self.check_loss(at, total)?;
             if phase.moves_model {
@@ -140,25 +151,56 @@ impl Learner<'_> {
     fn gradients(
         &mut self,
         (at, phase): ((u32, u32), Phase),
-        (batches, batch): (&Batches, Batch),
+        (batches, batch): (&Batches, Portion),
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         whole: &mut Whole,
     ) -> Result<f64> {
+        let (total, derivatives) = match batch.is_empty() {
+            true => {
+                whole.users.clear();
+                whole.items.clear();
+                (0.0, Derivatives::none(&self.learning.loss))
+            }
+            false => self.own_gradients((at, phase), (batches, batch), draw, whole)?,
+        };
+        let Self { learning, collective, own, .. } = self;
+        if phase.moves_model {
+            let rows = batch.whole.users.len();
+            let items = learning.candidates().map_or(usize::MAX, |count| batch.whole.positives.len() + rows * count);
+            add_up(collective, "the gradient of the users", &mut whole.users, rows)?;
+            add_up(collective, "the gradient of the items", &mut whole.items, items)?;
+        }
+        if phase.moves_own {
+            own.step(collective, &learning.loss, batch, derivatives)?;
+        }
+        collective.total("the losses", total)
+    }
+
+    /// The same of this rank's rows, and the derivatives by all that is not the model's.
+    fn own_gradients(
+        &mut self,
+        (at, phase): ((u32, u32), Phase),
+        (batches, batch): (&Batches, Portion),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        whole: &mut Whole,
+    ) -> Result<(f64, Derivatives)> {
         let Self { learning, dataset, parameters, encoder, quantiles, own, .. } = self;
         let Whole { users, items, sampled, catalogue, beside } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
-        let weigher = Weigher::new(&learning.loss, batches, at, batch.users, quantiles);
+        let (rows, first, batch) = (batch.whole.users.len(), batch.first, batch.own);
+        let weigher = Weigher::new(&learning.loss, batches, at, batch.users, quantiles).some(first, rows);
         match (learning.candidates(), weigher.fused()) {
             (None, _) => {
                 let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
-                catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))
+                let total = catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))?;
+                Ok((total, Derivatives::none(&learning.loss)))
             }
             (Some(count), Some(fused)) => {
                 let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(&fused, row));
                 sampled.collect(vectors, batch, users, items);
-                Ok(total)
+                Ok((total, Derivatives::none(&learning.loss)))
             }
             (Some(count), None) => {
                 sampled.score(vectors, batch, count, &draw);
@@ -171,13 +213,7 @@ impl Learner<'_> {
                 let total = sampled.backward(vectors, &derivatives.scores);
                 sampled.collect(vectors, batch, users, items);
                 beside.backward(batch, &derivatives.relations, users, items);
-                if phase.moves_own {
-                    own.learn(batch, &derivatives.columns);
-                    own.clip(&learning.loss);
-                    own.remember(batch, &derivatives.remembered);
-                    own.rival.iter_mut().for_each(|rival| rival.ascend(batch, &derivatives.adversary));
-                }
-                Ok(total)
+                Ok((total, derivatives))
             }
         }
     }

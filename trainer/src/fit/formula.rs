@@ -2,7 +2,7 @@
 
 use crate::{
     Loss, Result,
-    loss::{Given, Others, Pair, Relations, Scores},
+    loss::{Column, Given, Of, Others, Pair, Relations, Scores},
     scoring::Weighed,
 };
 use candle_core::{Device, Shape, Tensor, Var, backprop::GradStore};
@@ -36,6 +36,21 @@ pub(super) struct Derivatives {
     pub(super) relations: [Vec<f32>; 3],
     /// New values of the columns that are remembered, `[B]` each.
     pub(super) remembered: Vec<Vec<f32>>,
+}
+
+impl Derivatives {
+    /// Of no rows.
+    pub(super) fn none(loss: &Loss) -> Self {
+        let columns = loss.columns();
+        let zeros = |column: &Column| if let Of::Whole(length) = column.of { vec![0.0; length] } else { Vec::new() };
+        Self {
+            scores: Weighed { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() },
+            columns: columns.iter().map(zeros).collect(),
+            adversary: Vec::new(),
+            relations: Default::default(),
+            remembered: columns.iter().filter(|column| column.motion.remembers()).map(|_| Vec::new()).collect(),
+        }
+    }
 }
 
 /// Losses of rows of scores and their derivatives times `scale`.

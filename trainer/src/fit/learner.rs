@@ -7,7 +7,7 @@ use super::{
     own::Own,
     path::{Path, Shape},
     quantiles,
-    resume::{self, Position},
+    resume::Position,
     rung, sharpness,
     validation::validate,
     watch::{Due, Watch},
@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Error, Learning, Loss, Result, Trial,
     backbone::{Encode, Wanted},
+    collective::Collective,
     loss::Quantiles,
     optimizer::{Moments, Stepper},
     scoring::Vectors,
@@ -27,10 +28,11 @@ pub(super) struct Learner<'a> {
     pub(super) trial: &'a Trial,
     pub(super) learning: &'a Learning,
     pub(super) dataset: &'a Dataset,
-    folder: &'a Location,
+    pub(super) folder: &'a Location,
     resources: &'a Resources<'a>,
     observer: &'a mut dyn Observer,
-    watch: Watch<'a>,
+    pub(super) collective: Collective,
+    pub(super) watch: Watch<'a>,
     pub(super) parameters: Tables,
     pub(super) encoder: Box<dyn Encode>,
     pub(super) quantiles: Option<Quantiles>,
@@ -40,7 +42,7 @@ pub(super) struct Learner<'a> {
     pub(super) stepper: Stepper,
     pub(super) position: Position,
     /// Epochs done and steps of the next one, of the stored state; of fresh parameters too, which need none.
-    stored: (u32, u32),
+    pub(super) stored: (u32, u32),
     /// Batches and buffers; taken out while an epoch runs.
     pub(super) work: Option<(Batches<'a>, Path)>,
 }
@@ -53,13 +55,15 @@ impl<'a> Learner<'a> {
         dataset: &'a Dataset,
         folder: &'a Location,
         resources: &'a Resources<'a>,
-        observer: &'a mut dyn Observer,
+        (observer, collective): (&'a mut dyn Observer, Collective),
     ) -> Result<Self> {
         let (parameters, encoder) = trial
             .backbone
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
         let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
+        let shape = if collective.ranks() > 1 { shape.of_ranks() } else { shape };
+        let cache = resources.cache.filter(|_| collective.leads());
         let mut learner = Self {
             trial,
             learning,
@@ -67,6 +71,7 @@ impl<'a> Learner<'a> {
             folder,
             resources,
             observer,
+            collective,
             watch: Watch::new(resources, 0.0),
             encoder,
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
@@ -76,7 +81,7 @@ impl<'a> Learner<'a> {
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
             stored: (0, 0),
-            work: Some((Batches::new(learning, dataset, resources.cache)?, Path::new(shape, &parameters, &learning.loss))),
+            work: Some((Batches::new(learning, dataset, cache)?, Path::new(shape, &parameters, &learning.loss))),
             parameters,
         };
         learner.update_sharpness(0);
@@ -103,11 +108,16 @@ impl<'a> Learner<'a> {
             return Ok(Stand::Ended(fit));
         }
         self.save_between()?;
-        rung::write(self.folder, until, &fit)?;
+        if self.collective.leads() {
+            rung::write(self.folder, until, &fit)?;
+        }
         Ok(Stand::Paused(fit))
     }
 
     fn write_curve(&self) -> Result<()> {
+        if !self.collective.leads() {
+            return Ok(());
+        }
         curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)
     }
 
@@ -119,6 +129,7 @@ impl<'a> Learner<'a> {
 
     fn run_epoch(&mut self, epoch: u32) -> Result<()> {
         let training = &self.learning.training;
+        self.collective.at(epoch, 0);
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
         self.update_quantiles(epoch)?;
         self.update_sharpness(epoch);
@@ -135,7 +146,7 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    /// Ranks the validation part and keeps the model if it is the best so far. Without a validation part the last model is kept.
+    /// Has rank 0 rank the validation part and keep the model if it is the best so far. Without a validation part the last model is kept.
     fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
         if let Some(tensor) = self.parameters.not_finite() {
             return Err(Error::NotFinite {
@@ -144,17 +155,30 @@ impl<'a> Learner<'a> {
                 tensor,
             });
         }
+        let mean = if self.collective.leads() { self.validate()? } else { None };
+        let mean = self.collective.from_first("the validation metric", mean.as_slice())?.pop();
+        if let Some(mean) = mean.filter(|&mean| self.is_best(Some(mean))) {
+            self.position.best = Some((epoch, mean));
+        }
+        Ok(mean)
+    }
+
+    /// Writes the model if it is the best so far.
+    fn validate(&mut self) -> Result<Option<f64>> {
         let scorer = self.scorer();
         let validation = validate(&scorer, self.dataset, self.trial.select_by, self.resources.memory)?;
         let mean = validation.as_ref().map(|validation| validation.mean);
-        if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {
+        if self.is_best(mean) {
             scorer.write(&self.folder.join("checkpoint"))?;
-            self.position.best = mean.map(|mean| (epoch, mean));
             if let Some(validation) = validation {
                 validation.write(&self.folder.join("per_user.parquet"), self.dataset, self.trial.select_by)?;
             }
         }
         Ok(mean)
+    }
+
+    fn is_best(&self, mean: Option<f64>) -> bool {
+        mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best))
     }
 
     fn scorer(&mut self) -> Scorer {
@@ -190,30 +214,10 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
-    fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
-        let is_within = self.position.is_within();
-        let tables = [
-            ("users", &mut self.parameters.users.values),
-            ("users.first", &mut self.user_moments.first),
-            ("users.second", &mut self.user_moments.second),
-            ("items", &mut self.parameters.items.values),
-            ("items.first", &mut self.item_moments.first),
-            ("items.second", &mut self.item_moments.second),
-        ];
-        let left = [("users.left", &mut self.user_moments.left), ("items.left", &mut self.item_moments.left)];
-        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
-        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
-        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
-        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name, &mut values[..])).chain(left).chain(pools);
-        let own = self.own.state().into_iter().map(|(name, values)| (name, &mut values[..]));
-        named.map(|(name, values)| (name.to_owned(), values)).chain(own).collect()
-    }
-
     /// After a step: says so, and writes the state or stops where that is due.
     pub(super) fn heed<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
         self.observer.step(self.position.epoch + 1, self.position.so_far.step);
-        match self.watch.due() {
+        match self.due()? {
             None => Ok(()),
             Some(due) => self.save(pools()).and_then(|()| self.leave(due)),
         }
@@ -221,10 +225,17 @@ impl<'a> Learner<'a> {
 
     /// The same between two epochs.
     fn heed_between(&mut self) -> Result<()> {
-        match self.watch.due() {
+        match self.due()? {
             None => Ok(()),
             Some(due) => self.save_between().and_then(|()| self.leave(due)),
         }
+    }
+
+    /// What is due by the clock and the flag of rank 0, of all ranks at the same step.
+    fn due(&self) -> Result<Option<Due>> {
+        let mut due = [self.watch.due().map_or(0, Due::code)];
+        self.collective.broadcast("what is due", &mut due)?;
+        Ok(Due::of_code(due[0], self.resources.time_limit))
     }
 
     fn leave(&self, due: Due) -> Result<()> {
@@ -234,46 +245,5 @@ impl<'a> Learner<'a> {
             Due::TimeLimit(limit) => Err(Error::TimeLimit { limit, epoch }),
             Due::Checkpoint => Ok(()),
         }
-    }
-
-    /// Writes the state, unless it is the stored one.
-    fn save(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
-        let at = (self.position.epoch, self.position.so_far.step);
-        if at != self.stored {
-            (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
-            self.position.so_far.caught_up = self.stepper.caught_up();
-            self.position.seconds = self.watch.seconds();
-            let (folder, position) = (self.folder, self.position.clone());
-            resume::write(folder, &position, &self.state(pools))?;
-            self.stored = at;
-        }
-        self.watch.wrote();
-        Ok(())
-    }
-
-    fn save_between(&mut self) -> Result<()> {
-        let is_within = self.position.is_within();
-        let (mut batches, path) = self.work.take().expect("no epoch runs");
-        let saved = self.save(batches.state(is_within));
-        self.work = Some((batches, path));
-        saved
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        let Some(stored) = resume::Stored::read(self.folder)? else { return Ok(()) };
-        let (mut batches, path) = self.work.take().expect("no epoch runs");
-        self.position = stored.position.clone();
-        let (is_within, so_far) = (self.position.is_within(), self.position.so_far);
-        if is_within && !batches.is_sized() {
-            self.refresh(self.position.epoch + 1, &mut batches); // for its size
-        }
-        stored.fill(self.state(batches.state(is_within)))?;
-        batches.restored(is_within);
-        let caught_up = if is_within { so_far.caught_up } else { self.position.steps };
-        self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, caught_up);
-        self.own.restart(&self.learning.optimizer, self.position.own_steps);
-        self.stored = (self.position.epoch, so_far.step);
-        self.work = Some((batches, path));
-        Ok(())
     }
 }

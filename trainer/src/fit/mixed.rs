@@ -7,9 +7,10 @@ use super::{
 };
 use crate::{
     Result,
+    collective::Collective,
     gradient::RowGradients,
     sampler::Stream,
-    scoring::{Scored, dot, dots},
+    scoring::{Scored, Weighed, dot, dots},
     tables::Tables,
 };
 use evaluator::Matrix;
@@ -36,13 +37,21 @@ impl Learner<'_> {
     fn mixed_step(&mut self, at: (u32, u32), batches: &Batches, mixed: &mut Mixed) -> Result<f64> {
         let layers = self.encoder.layers(&self.parameters);
         let [drawn, negatives] = [self.learning.candidates(), self.learning.negatives()].map(|count| count.expect("items are drawn"));
-        mixed.draw(at, batches, drawn);
-        let scored = mixed.score(&layers, negatives, |row| batches.choices((at.0, at.1, row)));
-        let weigher = Weigher::new(&self.learning.loss, batches, at, &mixed.users, self.quantiles());
-        let weighed = weigher.rows(scored, Extra::default())?.scores;
+        let (first, rows) = mixed.draw(at, batches, &self.collective, drawn);
+        let mut weighed = Weighed { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() };
+        if !mixed.users.is_empty() {
+            let scored = mixed.score(&layers, negatives, |row| batches.choices((at.0, at.1, first + row)));
+            let weigher = Weigher::new(&self.learning.loss, batches, at, &mixed.users, self.quantiles()).some(first, rows);
+            weighed = weigher.rows(scored, Extra::default())?.scores;
+        }
         let total = weighed.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let total = self.collective.total("the losses", total)?;
         self.check_loss(at, total)?;
-        let gradients = mixed.gradients(&layers, &weighed.positives, &weighed.negatives);
+        let mut gradients = mixed.gradients(&layers, &weighed.positives, &weighed.negatives);
+        for layer in &mut gradients {
+            self.collective.sum("the gradient of a layer's users", &mut layer.users.values)?;
+            self.collective.sum("the gradient of a layer's items", &mut layer.items.values)?;
+        }
         let gradients = self.encoder.layers_backward(gradients);
         let Self { stepper, parameters, user_moments, item_moments, .. } = self;
         stepper.move_table(&mut parameters.users, user_moments, &RowGradients::whole(gradients.users));
@@ -53,11 +62,18 @@ impl Learner<'_> {
 }
 
 impl Mixed {
-    fn draw(&mut self, at: (u32, u32), batches: &Batches, count: usize) {
+    /// Draws for this rank's rows of a step's; says the place of the first, and how many there are of all ranks.
+    fn draw(&mut self, at: (u32, u32), batches: &Batches, collective: &Collective, count: usize) -> (usize, usize) {
         batches.fill(at, &mut self.users, &mut self.positives);
+        let (all, part) = (self.users.len(), collective.part(self.users.len()));
+        for ids in [&mut self.users, &mut self.positives] {
+            ids.truncate(part.end);
+            ids.drain(..part.start);
+        }
         self.drawn.resize(self.users.len() * count, 0);
         let rows = self.drawn.par_chunks_exact_mut(count).zip(&self.users).enumerate();
-        rows.for_each(|(row, (ids, &user))| batches.draw((at.0, at.1, row), user, ids));
+        rows.for_each(|(row, (ids, &user))| batches.draw((at.0, at.1, part.start + row), user, ids));
+        (part.start, all)
     }
 
     /// Chooses the parts of all negatives, as many for each row, and scores.
@@ -87,7 +103,7 @@ impl Mixed {
 
     /// Gradients by the vectors of all layers, of derivatives by the scores.
     fn gradients(&self, layers: &[Tables], positives: &[f32], negatives: &[f32]) -> Vec<Tables> {
-        let (share, kept) = (1.0 / layers.len() as f32, negatives.len() / positives.len());
+        let (share, kept) = (1.0 / layers.len() as f32, negatives.len() / positives.len().max(1));
         let queries: Vec<Vec<f32>> = self.users.par_iter().map(|&user| mean_row(layers, user as usize)).collect();
         // Each layer by itself, its rows one after the other: the user's part of the layer's items, and theirs.
         let by_items = layers.par_iter().enumerate().map(|(at, layer)| {

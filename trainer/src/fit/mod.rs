@@ -18,6 +18,7 @@ mod few;
 mod formula;
 mod learner;
 mod many;
+mod meeting;
 mod memory;
 mod mixed;
 mod narrowed;
@@ -25,6 +26,7 @@ mod outcome;
 mod own;
 mod parts;
 mod path;
+mod portion;
 mod progress;
 mod quantiles;
 mod resources;
@@ -32,6 +34,8 @@ mod resume;
 mod rival;
 mod rung;
 mod sharpness;
+mod state;
+mod together;
 mod twin;
 mod validation;
 mod watch;
@@ -45,7 +49,6 @@ pub use rung::stored;
 
 use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
-use learner::Learner;
 
 /// What is said of a training after each epoch.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +96,7 @@ pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Re
     folder.join("trial.json").write(serde_json::to_string_pretty(trial).expect("a trial is plain data"))?;
     let result = match &trial.learning {
         None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
-        Some(learning) => Learner::new(trial, learning, dataset, folder, resources, observer).and_then(|mut learner| learner.run()),
+        Some(learning) => together::learn((trial, learning), dataset, folder, resources, observer),
     };
     let outcome = match &result {
         Ok(Stand::Ended(fit)) => Some(Outcome::Done(fit.clone())),

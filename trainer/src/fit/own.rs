@@ -1,8 +1,9 @@
 //! What a loss keeps of its own: its numbers, and the model that it is trained against.
 
-use super::rival::Rival;
+use super::{formula::Derivatives, portion::Portion, rival::Rival};
 use crate::{
-    Learning, Loss, Optimizer,
+    Learning, Loss, Optimizer, Result,
+    collective::Collective,
     gradient::RowGradients,
     loss::{Column, Learned, Motion, Of, Start},
     optimizer::{Moments, Stepper},
@@ -38,7 +39,7 @@ impl Own {
     /// As at first.
     pub(super) fn new(learning: &Learning, users: usize, items: usize) -> Self {
         let kept = |(at, column): (usize, Column)| Kept::new(column, (users, items), (at as u32, learning.seed), &learning.optimizer);
-        let rival = learning.loss.adversary().map(|adversary| Rival::new(adversary, &learning.optimizer, (users, items), learning.seed));
+        let rival = learning.loss.adversary().map(|adversary| Rival::new(adversary, learning, (users, items)));
         Self { columns: learning.loss.columns().into_iter().enumerate().map(kept).collect(), rival }
     }
 
@@ -51,15 +52,21 @@ impl Own {
         self.columns.iter().map(numbers).collect()
     }
 
-    /// Moves what is learned by the derivatives of the mean loss of a batch.
-    pub(super) fn learn(&mut self, batch: Batch, derivatives: &[Vec<f32>]) {
-        for (kept, derivatives) in self.columns.iter_mut().zip(derivatives) {
-            kept.learn(batch, derivatives);
+    /// Moves all of it by the derivatives of the mean loss of a batch and by what its rows are to be remembered by, those of this rank's rows.
+    pub(super) fn step(&mut self, collective: &Collective, loss: &Loss, batch: Portion, derivatives: Derivatives) -> Result<()> {
+        let Derivatives { columns, remembered, adversary, .. } = derivatives;
+        for (kept, derivatives) in self.columns.iter_mut().zip(columns).filter(|(kept, _)| kept.learned.is_some()) {
+            kept.learn(batch.whole, &kept.of_all(collective, derivatives)?);
         }
+        self.clip(loss);
+        for (kept, values) in self.columns.iter_mut().filter(|kept| kept.column.motion.remembers()).zip(remembered) {
+            kept.remember(batch.whole, &collective.join(kept.column.name, values)?);
+        }
+        self.rival.iter_mut().try_for_each(|rival| rival.ascend(collective, batch, &adversary))
     }
 
     /// Brings what moved back to where the loss lets it be.
-    pub(super) fn clip(&mut self, loss: &Loss) {
+    fn clip(&mut self, loss: &Loss) {
         let mut numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
         loss.clip(&mut numbers);
     }
@@ -68,14 +75,6 @@ impl Own {
     pub(super) fn numbers<const N: usize>(&mut self) -> Option<[&mut [f32]; N]> {
         let numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
         numbers.try_into().ok()
-    }
-
-    /// Takes what is to be remembered, one list `[B]` for each column that remembers or sums, in their order.
-    pub(super) fn remember(&mut self, batch: Batch, values: &[Vec<f32>]) {
-        let remembering = self.columns.iter_mut().filter(|kept| matches!(kept.column.motion, Motion::Remembered | Motion::Summed));
-        for (kept, values) in remembering.zip(values) {
-            kept.remember(batch, values);
-        }
     }
 
     /// The first place that is not finite.
@@ -145,6 +144,14 @@ impl Kept {
             Of::Users => Some(batch.users),
             Of::Items => Some(batch.positives),
             Of::Whole(_) => None,
+        }
+    }
+
+    /// The derivatives of the whole batch from those of each rank's rows.
+    fn of_all(&self, collective: &Collective, mut derivatives: Vec<f32>) -> Result<Vec<f32>> {
+        match self.column.of {
+            Of::Users | Of::Items => collective.join(self.column.name, derivatives),
+            Of::Whole(_) => collective.sum(self.column.name, &mut derivatives).map(|()| derivatives),
         }
     }
 

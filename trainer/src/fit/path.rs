@@ -39,6 +39,11 @@ impl Shape {
         Self { narrows, mixes, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
     }
 
+    /// The way that several ranks take together: gradients of whole tables, or of layers where vectors are mixed.
+    pub(super) fn of_ranks(self) -> Self {
+        Self { few_users: false, few_items: false, by_row: false, ..self }
+    }
+
     /// Whether a step draws from an item table most of whose rows it touches, and whose vectors are its rows.
     pub(super) fn many_items(self) -> bool {
         self.by_row && self.sampled && !self.few_items

@@ -118,6 +118,11 @@ impl Stored {
         Ok(Some(Self { position, at, bytes, metadata }))
     }
 
+    /// Whether something of this name was kept.
+    pub(super) fn has(&self, name: &str) -> bool {
+        SafeTensors::deserialize(&self.bytes).is_ok_and(|tensors| tensors.tensor(name).is_ok())
+    }
+
     /// Puts what was kept back in place.
     pub(super) fn fill(&self, mut state: Vec<(String, &mut [f32])>) -> Result<()> {
         let refuse = |reason: &dyn std::fmt::Display| refusal(&self.at, reason);

@@ -1,8 +1,10 @@
 //! The second model of a loss with an adversary: it scores the same draws, and moves up the loss's gradient.
 
+use super::{meeting::add_up, portion::Portion};
 use crate::{
-    Optimizer,
+    Learning, Optimizer, Result,
     backbone::{Init, Normal},
+    collective::Collective,
     gradient::RowGradients,
     loss::Adversary,
     optimizer::{Moments, Stepper},
@@ -18,19 +20,22 @@ pub(super) struct Rival {
     stepper: Stepper,
     gradients: [RowGradients; 2],
     sampled: Sampled,
+    /// Draws of a row.
+    candidates: usize,
 }
 
 /// Its parameters are drawn from another seed than the model's.
 const OTHER_SEED: u64 = 1 << 63;
 
 impl Rival {
-    /// Fresh.
-    pub(super) fn new(adversary: Adversary, optimizer: &Optimizer, (users, items): (usize, usize), seed: u64) -> Self {
-        let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, seed ^ OTHER_SEED);
+    /// Fresh, of so many users and items.
+    pub(super) fn new(adversary: Adversary, learning: &Learning, (users, items): (usize, usize)) -> Self {
+        let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, learning.seed ^ OTHER_SEED);
         Self {
             moments: [&tables.users, &tables.items].map(|table| Moments::new(table, false)),
             gradients: [&tables.users, &tables.items].map(|table| RowGradients::new(table.rows, table.dim)),
-            stepper: Stepper::new(&optimizer.at(adversary.learning_rate), 0),
+            stepper: Stepper::new(&learning.optimizer.at(adversary.learning_rate), 0),
+            candidates: learning.candidates().unwrap_or(items),
             sampled: Sampled::default(),
             adversary,
             tables,
@@ -49,8 +54,23 @@ impl Rival {
         self.sampled.scored().negatives
     }
 
-    /// Moves it up, by the derivatives of the mean loss by its scores of the same batch, `[B, N]`.
-    pub(super) fn ascend(&mut self, batch: Batch, derivatives: &[f32]) {
+    /// Moves it up, by the derivatives of the mean loss by its scores of this rank's rows of a batch, `[B, N]`.
+    pub(super) fn ascend(&mut self, collective: &Collective, batch: Portion, derivatives: &[f32]) -> Result<()> {
+        self.find_gradients(batch.own, derivatives);
+        let Self { tables, moments: [of_users, of_items], stepper, gradients: [users, items], candidates, .. } = self;
+        let rows = batch.whole.users.len();
+        add_up(collective, "the gradient of the adversary's users", users, rows)?;
+        add_up(collective, "the gradient of the adversary's items", items, rows * (1 + *candidates))?;
+        stepper.move_table(&mut tables.users, of_users, users);
+        stepper.move_table(&mut tables.items, of_items, items);
+        stepper.finish_step();
+        Ok(())
+    }
+
+    fn find_gradients(&mut self, batch: Batch, derivatives: &[f32]) {
+        if batch.users.is_empty() {
+            return self.gradients.iter_mut().for_each(RowGradients::clear);
+        }
         let weighed = Weighed {
             losses: vec![0.0; batch.users.len()],
             positives: vec![0.0; batch.positives.len()],
@@ -58,13 +78,10 @@ impl Rival {
         };
         let mut sampled = std::mem::take(&mut self.sampled);
         sampled.backward(self.vectors(), &weighed);
-        let Self { tables, moments: [of_users, of_items], stepper, gradients: [users, items], adversary, .. } = self;
+        let Self { tables, gradients: [users, items], adversary, .. } = self;
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: adversary.similarity };
         sampled.collect(vectors, batch, users, items);
         self.sampled = sampled;
-        stepper.move_table(&mut tables.users, of_users, users);
-        stepper.move_table(&mut tables.items, of_items, items);
-        stepper.finish_step();
     }
 
     /// Goes on after so many steps.

@@ -56,3 +56,24 @@ impl<'a> Watch<'a> {
         self.checkpoint_every.filter(|every| self.written.elapsed() >= *every).map(|_| Due::Checkpoint)
     }
 }
+
+impl Due {
+    /// Its number, above 0.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Interrupt => 1,
+            Self::TimeLimit(_) => 2,
+            Self::Checkpoint => 3,
+        }
+    }
+
+    /// What a number stands for, under such a time limit; nothing for 0.
+    pub(super) fn of_code(code: u8, time_limit: Option<Duration>) -> Option<Self> {
+        match code {
+            1 => Some(Self::Interrupt),
+            2 => time_limit.map(Self::TimeLimit),
+            3 => Some(Self::Checkpoint),
+            _ => None,
+        }
+    }
+}

@@ -55,6 +55,11 @@ impl<'a> Weigher<'a> {
         Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles }
     }
 
+    /// Of some of so many rows: these users' rows follow each other from `first` on.
+    pub(super) fn some(self, first: usize, rows: usize) -> Self {
+        Self { first, scale: 1.0 / rows as f32, ..self }
+    }
+
     /// The loss on plain slices, where it has a twin that takes what the sampler gives.
     pub(super) fn fused(&self) -> Option<Fused> {
         self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights())
@@ -181,7 +186,7 @@ impl<'a> Weigher<'a> {
             }
             None => {
                 let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };
-                let weighed = Self { users, first, ..*self }.rows(scored, Extra::default())?.scores;
+                let weighed = Self { users, first: self.first + first, ..*self }.rows(scored, Extra::default())?.scores;
                 positives.copy_from_slice(&weighed.positives);
                 scores.copy_from_slice(&weighed.negatives);
                 weighed.losses

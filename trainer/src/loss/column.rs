@@ -48,6 +48,13 @@ pub enum Motion {
     Set,
 }
 
+impl Motion {
+    /// Whether [`remembered`](super::Loss::remembered) gives a list for it.
+    pub(crate) fn remembers(&self) -> bool {
+        matches!(self, Self::Remembered | Self::Summed)
+    }
+}
+
 /// How a learned number moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Learned {

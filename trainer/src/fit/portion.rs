@@ -1,0 +1,28 @@
+//! A step's batch, and the rows of it that are this rank's.
+
+use crate::{collective::Collective, scoring::Batch};
+
+/// All rows of a step, and which of them this rank scores.
+#[derive(Clone, Copy)]
+pub(super) struct Portion<'a> {
+    pub(super) whole: Batch<'a>,
+    /// The place in the whole batch of this rank's first row: draws are keyed by it.
+    pub(super) first: usize,
+    /// This rank's rows; none where there are fewer rows than ranks.
+    pub(super) own: Batch<'a>,
+}
+
+impl<'a> Portion<'a> {
+    /// This rank's of a batch.
+    pub(super) fn new(collective: &Collective, users: &'a [u32], positives: &'a [u32]) -> Self {
+        let (whole, rows) = (Batch { users, positives }, collective.part(users.len()));
+        let list = whole.list();
+        let own = Batch { users: &users[rows.clone()], positives: &positives[rows.start * list..rows.end * list] };
+        Self { whole, first: rows.start, own }
+    }
+
+    /// Whether this rank has no row.
+    pub(super) fn is_empty(&self) -> bool {
+        self.own.users.is_empty()
+    }
+}

@@ -1,0 +1,124 @@
+//! What a training keeps to go on from: written and read by rank 0, and the same of all ranks.
+
+use super::{
+    batches::Batches,
+    learner::Learner,
+    resume::{self, Position, Stored},
+};
+use crate::{Result, collective::Collective, optimizer::Stepper};
+
+impl Learner<'_> {
+    /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
+    fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
+        let is_within = self.position.is_within();
+        let tables = [
+            ("users", &mut self.parameters.users.values),
+            ("users.first", &mut self.user_moments.first),
+            ("users.second", &mut self.user_moments.second),
+            ("items", &mut self.parameters.items.values),
+            ("items.first", &mut self.item_moments.first),
+            ("items.second", &mut self.item_moments.second),
+        ];
+        let left = [("users.left", &mut self.user_moments.left), ("items.left", &mut self.item_moments.left)];
+        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
+        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
+        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
+        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name, &mut values[..])).chain(left).chain(pools);
+        let own = self.own.state().into_iter().map(|(name, values)| (name, &mut values[..]));
+        named.map(|(name, values)| (name.to_owned(), values)).chain(own).collect()
+    }
+
+    /// Writes the state, unless it is the stored one.
+    pub(super) fn save(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
+        if !self.collective.leads() {
+            return Ok(());
+        }
+        let at = (self.position.epoch, self.position.so_far.step);
+        if at != self.stored {
+            (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
+            self.position.so_far.caught_up = self.stepper.caught_up();
+            self.position.seconds = self.watch.seconds();
+            let (folder, position) = (self.folder, self.position.clone());
+            resume::write(folder, &position, &self.state(pools))?;
+            self.stored = at;
+        }
+        self.watch.wrote();
+        Ok(())
+    }
+
+    pub(super) fn save_between(&mut self) -> Result<()> {
+        let is_within = self.position.is_within();
+        let (mut batches, path) = self.work.take().expect("no epoch runs");
+        let saved = self.save(batches.state(is_within));
+        self.work = Some((batches, path));
+        saved
+    }
+
+    /// Goes on from what an earlier call left, if any; all ranks from what rank 0 has.
+    pub(super) fn restore(&mut self) -> Result<()> {
+        let stored = if self.collective.leads() { Stored::read(self.folder)? } else { None };
+        let (mut batches, path) = self.work.take().expect("no epoch runs");
+        let goes_on = self.share_position(stored.as_ref())?;
+        let is_within = self.position.is_within();
+        if is_within && !batches.is_sized() {
+            self.refresh(self.position.epoch + 1, &mut batches); // for its size
+        }
+        if goes_on {
+            self.stepper = Stepper::new(&self.learning.optimizer, self.position.steps);
+            self.own.restart(&self.learning.optimizer, self.position.own_steps);
+            self.stored = (self.position.epoch, self.position.so_far.step);
+        }
+        if let Some(stored) = stored {
+            self.fill(&stored, &mut batches)?;
+        }
+        self.share_state(batches.state(is_within))?;
+        if goes_on {
+            batches.restored(is_within);
+        }
+        self.work = Some((batches, path));
+        Ok(())
+    }
+
+    /// Has all ranks stand where rank 0 does; whether that is after a first step.
+    fn share_position(&mut self, stored: Option<&Stored>) -> Result<bool> {
+        let text = stored.map_or_else(Vec::new, |stored| serde_json::to_vec(&stored.position).expect("a position is plain data"));
+        let text = self.collective.from_first("where the training stands", &text)?;
+        let position = (!text.is_empty()).then(|| serde_json::from_slice::<Position>(&text).expect("rank 0 wrote a position"));
+        let goes_on = position.is_some();
+        self.position = position.unwrap_or_default();
+        Ok(goes_on)
+    }
+
+    /// Gives all ranks the parameters of rank 0, and all else that it has.
+    fn share_state(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
+        if self.collective.ranks() == 1 {
+            return Ok(());
+        }
+        let collective = std::mem::replace(&mut self.collective, Collective::Single);
+        let shared = self.state(pools).into_iter().try_for_each(|(_, values)| collective.broadcast("the state", values));
+        self.collective = collective;
+        shared
+    }
+
+    /// Puts what was kept back in place. Rows are left behind by one rank alone, where a step touches few: if the state has such rows and this
+    /// training none, they are brought up to date; if this training has them and the state none, all are up to date.
+    fn fill(&mut self, stored: &Stored, batches: &mut Batches) -> Result<()> {
+        let is_within = self.position.is_within();
+        let left = [&self.user_moments.left, &self.item_moments.left].map(Vec::len);
+        if is_within {
+            let rows = [self.parameters.users.rows, self.parameters.items.rows];
+            self.user_moments.left = vec![0; if stored.has("users.left") { rows[0] } else { 0 }];
+            self.item_moments.left = vec![0; if stored.has("items.left") { rows[1] } else { 0 }];
+        }
+        let found = [&self.user_moments.left, &self.item_moments.left].map(Vec::len);
+        stored.fill(self.state(batches.state(is_within)))?;
+        let caught_up = if is_within { self.position.so_far.caught_up } else { self.position.steps };
+        self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, caught_up);
+        if found != left {
+            self.catch_up();
+            (self.user_moments.left, self.item_moments.left) = (vec![0; left[0]], vec![0; left[1]]);
+            self.position.so_far.add_part();
+        }
+        Ok(())
+    }
+}
