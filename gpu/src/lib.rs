@@ -16,8 +16,11 @@ pub mod draws;
 mod emulated;
 mod error;
 mod launch;
+mod radix;
+pub mod segments;
 
 pub use buffer::{Buffer, Element};
 pub use device::Gpu;
 pub use error::{Error, Result};
 pub use launch::SOURCES;
+pub use segments::Segments;
