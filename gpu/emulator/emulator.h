@@ -178,9 +178,12 @@ T __shfl_up_sync(unsigned mask, T value, unsigned by) {
 
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value) {
-    unsigned same = 0;
-    for (unsigned lane = 0; lane < emulator::WARP; lane++)
-        same |= unsigned(__shfl_sync(mask, value, lane) == value) << lane;
+    emulator::whole_warp(mask);
+    unsigned self = emulator::block.current, first = self / emulator::WARP * emulator::WARP, same = 0;
+    emulator::block.exchanged[self] = value;
+    emulator::wait(emulator::State::AtWarp);
+    for (unsigned lane = 0; lane < emulator::WARP; lane++) same |= unsigned(emulator::block.exchanged[first + lane] == value) << lane;
+    emulator::wait(emulator::State::AtWarp);
     return same;
 }
 inline unsigned __ballot_sync(unsigned mask, int condition) {

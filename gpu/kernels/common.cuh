@@ -6,6 +6,9 @@
 #ifdef __CUDACC_RTC__
 #define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 #define INFINITY __int_as_float(0x7f800000)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
 #endif
 
 typedef unsigned long long u64;
@@ -45,4 +48,20 @@ __device__ float block_max(float value) {
     if (lane() == 0) parts[threadIdx.x / WARP_SIZE] = value;
     __syncthreads();
     return warp_max(lane() < blockDim.x / WARP_SIZE ? parts[lane()] : -INFINITY);
+}
+
+// Some numbers of a row that are moved at once; rows have a multiple of V numbers.
+template <unsigned V>
+struct alignas(4 * V) Part {
+    float of[V];
+};
+
+template <unsigned V>
+__device__ __forceinline__ Part<V> load(const float* from) {
+    return *reinterpret_cast<const Part<V>*>(from);
+}
+
+template <unsigned V>
+__device__ __forceinline__ void store(float* to, const Part<V>& part) {
+    *reinterpret_cast<Part<V>*>(to) = part;
 }

@@ -17,10 +17,13 @@ mod emulated;
 mod error;
 mod launch;
 pub mod losses;
+mod radix;
 pub mod scores;
+pub mod segments;
 pub mod vectors;
 
 pub use buffer::{Buffer, Element};
 pub use device::Gpu;
 pub use error::{Error, Result};
 pub use launch::SOURCES;
+pub use segments::Segments;
