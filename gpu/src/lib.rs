@@ -17,6 +17,7 @@ mod emulated;
 mod error;
 mod launch;
 pub mod losses;
+pub mod ranking;
 pub mod scores;
 pub mod vectors;
 
