@@ -45,6 +45,8 @@ fn main() {
 fn signatures(text: &str) -> Vec<(String, Vec<String>)> {
     let mark = "extern \"C\" __global__ void ";
     let kernels = text.split(mark).skip(1).map(|rest| {
+        let bounded = rest.strip_prefix("__launch_bounds__(").and_then(|rest| rest.split_once(')'));
+        let rest = bounded.map_or(rest, |(_, rest)| rest);
         let (name, rest) = rest.split_once('(').expect("a kernel has arguments");
         let (arguments, _) = rest.split_once(')').expect("arguments end");
         let types = arguments.split(',').map(|argument| {

@@ -11,6 +11,14 @@ pub enum Error {
         /// The words of the driver or the library.
         reason: String,
     },
+    /// A score that a ranking came by is NaN or infinite: of the first row that has one, the first.
+    #[error("the score of user {row} and item {column} is not finite")]
+    NotFinite {
+        /// The user.
+        row: u32,
+        /// The item.
+        column: u32,
+    },
     /// There is no such device, or no driver for it.
     #[error("no CUDA device {ordinal}: {reason}; `nvidia-smi` lists what the driver sees, and `ranksweep doctor` what this build needs")]
     Missing {

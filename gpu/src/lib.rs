@@ -18,6 +18,7 @@ mod error;
 mod launch;
 pub mod losses;
 mod radix;
+pub mod ranking;
 pub mod scores;
 pub mod segments;
 pub mod vectors;
