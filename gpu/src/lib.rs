@@ -7,6 +7,7 @@
 //! for tests. Without features there is no device, and the crate is empty.
 #![cfg(any(feature = "cuda", feature = "emulator"))]
 
+pub mod adam;
 mod buffer;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -17,6 +18,8 @@ mod emulated;
 mod error;
 mod launch;
 pub mod losses;
+pub mod marks;
+pub mod propagation;
 mod radix;
 pub mod ranking;
 pub mod scores;

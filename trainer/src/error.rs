@@ -17,6 +17,10 @@ pub enum Error {
     /// A tensor operation.
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
+    /// The GPU.
+    #[cfg(any(test, feature = "cuda"))]
+    #[error(transparent)]
+    Gpu(#[from] gpu::Error),
     /// The trial cannot run on this dataset.
     #[error("{0}")]
     Impossible(String),
@@ -93,6 +97,8 @@ impl Error {
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
             Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } => false,
             Self::Ranks(_) | Self::Collective { .. } => false,
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Gpu(_) => false,
         }
     }
 }

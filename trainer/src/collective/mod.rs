@@ -3,6 +3,8 @@
 //! Every rank makes the same calls in the same order, each with the same name. A call returns when all ranks have made it. It fails, for all
 //! of them, when a rank has left or does not come within the time limit; nothing can be called after that.
 
+#[cfg(any(test, feature = "cuda"))]
+mod buffers;
 mod ranks;
 mod team;
 mod threads;

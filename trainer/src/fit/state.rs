@@ -47,6 +47,7 @@ impl Learner<'_> {
     }
 
     pub(super) fn save_between(&mut self) -> Result<()> {
+        self.come_home()?;
         let is_within = self.position.is_within();
         let (mut batches, path) = self.work.take().expect("no epoch runs");
         let saved = self.save(batches.state(is_within));
