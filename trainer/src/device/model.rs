@@ -59,7 +59,8 @@ impl Table {
     pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper) -> Result<()> {
         let Self { values, first, second, gradient, dim, .. } = self;
         let (step, all) = (stepper.on_device(), stepper.moves_all_rows());
-        Ok(adam::step(gpu, [values, first, second], &gradient.values, &gradient.touched, *dim, &step, all)?)
+        let table = adam::Table { values, first, second, dim: *dim };
+        Ok(adam::step(gpu, table, &gradient.values, &gradient.touched, &step, all)?)
     }
 }
 

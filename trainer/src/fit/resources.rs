@@ -1,6 +1,6 @@
 //! What a training may use, and what bounds one call of it.
 
-use crate::{Error, Ranks, Result};
+use crate::{Ranks, Result};
 use dataset::Location;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -68,7 +68,7 @@ impl Resources<'_> {
     pub(super) fn check_device(&self) -> Result<()> {
         match self.device {
             #[cfg(not(feature = "cuda"))]
-            Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal }),
+            Device::Cuda { ordinal } => Err(crate::Error::NoCuda { ordinal }),
             _ => Ok(()),
         }
     }
