@@ -6,6 +6,7 @@
 
 pub mod backbone;
 mod collective;
+pub mod device;
 mod error;
 mod fit;
 mod gradient;
