@@ -22,7 +22,10 @@ fn refused(sweep: &str, message: &str) {
 
 #[test]
 fn a_device_is_one_of_three_names() {
-    refused(&format!("{SWEEP}device: gpu\n"), "s.yaml:16:9: device: unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`");
+    refused(
+        &format!("{SWEEP}device: gpu\n"),
+        "s.yaml:16:9: device: unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`",
+    );
 }
 
 #[test]
@@ -40,8 +43,8 @@ fn what_no_gpu_can_train_is_refused_where_one_is_asked_for() {
     let closed_form = format!("{}{}device: cuda\n", &SWEEP[..grid], &SWEEP[training..]);
     refused(
         &closed_form,
-        "s.yaml:10:9: device: device is cuda, and popularity cannot be trained on a GPU: what fits without sampling is computed on the CPU; \
-         `auto` trains it on the CPU",
+        "s.yaml:10:9: device: device is cuda, and popularity cannot be trained on a GPU: the backbone fits in closed form, on the CPU; \
+         `auto` trains it there",
     );
 }
 

@@ -29,7 +29,11 @@ mod tests {
         assert_eq!([read("auto").unwrap(), read("cpu").unwrap()], [AskedDevice::Auto, AskedDevice::Cpu]);
         assert_eq!(read("cuda").unwrap(), AskedDevice::Cuda);
         let message = |text: &str| read(text).unwrap_err().to_string();
-        assert!(message("gpu").contains("unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`)"), "{}", message("gpu"));
+        assert!(
+            message("gpu").contains("unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`)"),
+            "{}",
+            message("gpu")
+        );
         assert!(message("{kind: cuda}").contains("expected a name, found a mapping: write `cuda`"), "{}", message("{kind: cuda}"));
     }
 }

@@ -104,7 +104,7 @@ fn device(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
                 let method = &draft.names.method;
                 file.device
                     .place()
-                    .error(format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it on the CPU"))
+                    .error(format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it there"))
             })?;
         }
     }

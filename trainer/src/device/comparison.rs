@@ -1,38 +1,49 @@
-//! How closely two computations of the same numbers agree.
+//! What a check of a device finds.
 
 use serde::Serialize;
 
-/// What a check of a device compared.
+/// How far what a device computes is from what the CPU does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Both sides, in words.
+    /// What was computed.
     pub what: String,
-    /// Numbers that were compared.
-    pub cases: u64,
-    /// The largest difference, as a share of the largest expected number; infinite where numbers are missing or are none.
+    /// How many numbers were compared.
+    pub cases: usize,
+    /// The largest difference of two, over the larger of 1 and the CPU's; NaN where one of them alone is no number.
     pub largest_difference: f64,
-    /// The largest that another order of the same sums explains; 0 where bits have to be the same.
+    /// The most that rounding explains; 0 where the bits must agree.
     pub allowed: f64,
 }
 
 impl Comparison {
-    /// Of the numbers that are expected with those that were found.
-    pub fn of(what: impl Into<String>, expected: &[f32], found: &[f32], allowed: f64) -> Self {
-        let scale = expected.iter().fold(0.0, |largest: f64, &value| largest.max(f64::from(value).abs()));
-        let difference = |(&expected, &found): (&f32, &f32)| match (f64::from(expected) - f64::from(found)).abs() {
-            _ if expected.to_bits() == found.to_bits() => 0.0,
-            difference if difference.is_finite() && scale > 0.0 => difference / scale,
-            difference if difference.is_finite() => difference,
-            _ => f64::INFINITY,
+    /// Of numbers of the device with those of the CPU.
+    ///
+    /// # Panics
+    /// When they are not as many.
+    pub fn new(what: impl Into<String>, device: &[f32], cpu: &[f32], allowed: f64) -> Self {
+        assert_eq!(device.len(), cpu.len(), "numbers are compared one by one");
+        let difference = |(&found, &expected): (&f32, &f32)| {
+            let (found, expected) = (f64::from(found), f64::from(expected));
+            if found == expected { 0.0 } else { (found - expected).abs() / expected.abs().max(1.0) }
         };
-        let largest = expected.iter().zip(found).map(difference).fold(0.0, f64::max);
-        let largest_difference = if expected.len() == found.len() { largest } else { f64::INFINITY };
-        Self { what: what.into(), cases: expected.len() as u64, largest_difference, allowed }
+        // `max` would pass over NaN.
+        let largest = device.iter().zip(cpu).map(difference).fold(0.0, |largest, next| if next <= largest { largest } else { next });
+        Self { what: what.into(), cases: cpu.len(), largest_difference: largest, allowed }
     }
 
-    /// Whether the difference is one that is explained. A comparison of nothing never is.
-    pub fn holds(&self) -> bool {
-        self.cases > 0 && self.largest_difference <= self.allowed
+    /// Of ids, which must be the same: the difference is how many are not.
+    ///
+    /// # Panics
+    /// When they are not as many.
+    pub fn of_ids(what: impl Into<String>, device: &[u32], cpu: &[u32]) -> Self {
+        assert_eq!(device.len(), cpu.len(), "ids are compared one by one");
+        let wrong = device.iter().zip(cpu).filter(|(found, expected)| found != expected).count();
+        Self { what: what.into(), cases: cpu.len(), largest_difference: wrong as f64, allowed: 0.0 }
+    }
+
+    /// Whether rounding explains the difference.
+    pub fn agrees(&self) -> bool {
+        self.largest_difference <= self.allowed // not for NaN
     }
 }
 
@@ -40,24 +51,13 @@ impl Comparison {
 mod tests {
     use super::*;
 
-    fn of(expected: &[f32], found: &[f32]) -> Comparison {
-        Comparison::of("x", expected, found, 0.01)
-    }
-
     #[test]
-    fn differences_are_shares_of_the_largest_number() {
-        assert_eq!(of(&[1.0, -4.0], &[1.25, -4.0]).largest_difference, 0.0625);
-        assert_eq!(of(&[0.0, 0.0], &[0.5, 0.0]).largest_difference, 0.5, "of zeros the difference itself");
-        assert_eq!(of(&[f32::NEG_INFINITY, 1.0], &[f32::NEG_INFINITY, 1.0]).largest_difference, 0.0);
-    }
-
-    #[test]
-    fn what_is_missing_or_no_number_does_not_agree() {
-        assert!(of(&[100.0, 1.0], &[100.5, 1.0]).holds());
-        assert!(!of(&[100.0, 1.0], &[102.0, 1.0]).holds());
-        assert!(!of(&[1.0, 2.0], &[1.0]).holds());
-        assert!(!of(&[1.0, 2.0], &[1.0, f32::NAN]).holds());
-        assert!(!of(&[1.0, f32::NAN], &[1.0, 2.0]).holds());
-        assert!(!of(&[], &[]).holds(), "nothing was compared");
+    fn what_is_no_number_never_agrees() {
+        let compare = |device: &[f32]| Comparison::new("x", device, &[1.0, 200.0], 0.01);
+        assert!(compare(&[1.0, 201.0]).agrees() && !compare(&[1.02, 200.0]).agrees());
+        assert_eq!(compare(&[1.0, 201.0]).largest_difference, 1.0 / 200.0);
+        assert!(!compare(&[f32::NAN, 200.0]).agrees() && !compare(&[1.0, f32::NAN]).agrees());
+        assert!(Comparison::new("x", &[f32::NEG_INFINITY], &[f32::NEG_INFINITY], 0.0).agrees());
+        assert!(!Comparison::of_ids("x", &[1, 2], &[1, 3]).agrees());
     }
 }

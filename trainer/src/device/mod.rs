@@ -13,3 +13,21 @@ pub use fits::fits_gpu;
 pub use found::{Found, Library, count, driver, found, libraries, look};
 pub(crate) use label::label;
 pub use timing::Timing;
+
+use crate::{Error, Result};
+
+/// Compares every kernel of a GPU with its twin on the CPU.
+///
+/// # Errors
+/// [`Error::NoCuda`] in a build without CUDA; a GPU that fails.
+pub fn compare(ordinal: usize) -> Result<Vec<Comparison>> {
+    Err(Error::NoCuda { ordinal })
+}
+
+/// Times every kernel of a GPU.
+///
+/// # Errors
+/// As for [`compare`].
+pub fn time(ordinal: usize) -> Result<Vec<Timing>> {
+    Err(Error::NoCuda { ordinal })
+}
