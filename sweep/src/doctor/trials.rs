@@ -53,7 +53,7 @@ pub(super) fn compare(ways: &[Way], memory: usize) -> Result<Vec<Judged>> {
         judged.push(subject.same_again(reference, &expected));
         for way in others.iter().filter(|way| way.device == Device::Cpu || fits_gpu(subject.trial).is_ok()) {
             match subject.train(way) {
-                Err(error) => judged.push(Judged::failed(&way.name, &format!("training {}", subject.label), &error)),
+                Err(error) => judged.push(Judged::failed(&way.name, subject.label, &error)),
                 Ok(found) => {
                     judged.extend(subject.against(way, &expected, &found));
                     judged.push(subject.same_again(way, &found));
@@ -94,7 +94,7 @@ impl Subject<'_> {
 
     /// Another way, against the reference.
     fn against(&self, way: &Way, expected: &Learned, found: &Learned) -> [Judged; 2] {
-        let named = |what: &str| format!("training {}: {what}, against one rank on the CPU", self.label);
+        let named = |what: &str| format!("{}: {what}", self.label);
         let vectors = Comparison::new(named("vectors"), &found.vectors, &expected.vectors, OF_VECTORS);
         let validation = Comparison::new(named("validation"), &[found.validation], &[expected.validation], OF_VALIDATION);
         [vectors, validation].map(|comparison| Judged::of(&way.name, comparison))
@@ -102,7 +102,7 @@ impl Subject<'_> {
 
     /// A way, against itself.
     fn same_again(&self, way: &Way, first: &Learned) -> Judged {
-        let what = format!("training {}: the same bits again", self.label);
+        let what = format!("{}: twice the same", self.label);
         match self.train(way) {
             Ok(second) => Judged::of(&way.name, Comparison::new(what, &second.vectors, &first.vectors, 0.0)),
             Err(error) => Judged::failed(&way.name, &what, &error),
