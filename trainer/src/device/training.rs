@@ -129,11 +129,6 @@ impl Training {
         })
     }
 
-    /// What it is called.
-    pub(crate) fn device(&self) -> String {
-        self.gpu.name()
-    }
-
     /// Whether the tables at home are those on the device.
     pub(crate) fn is_home(&self) -> bool {
         self.is_home

@@ -16,6 +16,7 @@ use crate::{
     Error, Learning, Loss, Result, Trial,
     backbone::{Encode, Wanted},
     collective::Collective,
+    device,
     loss::Quantiles,
     optimizer::{Moments, Stepper},
     scoring::Vectors,
@@ -105,7 +106,7 @@ impl<'a> Learner<'a> {
             done?;
         }
         self.write_curve()?;
-        let fit = rung::up_to(&self.position.points, until);
+        let fit = rung::up_to(&self.position.points, until, device::label(self.resources.device, &self.resources.ranks)?);
         if self.has_ended() && fit.epochs == self.position.epoch {
             return Ok(Stand::Ended(fit));
         }

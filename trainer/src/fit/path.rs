@@ -109,15 +109,6 @@ impl Path {
         }
     }
 
-    /// What trains: `cpu`, or the name of the GPU.
-    pub(super) fn device(&self) -> String {
-        match self {
-            #[cfg(any(test, feature = "cuda"))]
-            Self::Device(device) => device.device(),
-            _ => "cpu".to_owned(),
-        }
-    }
-
     pub(super) fn new(shape: Shape, parameters: &Tables, loss: &Loss) -> Self {
         let dim = parameters.users.dim;
         if shape.few_items {
