@@ -160,6 +160,7 @@ T exchange(unsigned mask, T value, unsigned lane) {
 #define __global__
 #define __device__ static
 #define __forceinline__ inline
+#define __noinline__
 #define __restrict__
 #define __launch_bounds__(...)
 #define __shared__ static thread_local

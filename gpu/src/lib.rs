@@ -20,6 +20,7 @@ mod launch;
 pub mod losses;
 pub mod marks;
 pub mod propagation;
+pub mod quantiles;
 mod radix;
 pub mod ranking;
 pub mod scores;
