@@ -3,7 +3,7 @@
 //! A trial on several GPUs exchanges gradients and does part of its work on each of them again, so as long as there are trials for all GPUs,
 //! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one.
 
-use super::{H200, Machine, Step, Work, memory};
+use super::{H200, Machine, Step, Work, memory, start};
 use crate::plan::{Found, Plan};
 use cluster::Resources;
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -53,7 +53,7 @@ impl<'a> Sweep<'a> {
         Self { works, machine, asked, gpus: asked.saturating_mul(resources.parallelism) }
     }
 
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         let taken = |ranks: u32| self.works.iter().map(|work| memory(work, ranks)).fold(0.0, f64::max);
         match self.choices().find(|&ranks| taken(ranks) <= GPU) {
             Some(1) => self.of_one() + &self.of_idle(),
@@ -90,7 +90,7 @@ impl<'a> Sweep<'a> {
         match self.best() {
             (1, _) => String::new(),
             (ranks, times) => format!(
-                "      with all {} that it may hold at once, {ranks} a trial ({}, `parallelism: {}`) end it about {times:.1} times sooner than one\n",
+                "      with all {} that it may hold at once, {ranks} a trial ({}, `parallelism: {}`) end it about {times:.1} times sooner than one each\n",
                 self.gpus,
                 self.shape(ranks),
                 self.gpus / ranks
@@ -116,7 +116,8 @@ impl<'a> Sweep<'a> {
 
     /// Of each trial, with so many GPUs.
     fn seconds(&self, ranks: u32) -> impl Iterator<Item = f64> {
-        self.works.iter().map(move |work| work.steps * Step::on(work, &self.machine, ranks).seconds(&self.machine))
+        let start = move |work| start(work, &self.machine, ranks).seconds;
+        self.works.iter().map(move |work| start(work) + work.steps * Step::on(work, &self.machine, ranks).seconds(&self.machine))
     }
 
     /// When the last trial ends, if each takes the first GPUs that are free.

@@ -132,11 +132,13 @@ mod tests {
         }
     }
 
-    /// Within a node of eight: 6.6 us and 14 or 7 hops of 0.6 us. Over four nodes: 62 hops, 8 of them outwards, or 31 with 3.
+    /// Within a node of eight: 6.6 us and 14 or 7 hops of 0.6 us. Over two nodes: 30 hops, 4 of them outwards; over four: 62 with 8, or 31
+    /// with 3.
     #[test]
     fn an_empty_collective_takes_its_hops() {
         assert_close(sum(&H200, 8, 0.0).seconds, 15.0e-6);
         assert_close(gather(&H200, 8, 0.0).seconds, 10.8e-6);
+        assert_close(sum(&H200, 16, 0.0).seconds, (6.6 + 26.0 + 4.0 * 2.7) * 1e-6);
         assert_close(sum(&H200, 32, 0.0).seconds, (6.6 + 54.0 + 8.0 * 2.7) * 1e-6);
         assert_close(gather(&H200, 32, 0.0).seconds, (6.6 + 28.0 + 3.0 * 2.7) * 1e-6);
         assert_close(broadcast(&H200, 8, 370e6).seconds, 10.8e-6 + 1e-3);

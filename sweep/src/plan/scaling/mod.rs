@@ -21,5 +21,5 @@ pub(super) use advice::advice;
 use collective::{Exchange, Message};
 use kernel::Kernel;
 use machine::{H200, Machine};
-use step::{Step, memory};
+use step::{Step, memory, start};
 use work::Work;

@@ -71,7 +71,7 @@ fn idle_gpus_are_given_to_trials() {
     let text = advice(SWEEP, gowalla(), (1, 1, 24));
     let idle = text.lines().nth(1).unwrap();
     assert!(idle.starts_with("      with all 24 that it may hold at once, "), "{text}");
-    assert!(idle.ends_with(" times sooner than one"), "{text}");
+    assert!(idle.ends_with(" times sooner than one each"), "{text}");
     // One negative: a step is all latency, and no number of GPUs ends it sooner.
     let text = advice(&SWEEP.replace("1000", "1"), gowalla(), (1, 1, 24));
     assert_eq!(text.lines().count(), 1, "{text}");

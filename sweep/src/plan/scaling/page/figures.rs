@@ -26,7 +26,7 @@ fn exchange() -> Chart {
             let way = if law.is_some() { Exchange::Rows } else { Exchange::Dense };
             Gradients { rows: items, dim: work.dim, touched }.meet(way, &H200, ranks).bytes / 1e6
         };
-        let sizes: Vec<f64> = (0..=80).map(|step| 10_f64.powf(4.0 + f64::from(step) / 20.0).round()).collect();
+        let sizes: Vec<f64> = (0..=70).map(|step| 10_f64.powf(4.0 + f64::from(step) / 20.0).round()).collect();
         let line = |key, law| Line { key, points: sizes.iter().map(|&items| (items, sent(items, law))).collect(), mark: Mark::Line };
         let lines = vec![line(0, None), line(1, Some(Law::Uniform)), line(2, Some(Law::Popularity))];
         Panel {
@@ -34,7 +34,7 @@ fn exchange() -> Chart {
             across: "items".into(),
             up: "MB sent by each GPU in a step".into(),
             x: Axis::logarithmic(sizes.iter().copied(), 0.02).unwrap(),
-            y: Axis::logarithmic([1.0, 1e5].into_iter(), 0.02).unwrap(),
+            y: Axis::logarithmic([1.0, 2e4].into_iter(), 0.02).unwrap(),
             lines,
             levels: Vec::new(),
         }
@@ -68,7 +68,7 @@ fn speedup() -> Chart {
             across: "GPUs".into(),
             up: "times the work of one GPU".into(),
             x: Axis::logarithmic([1.0, 64.0].into_iter(), 0.03).unwrap(),
-            y: Axis::logarithmic([1.0, 64.0].into_iter(), 0.03).unwrap(),
+            y: Axis::logarithmic([0.5, 64.0].into_iter(), 0.03).unwrap(),
             lines: (0..3).map(line).chain([ideal]).collect(),
             levels: Vec::new(),
         }

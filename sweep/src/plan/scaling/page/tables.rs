@@ -2,11 +2,12 @@
 
 use super::{
     super::{
-        Exchange, H200, Kernel, Message, Step, Work,
+        Exchange, H200, Kernel, Machine, Message, Step, Work,
         advice::Sweep,
         collective::Gradients,
-        memory,
-        step::{gradients, start},
+        kernel::KINDS,
+        memory, start,
+        step::gradients,
         work::{different, tests::GOWALLA},
     },
     Batch, examples,
@@ -28,7 +29,7 @@ impl Table {
 }
 
 /// Every table by its name, in the page's order.
-pub(super) fn all() -> [(&'static str, String); 7] {
+pub(super) fn all() -> [(&'static str, String); 9] {
     [
         ("rates", rates()),
         ("bytes", bytes()),
@@ -36,7 +37,9 @@ pub(super) fn all() -> [(&'static str, String); 7] {
         ("from", from()),
         ("kernels", kernels()),
         ("times", times()),
+        ("floors", floors()),
         ("trials", trials()),
+        ("plan", plan()),
     ]
 }
 
@@ -170,7 +173,8 @@ fn times() -> String {
             let of_ranks = batch.of(work, ranks);
             let step = Step::on(&of_ranks, &H200, ranks);
             let times = of_ranks.rows / work.rows * alone / step.seconds(&H200);
-            let parts = step.parts(&H200).map(|seconds| format!("{} µs", tens(seconds)));
+            let part = |seconds: f64| if seconds > 0.0 { format!("{} µs", tens(seconds)) } else { "–".to_owned() };
+            let parts = step.parts(&H200).map(part);
             let rest = [
                 format!("{} µs", tens(step.seconds(&H200))),
                 format!("{}x", number::short(times)),
@@ -178,6 +182,22 @@ fn times() -> String {
             ];
             table.add(&[&[name.to_owned(), batch.name().to_owned(), ranks.to_string()], &parts[..], &rest[..]].concat());
         }
+    }
+    table.0
+}
+
+/// Eight GPUs against one, should kernels be nearer to their floors than is assumed, or farther.
+fn floors() -> String {
+    let all = [1.0, 2.0, 4.0, 8.0];
+    let header = all.map(|over| format!("{over} times the floor"));
+    let mut table = Table::new(&[&["8 GPUs, 1024 in all"], &header.each_ref().map(String::as_str)[..]].concat());
+    for (name, work) in examples() {
+        let times = all.map(|over| {
+            let machine = Machine { over_floor: [over; KINDS], ..H200 };
+            let seconds = |ranks| Step::on(&work, &machine, ranks).seconds(&machine);
+            format!("{}x", number::short(seconds(1) / seconds(8)))
+        });
+        table.add(&[&[name.to_owned()], &times[..]].concat());
     }
     table.0
 }
@@ -197,6 +217,12 @@ fn trials() -> String {
         }
     }
     table.0
+}
+
+/// What `ranksweep plan` says of six trials of 200 epochs on Gowalla, where up to 32 may run at once.
+fn plan() -> String {
+    let resources = Resources { gpus: 1, nodes: 1, parallelism: 32, ..Resources::default() };
+    format!("```\n{}```\n", Sweep::new(&[Work { steps: 200.0 * 792.0, ..GOWALLA }; 6], &resources).words())
 }
 
 fn bold(text: String, is_bold: bool) -> String {
