@@ -54,34 +54,45 @@ impl<'a> Sweep<'a> {
     }
 
     pub(super) fn words(&self) -> String {
-        let taken = |ranks: u32| self.works.iter().map(|work| memory(work, ranks)).fold(0.0, f64::max);
-        match self.choices().find(|&ranks| taken(ranks) <= GPU) {
+        let taken = |ranks: u32| self.works.iter().map(|work| memory(work, ranks)).fold(0.0, f64::max) / 1e9;
+        match self.choices().find(|&ranks| taken(ranks) <= GPU / 1e9) {
             Some(1) => self.of_one() + &self.of_idle(),
             Some(ranks) => format!(
                 "GPUs: at least {ranks} a trial ({}): the largest takes {:.0} GB of a GPU alone, {:.0} GB on each of {ranks}; {:.0} GB are reckoned with\n",
                 self.shape(ranks),
-                taken(1) / 1e9,
-                taken(ranks) / 1e9,
+                taken(1),
+                taken(ranks),
                 GPU / 1e9
             ),
             None => format!(
-                "GPUs: the largest trial takes {:.0} GB of a GPU, and {:.0} GB are reckoned with; more GPUs a trial do not help, as each holds all tables: \
-                 lower `dim`, or use larger GPUs\n",
-                taken(1) / 1e9,
-                GPU / 1e9
+                "GPUs: the largest trial takes {:.0} GB of a GPU, and {:.0} GB are reckoned with; more GPUs a trial do not help, as {}: lower `dim` or \
+                 `batch_size`, or use larger GPUs\n",
+                taken(1),
+                GPU / 1e9,
+                if self.whole() > 0 { "a loss of this sweep needs whole batches" } else { "each holds all tables" }
             ),
         }
     }
 
+    /// How many trials have a loss that looks at a batch as a whole, which ranks cannot share out.
+    fn whole(&self) -> usize {
+        self.works.iter().filter(|work| !work.splits).count()
+    }
+
     /// One GPU a trial, and what several would give.
     fn of_one(&self) -> String {
+        let (one, trials) = (self.shape(1), self.works.len());
+        if self.whole() > 0 {
+            let whole = self.whole();
+            return format!(
+                "GPUs: one a trial ({one}): of {trials} trials {whole} have a loss that looks at a batch as a whole, and take no more\n"
+            );
+        }
         let several = if self.asked > 1 { self.asked } else { self.machine.node };
+        let times = self.seconds(1).sum::<f64>() / self.seconds(several).sum::<f64>();
         format!(
-            "GPUs: one a trial ({}) is best for this sweep on up to {}: its trials exchange nothing, while {several} GPUs make a trial about {:.1} times as \
-             fast (modelled: docs/scaling.md)\n",
-            self.shape(1),
-            self.works.len(),
-            self.seconds(1).sum::<f64>() / self.seconds(several).sum::<f64>()
+            "GPUs: one a trial ({one}) is best for this sweep on up to {trials}: its trials exchange nothing, while {several} GPUs make a trial about \
+             {times:.1} times as fast (modelled: docs/scaling.md)\n"
         )
     }
 
@@ -107,9 +118,9 @@ impl<'a> Sweep<'a> {
         fewest.map_or((1, 1.0), |(ranks, end)| (ranks, alone / end))
     }
 
-    /// Numbers of GPUs that a trial could have: each gets a row of the batch, and the nodes are full.
+    /// Numbers of GPUs that every trial could have: each gets a row of the batch, and the nodes are full.
     fn choices(&self) -> impl Iterator<Item = u32> + use<> {
-        let rows = self.works.iter().map(|work| work.rows as u32).min().unwrap_or(1);
+        let rows = self.works.iter().map(|work| if work.splits { work.rows as u32 } else { 1 }).min().unwrap_or(1);
         let most = self.gpus.min(rows).max(1);
         (0..u32::BITS).map(|power| 1 << power).take_while(move |&ranks| ranks <= most)
     }
@@ -173,6 +184,8 @@ mod tests {
         let works = [Work { rows: 6.0, ..GOWALLA }];
         assert_eq!(sweep(&works, 64).choices().collect::<Vec<_>>(), [1, 2, 4]);
         assert_eq!(sweep(&works, 3).choices().collect::<Vec<_>>(), [1, 2]);
+        let whole = [GOWALLA, Work { splits: false, ..GOWALLA }];
+        assert_eq!(sweep(&whole, 64).choices().collect::<Vec<_>>(), [1]);
     }
 
     #[test]

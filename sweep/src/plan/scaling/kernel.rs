@@ -133,6 +133,7 @@ mod tests {
         moves_all: true,
         numbers: 0.0,
         steps: 2.0,
+        splits: true,
     };
 
     fn bytes(kernels: &[Kernel]) -> Vec<(Kind, f64)> {

@@ -26,6 +26,8 @@ pub(super) struct Work {
     pub(super) numbers: f64,
     /// Steps of the whole training.
     pub(super) steps: f64,
+    /// Whether ranks can share out a batch.
+    pub(super) splits: bool,
 }
 
 impl Work {
@@ -48,6 +50,7 @@ impl Work {
             moves_all: layers > 0.0 || decays,
             numbers: count(learning.loss.columns().len()),
             steps: f64::from(learning.training.epochs) * (most / rows).ceil(),
+            splits: learning.splits().is_ok(),
         })
     }
 
@@ -107,6 +110,7 @@ pub(super) mod tests {
         moves_all: false,
         numbers: 0.0,
         steps: 792.0,
+        splits: true,
     };
 
     /// Of two, one draw sees one; two draws both or one, each half the time. Of three, two draws: 3 (1 - 4/9).

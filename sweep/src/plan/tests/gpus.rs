@@ -77,6 +77,17 @@ fn idle_gpus_are_given_to_trials() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
+/// `psl` with `whole_batch` is one logarithm over all rows of a batch.
+#[test]
+fn losses_of_whole_batches_get_one_gpu() {
+    let both = SWEEP.replace("losses: [", "losses: [{kind: psl, temperature: 0.1, whole_batch: true}, ");
+    let text = advice(&both, gowalla(), (1, 1, 24));
+    assert_eq!(
+        text,
+        "GPUs: one a trial (`gpus: 1`, `nodes: 1`): of 6 trials 3 have a loss that looks at a batch as a whole, and take no more\n"
+    );
+}
+
 /// 28 bytes for each of 2,000,000 rows of 2,001 scores are 112 GB: two GPUs have half of them each.
 #[test]
 fn a_batch_that_fills_a_gpu_is_shared() {
