@@ -19,7 +19,6 @@ mod error;
 mod launch;
 pub mod losses;
 pub mod marks;
-pub mod propagation;
 pub mod quantiles;
 mod radix;
 pub mod ranking;

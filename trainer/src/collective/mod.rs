@@ -111,7 +111,7 @@ impl Collective {
     }
 
     /// Gives all ranks the values of rank 0, of which the others do not know how many there are.
-    pub(crate) fn from_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
+    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
         let own = if self.leads() { values } else { &[] };
         Ok(self.gather(what, own)?.swap_remove(0))
     }

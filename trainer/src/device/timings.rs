@@ -106,7 +106,9 @@ impl<'a> Batch<'a> {
         let (work, width) = ([self.gathered(), 2 * self.count() * DIM], self.width());
         let Self { gpu, sizes, ids, tables, queries, items, scores, .. } = self;
         let (queries, items) = (queries.view(&tables[0]), items.view(&tables[1]));
-        timed(gpu, "scores: cosines", work, || Ok(scores::score(gpu, queries, items, scores::Rows { ids, rows: sizes.rows, width }, scores)?))
+        timed(gpu, "scores: cosines", work, || {
+            Ok(scores::score(gpu, queries, items, scores::Rows { ids, rows: sizes.rows, width }, scores)?)
+        })
     }
 
     fn losses(&mut self) -> Result<Timing> {

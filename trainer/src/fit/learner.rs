@@ -160,7 +160,7 @@ impl<'a> Learner<'a> {
             });
         }
         let mean = if self.collective.leads() { self.validate()? } else { None };
-        let mean = self.collective.from_first("the validation metric", mean.as_slice())?.pop();
+        let mean = self.collective.of_first("the validation metric", mean.as_slice())?.pop();
         if let Some(mean) = mean.filter(|&mean| self.is_best(Some(mean))) {
             self.position.best = Some((epoch, mean));
         }

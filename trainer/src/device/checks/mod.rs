@@ -54,13 +54,13 @@ pub fn trainings(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
 }
 
 /// Numbers from -`bound` to `bound`, always the same ones of a number.
-fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
+pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
     let mut stream = Stream::new(u64::from(which), Purpose::Parameters, 0, 0, 0);
     (0..length).map(|_| (2.0 * stream.fraction() as f32 - 1.0) * bound).collect()
 }
 
 /// Users whose numbers of items go from none to nearly all.
-fn interactions(sizes: Sizes) -> Interactions {
+pub(super) fn interactions(sizes: Sizes) -> Interactions {
     let mut stream = Stream::new(3, Purpose::Parameters, 0, 0, 0);
     let most = (sizes.items - 2) as f64;
     let pairs: Vec<(u32, u32)> = (0..sizes.users as u32)
