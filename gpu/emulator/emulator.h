@@ -241,6 +241,11 @@ inline float __uint_as_float(unsigned bits) {
 }
 template <class T>
 T __ldg(const T* from) { return *from; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float rsqrtf(float value) { return 1.0f / std::sqrt(value); }
 template <class T>
 T min(T a, T b) { return b < a ? b : a; }

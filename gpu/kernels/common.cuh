@@ -65,3 +65,11 @@ template <unsigned V>
 __device__ __forceinline__ void store(float* to, const Part<V>& part) {
     *reinterpret_cast<Part<V>*>(to) = part;
 }
+
+// Calls a function of a warp with as many numbers of a row at once as let all lanes take part.
+#define BY_WIDTH(dim, function, ...) \
+    do { \
+        if ((dim) % 4 == 0 && (dim) > 2 * WARP_SIZE) function<4>(__VA_ARGS__); \
+        else if ((dim) % 2 == 0 && (dim) > WARP_SIZE) function<2>(__VA_ARGS__); \
+        else function<1>(__VA_ARGS__); \
+    } while (0)

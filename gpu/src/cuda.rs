@@ -101,11 +101,11 @@ impl Cuda {
         self.stream.alloc_zeros(length.max(1)).map_err(failed(&format!("allocate {} bytes", length * size_of::<T>())))
     }
 
-    pub(crate) fn write<T: Element>(&self, memory: &mut CudaSlice<T>, values: &[T]) -> Result<()> {
+    pub(crate) fn write<T: Element>(&self, memory: &mut CudaSlice<T>, first: usize, values: &[T]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
         }
-        self.stream.memcpy_htod(values, &mut memory.slice_mut(..values.len())).map_err(failed("take numbers"))
+        self.stream.memcpy_htod(values, &mut memory.slice_mut(first..first + values.len())).map_err(failed("take numbers"))
     }
 
     pub(crate) fn read<T: Element>(&self, memory: &CudaSlice<T>, length: usize) -> Result<Vec<T>> {

@@ -7,6 +7,7 @@
 //! for tests. Without features there is no device, and the crate is empty.
 #![cfg(any(feature = "cuda", feature = "emulator"))]
 
+pub mod adam;
 mod buffer;
 #[cfg(feature = "cuda")]
 mod cuda;

@@ -168,7 +168,8 @@ impl Segments {
     }
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
