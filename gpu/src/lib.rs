@@ -18,6 +18,7 @@ mod emulated;
 mod error;
 mod launch;
 pub mod losses;
+pub mod propagation;
 mod radix;
 pub mod ranking;
 pub mod scores;
