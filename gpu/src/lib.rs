@@ -19,6 +19,7 @@ mod error;
 mod launch;
 pub mod losses;
 pub mod marks;
+pub mod propagation;
 pub mod quantiles;
 mod radix;
 pub mod ranking;

@@ -98,7 +98,7 @@ impl Training {
     pub(crate) fn new(gpu: Gpu, trial: &Trial, learning: &Learning, dataset: &Dataset, sampler: &sampler::Prepared) -> Result<Self> {
         let (users, items, train) = (dataset.users(), dataset.items(), &dataset.train);
         let (dim, layers) = match &trial.backbone {
-            Backbone::LightGcn(settings) => (settings.dim as usize, settings.layers),
+            Backbone::LightGcn(settings) => (settings.dim as usize, settings.layers as usize),
             Backbone::Mf(settings) => (settings.dim as usize, 0),
             Backbone::Popularity(_) | Backbone::Ease(_) => (0, 0), // they do not fit
         };
@@ -174,7 +174,7 @@ impl Training {
         if let Some(graph) = &mut self.graph {
             let [users, items] = &self.tables;
             let [of_users, of_items] = &mut graph.vectors;
-            graph.graph.forward(&self.gpu, [&users.values, &items.values], [of_users, of_items], users.dim)?;
+            graph.graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.dim)?;
         }
         self.draw(step, part)?;
         self.score(step, part.1)?;
@@ -247,7 +247,7 @@ fn vectors_of<'a>(graph: &'a Option<Propagated>, [users, items]: &'a [Table; 2])
 }
 
 impl Propagated {
-    fn new(gpu: &Gpu, dataset: &Dataset, layers: u32, dim: usize) -> Result<Self> {
+    fn new(gpu: &Gpu, dataset: &Dataset, layers: usize, dim: usize) -> Result<Self> {
         let (train, of_items) = (&dataset.train, dataset.train.transpose(dataset.items()));
         let graph = Graph::new(gpu, (&starts(train), train.items()), (&starts(&of_items), of_items.items()), layers)?;
         Ok(Self { graph, vectors: [gpu.zeros(dataset.users() * dim)?, gpu.zeros(dataset.items() * dim)?] })
