@@ -1,11 +1,12 @@
 // Runs CUDA kernels on the CPU, so that they can be tested where there is no GPU.
 //
-// The kernels are compiled as C++. A block's threads are fibers: each runs until it waits, at a barrier of its block or of its warp, and goes
-// on when all others of the block or warp wait there too. Blocks run one after another, so that what only works by chance of their order shows
+// The kernels are compiled as C++. A block's threads are fibers, which are made once and used for all blocks: each runs until it waits, at a
+// barrier of its block or of its warp, and goes on when all others of the block or warp wait there too. Blocks run one after another, so that what only works by chance of their order shows
 // on a GPU alone; what the emulator refuses is undefined there: a barrier that some threads of a block or warp have left behind.
 #pragma once
 
 #include <cmath>
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,8 +22,10 @@ constexpr size_t STACK = 256 << 10;
 enum class State { Ready, AtBlock, AtWarp, Done };
 
 struct Fiber {
-    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    jmp_buf at;
     State state;
+    bool begun;
 };
 
 struct Dim {
@@ -33,9 +36,8 @@ struct Block {
     const char* kernel;
     void (*call)(void**);
     void** arguments;
-    ucontext_t scheduler;
+    jmp_buf scheduler;
     std::vector<Fiber> fibers;
-    std::vector<std::unique_ptr<char[]>> stacks;
     std::vector<unsigned long long> exchanged; // what each thread shows its warp
     std::vector<double> dynamic;               // dynamic shared memory, aligned
     unsigned current;
@@ -49,15 +51,37 @@ inline thread_local Dim thread_index, block_index, block_size, grid_size;
     std::abort();
 }
 
-inline void enter() {
-    block.call(block.arguments);
-    block.fibers[block.current].state = State::Done;
+// Goes back to the scheduler until it has this thread go on. Unlike swapcontext, a jump asks nothing of the kernel.
+inline void wait(State state) {
+    Fiber& self = block.fibers[block.current];
+    self.state = state;
+    if (_setjmp(self.at) == 0) _longjmp(block.scheduler, 1);
 }
 
-inline void wait(State state) {
-    unsigned self = block.current;
-    block.fibers[self].state = state;
-    swapcontext(&block.fibers[self].context, &block.scheduler);
+// What a fiber does: the thread of one block after the other.
+inline void work() {
+    for (;;) {
+        block.call(block.arguments);
+        wait(State::Done);
+    }
+}
+
+// Runs a thread until it waits.
+inline void resume(unsigned thread) {
+    Fiber& fiber = block.fibers[thread];
+    block.current = thread;
+    thread_index.x = thread;
+    if (_setjmp(block.scheduler) != 0) return;
+    if (fiber.begun) _longjmp(fiber.at, 1);
+    fiber.begun = true;
+    fiber.stack.reset(new char[STACK]);
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber.stack.get();
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = nullptr;
+    makecontext(&context, work, 0);
+    setcontext(&context);
 }
 
 // Lets the threads from `first` to before `end` go on if all of them wait in the same way.
@@ -70,23 +94,13 @@ inline bool release(unsigned first, unsigned end, State at) {
 
 inline void run_block() {
     unsigned threads = block_size.x;
-    for (unsigned thread = 0; thread < threads; thread++) {
-        Fiber& fiber = block.fibers[thread];
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = block.stacks[thread].get();
-        fiber.context.uc_stack.ss_size = STACK;
-        fiber.context.uc_link = &block.scheduler;
-        makecontext(&fiber.context, enter, 0);
-        fiber.state = State::Ready;
-    }
+    for (unsigned thread = 0; thread < threads; thread++) block.fibers[thread].state = State::Ready;
     for (unsigned done = 0; done < threads;) {
         bool moved = false;
         for (unsigned thread = 0; thread < threads; thread++) {
             if (block.fibers[thread].state != State::Ready) continue;
             moved = true;
-            block.current = thread;
-            thread_index.x = thread;
-            swapcontext(&block.scheduler, &block.fibers[thread].context);
+            resume(thread);
             if (block.fibers[thread].state == State::Done) done++;
         }
         for (unsigned first = 0; first < threads; first += WARP)
@@ -100,8 +114,7 @@ inline void run(const char* kernel, void (*call)(void**), unsigned blocks, unsig
     block.kernel = kernel;
     block.call = call;
     block.arguments = arguments;
-    block.fibers.resize(threads);
-    while (block.stacks.size() < threads) block.stacks.emplace_back(new char[STACK]);
+    if (block.fibers.size() < threads) block.fibers.resize(threads);
     block.exchanged.assign(threads, 0);
     block.dynamic.resize(shared / sizeof(double) + 1);
     block_size.x = threads;
@@ -147,6 +160,7 @@ T exchange(unsigned mask, T value, unsigned lane) {
 #define __global__
 #define __device__ static
 #define __forceinline__ inline
+#define __noinline__
 #define __restrict__
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
@@ -241,6 +255,11 @@ inline float __uint_as_float(unsigned bits) {
 }
 template <class T>
 T __ldg(const T* from) { return *from; }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float rsqrtf(float value) { return 1.0f / std::sqrt(value); }
 template <class T>
 T min(T a, T b) { return b < a ? b : a; }

@@ -65,3 +65,60 @@ template <unsigned V>
 __device__ __forceinline__ void store(float* to, const Part<V>& part) {
     *reinterpret_cast<Part<V>*>(to) = part;
 }
+
+// Calls a function of a warp with as many numbers of a row at once as let all lanes take part.
+#define BY_WIDTH(dim, function, ...) \
+    do { \
+        if ((dim) % 4 == 0 && (dim) > 2 * WARP_SIZE) function<4>(__VA_ARGS__); \
+        else if ((dim) % 2 == 0 && (dim) > WARP_SIZE) function<2>(__VA_ARGS__); \
+        else function<1>(__VA_ARGS__); \
+    } while (0)
+
+// Whether an item is among a user's, `items[from..to]`, which ascend.
+__device__ bool is_own(const unsigned* items, unsigned from, unsigned to, unsigned item) {
+    while (from < to) {
+        unsigned middle = from + (to - from) / 2;
+        unsigned found = items[middle];
+        if (found == item) return true;
+        if (found < item) from = middle + 1;
+        else to = middle;
+    }
+    return false;
+}
+
+// Bits that are ordered as the floats are; both zeros are one.
+__device__ __forceinline__ unsigned ordered(float value) {
+    unsigned bits = __float_as_uint(value + 0.0f);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+// The float of such bits.
+__device__ __forceinline__ float float_of(unsigned bits) { return __uint_as_float(bits >> 31 ? bits & 0x7fffffffu : ~bits); }
+
+// Four numbers of a row; zeros behind its end, and where there is no row.
+__device__ __forceinline__ float4 four_of(const float* row, unsigned d, unsigned dim) {
+    if (row == 0 || d >= dim) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    if (dim % 4 == 0) return *(const float4*)(row + d);
+    return make_float4(row[d], d + 1 < dim ? row[d + 1] : 0.0f, d + 2 < dim ? row[d + 2] : 0.0f, d + 3 < dim ? row[d + 3] : 0.0f);
+}
+
+// What scores are made from: factor * (p . q) - norm(q).
+struct Sides {
+    const float* users;
+    const float* items;
+    const float* norms; // of items; null where there are none
+    float factor;
+    unsigned dim;
+    unsigned catalogue;
+};
+
+// The score of a user and an item: its product is one chain of fused multiply-adds in the order of the dimensions.
+__device__ float score_of(const Sides& sides, unsigned user, unsigned item) {
+    const float* p = sides.users + (size_t)user * sides.dim;
+    const float* q = sides.items + (size_t)item * sides.dim;
+    float sum = 0.0f;
+    for (unsigned d = 0; d < sides.dim; d += 4) {
+        float4 a = four_of(p, d, sides.dim), b = four_of(q, d, sides.dim);
+        sum = fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
+    }
+    return fmaf(sides.factor, sum, sides.norms ? -sides.norms[item] : 0.0f);
+}

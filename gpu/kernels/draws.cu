@@ -17,18 +17,6 @@ __device__ __forceinline__ u64 number_of(u64 seed, u64 k) { return splitmix(seed
 // Where the generator of a row of a step starts; `key` has taken in seed, purpose and epoch.
 __device__ __forceinline__ u64 start_of(u64 key, unsigned step, unsigned row) { return number_of(key ^ ((u64)step << 32 | row), 0); }
 
-// Whether an item is among those of a user.
-__device__ bool is_own(const unsigned* items, unsigned from, unsigned to, unsigned item) {
-    while (from < to) {
-        unsigned middle = from + (to - from) / 2;
-        unsigned found = items[middle];
-        if (found == item) return true;
-        if (found < item) from = middle + 1;
-        else to = middle;
-    }
-    return false;
-}
-
 // The item of a rank among those that are not the user's: with k of the user's below it, it is rank + k.
 __device__ unsigned other_of_rank(const unsigned* items, unsigned from, unsigned to, unsigned rank) {
     unsigned first = from;

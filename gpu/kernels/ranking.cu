@@ -1,7 +1,7 @@
-// Where held-out items stand among all items: counts of the scores that reach theirs. No matrix of scores is stored.
+// Where held-out items stand among all items, by counts of the scores that reach theirs; and the best items of users. No matrix of scores is stored.
 //
-// A score is factor * (p . q) - norm(q). Its product is one chain of fused multiply-adds in the order of the dimensions, in a tile of scores and
-// alone: whether one score reaches another does not depend on where they were made.
+// The product of a score is one chain of fused multiply-adds in the order of the dimensions, in a tile of scores and alone (`score_of`): whether one
+// score reaches another does not depend on where they were made.
 //
 // 128 users meet tiles of 128 items; a thread has 8 x 8 of their products in registers, and 8 dimensions of both sides at once lie in shared
 // memory, twice, so that the next ones come while these are multiplied. 29,858 users and 40,981 items of 64 dimensions are 157 GFLOP: 2.3 ms at the
@@ -11,13 +11,6 @@
 #define THREADS 256u // of a block: 16 x 16
 #define SIDE 8u      // a thread has SIDE x SIDE scores
 #define DEPTH 8u     // dimensions in shared memory
-
-// Four numbers of a row; zeros behind its end, and where there is no row.
-__device__ __forceinline__ float4 four_of(const float* row, unsigned d, unsigned dim) {
-    if (row == 0 || d >= dim) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (dim % 4 == 0) return *(const float4*)(row + d);
-    return make_float4(row[d], d + 1 < dim ? row[d + 1] : 0.0f, d + 2 < dim ? row[d + 2] : 0.0f, d + 3 < dim ? row[d + 3] : 0.0f);
-}
 
 // Puts four numbers of a row into its column.
 __device__ __forceinline__ void put(float4 (&to)[DEPTH][TILE / 4], unsigned row, unsigned d, float4 four) {
@@ -68,16 +61,6 @@ __device__ __forceinline__ void multiply_tile(const float* user, const float* it
     }
 }
 
-// What the scores of a tile are made from.
-struct Sides {
-    const float* users;
-    const float* items;
-    const float* norms; // of items; null where there are none
-    float factor;
-    unsigned dim;
-    unsigned catalogue;
-};
-
 // The scores of a thread's n-th row of products; minus infinity behind the last item. Where one is NaN or infinite, the first such user and item
 // are noted.
 __device__ __forceinline__ void finish_row(const Sides& sides, const float (&sums)[SIDE], unsigned first_item, unsigned user, u64* not_finite,
@@ -96,18 +79,6 @@ __device__ __forceinline__ void finish_row(const Sides& sides, const float (&sum
         unsigned item = first_item + place_of(threadIdx.x % 16, j);
         if (item < sides.catalogue && !isfinite(scores[j])) atomicMin(not_finite, (u64)user << 32 | item);
     }
-}
-
-// The same score of one user and one item.
-__device__ float score_of(const Sides& sides, unsigned user, unsigned item) {
-    const float* p = sides.users + (size_t)user * sides.dim;
-    const float* q = sides.items + (size_t)item * sides.dim;
-    float sum = 0.0f;
-    for (unsigned d = 0; d < sides.dim; d += 4) {
-        float4 a = four_of(p, d, sides.dim), b = four_of(q, d, sides.dim);
-        sum = fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
-    }
-    return fmaf(sides.factor, sum, sides.norms ? -sides.norms[item] : 0.0f);
 }
 
 // The row of a place in lists that begin at `starts [rows + 1]`.
@@ -246,4 +217,121 @@ extern "C" __global__ void add_counts(const float* scores, const unsigned* start
     }
     at_least[at] = reaching;
     above[at] = reaching - equal;
+}
+
+// A score and an item as one number: higher scores are larger, then smaller items. Both zeros are one. No score is 0.
+__device__ __forceinline__ u64 candidate(float score, unsigned item) {
+    return (u64)ordered(score) << 32 | ~item;
+}
+__device__ __forceinline__ float score_in(u64 candidate) {
+    return float_of((unsigned)(candidate >> 32));
+}
+
+// How many of some descending numbers are larger.
+__device__ unsigned larger(const u64* numbers, unsigned length, u64 than) {
+    unsigned from = 0;
+    while (from < length) {
+        unsigned middle = from + (length - from) / 2;
+        if (numbers[middle] > than) from = middle + 1;
+        else length = middle;
+    }
+    return from;
+}
+
+// A warp puts the best `k` of a list's `kept` numbers, descending, and of others into `best`, descending; the number of them.
+__device__ __noinline__ unsigned merge(const u64* list, unsigned kept, const u64* others, unsigned count, unsigned k, u64* best) {
+    for (unsigned at = lane(); at < kept + count; at += WARP_SIZE) {
+        u64 number = at < kept ? list[at] : others[at - kept];
+        unsigned before = at < kept ? at : larger(list, kept, number);
+        for (unsigned other = 0; other < count; other++) before += others[other] > number;
+        if (before < k) best[before] = number;
+    }
+    __syncwarp();
+    return min(kept + count, k);
+}
+
+// The best items of a part of the tiles for each user of a block: blocks are as in `count_tiles`. Beside the last K a user has room for the better
+// ones of two tiles, `work [blocks, 128, 2 k + 256]`; when those of a third might not fit they are merged. `best [parts, chosen, k]`, 0 where there
+// are fewer.
+extern "C" __global__ void __launch_bounds__(256, 2) best_of_tiles(const float* users, const float* items, const float* norms, float factor, unsigned dim,
+    const unsigned* who, unsigned chosen, unsigned user_blocks, unsigned catalogue, const unsigned* starts, const unsigned* masked, unsigned parts,
+    unsigned k, u64* work, u64* best, u64* not_finite) {
+    __shared__ unsigned ids[TILE], kept[TILE], found[TILE], second[TILE]; // `second`: which of its two lists of the best a user has
+    __shared__ u64 last[TILE]; // that a newcomer must pass; 0 until there are K
+    Sides sides = {users, items, norms, factor, dim, catalogue};
+    unsigned first = blockIdx.x % user_blocks * TILE, part = blockIdx.x / user_blocks, present = min(chosen - first, TILE);
+    if (threadIdx.x < TILE) {
+        ids[threadIdx.x] = who[first + min(threadIdx.x, present - 1)];
+        kept[threadIdx.x] = found[threadIdx.x] = second[threadIdx.x] = 0;
+        last[threadIdx.x] = 0;
+    }
+    __syncthreads();
+    unsigned carried = threadIdx.x / 2, width = 2 * k + 2 * TILE;
+    u64* lists = work + (size_t)blockIdx.x * TILE * width;
+    const float* user = carried < present ? users + (size_t)ids[carried] * dim : 0;
+    unsigned tiles = (catalogue + TILE - 1) / TILE;
+    unsigned from = (unsigned)((u64)tiles * part / parts), to = (unsigned)((u64)tiles * (part + 1) / parts);
+    for (unsigned tile = from; tile < to; tile++) {
+        unsigned first_item = tile * TILE;
+        float sums[SIDE][SIDE];
+        multiply_tile(user, first_item + carried < catalogue ? items + (size_t)(first_item + carried) * dim : 0, dim, sums);
+#pragma unroll
+        for (unsigned i = 0; i < SIDE; i++) {
+            unsigned row = place_of(threadIdx.x / 16, i);
+            if (row >= present) continue;
+            float scores[SIDE], highest = -INFINITY;
+            finish_row(sides, sums[i], first_item, ids[row], not_finite, scores);
+#pragma unroll
+            for (unsigned j = 0; j < SIDE; j++) highest = fmaxf(highest, scores[j]);
+            if (candidate(highest, 0) <= last[row]) continue;
+#pragma unroll
+            for (unsigned j = 0; j < SIDE; j++) {
+                unsigned item = first_item + place_of(threadIdx.x % 16, j);
+                u64 newcomer = candidate(scores[j], item);
+                if (item >= catalogue || newcomer <= last[row]) continue;
+                if (starts && is_own(masked, starts[ids[row]], starts[ids[row] + 1], item)) continue;
+                lists[(size_t)row * width + 2 * k + atomicAdd(&found[row], 1u)] = newcomer;
+            }
+        }
+        __syncthreads();
+        bool ends = tile + 1 == to;
+        for (unsigned row = threadIdx.x / WARP_SIZE; row < present; row += THREADS / WARP_SIZE) {
+            if (found[row] <= TILE && !ends) continue;
+            u64* list = lists + (size_t)row * width;
+            u64* target = ends ? best + ((size_t)part * chosen + first + row) * k : list + (1 - second[row]) * k;
+            unsigned now = merge(list + second[row] * k, kept[row], list + 2 * k, found[row], k, target);
+            for (unsigned at = now + lane(); ends && at < k; at += WARP_SIZE) target[at] = 0;
+            if (lane() == 0) {
+                kept[row] = now;
+                found[row] = 0;
+                second[row] = 1 - second[row];
+                last[row] = now == k ? target[k - 1] : 0;
+            }
+            __syncwarp();
+        }
+    }
+}
+
+// Of each chosen user the best K of the bests of all parts: `ids [chosen, k]`, all bits where there are fewer, and their scores, less the user's own
+// norm. A block makes a user's list.
+extern "C" __global__ void best_of_parts(const u64* best, const float* norms, const unsigned* who, unsigned chosen, unsigned parts, unsigned k,
+    unsigned* ids, float* scores) {
+    unsigned row = blockIdx.x;
+    size_t from = (size_t)row * k;
+    for (unsigned at = threadIdx.x; at < k; at += blockDim.x) {
+        ids[from + at] = ALL;
+        scores[from + at] = -INFINITY;
+    }
+    __syncthreads();
+    float norm = norms ? norms[who[row]] : 0.0f;
+    for (unsigned at = threadIdx.x; at < parts * k; at += blockDim.x) {
+        u64 number = best[((size_t)(at / k) * chosen + row) * k + at % k];
+        unsigned before = number == 0 ? k : at % k;
+        for (unsigned part = 0; part < parts && before < k; part++) {
+            if (part != at / k) before += larger(best + ((size_t)part * chosen + row) * k, k, number);
+        }
+        if (before >= k) continue;
+        ids[from + before] = ~(unsigned)number;
+        scores[from + before] = score_in(number) - norm;
+    }
 }

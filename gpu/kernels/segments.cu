@@ -181,9 +181,7 @@ extern "C" __global__ void segment_sums(const unsigned* __restrict__ places, con
         target = out + (size_t)row * dim, total = totals + row;
     }
     Entries entries = {places, weights, vectors, width, dim};
-    if (dim % 4 == 0 && dim > 2 * WARP_SIZE) sum_into<4>(entries, from, to, target, total);
-    else if (dim % 2 == 0 && dim > WARP_SIZE) sum_into<2>(entries, from, to, target, total);
-    else sum_into<1>(entries, from, to, target, total);
+    BY_WIDTH(dim, sum_into, entries, from, to, target, total);
 }
 
 // Adds the pieces of each long segment, in order: a warp.

@@ -12,9 +12,7 @@ use candle_core::{
     cuda_backend::{
         CudaStorage,
         cudarc::{
-            driver::{
-                CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg, result::DriverError, sys::CUdevice_attribute,
-            },
+            driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg, result::DriverError},
             nvrtc::{CompileOptions, compile_ptx_with_opts},
         },
     },
@@ -31,23 +29,6 @@ pub struct Cuda {
     device: candle_core::CudaDevice,
     stream: Arc<CudaStream>,
     functions: Mutex<HashMap<&'static str, CudaFunction>>,
-}
-
-/// What a device can move and compute at most, as its driver states it.
-#[derive(Clone, Debug)]
-pub struct Properties {
-    /// Such as `NVIDIA H200`.
-    pub name: String,
-    /// Major and minor number of what it can do.
-    pub compute_capability: (i32, i32),
-    /// Bytes.
-    pub memory: usize,
-    /// Streaming multiprocessors.
-    pub multiprocessors: i32,
-    /// Of its memory, bytes a second: twice the clock times the width of the bus; 0 where the driver does not say.
-    pub bandwidth: f64,
-    /// The version of CUDA that the driver speaks, such as 13000.
-    pub driver: i32,
 }
 
 fn failed(what: &str) -> impl Fn(DriverError) -> Error + '_ {
@@ -77,35 +58,16 @@ impl Cuda {
         self.stream.context().name().unwrap_or_else(|_| "CUDA device".to_owned())
     }
 
-    /// What the driver states of the device.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn properties(&self) -> Result<Properties> {
-        let (context, what) = (self.stream.context(), failed("state its properties"));
-        let attribute = |attribute| context.attribute(attribute).map_err(&what);
-        let clock = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?; // kHz
-        let width = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?; // bits
-        Ok(Properties {
-            name: self.name(),
-            compute_capability: context.compute_capability().map_err(&what)?,
-            memory: context.total_mem().map_err(&what)?,
-            multiprocessors: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            bandwidth: 2.0 * f64::from(clock) * 1e3 * f64::from(width) / 8.0,
-            driver: candle_core::cuda_backend::cudarc::driver::result::device::get_count().map_err(&what).and_then(|_| driver_version())?,
-        })
-    }
-
     pub(crate) fn zeros<T: Element>(&self, length: usize) -> Result<CudaSlice<T>> {
         // An empty allocation has no address; kernels that get one read nothing of it.
         self.stream.alloc_zeros(length.max(1)).map_err(failed(&format!("allocate {} bytes", length * size_of::<T>())))
     }
 
-    pub(crate) fn write<T: Element>(&self, memory: &mut CudaSlice<T>, values: &[T]) -> Result<()> {
+    pub(crate) fn write<T: Element>(&self, memory: &mut CudaSlice<T>, first: usize, values: &[T]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
         }
-        self.stream.memcpy_htod(values, &mut memory.slice_mut(..values.len())).map_err(failed("take numbers"))
+        self.stream.memcpy_htod(values, &mut memory.slice_mut(first..first + values.len())).map_err(failed("take numbers"))
     }
 
     pub(crate) fn read<T: Element>(&self, memory: &CudaSlice<T>, length: usize) -> Result<Vec<T>> {
@@ -188,12 +150,4 @@ impl Cuda {
         }
         Ok(())
     }
-}
-
-fn driver_version() -> Result<i32> {
-    let mut version = 0;
-    // SAFETY: the driver writes one number.
-    let result = unsafe { candle_core::cuda_backend::cudarc::driver::sys::cuDriverGetVersion(&raw mut version) };
-    result.result().map_err(failed("state its version"))?;
-    Ok(version)
 }

@@ -76,13 +76,24 @@ impl Gpu {
     /// # Panics
     /// When there is not so much room.
     pub fn write<T: Element>(&self, buffer: &mut Buffer<T>, values: &[T]) -> Result<()> {
-        assert!(values.len() <= buffer.length, "{} numbers into a buffer of {}", values.len(), buffer.length);
+        self.write_at(buffer, 0, values)
+    }
+
+    /// Puts numbers into a buffer from the place `first` on.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Panics
+    /// When there is not so much room.
+    pub fn write_at<T: Element>(&self, buffer: &mut Buffer<T>, first: usize, values: &[T]) -> Result<()> {
+        assert!(first + values.len() <= buffer.length, "{} numbers from {first} on in a buffer of {}", values.len(), buffer.length);
         match (self, &mut buffer.memory) {
             #[cfg(feature = "cuda")]
-            (Self::Cuda(cuda), Memory::Cuda(memory)) => cuda.write(memory, values),
+            (Self::Cuda(cuda), Memory::Cuda(memory)) => cuda.write(memory, first, values),
             #[cfg(feature = "emulator")]
             (Self::Emulated(_), Memory::Emulated(memory)) => {
-                memory.values_mut()[..values.len()].copy_from_slice(values);
+                memory.values_mut()[first..first + values.len()].copy_from_slice(values);
                 Ok(())
             }
             #[cfg(all(feature = "cuda", feature = "emulator"))]

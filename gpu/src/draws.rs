@@ -67,6 +67,34 @@ impl Draws {
     /// # Errors
     /// Those of the device.
     pub fn draw(&self, gpu: &Gpu, users: &Buffer<u32>, rows: usize, keys: Keys, out: &mut Buffer<u32>, columns: Columns) -> Result<()> {
+        self.draw_by(self.weighted, gpu, (users, rows), keys, out, columns)
+    }
+
+    /// The same, where every other item is as likely, even where there are weights.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn draw_uniform(
+        &self,
+        gpu: &Gpu,
+        users: &Buffer<u32>,
+        rows: usize,
+        keys: Keys,
+        out: &mut Buffer<u32>,
+        columns: Columns,
+    ) -> Result<()> {
+        self.draw_by(false, gpu, (users, rows), keys, out, columns)
+    }
+
+    fn draw_by(
+        &self,
+        weighted: bool,
+        gpu: &Gpu,
+        (users, rows): (&Buffer<u32>, usize),
+        keys: Keys,
+        out: &mut Buffer<u32>,
+        columns: Columns,
+    ) -> Result<()> {
         assert!(
             rows <= users.len() && rows * columns.width <= out.len() && columns.first + columns.count <= columns.width,
             "rows to draw for"
@@ -78,7 +106,7 @@ impl Draws {
             read(&self.starts),
             read(&self.train),
             read(&self.columns),
-            count(usize::from(self.weighted)),
+            count(usize::from(weighted)),
             count(self.items),
             bits(keys.key),
             count(keys.step as usize),

@@ -7,6 +7,7 @@
 //! for tests. Without features there is no device, and the crate is empty.
 #![cfg(any(feature = "cuda", feature = "emulator"))]
 
+pub mod adam;
 mod buffer;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -17,6 +18,9 @@ mod emulated;
 mod error;
 mod launch;
 pub mod losses;
+pub mod marks;
+pub mod propagation;
+pub mod quantiles;
 mod radix;
 pub mod ranking;
 pub mod scores;

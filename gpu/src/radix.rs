@@ -76,7 +76,8 @@ fn pass(
     gpu.launch("radix_move", Grid::blocks(tiles, DIGITS), &arguments)
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -1,7 +1,11 @@
-//! Ranks of held-out items among all items, by counting: `kernels/ranking.cu`.
+//! Ranks of held-out items among all items, by counting, and the best items of users: `kernels/ranking.cu`.
 //!
 //! A score is `p . q` of prepared vectors, or for distances `2 p . q - |q|^2`, which differs from the score by what all items of a user have in
 //! common.
+
+mod top_k;
+
+pub use top_k::{Best, top_k};
 
 use crate::{
     Buffer, Error, Gpu, Result,
@@ -65,10 +69,10 @@ impl HeldOut {
 
 /// What scores are made from: users and items.
 #[derive(Clone, Copy)]
-struct Sides<'a>([View<'a>; 2]);
+pub(crate) struct Sides<'a>([View<'a>; 2]);
 
 impl<'a> Sides<'a> {
-    fn new(users: View<'a>, items: View<'a>) -> Self {
+    pub(crate) fn new(users: View<'a>, items: View<'a>) -> Self {
         assert_eq!((users.dim, users.similarity), (items.dim, items.similarity), "vectors of one kind");
         Self([users, items])
     }
@@ -78,7 +82,7 @@ impl<'a> Sides<'a> {
     }
 
     /// As the first arguments of a kernel.
-    fn arguments(self) -> [Argument<'a>; 5] {
+    pub(crate) fn arguments(self) -> [Argument<'a>; 5] {
         let [users, items] = self.0;
         let is_distance = items.similarity == Similarity::NegativeSquaredDistance;
         let norms = if is_distance { read(items.norms) } else { nothing("const float*") };
@@ -179,5 +183,6 @@ impl NotFinite {
     }
 }
 
-#[cfg(all(test, feature = "emulator"))]
+#[cfg(test)]
+#[cfg(feature = "emulator")]
 mod tests;

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Logs(command) => command.run(global),
         Command::Cancel(command) => command.run(),
         Command::Drive(command) => command.run(),
+        Command::Doctor(command) => command.run(global),
         Command::Theory(command) => command.run(global),
     });
     if result.is_ok() {

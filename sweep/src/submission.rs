@@ -2,8 +2,8 @@
 
 use crate::{
     cli::Usage,
-    file::{self, Placed},
-    runner::Session,
+    file::{self, AskedDevice, Placed},
+    runner::{Session, left_to_the_cpu},
 };
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};
@@ -36,8 +36,13 @@ pub fn plan_location(session: &Session) -> Location {
 pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
     let file = &session.file;
     let resources = resources(&file.resources, target)?;
+    if file.device.value == AskedDevice::Cuda && resources.gpus == 0 {
+        let reason = "device is cuda, and pods have no GPU: give them one, as `resources: {gpus: 1}`";
+        return Err(file.device.place().error(reason).into());
+    }
     seen_by_pods(session.storage(), &resources).map_err(|reason| file::Error::new(format!("the storage {reason}")))?;
     file.datasets.iter().try_for_each(|dataset| sources(dataset, &resources))?;
+    warn_of_idle_gpus(session, &resources);
     let submission = Submission {
         name: file.name.value.clone(),
         namespace: target.namespace.clone(),
@@ -60,10 +65,15 @@ fn resources(asked: &Placed<Resources>, target: &Target) -> Result<Resources> {
     let image = image.ok_or_else(|| asked.place().error(missing))?;
     let resources = Resources { image: Some(image), ..asked.value.clone() };
     resources.check().map_err(|reason| Usage(format!("--image: {reason}")))?;
-    if resources.gpus > 0 {
-        tracing::warn!(gpus = resources.gpus, "this version trains on the CPU: each trial reserves its GPU, and leaves it idle");
-    }
     Ok(resources)
+}
+
+/// A trial that no GPU can train is trained all the same, beside the GPU that its pod has.
+fn warn_of_idle_gpus(session: &Session, resources: &Resources) {
+    let left = left_to_the_cpu(&session.plan);
+    if resources.gpus > 0 && !left.is_empty() {
+        tracing::warn!(gpus = resources.gpus, "trained on the CPU, beside idle GPUs of their pods: {left}");
+    }
 }
 
 /// Why a pod does not see a location, if so.

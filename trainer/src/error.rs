@@ -17,6 +17,10 @@ pub enum Error {
     /// A tensor operation.
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
+    /// The GPU.
+    #[cfg(any(test, feature = "cuda"))]
+    #[error(transparent)]
+    Gpu(#[from] gpu::Error),
     /// The trial cannot run on this dataset.
     #[error("{0}")]
     Impossible(String),
@@ -79,6 +83,12 @@ pub enum Error {
         /// Who did not come, or what differed.
         reason: String,
     },
+    /// No GPU, or a driver that cannot be asked for one.
+    #[error("no GPU is there: {reason}")]
+    NoDevice {
+        /// What the driver says.
+        reason: String,
+    },
     /// A finished trial that had failed before.
     #[error("{0}")]
     FailedBefore(String),
@@ -91,8 +101,10 @@ impl Error {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
-            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } => false,
+            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } => false,
             Self::Ranks(_) | Self::Collective { .. } => false,
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Gpu(_) => false,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod backbone;
 mod collective;
+pub mod device;
 mod error;
 mod fit;
 mod gradient;
@@ -23,6 +24,7 @@ pub mod trial;
 
 pub use backbone::Backbone;
 pub use collective::{Ranks, Rendezvous};
+pub use device::fits_gpu;
 pub use error::{Error, Result};
 pub use fit::{Device, EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};
 pub use loss::Loss;

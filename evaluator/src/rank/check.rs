@@ -35,11 +35,13 @@ pub(super) fn users(scorer: &Scorer, history: &Interactions, masked: &[&Interact
 }
 
 /// That every held-out item is a candidate.
-pub(super) fn held_out(scorer: &Scorer, masked: &[&Interactions], held_out: &Interactions) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Ranking`] for the first that is outside the `items` of a scorer, or masked.
+pub fn held_out(items: usize, masked: &[&Interactions], held_out: &Interactions) -> Result<()> {
     for (user, item) in held_out.pairs() {
-        if item as usize >= scorer.items() {
-            let reason =
-                format!("held-out item {item} is outside the {} items of the scorer; was it trained on another dataset?", scorer.items());
+        if item as usize >= items {
+            let reason = format!("held-out item {item} is outside the {items} items of the scorer; was it trained on another dataset?");
             return Err(Error::Ranking { reason });
         }
         if masked.iter().any(|masked| masked.contains(user as usize, item)) {

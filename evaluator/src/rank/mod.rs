@@ -26,6 +26,7 @@ mod top_k;
 #[cfg(test)]
 mod tests;
 
+pub use check::held_out as check_held_out;
 pub use lists::reduce_lists;
 pub use memory::rank_memory;
 pub use rankings::{Ranked, Rankings};
@@ -74,7 +75,7 @@ pub fn rank_within(
     limit: Option<u32>,
 ) -> Result<Rankings> {
     check::sizes(scorer, history, masked, held_out.users())?;
-    check::held_out(scorer, masked, held_out)?;
+    check::held_out(scorer.items(), masked, held_out)?;
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
     let scores = Scores::new(scorer, history, limit.is_some(), memory);
     let task = Task { scores: &scores, masked, held_out, ties, limit };

@@ -1,9 +1,10 @@
 //! Where the held-out items of every user stand.
 
-use crate::Result;
+use crate::{Result, settings::Ties};
+use dataset::Interactions;
 
 /// The rank of a held-out item that stands behind the last rank asked for.
-pub(super) const BEYOND: u32 = u32::MAX;
+const BEYOND: u32 = u32::MAX;
 
 /// The ranks of all users that have held-out items, by user.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +73,49 @@ impl Rankings {
         self.tied.iter().filter(|&&tied| tied).count()
     }
 
-    pub(super) fn push(&mut self, ranked: Ranked<'_>) {
+    /// From what stands before each held-out item, in the order of `held_out`: how many other candidates have at least its score, and how many are
+    /// above it. Candidates are all `items` but the masked ones, of which none is held out; `limit` is as for
+    /// [`rank_within`](super::rank_within).
+    ///
+    /// # Panics
+    /// When there are not as many counts as held-out items, or the parts have other users.
+    pub fn from_counts(
+        held_out: &Interactions,
+        masked: &Interactions,
+        items: usize,
+        before: &[(u32, u32)],
+        ties: Ties,
+        limit: Option<u32>,
+    ) -> Self {
+        assert_eq!((before.len(), masked.users()), (held_out.len(), held_out.users()), "counts of all held-out items");
+        let mut rankings = Self::new(limit);
+        for user in (0..held_out.users()).filter(|&user| !held_out.row(user).is_empty()) {
+            let mut before = before[held_out.offsets()[user]..held_out.offsets()[user + 1]].to_vec();
+            before.sort_unstable(); // the best first; equal scores have equal counts
+            let is_asked = |&(place, &(_, above)): &(u32, &(u32, u32))| limit.is_none_or(|limit| above + place <= limit);
+            let asked = (1..).zip(&before).take_while(is_asked).count();
+            rankings.add(user as u32, items - masked.row(user).len(), before.len(), &before[..asked], ties);
+        }
+        rankings
+    }
+
+    /// Adds a user with so many held-out items; those that are asked for, the best first, by how many other candidates have at least their score and
+    /// how many are above it.
+    pub(super) fn add(&mut self, user: u32, candidates: usize, held_out: usize, asked: &[(u32, u32)], ties: Ties) {
+        let before = |&(at_least, above): &(u32, u32)| match ties {
+            Ties::Pessimistic => at_least,
+            Ties::Optimistic => above,
+        };
+        let limit = self.limit.unwrap_or(BEYOND);
+        let ranks = asked.iter().map(before).zip(1..).map(|(before, place)| before + place);
+        let mut ranks: Vec<u32> = ranks.take_while(|&rank| rank <= limit).collect();
+        ranks.resize(held_out, BEYOND);
+        let auc = if self.limit.is_none() { auc(asked, (candidates - held_out) as u64) } else { f64::NAN };
+        let tied = asked.iter().any(|(at_least, above)| at_least != above);
+        self.push(Ranked { user, ranks: &ranks, candidates: candidates as u32, auc, tied });
+    }
+
+    fn push(&mut self, ranked: Ranked<'_>) {
         self.users.push(ranked.user);
         self.ranks.extend_from_slice(ranked.ranks);
         self.ends.push(self.ranks.len());
@@ -89,4 +132,12 @@ impl Rankings {
         }
         Ok(all)
     }
+}
+
+/// Of held-out items by what stands before them among so many others.
+fn auc(asked: &[(u32, u32)], others: u64) -> f64 {
+    // Twice the number of (held-out, other) pairs in the right order, a tie being half of one.
+    let ordered: u64 = asked.iter().map(|&(least, above)| 2 * others - u64::from(least) - u64::from(above)).sum();
+    let pairs = 2 * others * asked.len() as u64;
+    if pairs == 0 { 0.5 } else { ordered as f64 / pairs as f64 }
 }

@@ -1,10 +1,6 @@
 //! One user's counts while the tiles go by.
 
-use super::{
-    count::Counts,
-    product::PANEL,
-    rankings::{BEYOND, Ranked, Rankings},
-};
+use super::{count::Counts, product::PANEL, rankings::Rankings};
 use crate::settings::Ties;
 use std::ops::Range;
 
@@ -53,25 +49,8 @@ impl Tally {
 
     /// Turns the counts into ranks.
     pub(super) fn finish(self, user: u32, items: usize, ties: Ties, rankings: &mut Rankings) {
-        let before = |(at_least, above)| match ties {
-            Ties::Pessimistic => at_least,
-            Ties::Optimistic => above,
-        };
-        let limit = rankings.limit().unwrap_or(BEYOND);
-        let ranks = self.counts.asked().map(before).zip(1..).map(|(before, place)| before + place);
-        let mut ranks: Vec<u32> = ranks.take_while(|&rank| rank <= limit).collect();
-        ranks.resize(self.held_out, BEYOND);
         let candidates = items - self.hidden.len() + self.held_out;
-        let auc = if rankings.limit().is_none() { self.auc(candidates) } else { f64::NAN };
-        let tied = self.counts.asked().any(|(at_least, above)| at_least != above);
-        rankings.push(Ranked { user, ranks: &ranks, candidates: candidates as u32, auc, tied });
-    }
-
-    fn auc(&self, candidates: usize) -> f64 {
-        let others = (candidates - self.held_out) as u64;
-        // Twice the number of (held-out, other) pairs in the right order, a tie being half of one.
-        let ordered: u64 = self.counts.asked().map(|(least, above)| 2 * others - u64::from(least) - u64::from(above)).sum();
-        let pairs = 2 * others * self.held_out as u64;
-        if pairs == 0 { 0.5 } else { ordered as f64 / pairs as f64 }
+        let asked: Vec<(u32, u32)> = self.counts.asked().collect();
+        rankings.add(user, candidates, self.held_out, &asked, ties);
     }
 }

@@ -136,6 +136,26 @@ proptest! {
     }
 
     #[test]
+    fn counts_that_were_made_elsewhere_give_the_same_rankings(problem in problem(), optimistic: bool, limit in prop::option::of(1u32..45)) {
+        let ties = if optimistic { Ties::Optimistic } else { Ties::Pessimistic };
+        let (masked, held_out, items) = (&problem.history, &problem.held_out, problem.scorer.items());
+        let expected = rank_within(&problem.scorer, masked, &[masked], held_out, ties, 0, limit).unwrap();
+        let before = held_out.pairs().map(|(user, item)| {
+            let user = user as usize;
+            let others = (0..items).filter(|&item| !masked.contains(user, item as u32) && !held_out.contains(user, item as u32));
+            let above = |other: usize| score(&problem, user, other) - score(&problem, user, item as usize);
+            others.fold((0, 0), |(at_least, higher), other| (at_least + u32::from(above(other) >= 0.0), higher + u32::from(above(other) > 0.0)))
+        });
+        let found = Rankings::from_counts(held_out, masked, items, &before.collect::<Vec<_>>(), ties, limit);
+        prop_assert_eq!(&found.users, &expected.users);
+        for (found, expected) in found.iter().zip(expected.iter()) {
+            // Without its bits an unknown area equals nothing.
+            let known = |ranked: Ranked<'_>| (ranked.ranks.to_vec(), ranked.candidates, ranked.auc.to_bits(), ranked.tied);
+            prop_assert_eq!(known(found), known(expected));
+        }
+    }
+
+    #[test]
     fn the_top_k_is_the_head_of_a_full_sort(problem in problem(), k in 0usize..45) {
         let users: Vec<u32> = (0..problem.history.users() as u32).rev().collect();
         let masked = [&problem.history, &problem.validation];

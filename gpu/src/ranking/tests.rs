@@ -37,7 +37,7 @@ impl Problem {
             items: numbers(items * dim, 1 << 30),
             dim,
             similarity: [Similarity::Dot, Similarity::NegativeSquaredDistance][(seed % 2) as usize],
-            norms: numbers(items, 1 << 31),
+            norms: numbers(items.max(users), 1 << 31),
             held_out: lists(0),
             masked: lists(1),
         }
@@ -62,6 +62,30 @@ impl Problem {
             }
         }
         counts
+    }
+
+    /// Items that are not masked, the best first, equal scores by item.
+    fn best(&self, user: usize, masked: &[Vec<u32>], k: usize) -> Vec<(u32, f32)> {
+        let items = (0..(self.items.len() / self.dim) as u32).filter(|item| !masked[user].contains(item));
+        let mut scores: Vec<(u32, f32)> = items.map(|item| (item, self.score(user, item as usize))).collect();
+        scores.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap().then(a.0.cmp(&b.0)));
+        let own = if self.similarity == Similarity::Dot { 0.0 } else { self.norms[user] };
+        scores.iter_mut().for_each(|(_, score)| *score -= own);
+        scores.resize(scores.len().max(k), (u32::MAX, f32::NEG_INFINITY));
+        scores.truncate(k);
+        scores
+    }
+
+    fn found_best(&self, gpu: &Gpu, who: &[u32], masked: Option<&[Vec<u32>]>, k: usize, memory: usize) -> Result<Vec<(u32, f32)>> {
+        let [users, items, norms] = [&self.users, &self.items, &self.norms].map(|values| gpu.upload(values).unwrap());
+        let [users, items] = [&users, &items].map(|vectors| View { vectors, norms: &norms, dim: self.dim, similarity: self.similarity });
+        let lists = masked.map(|masked| {
+            let (starts, items) = flat(masked);
+            [gpu.upload(&starts).unwrap(), gpu.upload(&items).unwrap()]
+        });
+        let masked = lists.as_ref().map(|[starts, items]| Lists { starts, items });
+        let best = top_k(gpu, users, items, who, masked, k, memory)?;
+        Ok(best.ids.into_iter().zip(best.scores).collect())
     }
 
     fn found(&self, gpu: &Gpu) -> Result<Counts> {
@@ -98,6 +122,41 @@ proptest! {
         prop_assert_eq!(&found, &problem.expected());
         prop_assert_eq!(&found, &problem.found(&gpu).unwrap());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn the_best_are_the_head_of_a_full_sort(
+        (users, items) in (1usize..200, 1usize..700),
+        (dim, k) in (1usize..9, prop::sample::select(vec![1usize, 2, 20, 130, 300, 800])),
+        steps in prop::sample::select(vec![2u64, 5, 1 << 22]),
+        memory in prop::sample::select(vec![0usize, 1 << 20, 1 << 26]),
+        has_masked: bool,
+        seed in 0u64..1_000,
+    ) {
+        let (gpu, problem) = (Gpu::emulated(), Problem::new(users, items, dim, steps, 3, seed));
+        let who: Vec<u32> = (0..users as u32).filter(|user| user % 5 != 3).rev().collect();
+        let none = vec![vec![]; users];
+        let masked = if has_masked { &problem.masked } else { &none };
+        let found = problem.found_best(&gpu, &who, has_masked.then_some(masked), k, memory).unwrap();
+        let expected: Vec<(u32, f32)> = who.iter().flat_map(|&user| problem.best(user as usize, masked, k)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn scores_that_rise_fill_the_room_of_every_tile() {
+    let mut problem = Problem::new(3, 1_500, 1, 5, 3, 2);
+    (problem.similarity, problem.users) = (Similarity::Dot, vec![1.0, -1.0, 0.0]);
+    problem.items = (0..1_500).map(|item| item as f32 - 700.0).collect();
+    let found = problem.found_best(&Gpu::emulated(), &[0, 1, 2], None, 3, 0).unwrap();
+    let rising = [(1_499, 799.0), (1_498, 798.0), (1_497, 797.0)];
+    let falling = [(0, 700.0), (1, 699.0), (2, 698.0)];
+    assert_eq!(found, [rising, falling, [(0, 0.0), (1, 0.0), (2, 0.0)]].concat());
+    problem.items[1_234] = f32::NAN;
+    assert!(matches!(problem.found_best(&Gpu::emulated(), &[1, 2], None, 3, 0), Err(Error::NotFinite { row: 1, column: 1_234 })));
 }
 
 #[test]

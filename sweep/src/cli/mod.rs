@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod cancel;
+mod doctor;
 mod drive;
 mod evaluate;
 mod exit;
@@ -42,7 +43,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands. Each takes a sweep file, but `theory` needs none.
+/// The commands. Each takes a sweep file, but `theory` and `doctor` need none.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
@@ -74,6 +75,8 @@ pub enum Command {
     /// Start the stages of a sweep one after the other: what the driver's pod runs
     #[command(hide = true)]
     Drive(drive::Drive),
+    /// Show what this program can train with here; check that all of it computes the same, and time it
+    Doctor(doctor::Doctor),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
 }
@@ -99,6 +102,7 @@ mod tests {
         assert!(parse("ranksweep train s.yaml --share").is_ok() && parse("ranksweep train s.yaml --share=0.5 --threads 1").is_ok());
         assert!(parse("ranksweep train s.yaml --share=0").unwrap_err().contains("minutes between"));
         assert!(parse("ranksweep train s.yaml --share --index 1").unwrap_err().contains("cannot be used with"));
+        assert!(parse("ranksweep doctor --check --bench --out d.json").is_ok());
         assert!(parse("ranksweep theory opauc s.yaml --trial x --cutoffs 5,10 --out o").is_ok());
         assert!(parse("ranksweep theory quantiles --trial x").unwrap_err().contains("<SWEEP>"));
         assert!(parse("ranksweep theory quantiles s.yaml --items 9").unwrap_err().contains("cannot be used with"));

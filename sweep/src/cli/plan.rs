@@ -22,7 +22,10 @@ impl Plan {
     /// A bad sweep file, or source files that cannot be read.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let text = if self.json { session.plan.to_json() } else { plan::show(&session.plan, &session.found()?, global.memory) };
+        let text = match self.json {
+            true => session.plan.to_json(),
+            false => plan::show(&session.plan, &session.found()?, global.memory, &session.file.resources.value),
+        };
         output::print(&text)?;
         Ok(Ending::Done)
     }

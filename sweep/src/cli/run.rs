@@ -19,6 +19,7 @@ impl Run {
     /// A bad sweep file, data that cannot be prepared, or a store that fails. Failed trials are no error but an [`Ending`].
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        session.devices()?;
         runner::prepare(&session)?;
         let endings = runner::train(&session)?;
         let results = runner::evaluate(&session, &endings)?;

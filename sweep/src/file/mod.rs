@@ -3,6 +3,7 @@
 
 mod access;
 mod deserialize;
+mod device;
 mod environment;
 mod error;
 mod fields;
@@ -17,6 +18,7 @@ mod sweep_file;
 mod timing;
 mod tuned;
 
+pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};
 pub use search::{Grid, Random, Search, SuccessiveHalving};

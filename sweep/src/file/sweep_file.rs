@@ -1,6 +1,7 @@
 //! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
 
 use super::{
+    device::AskedDevice,
     environment,
     error::{Error, Place, Result},
     fields::Fields,
@@ -62,11 +63,13 @@ pub struct SweepFile {
     pub search: Placed<Search>,
     /// What is measured and tested.
     pub evaluation: Placed<Evaluation>,
+    /// Where trials are trained; `auto` when left out.
+    pub device: Placed<AskedDevice>,
     /// What the pods of a trial are given on a cluster.
     pub resources: Placed<Resources>,
 }
 
-const KEYS: [&str; 9] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "resources"];
+const KEYS: [&str; 10] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "device", "resources"];
 
 impl SweepFile {
     /// Reads a sweep file from disk.
@@ -109,6 +112,7 @@ impl SweepFile {
             seeds: placed(&root, "seeds", vec![1])?,
             search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
+            device: placed(&root, "device", AskedDevice::default())?,
             resources: placed(&root, "resources", Resources::default())?,
         })
     }

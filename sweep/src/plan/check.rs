@@ -4,7 +4,7 @@ use super::{
     draft::{Choice, Draft},
     resolve, search,
 };
-use crate::file::{Error, Place, Placed, Result, SweepFile};
+use crate::file::{AskedDevice, Error, Place, Placed, Result, SweepFile};
 use pipeline::{Preparation, Split};
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +25,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     size(file, drafts)?;
     validation(file, drafts)?;
     each_trial(file, drafts)?;
+    device(file, drafts)?;
     no_trial_twice(file, drafts)
 }
 
@@ -76,14 +77,38 @@ fn seeds(seeds: &Placed<Vec<u64>>) -> Result<()> {
     }
 }
 
-/// A trial learns on one device, so far.
+/// GPUs are for trials that are trained on them, and nodes meet by their GPUs.
 fn resources(file: &SweepFile) -> Result<()> {
     let asked = &file.resources.value;
     asked.check().map_err(|reason| file.resources.complain(reason))?;
-    let most_one = [("gpus", asked.gpus), ("nodes", asked.nodes)];
-    let more = most_one.into_iter().find(|&(_, count)| count > 1);
-    let refuse = |(key, count)| format!("{key} is {count}: this version trains a trial on one device of one node (expected at most 1)");
-    more.map_or(Ok(()), |more| Err(file.resources.complain(refuse(more))))
+    let complaint = match (file.device.value, asked.gpus, asked.nodes) {
+        (AskedDevice::Cpu, 1.., _) => {
+            format!("gpus is {}, and `device` is cpu, which would leave them idle: leave one of the two out", asked.gpus)
+        }
+        (_, 0, 2..) => {
+            format!("nodes is {} and gpus is 0: nodes train a trial together by their GPUs; give each at least one", asked.nodes)
+        }
+        _ => return Ok(()),
+    };
+    Err(file.resources.complain(complaint))
+}
+
+/// What is to be trained on a GPU must be what one can train.
+fn device(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    if file.device.value != AskedDevice::Cuda {
+        return Ok(());
+    }
+    for draft in drafts {
+        for trial in draft.choices(&file.search.value).iter().flat_map(|choice| resolve(file, choice, "").take(1)) {
+            trainer::device::fits_gpu(&trial).map_err(|reason| {
+                let method = &draft.names.method;
+                file.device
+                    .place()
+                    .error(format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it there"))
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// No machine trains more; a plan of more would not fit in memory.

@@ -7,6 +7,7 @@ mod estimate;
 mod label;
 mod part;
 mod rungs;
+mod scaling;
 mod search;
 mod show;
 

@@ -1,7 +1,8 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedTrial, part::plain};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedTrial, part::plain, scaling};
 use crate::file::Search;
+use cluster::Resources;
 use dataset::Manifest;
 use pipeline::{Noise, Preparation};
 use std::fmt::Write as _;
@@ -14,8 +15,9 @@ pub enum Found {
     Raw(u64),
 }
 
-/// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use.
-pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
+/// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use; `resources` is
+/// what the sweep asks of a cluster.
+pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) -> String {
     let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(&dataset.preparation, &dataset.fingerprint, found);
@@ -40,7 +42,7 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize) -> String {
             }
         }
     }
-    text + &totals(plan, found, memory) + &rungs(plan)
+    text + &totals(plan, found, memory) + &scaling::advice(plan, found, resources) + &rungs(plan)
 }
 
 fn search(search: &Search) -> String {

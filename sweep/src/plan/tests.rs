@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::file::SweepFile;
+use cluster::Resources;
 
 mod drawn;
+mod gpus;
 mod rungs;
 
 const GOOD: &str = "\

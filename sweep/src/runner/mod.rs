@@ -4,6 +4,7 @@
 //! writes are atomic and their content depends on the plan alone: two runs of one sweep on the same storage at once waste work, but
 //! write the same bytes; [`train_shared`] wastes none.
 
+mod device;
 mod ending;
 mod evaluate;
 mod halving;
@@ -15,8 +16,11 @@ mod score;
 mod select;
 mod session;
 mod share;
+mod torchrun;
 mod train;
 
+pub use device::Devices;
+pub(crate) use device::left_to_the_cpu;
 pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
 pub use prepare::{Changed, prepare};

@@ -1,6 +1,6 @@
 //! One sweep opened: the file, the plan and the places where things are stored.
 
-use super::{Changed, Progress};
+use super::{Changed, Progress, device::Devices};
 use crate::{
     cli::Usage,
     file::{self, Placed, SweepFile},
@@ -10,7 +10,10 @@ use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
 use pipeline::{Limits, Preparation};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 /// What the work may use of the machine.
 #[derive(Clone, Debug)]
@@ -36,6 +39,7 @@ pub struct Session {
     storage: Location,
     cache: Option<Cache>,
     submitted: bool,
+    devices: OnceLock<Devices>,
 }
 
 impl Session {
@@ -66,7 +70,7 @@ impl Session {
             None => checked.plan(&file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
         };
         let cache = cache(&storage, machine.cache.as_deref())?;
-        Ok(Self { file, plan, machine, progress, storage, cache, submitted })
+        Ok(Self { file, plan, machine, progress, storage, cache, submitted, devices: OnceLock::new() })
     }
 
     /// As [`planned`](Self::planned), for the stage that begins: a plan that is not stored, as of a sweep that was only rendered, is made
@@ -94,6 +98,21 @@ impl Session {
     /// Whether the plan is a stored one.
     pub(super) fn is_submitted(&self) -> bool {
         self.submitted
+    }
+
+    /// What trains here. It is looked for and said when it is first asked for.
+    ///
+    /// # Errors
+    /// [`file::Error`] where the build cannot do what the sweep file asks for; others where the machine cannot.
+    pub fn devices(&self) -> Result<&Devices> {
+        if let Some(devices) = self.devices.get() {
+            return Ok(devices);
+        }
+        let devices = Devices::find(&self.file, self.submitted)?;
+        if let Some(line) = devices.line(&self.plan) {
+            self.progress.device(&line);
+        }
+        Ok(self.devices.get_or_init(|| devices))
     }
 
     /// The folder of the prepared datasets.

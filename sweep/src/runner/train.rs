@@ -24,6 +24,7 @@ pub struct Interrupted {
 /// A dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that fails or has no time left is no
 /// error here: the sweep goes on.
 pub fn train(session: &Session) -> Result<Vec<Standing>> {
+    session.devices()?.refuse_processes()?;
     let rungs = session.plan.rungs();
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
     let progress = session.progress.trials(trials);
@@ -37,11 +38,14 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     Ok(standings)
 }
 
-/// Trains one trial of the plan, unless it has ended.
+/// Trains one trial of the plan, unless it has ended; [`Standing::Missing`] where another of the processes that train together does it alone.
 ///
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
+    if is_left_to_another(session, planned)? {
+        return Ok(Standing::Missing);
+    }
     let standing = end(session, planned, None, &session.progress.trials(1), &mut None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
@@ -56,8 +60,20 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
         tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
         return Ok(None);
     };
+    if is_left_to_another(session, planned)? {
+        return Ok(None);
+    }
     let standing = end(session, planned, until, &session.progress.trials(1), &mut None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+}
+
+/// Whether one process alone can train the trial, and this is another of them.
+fn is_left_to_another(session: &Session, (.., trial): PlannedRef<'_>) -> Result<bool> {
+    let is_left = session.devices()?.of(&trial.trial).is_none();
+    if is_left {
+        tracing::info!(trial = trial.id, "nothing to do: process 0 trains this trial on its CPU");
+    }
+    Ok(is_left)
 }
 
 /// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
@@ -110,12 +126,15 @@ fn guarded(
 ) -> Result<Option<Standing>> {
     let cache = session.dataset(&dataset.name).join("samplers");
     let timing = session.file.timing;
+    let (device, ranks) = session.devices()?.of(&trial.trial).expect("what is left to another process does not come here");
     let resources = Resources {
         cache: Some(&cache),
         interrupt: Some(hold.flag()),
         checkpoint_every: Some(timing.checkpoint_every),
         time_limit: timing.time_limit,
         until,
+        device,
+        ranks,
         ..Resources::new(session.machine.memory)
     };
     let folder = session.trial(&trial.id);

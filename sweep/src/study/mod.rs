@@ -17,7 +17,7 @@ use dataset::{
     Location,
     table::{self, Column},
 };
-use text::Rows;
+pub(crate) use text::Rows;
 use theory::Statement;
 use trainer::sampler::{Purpose, Stream};
 

@@ -27,8 +27,7 @@ fn resources_are_checked_like_all_else_of_a_sweep_file() {
             "s.yaml:16:38: resources.memory: `16GB` is no quantity: expected a number and, where needed, a unit",
         ),
         ("memory: 16Gi", "memory: 16", "s.yaml:16:38: resources.memory: memory is 16, in bytes: expected at least 256Mi"),
-        ("gpus: 1", "gpus: 2", "s.yaml:16:19: resources.gpus: gpus is 2: this version trains a trial on one device of one node"),
-        ("gpus: 1", "nodes: 2", "s.yaml:16:20: resources.nodes: nodes is 2: this version trains a trial on one device of one node"),
+        ("gpus: 1", "nodes: 2", "s.yaml:16:20: resources.nodes: nodes is 2 and gpus is 0: nodes train a trial together by their GPUs"),
         (
             "gpus: 1",
             "tolerations: [{key: a, effect: NoScheduling}]",

@@ -3,6 +3,8 @@
 //! Every rank makes the same calls in the same order, each with the same name. A call returns when all ranks have made it. It fails, for all
 //! of them, when a rank has left or does not come within the time limit; nothing can be called after that.
 
+#[cfg(any(test, feature = "cuda"))]
+mod buffers;
 mod ranks;
 mod team;
 mod threads;
@@ -109,7 +111,7 @@ impl Collective {
     }
 
     /// Gives all ranks the values of rank 0, of which the others do not know how many there are.
-    pub(crate) fn from_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
+    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
         let own = if self.leads() { values } else { &[] };
         Ok(self.gather(what, own)?.swap_remove(0))
     }

@@ -7,6 +7,7 @@ use crate::{
 };
 use dataset::{Dataset, Interactions, Location};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The train interactions in the order of an epoch, and the sampler.
 pub(super) struct Batches<'a> {
@@ -97,8 +98,25 @@ impl<'a> Batches<'a> {
     }
 
     fn order(&self, step: u32) -> &[u32] {
+        &self.order[self.places(step)]
+    }
+
+    /// Where the rows of a step, counted from 1, stand in the order of the epoch.
+    pub(super) fn places(&self, step: u32) -> Range<usize> {
         let first = (step as usize - 1) * self.batch_size;
-        &self.order[first..self.order.len().min(first + self.batch_size)]
+        first..self.order.len().min(first + self.batch_size)
+    }
+
+    /// The order of the epoch.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn whole_order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The sampler's pool.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn pool(&self) -> &sampler::Prepared<'a> {
+        &self.sampler
     }
 
     /// The (user, positive) pairs of a step, counted from 1; rows must be pairs.

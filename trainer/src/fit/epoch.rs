@@ -28,6 +28,8 @@ impl Learner<'_> {
             Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
             Path::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
+            #[cfg(any(test, feature = "cuda"))]
+            Path::Device(device) => self.device_epoch(epoch, &batches, device),
         }?;
         self.catch_up();
         let total = std::mem::take(&mut self.position.so_far).total;

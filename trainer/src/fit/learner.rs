@@ -1,11 +1,11 @@
 //! A training under way: parameters, moments, loss state, and where it stands.
 
 use super::{
-    EpochReport, Observer, Resources, Stand,
+    Device, EpochReport, Observer, Resources, Stand,
     batches::Batches,
     curve::{self, Point},
     own::Own,
-    path::{Path, Shape},
+    path::{self, Path, Shape},
     quantiles,
     resume::Position,
     rung, sharpness,
@@ -16,6 +16,7 @@ use crate::{
     Error, Learning, Loss, Result, Trial,
     backbone::{Encode, Wanted},
     collective::Collective,
+    device,
     loss::Quantiles,
     optimizer::{Moments, Stepper},
     scoring::Vectors,
@@ -62,8 +63,10 @@ impl<'a> Learner<'a> {
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
         let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
-        let shape = if collective.ranks() > 1 { shape.of_ranks() } else { shape };
-        let cache = resources.cache.filter(|_| collective.leads());
+        let alone_on_cpu = collective.ranks() == 1 && resources.device == Device::Cpu;
+        let shape = if alone_on_cpu { shape } else { shape.of_ranks() };
+        let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
+        let path = path::of((trial, learning), dataset, (resources.device, &collective), (shape, &parameters), &batches)?;
         let mut learner = Self {
             trial,
             learning,
@@ -81,7 +84,7 @@ impl<'a> Learner<'a> {
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
             stored: (0, 0),
-            work: Some((Batches::new(learning, dataset, cache)?, Path::new(shape, &parameters, &learning.loss))),
+            work: Some((batches, path)),
             parameters,
         };
         learner.update_sharpness(0);
@@ -103,7 +106,7 @@ impl<'a> Learner<'a> {
             done?;
         }
         self.write_curve()?;
-        let fit = rung::up_to(&self.position.points, until);
+        let fit = rung::up_to(&self.position.points, until, device::label(self.resources.device, &self.resources.ranks)?);
         if self.has_ended() && fit.epochs == self.position.epoch {
             return Ok(Stand::Ended(fit));
         }
@@ -148,6 +151,7 @@ impl<'a> Learner<'a> {
 
     /// Has rank 0 rank the validation part and keep the model if it is the best so far. Without a validation part the last model is kept.
     fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
+        self.come_home()?;
         if let Some(tensor) = self.parameters.not_finite() {
             return Err(Error::NotFinite {
                 epoch,
@@ -156,7 +160,7 @@ impl<'a> Learner<'a> {
             });
         }
         let mean = if self.collective.leads() { self.validate()? } else { None };
-        let mean = self.collective.from_first("the validation metric", mean.as_slice())?.pop();
+        let mean = self.collective.of_first("the validation metric", mean.as_slice())?.pop();
         if let Some(mean) = mean.filter(|&mean| self.is_best(Some(mean))) {
             self.position.best = Some((epoch, mean));
         }
@@ -181,6 +185,12 @@ impl<'a> Learner<'a> {
         mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best))
     }
 
+    /// Brings the model home from a device, between epochs.
+    pub(super) fn come_home(&mut self) -> Result<()> {
+        let Self { parameters, user_moments, item_moments, work, .. } = self;
+        work.as_mut().map_or(Ok(()), |(_, path)| path.bring_home(parameters, [user_moments, item_moments]))
+    }
+
     fn scorer(&mut self) -> Scorer {
         self.encoder.encode(&self.parameters, Wanted::default());
         let vectors = self.encoder.vectors(&self.parameters).clone();
@@ -193,8 +203,9 @@ impl<'a> Learner<'a> {
     }
 
     fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
-        let (Some(schedule), Some(quantiles)) = (self.learning.loss.quantiles(), &mut self.quantiles) else { return Ok(()) };
-        if schedule.is_due(epoch) {
+        let Some(schedule) = self.learning.loss.quantiles().filter(|schedule| schedule.is_due(epoch)) else { return Ok(()) };
+        self.come_home()?;
+        if let Some(quantiles) = &mut self.quantiles {
             self.encoder.encode(&self.parameters, Wanted::default());
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
@@ -216,10 +227,15 @@ impl<'a> Learner<'a> {
 
     /// After a step: says so, and writes the state or stops where that is due.
     pub(super) fn heed<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
+        self.heed_saving(|learner| learner.save(pools()))
+    }
+
+    /// The same, with a way of its own to write the state.
+    pub(super) fn heed_saving(&mut self, save: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.observer.step(self.position.epoch + 1, self.position.so_far.step);
         match self.due()? {
             None => Ok(()),
-            Some(due) => self.save(pools()).and_then(|()| self.leave(due)),
+            Some(due) => save(self).and_then(|()| self.leave(due)),
         }
     }
 

@@ -22,6 +22,8 @@ mod meeting;
 mod memory;
 mod mixed;
 mod narrowed;
+#[cfg(any(test, feature = "cuda"))]
+mod on_device;
 mod outcome;
 mod own;
 mod parts;

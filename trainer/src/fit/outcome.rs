@@ -16,7 +16,7 @@ pub struct Fit {
     pub validation: Option<f64>,
     /// Seconds of training and validation.
     pub seconds: f64,
-    /// Where it ran: `cpu`.
+    /// Where it ran: `cpu`, `cuda: NVIDIA H200`; with the ranks where there were several.
     pub device: String,
 }
 

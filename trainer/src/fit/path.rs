@@ -1,12 +1,17 @@
 //! Which way a training scores, chosen by its shape alone.
 
-use super::{beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
+#[cfg(any(test, feature = "cuda"))]
+use super::on_device;
+use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
 use crate::{
-    Learning, Loss,
+    Learning, Loss, Result, Trial,
+    collective::Collective,
     gradient::RowGradients,
+    optimizer::Moments,
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
+use dataset::Dataset;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;
@@ -60,6 +65,9 @@ pub(super) enum Path {
     Whole(Box<Whole>),
     /// Negatives that are made of the vectors of all layers.
     Mixed(Box<Mixed>),
+    /// A GPU.
+    #[cfg(any(test, feature = "cuda"))]
+    Device(Box<crate::device::Training>),
 }
 
 pub(super) struct Whole {
@@ -70,7 +78,37 @@ pub(super) struct Whole {
     pub(super) beside: Beside,
 }
 
+/// The way of a training: on its device.
+///
+/// # Errors
+/// [`Error::Impossible`] when the trial cannot be trained there, and those of the device.
+pub(super) fn of(
+    (trial, learning): (&Trial, &Learning),
+    dataset: &Dataset,
+    (device, collective): (Device, &Collective),
+    (shape, parameters): (Shape, &Tables),
+    batches: &Batches,
+) -> Result<Path> {
+    #[cfg(any(test, feature = "cuda"))]
+    if let Some(gpu) = on_device::gpu(device, collective)? {
+        return on_device::path(gpu, (trial, learning), dataset, batches);
+    }
+    #[cfg(not(any(test, feature = "cuda")))]
+    let _ = (trial, dataset, device, collective, batches);
+    Ok(Path::new(shape, parameters, &learning.loss))
+}
+
 impl Path {
+    /// Brings tables and moments home from a device, where they are newer.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn bring_home(&mut self, parameters: &mut Tables, moments: [&mut Moments; 2]) -> Result<()> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) if !device.is_home() => device.store(parameters, moments),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn new(shape: Shape, parameters: &Tables, loss: &Loss) -> Self {
         let dim = parameters.users.dim;
         if shape.few_items {

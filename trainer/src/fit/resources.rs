@@ -1,6 +1,6 @@
 //! What a training may use, and what bounds one call of it.
 
-use crate::{Error, Ranks, Result};
+use crate::{Ranks, Result};
 use dataset::Location;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -18,6 +18,9 @@ pub enum Device {
         /// The first one's number, from 0.
         ordinal: usize,
     },
+    /// The emulator of one, for tests.
+    #[cfg(test)]
+    Emulated,
 }
 
 /// What a training may use, and what bounds one call of [`train`](crate::train). None of it changes a result, but for the rounding of sums
@@ -64,8 +67,9 @@ impl Resources<'_> {
     /// Whether this build can compute there.
     pub(super) fn check_device(&self) -> Result<()> {
         match self.device {
-            Device::Cpu => Ok(()),
-            Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal }),
+            #[cfg(not(feature = "cuda"))]
+            Device::Cuda { ordinal } => Err(crate::Error::NoCuda { ordinal }),
+            _ => Ok(()),
         }
     }
 }

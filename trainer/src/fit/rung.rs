@@ -7,8 +7,8 @@ use super::{
 use crate::Result;
 use dataset::{Error, Location};
 
-/// The training up to an epoch, of the points of its curve.
-pub(super) fn up_to(points: &[Point], epochs: u32) -> Fit {
+/// The training up to an epoch, of the points of its curve, and where it ran.
+pub(super) fn up_to(points: &[Point], epochs: u32, device: String) -> Fit {
     let points = || points.iter().take_while(|point| point.epoch <= epochs);
     let mut best: Option<(u32, f64)> = None;
     for (epoch, value) in points().filter_map(|point| Some((point.epoch, point.validation?))) {
@@ -23,7 +23,7 @@ pub(super) fn up_to(points: &[Point], epochs: u32) -> Fit {
         best_epoch: best.map_or(epochs, |(epoch, _)| epoch),
         validation: best.map(|(_, value)| value),
         seconds: last.map_or(0.0, |point| point.seconds),
-        device: "cpu".to_owned(),
+        device,
     }
 }
 
@@ -57,17 +57,17 @@ pub fn stored(folder: &Location, until: Option<u32>) -> Result<Option<Outcome>> 
     }
     match Outcome::read(folder)? {
         Some(Outcome::Done(fit)) if fit.epochs > until => {
-            Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until))))
+            Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until, fit.device))))
         }
         Some(Outcome::Failed(reason)) => Ok(Some(before_failing(folder, until)?.map_or(Outcome::Failed(reason), Outcome::Done))),
         ended => Ok(ended),
     }
 }
 
-/// How a trial stood that failed after so many epochs.
+/// How a trial stood that failed after so many epochs; where it ran then, its curve does not tell.
 fn before_failing(folder: &Location, until: u32) -> Result<Option<Fit>> {
     match curve::read(&folder.join("curve.parquet")) {
-        Ok(points) if points.iter().any(|point| point.epoch >= until) => Ok(Some(up_to(&points, until))),
+        Ok(points) if points.iter().any(|point| point.epoch >= until) => Ok(Some(up_to(&points, until, "unknown".to_owned()))),
         Ok(_) | Err(crate::Error::Dataset(Error::NotFound { .. })) => Ok(None),
         Err(error) => Err(error),
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_first_of_the_best_counts() {
         let found = |epochs| {
-            let fit = up_to(&points(), epochs);
+            let fit = up_to(&points(), epochs, "cpu".to_owned());
             (fit.epochs, fit.best_epoch, fit.validation, fit.seconds)
         };
         assert_eq!(found(1), (1, 1, None, 1.5));
@@ -98,10 +98,10 @@ mod tests {
         let folder = Location::parse("memory:///rungs/ended").unwrap();
         assert_eq!(stored(&folder, Some(4)).unwrap(), None);
         curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
-        Outcome::Done(up_to(&points(), 6)).write(&folder).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4))));
+        Outcome::Done(up_to(&points(), 6, "cpu".to_owned())).write(&folder).unwrap();
+        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "cpu".to_owned()))));
         for until in [None, Some(6), Some(50)] {
-            assert_eq!(stored(&folder, until).unwrap(), Some(Outcome::Done(up_to(&points(), 6))));
+            assert_eq!(stored(&folder, until).unwrap(), Some(Outcome::Done(up_to(&points(), 6, "cpu".to_owned()))));
         }
     }
 
@@ -112,7 +112,7 @@ mod tests {
         failed.write(&folder).unwrap();
         assert_eq!(stored(&folder, Some(4)).unwrap(), Some(failed.clone()));
         curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4))));
+        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "cpu".to_owned()))));
         for until in [None, Some(7)] {
             assert_eq!(stored(&folder, until).unwrap(), Some(failed.clone()));
         }

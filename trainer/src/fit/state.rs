@@ -47,6 +47,7 @@ impl Learner<'_> {
     }
 
     pub(super) fn save_between(&mut self) -> Result<()> {
+        self.come_home()?;
         let is_within = self.position.is_within();
         let (mut batches, path) = self.work.take().expect("no epoch runs");
         let saved = self.save(batches.state(is_within));
@@ -82,7 +83,7 @@ impl Learner<'_> {
     /// Has all ranks stand where rank 0 does; whether that is after a first step.
     fn share_position(&mut self, stored: Option<&Stored>) -> Result<bool> {
         let text = stored.map_or_else(Vec::new, |stored| serde_json::to_vec(&stored.position).expect("a position is plain data"));
-        let text = self.collective.from_first("where the training stands", &text)?;
+        let text = self.collective.of_first("where the training stands", &text)?;
         let position = (!text.is_empty()).then(|| serde_json::from_slice::<Position>(&text).expect("rank 0 wrote a position"));
         let goes_on = position.is_some();
         self.position = position.unwrap_or_default();

@@ -178,6 +178,28 @@ impl Stepper {
         }
     }
 
+    /// The constants of the next step, for a device.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn on_device(&self) -> gpu::adam::Step {
+        let step = self.adam.constants(self.steps + 1);
+        gpu::adam::Step {
+            weight_decay: step.weight_decay,
+            first_decay: step.first_decay,
+            first_gain: step.first_gain,
+            second_decay: step.second_decay,
+            second_gain: step.second_gain,
+            second_scale: step.second_scale,
+            rate: step.rate,
+            epsilon: step.epsilon,
+        }
+    }
+
+    /// Whether rows without a gradient move too.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn moves_all_rows(&self) -> bool {
+        self.all_rows_move
+    }
+
     fn others(&self, moments: &Moments) -> Others {
         match &self.idle {
             _ if !self.all_rows_move => Others::Stay,

@@ -49,6 +49,12 @@ impl Alias {
         if fraction < column.own { item } else { column.alias }
     }
 
+    /// Of each item the part that is its own, a fraction of 2^32, and its alias.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn columns(&self) -> Vec<[u32; 2]> {
+        self.columns.iter().map(|column| [column.own, column.alias]).collect()
+    }
+
     /// The probability of each item that the table stands for.
     #[cfg(test)]
     pub(super) fn probabilities(&self) -> Vec<f64> {

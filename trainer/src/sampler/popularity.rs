@@ -63,6 +63,12 @@ impl Proposal {
         self.weights.iter().filter(|&&weight| weight > 0.0).count()
     }
 
+    /// The alias table of the whole catalogue, as [`Alias::columns`] has it.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn columns(&self) -> Vec<[u32; 2]> {
+        self.alias.columns()
+    }
+
     /// The probability of each item for a user without train items.
     #[cfg(test)]
     pub(super) fn probabilities(&self) -> Vec<f64> {

@@ -98,6 +98,15 @@ impl<'a> Prepared<'a> {
         Ok(Self { train, items, proposal })
     }
 
+    /// The alias table that items are drawn by, where there is one.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn alias_columns(&self) -> Option<Vec<[u32; 2]>> {
+        match &self.proposal {
+            Proposal::Popularity(proposal) => Some(proposal.columns()),
+            _ => None,
+        }
+    }
+
     /// Whether rows have to say the positives of their batch.
     pub fn needs_positives(&self) -> bool {
         matches!(self.proposal, Proposal::InBatch(_))

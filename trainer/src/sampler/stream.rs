@@ -42,11 +42,13 @@ pub struct Stream(SplitMix64);
 impl Stream {
     /// The generator of a row.
     pub fn new(seed: u64, purpose: Purpose, epoch: u32, step: u32, row: u32) -> Self {
-        let mut key = mix(seed);
-        for (high, low) in [(purpose as u32, epoch), (step, row)] {
-            key = mix(key ^ (u64::from(high) << 32 | u64::from(low)));
-        }
-        Self(SplitMix64::seed_from_u64(key))
+        let key = Self::key(seed, purpose, epoch);
+        Self(SplitMix64::seed_from_u64(mix(key ^ pair(step, row))))
+    }
+
+    /// What the generators of an epoch's rows have in common: the key, to which step and row are still to be added.
+    pub(crate) fn key(seed: u64, purpose: Purpose, epoch: u32) -> u64 {
+        mix(mix(seed) ^ pair(purpose as u32, epoch))
     }
 
     /// 64 random bits.
@@ -89,6 +91,10 @@ impl Stream {
     pub(super) fn open_fraction(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
+}
+
+fn pair(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
 }
 
 /// One to one, and a change of one bit changes half of them.

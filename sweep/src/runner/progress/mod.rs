@@ -39,6 +39,12 @@ impl Progress {
         self.line(&format!("{name}: {methods} methods, {trials} trials, picked by validation {}, stored in {storage}", plan.select_by));
     }
 
+    /// Where trials are trained.
+    pub(super) fn device(&self, line: &str) {
+        tracing::info!("{line}");
+        self.line(line);
+    }
+
     /// The preparation of one dataset begins.
     pub(super) fn dataset(&self, name: &str) -> DatasetStage<'_> {
         DatasetStage::new(self, name)

@@ -29,6 +29,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that
 /// fails or has no time left is no error. [`Usage`] for an asynchronous search, whose order is that of one process.
 pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing>> {
+    session.devices()?.refuse_processes()?;
     let plan = &session.plan;
     if plan.search.halving().is_some_and(|halving| halving.asynchronous) {
         let reason = "--share: an `asynchronous` search is of one process: leave one of the two out";

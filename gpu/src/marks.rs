@@ -1,0 +1,48 @@
+//! Marks of rows that have a gradient, where gradients of several ranks meet: `kernels/marks.cu`.
+
+use crate::{
+    Buffer, Gpu, Result,
+    launch::{Grid, count, read, write},
+};
+
+/// Writes out the zeros of the rows of `gradients [rows, dim]` that have no mark, and the marks as numbers, 0 or 1.
+///
+/// # Errors
+/// Those of the device.
+pub fn write_zeros(
+    gpu: &Gpu,
+    marks: &Buffer<u8>,
+    gradients: &mut Buffer<f32>,
+    numbers: &mut Buffer<f32>,
+    [rows, dim]: [usize; 2],
+) -> Result<()> {
+    assert!(rows <= marks.len().min(numbers.len()) && rows * dim <= gradients.len(), "{rows} marked rows of {dim}");
+    gpu.launch("write_zeros", Grid::warps(rows), &[read(marks), count(rows), count(dim), write(gradients), write(numbers)])
+}
+
+/// Marks the rows whose number is above 0.
+///
+/// # Errors
+/// Those of the device.
+pub fn of_numbers(gpu: &Gpu, numbers: &Buffer<f32>, marks: &mut Buffer<u8>) -> Result<()> {
+    assert_eq!(numbers.len(), marks.len(), "a number of each row");
+    gpu.launch("marks_of_numbers", Grid::threads(marks.len()), &[read(numbers), count(numbers.len()), write(marks)])
+}
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_a_mark_become_zeros() {
+        let gpu = Gpu::emulated();
+        let (marks, mut numbers) = (gpu.upload(&[1u8, 0, 1]).unwrap(), gpu.upload(&[9.0f32; 3]).unwrap());
+        let mut gradients = gpu.upload(&[1.0f32, 2.0, 3.0, 4.0, 5.0, f32::NAN]).unwrap();
+        write_zeros(&gpu, &marks, &mut gradients, &mut numbers, [3, 2]).unwrap();
+        assert_eq!(gpu.read(&gradients).unwrap()[..5], [1.0, 2.0, 0.0, 0.0, 5.0]);
+        assert_eq!(gpu.read(&numbers).unwrap(), [1.0, 0.0, 1.0]);
+        let mut marks = gpu.upload(&[0u8, 1, 0]).unwrap();
+        of_numbers(&gpu, &gpu.upload(&[3.0, 0.0, 1.0]).unwrap(), &mut marks).unwrap();
+        assert_eq!(gpu.read(&marks).unwrap(), [1, 0, 1]);
+    }
+}

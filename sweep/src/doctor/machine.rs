@@ -1,0 +1,78 @@
+//! The processor and the memory of this machine.
+
+use serde::Serialize;
+use std::{fs, thread::available_parallelism};
+
+/// What trains where there is no GPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    /// The processor's name, where the system tells (Linux).
+    pub processor: Option<String>,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// Bytes that this process may use: the machine's or its container's, where the system tells (Linux).
+    pub memory: Option<u64>,
+    /// Instruction sets that the program picks from when it starts, and that the processor has.
+    pub instructions: Vec<&'static str>,
+}
+
+impl Machine {
+    pub(super) fn look() -> Self {
+        let text = |path| fs::read_to_string(path).unwrap_or_default();
+        Self {
+            processor: value(&text("/proc/cpuinfo"), "model name"),
+            cores: available_parallelism().map_or(1, usize::from),
+            memory: memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max")),
+            instructions: instructions(),
+        }
+    }
+}
+
+/// `key : value`
+fn value(text: &str, key: &str) -> Option<String> {
+    let (_, value) = text.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == key)?;
+    Some(value.trim().to_owned())
+}
+
+/// The smaller of the machine's and the container's, which is `max` where it has no limit.
+fn memory(meminfo: &str, cgroup: &str) -> Option<u64> {
+    let total = value(meminfo, "MemTotal")?.strip_suffix(" kB")?.parse::<u64>().ok()? * 1024;
+    Some(cgroup.trim().parse().map_or(total, |limit| total.min(limit)))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instructions() -> Vec<&'static str> {
+    let known = [
+        ("sse4.2", is_x86_feature_detected!("sse4.2")),
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("fma", is_x86_feature_detected!("fma")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+        ("avx512dq", is_x86_feature_detected!("avx512dq")),
+    ];
+    known.into_iter().filter_map(|(name, is_there)| is_there.then_some(name)).collect()
+}
+
+#[cfg(target_arch = "aarch64")]
+fn instructions() -> Vec<&'static str> {
+    if std::arch::is_aarch64_feature_detected!("neon") { vec!["neon"] } else { Vec::new() }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn instructions() -> Vec<&'static str> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_tells_processor_and_memory() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: AMD EPYC 9B14: 96-Core\nmodel name\t: another\n";
+        assert_eq!(value(cpuinfo, "model name").as_deref(), Some("AMD EPYC 9B14: 96-Core"));
+        let meminfo = "MemTotal:       2048 kB\nMemFree:        1024 kB\n";
+        assert_eq!(memory(meminfo, "max\n"), Some(2_097_152));
+        assert_eq!(memory(meminfo, "1048576\n"), Some(1_048_576), "a container has less");
+        assert_eq!((memory("", "max"), value("", "model name")), (None, None));
+    }
+}

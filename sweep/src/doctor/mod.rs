@@ -1,0 +1,64 @@
+//! What this program can train with here, and whether all of it computes the same: `ranksweep doctor`.
+//!
+//! [`look`] says what there is. [`check`] trains a small sweep in every way that there is, against one rank on the CPU, and compares every
+//! kernel of each GPU with its twin on the CPU; [`time`] times the kernels. A [`Report`] is one JSON file, or tables for a terminal.
+
+mod machine;
+mod report;
+mod show;
+mod trials;
+mod ways;
+
+pub use machine::Machine;
+pub use report::{Build, Judged, Report, Timed};
+
+use anyhow::{Result, ensure};
+use trainer::device;
+
+/// What there is; nothing is computed.
+pub fn look() -> Report {
+    let (devices, missing) = match device::found() {
+        Ok(devices) => (devices, Vec::new()),
+        Err(error) => (Vec::new(), vec![error.to_string()]),
+    };
+    let build = Build::of_this_program();
+    let missing = missing.into_iter().chain(build.lacks(devices.is_empty())).collect();
+    Report {
+        build,
+        machine: Machine::look(),
+        driver: device::driver(),
+        libraries: device::libraries(),
+        devices,
+        missing,
+        comparisons: Vec::new(),
+        timings: Vec::new(),
+    }
+}
+
+/// Compares what can be compared here, and adds it to the report.
+///
+/// # Errors
+/// When the small sweep cannot be trained on the CPU, which everything is compared with.
+pub fn check(report: &mut Report, memory: usize) -> Result<()> {
+    for gpu in &report.devices {
+        let on = format!("cuda:{}", gpu.ordinal);
+        match device::compare(gpu.ordinal) {
+            Ok(comparisons) => report.comparisons.extend(comparisons.into_iter().map(|comparison| Judged::of(&on, comparison))),
+            Err(error) => report.comparisons.push(Judged::failed(&on, "kernels", &error)),
+        }
+    }
+    report.comparisons.extend(trials::compare(&ways::all(report), memory)?);
+    Ok(())
+}
+
+/// Times the kernels of each GPU, and adds that to the report.
+///
+/// # Errors
+/// Where there is no GPU, or one fails.
+pub fn time(report: &mut Report) -> Result<()> {
+    ensure!(!report.devices.is_empty(), "--bench times the kernels of GPUs: {}", report.missing.join("; "));
+    for gpu in &report.devices {
+        report.timings.extend(device::time(gpu.ordinal)?.into_iter().map(|timing| Timed::of(gpu, timing)));
+    }
+    Ok(())
+}

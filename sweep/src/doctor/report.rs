@@ -1,0 +1,124 @@
+//! All that the doctor found: one JSON file.
+
+use super::Machine;
+use serde::Serialize;
+use std::fmt::Display;
+use trainer::device::{Comparison, Found, Library, Timing};
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The program.
+    pub build: Build,
+    /// Its machine.
+    pub machine: Machine,
+    /// The version of the GPUs' driver.
+    pub driver: Option<String>,
+    /// The CUDA libraries that the program has loaded.
+    pub libraries: Vec<Library>,
+    /// The GPUs.
+    pub devices: Vec<Found>,
+    /// What there is not, and what to do.
+    pub missing: Vec<String>,
+    /// What was compared.
+    pub comparisons: Vec<Judged>,
+    /// What was timed.
+    pub timings: Vec<Timed>,
+}
+
+/// A program as it was built.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// Its version.
+    pub version: &'static str,
+    /// Its features beside those of every build: `cuda`, `nccl`.
+    pub features: Vec<&'static str>,
+    /// What trials of it are compatible with: raised when the same trial would give other numbers.
+    pub trainer_version: u32,
+}
+
+/// A comparison and its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Where it was computed.
+    pub device: String,
+    /// What was compared.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+    /// Whether rounding explains the difference.
+    pub agrees: bool,
+}
+
+/// A timing beside what the device could do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timed {
+    /// Where it was computed.
+    pub device: String,
+    /// What was timed.
+    #[serde(flatten)]
+    pub timing: Timing,
+    /// Of the bytes that the device could have moved.
+    pub share_of_bandwidth: Option<f64>,
+    /// Of the additions and multiplications that it could have done.
+    pub share_of_flops: Option<f64>,
+}
+
+impl Build {
+    pub(super) fn of_this_program() -> Self {
+        let features = [("cuda", cfg!(feature = "cuda")), ("nccl", cfg!(feature = "nccl"))];
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            features: features.into_iter().filter_map(|(name, has)| has.then_some(name)).collect(),
+            trainer_version: trainer::trial::TRAINER_VERSION,
+        }
+    }
+
+    fn has(&self, feature: &str) -> bool {
+        self.features.contains(&feature)
+    }
+
+    /// What it cannot do, and what to do about it.
+    pub(super) fn lacks(&self, is_without_gpu: bool) -> Option<String> {
+        let words = match (self.has("cuda"), self.has("nccl"), is_without_gpu) {
+            (false, ..) => "this build trains on the CPU alone: docs/gpu.md says how to build for GPUs, or which image to use",
+            (_, _, true) => "the driver shows no GPU to this process: `nvidia-smi` and CUDA_VISIBLE_DEVICES tell more",
+            (_, false, _) => "several GPUs train one trial by NCCL, which this build is without: build it with `--features nccl`",
+            _ => return None,
+        };
+        Some(words.to_owned())
+    }
+}
+
+impl Judged {
+    pub(super) fn of(device: &str, comparison: Comparison) -> Self {
+        Self { device: device.to_owned(), agrees: comparison.cases > 0 && comparison.agrees(), comparison }
+    }
+
+    /// Of something that could not be computed there.
+    pub(super) fn failed(device: &str, what: &str, error: &dyn Display) -> Self {
+        Self::of(device, Comparison { what: format!("{what}: {error}"), cases: 0, largest_difference: f64::NAN, allowed: 0.0 })
+    }
+}
+
+impl Timed {
+    pub(super) fn of(device: &Found, timing: Timing) -> Self {
+        Self {
+            device: format!("cuda:{}", device.ordinal),
+            share_of_bandwidth: timing.share_of_bandwidth(device.bandwidth),
+            share_of_flops: timing.share_of_flops(device.flops),
+            timing,
+        }
+    }
+}
+
+impl Report {
+    /// Comparisons that found more than what is explained.
+    pub fn differing(&self) -> impl Iterator<Item = &Judged> {
+        self.comparisons.iter().filter(|judged| !judged.agrees)
+    }
+
+    /// The text of the file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report is plain data") + "\n"
+    }
+}

@@ -1,0 +1,145 @@
+//! The small sweep, trained in every way: each against one rank on the CPU, and against itself.
+//!
+//! Ranks and devices add the same numbers in another order, and training goes on from what rounding left: the vectors of two ways agree to
+//! so many digits, and no better. The same way twice has the same bits.
+
+use super::{Judged, ways::Way};
+use crate::{
+    file::SweepFile,
+    plan::{self, Plan},
+};
+use anyhow::{Context, Result};
+use dataset::{Dataset, Location};
+use evaluator::Scorer;
+use pipeline::Limits;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use trainer::{
+    Device, Resources, Trial,
+    device::{Comparison, fits_gpu},
+};
+
+const SWEEP: &str = include_str!("sweep.yaml");
+/// Of two ways: `sweep.yaml` trains 16 steps, in which rounding grows a thousandfold at most.
+const OF_VECTORS: f64 = 1e-4;
+/// Of the validation metric, which jumps where two items of nearly the same score change places.
+const OF_VALIDATION: f64 = 1e-2;
+
+/// What was learned.
+struct Learned {
+    vectors: Vec<f32>,
+    validation: f32,
+}
+
+/// One trial of the small sweep.
+struct Subject<'a> {
+    label: &'a str,
+    trial: &'a Trial,
+    dataset: &'a Dataset,
+    /// Bytes for ranking.
+    memory: usize,
+}
+
+/// Compares every way with the first, and with itself.
+///
+/// # Errors
+/// When the first way fails.
+pub(super) fn compare(ways: &[Way], memory: usize) -> Result<Vec<Judged>> {
+    let (reference, others) = ways.split_first().context("there is no way to train")?;
+    let (plan, dataset) = prepare(memory)?;
+    let mut judged = Vec::new();
+    for (method, _, planned) in plan.trials() {
+        let subject = Subject { label: &method.label, trial: &planned.trial, dataset: &dataset, memory };
+        let expected = subject.train(reference)?;
+        judged.push(subject.same_again(reference, &expected));
+        for way in others.iter().filter(|way| way.device == Device::Cpu || fits_gpu(subject.trial).is_ok()) {
+            match subject.train(way) {
+                Err(error) => judged.push(Judged::failed(&way.name, subject.label, &error)),
+                Ok(found) => {
+                    judged.extend(subject.against(way, &expected, &found));
+                    judged.push(subject.same_again(way, &found));
+                }
+            }
+        }
+    }
+    Ok(judged)
+}
+
+/// The plan of the small sweep, and its data; all of it is kept in memory.
+fn prepare(memory: usize) -> Result<(Plan, Dataset)> {
+    let file = SweepFile::parse(SWEEP, "doctor")?;
+    let preparation = &file.datasets[0].value;
+    let limits = Limits { threads: rayon::current_num_threads(), memory: Some(memory), scratch: None };
+    let prepared = pipeline::prepare(preparation, &storage()?.join("datasets"), &limits, &mut |_| {})?;
+    let plan = plan::check(&file)?.plan(&[prepared.manifest.fingerprint])?;
+    Ok((plan, Dataset::read(&prepared.folder)?))
+}
+
+fn storage() -> dataset::Result<Location> {
+    Location::parse("memory:///doctor")
+}
+
+impl Subject<'_> {
+    fn train(&self, way: &Way) -> Result<Learned> {
+        // A folder of its own: what was trained before is found, and not trained again.
+        static TRAININGS: AtomicUsize = AtomicUsize::new(0);
+        let folder = storage()?.join("trials").join(&TRAININGS.fetch_add(1, Ordering::Relaxed).to_string());
+        let resources = Resources { device: way.device, ranks: way.ranks.clone(), ..Resources::new(self.memory) };
+        let fit = trainer::train(self.trial, self.dataset, &folder, &resources, &mut ())?;
+        let vectors = match Scorer::read(&folder.join("checkpoint"))? {
+            Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
+            Scorer::ItemWeights { weights } => weights.values,
+        };
+        Ok(Learned { vectors, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
+    }
+
+    /// Another way, against the reference.
+    fn against(&self, way: &Way, expected: &Learned, found: &Learned) -> [Judged; 2] {
+        let named = |what: &str| format!("{}: {what}", self.label);
+        let vectors = Comparison::new(named("vectors"), &found.vectors, &expected.vectors, OF_VECTORS);
+        let validation = Comparison::new(named("validation"), &[found.validation], &[expected.validation], OF_VALIDATION);
+        [vectors, validation].map(|comparison| Judged::of(&way.name, comparison))
+    }
+
+    /// A way, against itself.
+    fn same_again(&self, way: &Way, first: &Learned) -> Judged {
+        let what = format!("{}: twice the same", self.label);
+        match self.train(way) {
+            Ok(second) => Judged::of(&way.name, Comparison::new(what, &second.vectors, &first.vectors, 0.0)),
+            Err(error) => Judged::failed(&way.name, &what, &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainer::Ranks;
+
+    #[test]
+    fn every_trial_of_the_small_sweep_can_be_trained_on_a_gpu() {
+        let (plan, _) = prepare(1 << 28).unwrap();
+        assert_eq!(plan.trials().count(), 4);
+        for (method, _, planned) in plan.trials() {
+            assert_eq!(fits_gpu(&planned.trial), Ok(()), "{}", method.label);
+        }
+    }
+
+    #[test]
+    fn ranks_of_the_cpu_agree_with_one() {
+        let ways = [1, 2, 3].map(|ranks| Way { name: format!("{ranks}"), device: Device::Cpu, ranks: Ranks::threads(ranks) });
+        let judged = compare(&ways, 1 << 28).unwrap();
+        assert_eq!(judged.len(), 4 * (1 + 3 + 3), "itself; vectors, validation and itself");
+        for comparison in judged {
+            assert!(comparison.agrees, "{comparison:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_that_fails_is_told_and_does_not_agree() {
+        let way = |device| Way { name: format!("{device:?}"), device, ranks: Ranks::default() };
+        let judged = compare(&[way(Device::Cpu), way(Device::Cuda { ordinal: 1_000 })], 1 << 28).unwrap();
+        let failed: Vec<_> = judged.iter().filter(|judged| !judged.agrees).collect();
+        assert_eq!(failed.len(), 4);
+        assert!(failed[0].comparison.what.contains("cuda:1000") || failed[0].comparison.what.contains("GPU"), "{:?}", failed[0]);
+    }
+}

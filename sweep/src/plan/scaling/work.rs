@@ -1,0 +1,138 @@
+//! The sizes of one step.
+
+use dataset::Manifest;
+use trainer::{Backbone, Optimizer, Trial};
+
+/// What a step has to do, whatever does it. Counts, as floats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Work {
+    pub(super) users: f64,
+    pub(super) items: f64,
+    /// Train interactions: edges of the graph.
+    pub(super) train: f64,
+    /// Length of a vector.
+    pub(super) dim: f64,
+    /// Rows of the whole batch: pairs, or users with lists.
+    pub(super) rows: f64,
+    /// Positives of a row.
+    pub(super) positives: f64,
+    /// Items that are drawn for a row; `None` where every item is scored.
+    pub(super) drawn: Option<f64>,
+    /// Propagations over the graph; 0 where a vector is a row of its table.
+    pub(super) layers: f64,
+    /// Whether rows without a gradient move too, in every step.
+    pub(super) moves_all: bool,
+    /// Numbers of the loss's own for which a row has a derivative.
+    pub(super) numbers: f64,
+    /// Steps of the whole training.
+    pub(super) steps: f64,
+    /// Whether ranks can share out a batch.
+    pub(super) splits: bool,
+}
+
+impl Work {
+    /// Of a trial on a prepared dataset; `None` for what fits without steps.
+    pub(super) fn of(trial: &Trial, manifest: &Manifest) -> Option<Self> {
+        let (learning, (dim, layers)) = (trial.learning.as_ref()?, shape(&trial.backbone)?);
+        let count = |count: usize| count as f64;
+        let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
+        let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
+        let decays = matches!(&learning.optimizer, Optimizer::Adam(adam) if adam.weight_decay > 0.0);
+        Some(Self {
+            users: count(manifest.users),
+            items: count(manifest.items),
+            train: count(manifest.train),
+            dim,
+            rows,
+            positives: count(learning.loss.list().unwrap_or(1)),
+            drawn: learning.candidates().map(count),
+            layers,
+            moves_all: layers > 0.0 || decays,
+            numbers: count(learning.loss.columns().len()),
+            steps: f64::from(learning.training.epochs) * (most / rows).ceil(),
+            splits: learning.splits().is_ok(),
+        })
+    }
+
+    /// Rows of a rank.
+    pub(super) fn rows_of(&self, ranks: u32) -> f64 {
+        self.rows / f64::from(ranks)
+    }
+
+    /// Items that so many rows score, with repeats.
+    pub(super) fn scores(&self, rows: f64) -> f64 {
+        rows * self.drawn.map_or(self.items, |drawn| self.positives + drawn)
+    }
+
+    /// Different users of so many rows, as expected.
+    pub(super) fn users_of(&self, rows: f64) -> f64 {
+        different(self.users, rows)
+    }
+
+    /// Different items that so many rows score, as expected.
+    pub(super) fn items_of(&self, rows: f64) -> f64 {
+        self.drawn.map_or(self.items, |_| different(self.items, self.scores(rows)))
+    }
+}
+
+/// The length of a vector and the number of propagations.
+fn shape(backbone: &Backbone) -> Option<(f64, f64)> {
+    match backbone {
+        Backbone::Mf(mf) => Some((mf.dim.into(), 0.0)),
+        Backbone::LightGcn(gcn) => Some((gcn.dim.into(), gcn.layers.into())),
+        Backbone::Popularity(_) | Backbone::Ease(_) => None,
+    }
+}
+
+/// How many of `all` are expected in so many uniform draws with replacement; in draws by any other law there are fewer.
+///
+/// ```text
+/// E = n (1 - (1 - 1 / n)^draws)
+/// ```
+pub(super) fn different(all: f64, draws: f64) -> f64 {
+    if all <= 1.0 { all.min(draws) } else { -all * (draws * (-1.0 / all).ln_1p()).exp_m1() }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// An epoch of matrix factorisation with 1000 draws a row on slatk-gowalla, as `../shared/data` has it.
+    pub(in super::super) const GOWALLA: Work = Work {
+        users: 29_858.0,
+        items: 40_988.0,
+        train: 810_128.0,
+        dim: 64.0,
+        rows: 1024.0,
+        positives: 1.0,
+        drawn: Some(1000.0),
+        layers: 0.0,
+        moves_all: false,
+        numbers: 0.0,
+        steps: 792.0,
+        splits: true,
+    };
+
+    /// Of two, one draw sees one; two draws both or one, each half the time. Of three, two draws: 3 (1 - 4/9).
+    #[test]
+    fn draws_repeat_themselves() {
+        for (all, draws, expected) in [(2.0, 1.0, 1.0), (2.0, 2.0, 1.5), (3.0, 2.0, 5.0 / 3.0), (1.0, 5.0, 1.0), (10.0, 0.0, 0.0)] {
+            let found = different(all, draws);
+            assert!((found - expected).abs() < 1e-12, "{all} {draws}: {found}");
+        }
+    }
+
+    /// A million draws of ten million: 1e7 (1 - exp(-0.1)) and nearly nothing more.
+    #[test]
+    fn few_draws_of_many_hardly_repeat() {
+        assert!((different(1e7, 1e6) - 951_625.82).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_row_scores_its_positive_and_its_draws_or_every_item() {
+        assert_eq!(GOWALLA.scores(2.0), 2002.0);
+        let all = Work { drawn: None, ..GOWALLA };
+        assert_eq!((all.scores(2.0), all.items_of(2.0)), (81_976.0, 40_988.0));
+        assert_eq!(GOWALLA.rows_of(8), 128.0);
+    }
+}

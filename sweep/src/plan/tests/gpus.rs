@@ -1,0 +1,115 @@
+//! What `ranksweep plan` says of GPUs.
+
+use super::*;
+use dataset::Manifest;
+
+const SWEEP: &str = "\
+name: gpus
+datasets:
+  - name: d
+    source: {format: synthetic}
+    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}
+grid:
+  - backbones: [{kind: mf, dim: 64}]
+    losses: [{kind: softmax, temperature: 0.2}]
+    samplers: [{kind: uniform, negatives: 1000}]
+    optimizer: {kind: adam, learning_rate: 0.1}
+training: {epochs: 3, batch_size: 1024}
+seeds: [1, 2, 3]
+";
+
+fn prepared(users: usize, items: usize, train: usize) -> Found {
+    Found::Prepared(Manifest {
+        schema_version: dataset::SCHEMA_VERSION,
+        name: "d".into(),
+        fingerprint: "f".into(),
+        users,
+        items,
+        train,
+        validation: 0,
+        test: users,
+        steps: Vec::new(),
+        settings: Value::Null,
+        files: Default::default(),
+    })
+}
+
+fn gowalla() -> Found {
+    prepared(29_858, 40_988, 810_128)
+}
+
+/// The lines on GPUs of a plan whose `resources` are these.
+fn advice(text: &str, found: Found, (gpus, nodes, parallelism): (u32, u32, u32)) -> String {
+    let resources = Resources { gpus, nodes, parallelism, ..Resources::default() };
+    let shown = show(&plan_of(text).unwrap(), &[found], 1, &resources);
+    let from = shown.find("GPUs: ").map_or(shown.len(), |at| at);
+    shown[from..].to_owned()
+}
+
+#[test]
+fn a_plan_without_gpus_says_nothing_of_them() {
+    let plan = plan_of(SWEEP).unwrap();
+    let shown = show(&plan, &[gowalla()], 1, &Resources::default());
+    assert!(!shown.contains("GPU"), "{shown}");
+    assert!(shown.ends_with("scores in all\n"), "{shown}");
+}
+
+#[test]
+fn trials_for_all_gpus_get_one_each() {
+    let text = advice(SWEEP, gowalla(), (8, 1, 1));
+    assert!(text.starts_with("GPUs: one a trial (`gpus: 1`, `nodes: 1`) is best for this sweep on up to 3: "), "{text}");
+    let seeds: Vec<String> = (1..=24).map(|seed| seed.to_string()).collect();
+    let many = SWEEP.replace("[1, 2, 3]", &format!("[{}]", seeds.join(", ")));
+    let text = advice(&many, gowalla(), (8, 1, 3));
+    assert!(text.contains("on up to 24: its trials exchange nothing, while 8 GPUs make a trial about "), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// Three trials and 24 GPUs: several GPUs a trial end the sweep sooner, though they are used less well.
+#[test]
+fn idle_gpus_are_given_to_trials() {
+    let text = advice(SWEEP, gowalla(), (1, 1, 24));
+    let idle = text.lines().nth(1).unwrap();
+    assert!(idle.starts_with("      with all 24 that it may hold at once, "), "{text}");
+    assert!(idle.ends_with(" times sooner than one each"), "{text}");
+    // One negative: a step is all latency, and no number of GPUs ends it sooner.
+    let text = advice(&SWEEP.replace("1000", "1"), gowalla(), (1, 1, 24));
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// `psl` with `whole_batch` is one logarithm over all rows of a batch.
+#[test]
+fn losses_of_whole_batches_get_one_gpu() {
+    let both = SWEEP.replace("losses: [", "losses: [{kind: psl, temperature: 0.1, whole_batch: true}, ");
+    let text = advice(&both, gowalla(), (1, 1, 24));
+    assert_eq!(
+        text,
+        "GPUs: one a trial (`gpus: 1`, `nodes: 1`): of 6 trials 3 have a loss that looks at a batch as a whole, and take no more\n"
+    );
+}
+
+/// 28 bytes for each of 2,000,000 rows of 2,001 scores are 112 GB: two GPUs have half of them each.
+#[test]
+fn a_batch_that_fills_a_gpu_is_shared() {
+    let large = SWEEP.replace("batch_size: 1024", "batch_size: 2000000").replace("1000", "2000");
+    let text = advice(&large, prepared(1_000_000, 40_988, 2_000_000), (1, 1, 24));
+    assert!(text.starts_with("GPUs: at least 2 a trial (`gpus: 2`, `nodes: 1`): the largest takes 113 GB of a GPU alone, 57 GB"), "{text}");
+}
+
+/// Four copies of 100,001,000 rows of 256 bytes are 102 GB on each rank, whatever their number.
+#[test]
+fn tables_that_fill_a_gpu_are_not_shared() {
+    let text = advice(SWEEP, prepared(1_000, 100_000_000, 1_000_000), (8, 1, 1));
+    assert!(text.starts_with("GPUs: the largest trial takes 102 GB of a GPU, and 80 GB are reckoned with; more GPUs"), "{text}");
+}
+
+#[test]
+fn what_is_not_known_yet_is_said() {
+    let text = advice(SWEEP, Found::Raw(1), (1, 1, 1));
+    assert_eq!(text, "GPUs: how many a trial should have is known after `ranksweep prepare`\n");
+    let popularity = "  - backbones: [{kind: popularity}]\n";
+    let block = SWEEP.find("  - backbones").unwrap()..SWEEP.find("training:").unwrap();
+    let closed = SWEEP.replace(&SWEEP[block], popularity);
+    let text = advice(&closed, gowalla(), (1, 1, 1));
+    assert_eq!(text, "GPUs: no trial of this sweep learns in steps; leave `gpus` out\n");
+}

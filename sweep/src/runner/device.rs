@@ -1,0 +1,250 @@
+//! Where trials are trained: on GPUs of this machine, or on its CPU.
+
+use super::torchrun::{Launched, launched};
+use crate::{
+    cli::Usage,
+    file::{AskedDevice, SweepFile},
+    plan::Plan,
+};
+use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+use trainer::{Device, Ranks, Rendezvous, Trial};
+
+/// What this process trains with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Devices {
+    /// The GPUs of one trial; `None` where everything is trained on the CPU.
+    gpus: Option<Gpus>,
+    /// Where the processes meet that train one trial together.
+    rendezvous: Option<Rendezvous>,
+}
+
+/// The GPUs of one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gpus {
+    /// The first one's number.
+    first: usize,
+    count: u32,
+}
+
+/// What is asked for, and what there is.
+struct Situation<'a> {
+    asked: AskedDevice,
+    /// `resources.gpus`.
+    gpus: u32,
+    /// Whether this is a pod, which was given what it asked for.
+    is_submitted: bool,
+    built: Built,
+    /// How many GPUs there are, or why that cannot be known.
+    count: &'a dyn Fn() -> Result<usize, String>,
+    launched: Launched,
+}
+
+/// What this program was built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Built {
+    cuda: bool,
+    nccl: bool,
+}
+
+const BUILT: Built = Built { cuda: cfg!(feature = "cuda"), nccl: cfg!(feature = "nccl") };
+
+/// Why this process cannot train as it is asked to.
+#[derive(Debug, PartialEq, Eq)]
+enum Refusal {
+    /// The key or the build is wrong, on any machine.
+    Asked(String),
+    /// The machine is.
+    Machine(String),
+}
+
+impl Devices {
+    /// What the sweep file asks for, on this machine.
+    ///
+    /// # Errors
+    /// [`file::Error`](crate::file::Error) for a build that cannot do it; [`Usage`] for a launcher's variables that do not
+    /// fit together; others for a machine that cannot.
+    pub(super) fn find(file: &SweepFile, is_submitted: bool) -> Result<Self> {
+        let launched = launched(&|name| std::env::var(name).ok()).map_err(Usage)?;
+        let (asked, gpus) = (file.device.value, file.resources.value.gpus);
+        let count = || trainer::device::count().map_err(|error| error.to_string());
+        let situation = Situation { asked, gpus, is_submitted, built: BUILT, count: &count, launched };
+        choose(situation).map_err(|refusal| match refusal {
+            Refusal::Asked(reason) => file.device.place().error(reason).into(),
+            Refusal::Machine(reason) => anyhow::anyhow!("{reason}"),
+        })
+    }
+
+    /// Where a trial is trained, and by how many ranks; `None` where another of the processes that train together does it alone.
+    pub(super) fn of(&self, trial: &Trial) -> Option<(Device, Ranks)> {
+        match self.gpus {
+            Some(Gpus { first, count }) if trainer::device::fits_gpu(trial).is_ok() => {
+                let ranks = Ranks { nodes: self.rendezvous.clone(), ..Ranks::threads(count) };
+                Some((Device::Cuda { ordinal: first }, ranks))
+            }
+            _ => self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.rank == 0).then(|| (Device::Cpu, Ranks::default())),
+        }
+    }
+
+    /// Refuses several processes for more than one trial: they would come apart where one of them fails.
+    pub(super) fn refuse_processes(&self) -> Result<()> {
+        match &self.rendezvous {
+            Some(Rendezvous { world, .. }) => bail!(
+                "WORLD_SIZE is {world}: several processes train one trial together, which `ranksweep train --index` or `--trial` names; \
+                 unset it to train all of them"
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// What trains, and what it leaves to the CPU and why, in one line; `None` where the CPU is all there is.
+    pub(super) fn line(&self, plan: &Plan) -> Option<String> {
+        let Gpus { first, count } = self.gpus?;
+        let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);
+        let world = self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world);
+        let ranks = match count.saturating_mul(world) {
+            1 => String::new(),
+            ranks => format!(", {ranks} ranks"),
+        };
+        let on = format!("trained on cuda:{first} ({name}{ranks})");
+        let left = left_to_the_cpu(plan);
+        Some(if left.is_empty() { on } else { format!("{on}; on the CPU: {left}") })
+    }
+}
+
+/// `2 trials of ease (why), 4 trials of mf-64 / bpr / uniform-1 (why)`.
+pub(crate) fn left_to_the_cpu(plan: &Plan) -> String {
+    let mut left: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for (method, _, trial) in plan.trials() {
+        if let Err(reason) = trainer::device::fits_gpu(&trial.trial) {
+            *left.entry((&method.label, reason)).or_default() += 1;
+        }
+    }
+    let words = |((label, reason), count): ((&str, String), usize)| {
+        let trials = if count == 1 { "trial" } else { "trials" };
+        format!("{count} {trials} of {label} ({reason})")
+    };
+    left.into_iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+fn choose(situation: Situation<'_>) -> Result<Devices, Refusal> {
+    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
+    let on_cpu = |rendezvous: Option<Rendezvous>| match rendezvous {
+        Some(Rendezvous { world, .. }) => Err(Refusal::Asked(format!(
+            "WORLD_SIZE is {world}: several processes train one trial on GPUs alone, and this one would train it on the CPU"
+        ))),
+        None => Ok(Devices { gpus: None, rendezvous: None }),
+    };
+    if asked == AskedDevice::Cpu {
+        return on_cpu(rendezvous);
+    }
+    if !built.cuda {
+        if asked == AskedDevice::Cuda {
+            return Err(Refusal::Asked(NO_CUDA.to_owned()));
+        }
+        if is_submitted && gpus > 0 {
+            tracing::warn!(
+                gpus,
+                "this build trains on the CPU: the GPUs of this pod are idle (k8s/Containerfile.cuda makes an image for them)"
+            );
+        }
+        return on_cpu(rendezvous);
+    }
+    let there = match count() {
+        Ok(there) if there > 0 => there,
+        // A laptop reads the same sweep file as a pod, which was promised its GPUs.
+        counted if asked == AskedDevice::Cuda || (is_submitted && gpus > 0) => {
+            let reason = counted.err().unwrap_or_else(|| "the driver shows none to this process".to_owned());
+            return Err(Refusal::Machine(format!("no GPU is there: {reason}; `nvidia-smi` tells what the driver sees")));
+        }
+        _ => return on_cpu(rendezvous),
+    };
+    let (first, count) = gpu.map_or((0, gpus.max(1)), |gpu| (gpu, 1));
+    if first.saturating_add(count as usize) > there {
+        let asked = gpu.map_or_else(|| format!("resources.gpus is {count}"), |gpu| format!("LOCAL_RANK is {gpu}"));
+        return Err(Refusal::Machine(format!("{asked}, and this process sees {there} GPUs; take as many as there are, or `device: cpu`")));
+    }
+    if (count > 1 || rendezvous.is_some()) && !built.nccl {
+        let reason = "several GPUs train one trial by NCCL, which this build is without: build it with `--features nccl`";
+        return Err(Refusal::Asked(reason.to_owned()));
+    }
+    Ok(Devices { gpus: Some(Gpus { first, count }), rendezvous })
+}
+
+const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
+                       CUDA is, or use the image of k8s/Containerfile.cuda (docs/gpu.md says how); `device: auto` trains on the CPU where it must";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const CPU: Built = Built { cuda: false, nccl: false };
+    const FULL: Built = Built { cuda: true, nccl: true };
+
+    fn on(asked: AskedDevice, built: Built, gpus: u32, there: usize, launched: Launched, is_submitted: bool) -> Result<Devices, Refusal> {
+        choose(Situation { asked, gpus, is_submitted, built, count: &|| Ok(there), launched })
+    }
+
+    fn alone(asked: AskedDevice, built: Built, gpus: u32, there: usize) -> Result<Devices, Refusal> {
+        on(asked, built, gpus, there, Launched::default(), false)
+    }
+
+    fn of_two(rank: u32) -> Launched {
+        let rendezvous = Rendezvous { address: "a".to_owned(), port: 1, rank, world: 2, limit: Duration::ZERO };
+        Launched { rendezvous: Some(rendezvous), gpu: None }
+    }
+
+    fn used(devices: Result<Devices, Refusal>) -> Option<(usize, u32)> {
+        devices.unwrap().gpus.map(|gpus| (gpus.first, gpus.count))
+    }
+
+    #[test]
+    fn auto_takes_a_gpu_where_build_and_machine_have_one() {
+        assert_eq!(used(alone(AskedDevice::Auto, FULL, 0, 1)), Some((0, 1)));
+        assert_eq!(used(alone(AskedDevice::Auto, FULL, 0, 0)), None);
+        assert_eq!(used(alone(AskedDevice::Auto, CPU, 0, 1)), None);
+        assert_eq!(used(alone(AskedDevice::Cpu, FULL, 0, 1)), None);
+    }
+
+    #[test]
+    fn a_build_or_a_machine_without_a_gpu_refuses_cuda() {
+        assert_eq!(alone(AskedDevice::Cuda, CPU, 0, 1), Err(Refusal::Asked(NO_CUDA.to_owned())));
+        let Err(Refusal::Machine(reason)) = alone(AskedDevice::Cuda, FULL, 0, 0) else { panic!() };
+        assert!(reason.starts_with("no GPU is there: the driver shows none"), "{reason}");
+    }
+
+    #[test]
+    fn a_pod_that_was_promised_gpus_does_not_do_without() {
+        let there = |gpus| on(AskedDevice::Auto, FULL, gpus, 0, Launched::default(), true);
+        assert!(matches!(there(1), Err(Refusal::Machine(_))));
+        assert_eq!(used(there(0)), None);
+        assert_eq!(used(alone(AskedDevice::Auto, FULL, 1, 0)), None, "a laptop does");
+    }
+
+    #[test]
+    fn a_trial_has_as_many_gpus_as_resources_say_and_are_there() {
+        assert_eq!(used(alone(AskedDevice::Auto, FULL, 4, 8)), Some((0, 4)));
+        let Err(Refusal::Machine(reason)) = alone(AskedDevice::Auto, FULL, 4, 2) else { panic!() };
+        assert!(reason.starts_with("resources.gpus is 4, and this process sees 2 GPUs"), "{reason}");
+        let without_nccl = Built { nccl: false, ..FULL };
+        assert!(matches!(alone(AskedDevice::Auto, without_nccl, 2, 2), Err(Refusal::Asked(reason)) if reason.contains("NCCL")));
+        assert_eq!(used(alone(AskedDevice::Auto, without_nccl, 1, 2)), Some((0, 1)));
+    }
+
+    #[test]
+    fn a_launcher_of_one_process_for_each_gpu_names_it() {
+        let launched = |gpu| Launched { gpu: Some(gpu), ..of_two(1) };
+        assert_eq!(used(on(AskedDevice::Auto, FULL, 2, 2, launched(1), false)), Some((1, 1)));
+        assert!(matches!(on(AskedDevice::Auto, FULL, 2, 2, launched(2), false), Err(Refusal::Machine(_))));
+    }
+
+    #[test]
+    fn processes_never_train_one_trial_on_their_cpus() {
+        for (asked, built) in [(AskedDevice::Cpu, FULL), (AskedDevice::Auto, CPU)] {
+            assert!(matches!(on(asked, built, 1, 1, of_two(0), true), Err(Refusal::Asked(_))));
+        }
+        let together = on(AskedDevice::Auto, FULL, 1, 1, of_two(0), true).unwrap();
+        assert!(together.refuse_processes().unwrap_err().to_string().starts_with("WORLD_SIZE is 2"));
+    }
+}

@@ -1,0 +1,69 @@
+//! Where trials are trained: what cannot be is refused before any work.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use support::{SWEEP, Sandbox, changed};
+
+/// What `ranksweep ARGUMENTS` complains of, with these variables; nothing is stored.
+fn complaint(sweep: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let sandbox = Sandbox::new(sweep);
+    let ended = sandbox.ended(sandbox.command(arguments).envs(variables.iter().copied()));
+    assert!(!sandbox.path("runs").exists(), "something was stored");
+    ended.complaint(2).to_owned()
+}
+
+#[track_caller]
+fn refused(sweep: &str, message: &str) {
+    let found = complaint(sweep, &["run", "s.yaml"], &[]);
+    assert!(found.starts_with(message), "\n   found: {found}\nexpected: {message}");
+}
+
+#[test]
+fn a_device_is_one_of_three_names() {
+    refused(
+        &format!("{SWEEP}device: gpu\n"),
+        "s.yaml:16:9: device: unknown name `gpu`: did you mean `cpu`? (expected one of `auto`, `cpu`, `cuda`",
+    );
+}
+
+#[test]
+fn gpus_are_for_trials_that_are_trained_on_them() {
+    let message = "s.yaml:16:19: resources.gpus: gpus is 2, and `device` is cpu, which would leave them idle: leave one of the two out";
+    refused(&format!("{SWEEP}resources: {{gpus: 2}}\ndevice: cpu\n"), message);
+    let sandbox = Sandbox::new(&format!("{SWEEP}resources: {{gpus: 4, nodes: 2}}\n"));
+    let planned = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
+    assert_eq!(planned.code, Some(0), "{}", planned.error);
+}
+
+#[test]
+fn what_no_gpu_can_train_is_refused_where_one_is_asked_for() {
+    let (grid, training) = (SWEEP.find("  - backbones: [{kind: mf").unwrap(), SWEEP.find("  - backbones: [{kind: popularity").unwrap());
+    let closed_form = format!("{}{}device: cuda\n", &SWEEP[..grid], &SWEEP[training..]);
+    refused(
+        &closed_form,
+        "s.yaml:10:9: device: device is cuda, and popularity cannot be trained on a GPU: the backbone fits in closed form, on the CPU; \
+         `auto` trains it there",
+    );
+}
+
+/// The build of the tests trains on the CPU alone.
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_build_for_the_cpu_refuses_cuda_before_any_work() {
+    let learned = changed("  - backbones: [{kind: popularity}]\n", "") + "device: cuda\n";
+    refused(&learned, "s.yaml:15:9: device: device is cuda, and ");
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn processes_do_not_meet_on_cpus() {
+    let variables = [("WORLD_SIZE", "2"), ("RANK", "0"), ("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")];
+    for arguments in [&["run", "s.yaml"][..], &["train", "s.yaml", "--index", "0"], &["train", "s.yaml", "--share"]] {
+        let found = complaint(SWEEP, arguments, &variables);
+        assert!(found.contains("WORLD_SIZE is 2: several processes train one trial on GPUs alone"), "{found}");
+    }
+    let found = complaint(SWEEP, &["run", "s.yaml"], &variables[..3]);
+    assert!(found.contains("WORLD_SIZE is 2 and MASTER_PORT is not set"), "{found}");
+}

@@ -1,0 +1,72 @@
+//! Losses: values and derivatives of the fused twins, and of the formulas where a loss has none.
+
+use super::{Comparison, Sizes, wave};
+use crate::{Loss, Result, device::loss::Weigher, loss::fused::Fused};
+use gpu::{Gpu, losses::Scored};
+
+/// Each kernel, and each of its ways.
+const LOSSES: [(&str, &str); 10] = [
+    ("bpr", r#"{"bpr": {}}"#),
+    ("cce", r#"{"cce": {}}"#),
+    ("softmax", r#"{"softmax": {"temperature": 0.2}}"#),
+    ("softmax with its positive", r#"{"softmax": {"temperature": 0.1, "include_positive": true}}"#),
+    ("softmax at k", r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}}"#),
+    ("bsl", r#"{"bsl": {"positive_temperature": 0.3, "negative_temperature": 0.2, "form": "pairs"}}"#),
+    ("psl", r#"{"psl": {"temperature": 0.1}}"#),
+    ("ccl", r#"{"ccl": {"margin": 0.1, "negative_weight": 3}}"#),
+    ("mse", r#"{"mse": {}}"#),
+    ("bce, by its formula", r#"{"bce": {}}"#),
+];
+
+pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
+    LOSSES.iter().map(|(what, loss)| of_loss(gpu, sizes, what, &serde_json::from_str(loss).expect("a loss"))).collect()
+}
+
+fn of_loss(gpu: &Gpu, sizes: Sizes, what: &str, loss: &Loss) -> Result<Comparison> {
+    let (rows, width, scale) = (sizes.rows, 1 + sizes.negatives, 1.0 / sizes.rows as f32);
+    let mut expected = wave(rows * width, 1.0, 1);
+    // Scores far out, of a row's positive and of a negative.
+    (expected[0], expected[width + 3]) = (-60.0, 80.0);
+    let (quantiles, users): (Vec<f32>, Vec<u32>) = (wave(rows, 0.5, 2), (0..rows as u32).rev().collect());
+    let (mut scores, mut losses) = (gpu.upload(&expected)?, gpu.zeros(rows)?);
+    let (on_quantiles, on_users) = (gpu.upload(&quantiles)?, gpu.upload(&users)?);
+    let scored = Scored { scores: &mut scores, rows, width, quantiles: Some(&on_quantiles), users: &on_users };
+    Weigher::new(loss, sizes.items).weigh(gpu, scored, scale, &mut losses)?;
+    let mut found = gpu.read(&losses)?;
+    found.extend(gpu.read(&scores)?);
+
+    let mut values = match loss.fused() {
+        Some(fused) => fused_rows(&fused, &mut expected, width, |row| quantiles[users[row] as usize]),
+        None => formula_rows(loss, &mut expected, width, sizes.items)?,
+    };
+    expected.iter_mut().for_each(|derivative| *derivative *= scale);
+    values.extend(expected);
+    Ok(Comparison::new(format!("the loss {what}"), &found, &values, 2e-5))
+}
+
+fn fused_rows(fused: &Fused, scores: &mut [f32], width: usize, quantile: impl Fn(usize) -> f32) -> Vec<f32> {
+    let rows = scores.chunks_exact_mut(width).enumerate();
+    rows.map(|(at, row)| {
+        let (positives, negatives) = row.split_at_mut(1);
+        fused.row(positives, negatives, quantile(at))
+    })
+    .collect()
+}
+
+fn formula_rows(loss: &Loss, scores: &mut [f32], width: usize, items: usize) -> Result<Vec<f32>> {
+    let cpu = candle_core::Device::Cpu;
+    let mut losses = Vec::new();
+    for row in scores.chunks_exact_mut(width) {
+        let positives = candle_core::Var::from_slice(&row[..1], 1, &cpu)?;
+        let negatives = candle_core::Var::from_slice(&row[1..], (1, width - 1), &cpu)?;
+        let given = crate::loss::Scores { positives: &positives, negatives: &negatives, items, given: crate::loss::Given::default() };
+        let value = loss.forward(&given)?;
+        let gradients = value.sum_all()?.backward()?;
+        losses.extend(value.to_vec1::<f32>()?);
+        for (part, of) in [(0..1, &positives), (1..width, &negatives)] {
+            let derivative = gradients.get(of).map_or_else(|| of.zeros_like(), |gradient| Ok(gradient.clone()))?;
+            row[part].copy_from_slice(&derivative.flatten_all()?.to_vec1::<f32>()?);
+        }
+    }
+    Ok(losses)
+}

@@ -1,0 +1,95 @@
+//! Every kernel against its twin on the CPU, on random inputs.
+//!
+//! The same checks run in the tests, where the emulator is the device, and in `ranksweep doctor --check`, on a GPU.
+
+mod draws;
+mod losses;
+mod trainings;
+
+use super::comparison::Comparison;
+use crate::{
+    Device, Result,
+    sampler::{Purpose, Stream},
+};
+use dataset::Interactions;
+use gpu::Gpu;
+
+/// How large the inputs are.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// Users.
+    pub users: usize,
+    /// Items.
+    pub items: usize,
+    /// Rows of a batch.
+    pub rows: usize,
+    /// Negatives of a row.
+    pub negatives: usize,
+}
+
+impl Sizes {
+    /// For the emulator.
+    pub const SMALL: Self = Self { users: 40, items: 300, rows: 24, negatives: 45 };
+    /// Of whole trainings, for the emulator.
+    pub const TINY: Self = Self { users: 20, items: 60, rows: 0, negatives: 0 };
+    /// For a GPU: about slatk-gowalla.
+    pub const LARGE: Self = Self { users: 30_000, items: 41_000, rows: 1_024, negatives: 1_000 };
+}
+
+/// Compares every kernel with its twin.
+///
+/// # Errors
+/// When the device fails.
+pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
+    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?];
+    Ok(parts.into_iter().flatten().collect())
+}
+
+/// Compares whole trainings on a device with those on the CPU.
+///
+/// # Errors
+/// When one of them fails.
+pub fn trainings(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
+    trainings::check(device, sizes)
+}
+
+/// Numbers from -`bound` to `bound`, always the same ones of a number.
+pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
+    let mut stream = Stream::new(u64::from(which), Purpose::Parameters, 0, 0, 0);
+    (0..length).map(|_| (2.0 * stream.fraction() as f32 - 1.0) * bound).collect()
+}
+
+/// Users whose numbers of items go from none to nearly all.
+pub(super) fn interactions(sizes: Sizes) -> Interactions {
+    let mut stream = Stream::new(3, Purpose::Parameters, 0, 0, 0);
+    let most = (sizes.items - 2) as f64;
+    let pairs: Vec<(u32, u32)> = (0..sizes.users as u32)
+        .flat_map(|user| {
+            // Few have many: as in data, and so that both ways of drawing are taken.
+            let count = (most * (f64::from(user) / sizes.users as f64).powi(12)) as usize + (user % 7) as usize;
+            (0..count).map(|_| (user, stream.below(sizes.items as u32 - 1))).collect::<Vec<_>>()
+        })
+        .collect();
+    Interactions::from_pairs(sizes.users, pairs.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_agree(comparisons: &[Comparison]) {
+        let wrong: Vec<&Comparison> = comparisons.iter().filter(|comparison| !comparison.agrees() || comparison.cases == 0).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn every_kernel_agrees_with_its_twin() {
+        assert_agree(&kernels(&Gpu::emulated(), Sizes::SMALL).unwrap());
+    }
+
+    #[test]
+    fn trainings_on_a_device_agree_with_those_on_the_cpu() {
+        assert_agree(&trainings(Device::Emulated, Sizes::TINY).unwrap());
+    }
+}

@@ -1,0 +1,83 @@
+//! Which trials can be trained on a GPU.
+
+use crate::{Backbone, Learning, Loss, Trial, backbone::LightGcn, sampler::Pool, trial::kind};
+
+/// Whether a trial can be trained on a GPU.
+///
+/// # Errors
+/// A sentence that says what of it has no kernel: it is trained on the CPU.
+pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
+    let Some(learning) = &trial.learning else {
+        return Err("the backbone fits in closed form, on the CPU".to_owned());
+    };
+    match &trial.backbone {
+        Backbone::Mf(_) | Backbone::LightGcn(LightGcn { .. }) => {}
+        Backbone::Popularity(_) | Backbone::Ease(_) => return Err("the backbone fits in closed form, on the CPU".to_owned()),
+    }
+    sampler(learning)?;
+    loss(&learning.loss).map_err(|reason| format!("the loss `{}` {reason}, for which there is no kernel", kind(&learning.loss)))
+}
+
+fn sampler(learning: &Learning) -> Result<(), String> {
+    let refuse = |reason: &str| Err(format!("the sampler `{}` {reason}, for which there is no kernel", kind(&learning.sampler)));
+    if learning.sampler.mixes() {
+        return refuse("mixes negatives from vectors");
+    }
+    if learning.sampler.rule(0).is_some() {
+        return refuse("chooses among its candidates by their scores");
+    }
+    match learning.sampler.draws().0 {
+        Pool::Uniform(settings) if settings.replacement => Ok(()),
+        Pool::Uniform(_) => refuse("draws without replacement"),
+        Pool::Popularity(_) => Ok(()),
+        Pool::All(_) => refuse("takes every item"),
+        _ => refuse("draws by more than the items' counts"),
+    }
+}
+
+fn loss(loss: &Loss) -> Result<(), &'static str> {
+    match loss {
+        Loss::Sparsemax(_) => Err("sorts its scores"),
+        _ if loss.list().is_some() => Err("has several positives in a row"),
+        _ if !loss.is_by_row() => Err("looks at more than the scores of its rows"),
+        _ if loss.needs_log_probabilities() => Err("looks at the probabilities of the draws"),
+        _ if loss.needs_estimated_ranks() => Err("looks at estimated ranks"),
+        _ if loss.max_norm().is_some() => Err("bounds the vectors' norms"),
+        _ if loss.is_of_the_batch() => Err("compares the rows of a batch"),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(backbone: &str, loss: &str, sampler: &str) -> Trial {
+        let text = format!(
+            r#"{{"version": 3, "dataset": "x", "select_by": "ndcg@20", "backbone": {backbone}, "learning": {{"loss": {loss}, "sampler": {sampler},
+            "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 1, "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn what_has_no_kernel_is_named() {
+        let (mf, bpr, uniform) = (r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#, r#"{"uniform": {"negatives": 5}}"#);
+        let gcn = r#"{"light-gcn": {"dim": 8, "layers": 2}}"#;
+        let softmax_at_k = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1, "quantile_every": 1}}"#;
+        assert_eq!(fits_gpu(&trial(mf, bpr, uniform)), Ok(()));
+        assert_eq!(fits_gpu(&trial(gcn, softmax_at_k, r#"{"popularity": {"negatives": 5}}"#)), Ok(()));
+        assert_eq!(fits_gpu(&trial(mf, r#"{"bce": {}}"#, uniform)), Ok(()));
+        let reason = |loss: &str, sampler: &str| fits_gpu(&trial(mf, loss, sampler)).unwrap_err();
+        assert_eq!(
+            reason(bpr, r#"{"dns": {"candidates": 5}}"#),
+            "the sampler `dns` chooses among its candidates by their scores, for which there is no kernel"
+        );
+        assert!(reason(bpr, r#"{"all": {}}"#).starts_with("the sampler `all` takes every item"));
+        assert!(reason(r#"{"sparsemax": {}}"#, uniform).starts_with("the loss `sparsemax` sorts its scores"));
+        assert!(
+            reason(r#"{"llpauc": {"true_positive_rate": 0.5, "false_positive_rate": 0.5}}"#, uniform)
+                .contains("looks at more than the scores")
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! A loss on the device: a kernel, or its formula on the device's scores.
+
+use crate::{Loss, Result, loss::Given, loss::Scores, loss::fused::Fused};
+use candle_core::{Tensor, Var};
+use gpu::{
+    Buffer, Gpu,
+    losses::{self, Scored},
+};
+
+/// What weighs the rows of a batch.
+#[derive(Debug)]
+pub(crate) enum Weigher {
+    /// A kernel, the twin of `loss/fused`.
+    Kernel(losses::Loss),
+    /// The formula, in candle's operations on the device.
+    Formula {
+        /// The loss.
+        loss: Loss,
+        /// Items of the catalogue.
+        items: usize,
+    },
+}
+
+impl Weigher {
+    /// Of a loss that [fits](super::fits_gpu).
+    pub(crate) fn new(loss: &Loss, items: usize) -> Self {
+        let softmax = |settings: &crate::loss::fused::Softmax, factor: f32, weight: Option<losses::Weight>| losses::Loss::Softmax {
+            temperature: settings.temperature,
+            include_positive: settings.include_positive,
+            factor,
+            weight,
+        };
+        let kernel = match loss.fused() {
+            Some(Fused::Bpr) => losses::Loss::Bpr,
+            Some(Fused::Softmax(settings)) => softmax(&settings, 1.0, None),
+            Some(Fused::SoftmaxAtK(settings)) => {
+                let weight = losses::Weight { temperature: settings.weight_temperature, detached: settings.detach_weight };
+                softmax(&settings.softmax, 1.0, Some(weight))
+            }
+            Some(Fused::Bsl(settings)) => softmax(&settings.softmax, settings.factor, None),
+            Some(Fused::Psl(settings)) => {
+                losses::Loss::Psl { temperature: settings.temperature, score_temperature: settings.score_temperature }
+            }
+            Some(Fused::Ccl(settings)) => losses::Loss::Ccl { margin: settings.margin, negative_weight: settings.negative_weight },
+            Some(Fused::Mse(settings)) => losses::Loss::Mse { positive_weight: settings.positive_weight },
+            _ => return Self::Formula { loss: loss.clone(), items },
+        };
+        Self::Kernel(kernel)
+    }
+
+    /// Replaces scores `[rows, 1 + N]` by the derivatives of the losses times `scale`; `losses [rows]`.
+    pub(crate) fn weigh(&self, gpu: &Gpu, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+        match self {
+            Self::Kernel(kernel) => Ok(kernel.weigh(gpu, scored, scale, losses)?),
+            Self::Formula { loss, items } => formula(gpu, (loss, *items), scored, scale, losses),
+        }
+    }
+}
+
+fn formula(gpu: &Gpu, (loss, items): (&Loss, usize), scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+    let all = gpu.tensor(scored.scores, (scored.rows, scored.width))?;
+    let part = |from: usize, count: usize| -> Result<Var> { Ok(Var::from_tensor(&all.narrow(1, from, count)?.contiguous()?)?) };
+    let (positives, negatives) = (part(0, 1)?, part(1, scored.width - 1)?);
+    let of_positives = positives.as_tensor().squeeze(1)?;
+    let given = Scores { positives: &of_positives, negatives: &negatives, items, given: Given::default() };
+    let values = loss.forward(&given)?;
+    let gradients = (values.sum_all()? * f64::from(scale))?.backward()?;
+    let derivative = |of: &Var| gradients.get(of).cloned().map_or_else(|| of.zeros_like(), Ok);
+    let derivatives = Tensor::cat(&[derivative(&positives)?, derivative(&negatives)?], 1)?;
+    gpu.fill(scored.scores, &derivatives)?;
+    Ok(gpu.fill(losses, &values)?)
+}

@@ -1,0 +1,60 @@
+//! GPUs: which there are, which trials they can train, and training on one.
+//!
+//! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference ([`checks`]). Tables, moments
+//! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
+//! where it has none, its formula on the device's scores (`loss`). What is asked for between steps (validation, checkpoints, quantiles) comes home
+//! when it is wanted. None of it is part of a trial.
+
+#[cfg(any(test, feature = "cuda"))]
+pub mod checks;
+mod comparison;
+#[cfg(any(test, feature = "cuda"))]
+mod draws;
+mod fits;
+mod found;
+mod label;
+#[cfg(any(test, feature = "cuda"))]
+mod loss;
+#[cfg(any(test, feature = "cuda"))]
+mod model;
+mod timing;
+#[cfg(any(test, feature = "cuda"))]
+mod timings;
+#[cfg(any(test, feature = "cuda"))]
+mod training;
+
+pub use comparison::Comparison;
+pub use fits::fits_gpu;
+pub use found::{Found, Library, count, driver, found, libraries, look};
+pub(crate) use label::label;
+pub use timing::Timing;
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) use training::{Step, Training};
+
+use crate::Result;
+
+/// Compares every kernel of a GPU with its twin on the CPU, and whole trainings.
+///
+/// # Errors
+/// [`Error::NoCuda`](crate::Error::NoCuda) in a build without CUDA; a GPU that fails.
+pub fn compare(ordinal: usize) -> Result<Vec<Comparison>> {
+    #[cfg(feature = "cuda")]
+    {
+        let mut comparisons = checks::kernels(&gpu::Gpu::cuda(ordinal)?, checks::Sizes::LARGE)?;
+        comparisons.extend(checks::trainings(crate::Device::Cuda { ordinal }, checks::Sizes::SMALL)?);
+        Ok(comparisons)
+    }
+    #[cfg(not(feature = "cuda"))]
+    Err(crate::Error::NoCuda { ordinal })
+}
+
+/// Times every kernel of a GPU.
+///
+/// # Errors
+/// As for [`compare`].
+pub fn time(ordinal: usize) -> Result<Vec<Timing>> {
+    #[cfg(feature = "cuda")]
+    return timings::time(&gpu::Gpu::cuda(ordinal)?, checks::Sizes::LARGE);
+    #[cfg(not(feature = "cuda"))]
+    Err(crate::Error::NoCuda { ordinal })
+}

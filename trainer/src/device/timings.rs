@@ -1,0 +1,190 @@
+//! How long the kernels of a step take, beside what they must move and compute.
+
+use super::{Timing, checks::Sizes, checks::interactions, checks::wave, draws::draws};
+use crate::{
+    Error, Optimizer, Result, Sampler,
+    optimizer::{Adam, Stepper},
+    sampler::{Prepared, Purpose, Stream, Uniform},
+};
+use gpu::{
+    Buffer, Gpu, adam,
+    draws::{Columns, Keys},
+    losses::{Loss, Scored, Weight},
+    scores,
+    segments::{Segments, Sums, Terms},
+    vectors::{self, Similarity},
+};
+use std::time::Instant;
+
+/// Length of a vector.
+const DIM: usize = 64;
+/// Runs between two waits for the device, so that the wait does not count; and how often that is done.
+const RUNS: u32 = 20;
+const REPEATS: usize = 7;
+
+/// Bytes of a number.
+const NUMBER: usize = 4;
+
+/// Times the kernels of a step of mf with softmax-at-k at such sizes.
+pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
+    let mut batch = Batch::new(gpu, sizes)?;
+    Ok(vec![
+        batch.draws()?,
+        batch.unit_vectors()?,
+        batch.scores()?,
+        batch.losses()?,
+        batch.user_gradients()?,
+        batch.sort()?,
+        batch.item_gradients()?,
+        adam_of_items(gpu, sizes.items)?,
+    ])
+}
+
+/// What a step has of a batch; each kernel leaves what the next one takes.
+struct Batch<'a> {
+    gpu: &'a Gpu,
+    sizes: Sizes,
+    users: Buffer<u32>,
+    ids: Buffer<u32>,
+    tables: [Buffer<f32>; 2],
+    queries: vectors::Prepared,
+    items: vectors::Prepared,
+    scores: Buffer<f32>,
+    by_item: Segments,
+}
+
+impl<'a> Batch<'a> {
+    fn new(gpu: &'a Gpu, sizes: Sizes) -> Result<Self> {
+        let Sizes { users: all_users, items, rows, negatives } = sizes;
+        let tables = [gpu.upload(&wave(all_users * DIM, 0.1, 1))?, gpu.upload(&wave(items * DIM, 0.1, 2))?];
+        let users: Vec<u32> = (0..rows).map(|row| (row * 7_919 % all_users) as u32).collect();
+        let users = gpu.upload(&users)?;
+        let mut queries = vectors::Prepared::chosen(gpu, rows, DIM, Similarity::Cosine)?;
+        queries.choose(gpu, &tables[0], &users, rows)?;
+        let count = rows * (1 + negatives);
+        let (ids, scores, by_item) = (gpu.zeros(count)?, gpu.zeros(count)?, Segments::new(gpu, count, items)?);
+        let items = vectors::Prepared::whole(gpu, items, DIM, Similarity::Cosine)?;
+        Ok(Self { gpu, sizes, users, ids, tables, queries, items, scores, by_item })
+    }
+
+    fn width(&self) -> usize {
+        1 + self.sizes.negatives
+    }
+
+    /// Scores of the batch.
+    fn count(&self) -> usize {
+        self.sizes.rows * self.width()
+    }
+
+    /// Bytes of the item table once, the batch's vectors once, and an id and a number of each score.
+    fn gathered(&self) -> usize {
+        (self.sizes.items * DIM + self.sizes.rows * DIM + 2 * self.count()) * NUMBER
+    }
+
+    fn draws(&mut self) -> Result<Timing> {
+        let Sizes { items, rows, negatives, .. } = self.sizes;
+        let train = interactions(self.sizes);
+        let sampler = Sampler::Uniform(Uniform { negatives: negatives as u32, replacement: true });
+        let pool = Prepared::new(&sampler, &train, items).map_err(|error| Error::Impossible(error.to_string()))?;
+        let pool = draws(self.gpu, &train, items, &pool)?;
+        let keys = Keys { key: Stream::key(1, Purpose::Negatives, 1), step: 1, first_row: 0, by_user: false };
+        let columns = Columns { width: self.width(), first: 1, count: negatives };
+        let count = self.count();
+        timed(self.gpu, "draws: uniform, train items rejected", [count * NUMBER, 0], || {
+            Ok(pool.draw(self.gpu, &self.users, rows, keys, &mut self.ids, columns)?)
+        })
+    }
+
+    fn unit_vectors(&mut self) -> Result<Timing> {
+        let table = self.sizes.items * DIM;
+        timed(self.gpu, "unit vectors of all items", [2 * table * NUMBER, 3 * table], || {
+            Ok(self.items.prepare(self.gpu, &self.tables[1])?)
+        })
+    }
+
+    fn scores(&mut self) -> Result<Timing> {
+        let (work, width) = ([self.gathered(), 2 * self.count() * DIM], self.width());
+        let Self { gpu, sizes, ids, tables, queries, items, scores, .. } = self;
+        let (queries, items) = (queries.view(&tables[0]), items.view(&tables[1]));
+        timed(gpu, "scores: cosines", work, || {
+            Ok(scores::score(gpu, queries, items, scores::Rows { ids, rows: sizes.rows, width }, scores)?)
+        })
+    }
+
+    fn losses(&mut self) -> Result<Timing> {
+        let (count, width, rows) = (self.count(), self.width(), self.sizes.rows);
+        let (quantiles, mut losses) = (self.gpu.zeros(self.sizes.users)?, self.gpu.zeros(rows)?);
+        let weight = Some(Weight { temperature: 1.0, detached: false });
+        let loss = Loss::Softmax { temperature: 0.2, include_positive: false, factor: 1.0, weight };
+        timed(self.gpu, "loss: softmax at k", [2 * count * NUMBER, 4 * count], || {
+            let scored = Scored { scores: &mut self.scores, rows, width, quantiles: Some(&quantiles), users: &self.users };
+            Ok(loss.weigh(self.gpu, scored, 1.0 / rows as f32, &mut losses)?)
+        })
+    }
+
+    fn user_gradients(&mut self) -> Result<Timing> {
+        let (work, width, rows) = ([self.gathered(), 2 * self.count() * DIM], self.width(), self.sizes.rows);
+        let (mut gradients, mut totals) = (self.gpu.zeros(rows * DIM)?, self.gpu.zeros(rows)?);
+        let Self { gpu, ids, tables, items, scores, .. } = self;
+        let items = items.view(&tables[1]);
+        timed(gpu, "gradients of the batch's users", work, || {
+            Ok(scores::gather(gpu, items, scores::Rows { ids, rows, width }, scores, &mut gradients, &mut totals)?)
+        })
+    }
+
+    fn sort(&mut self) -> Result<Timing> {
+        let count = self.count();
+        timed(self.gpu, "sort by item", [4 * count * NUMBER, 0], || Ok(self.by_item.sort(self.gpu, &self.ids, count)?))
+    }
+
+    fn item_gradients(&mut self) -> Result<Timing> {
+        let (items, width) = (self.sizes.items, self.width());
+        let work = [self.gathered() + items * DIM * NUMBER, 2 * self.count() * DIM];
+        let (mut out, mut touched, mut totals) = (self.gpu.zeros(items * DIM)?, self.gpu.zeros(items)?, self.gpu.zeros(items)?);
+        let Self { gpu, tables, queries, scores, by_item, .. } = self;
+        let terms = Terms { weights: scores, vectors: queries.view(&tables[0]).vectors, width, dim: DIM };
+        timed(gpu, "gradients of the items", work, || {
+            Ok(by_item.sum(gpu, terms, Sums { out: &mut out, touched: &mut touched, totals: &mut totals })?)
+        })
+    }
+}
+
+fn adam_of_items(gpu: &Gpu, items: usize) -> Result<Timing> {
+    let count = items * DIM;
+    let (mut values, mut first, mut second) = (gpu.zeros(count)?, gpu.zeros(count)?, gpu.zeros(count)?);
+    let (gradient, touched) = (gpu.upload(&wave(count, 0.1, 3))?, gpu.upload(&vec![1u8; items])?);
+    let step = Stepper::new(&Optimizer::Adam(Adam::at(0.001)), 100).on_device();
+    timed(gpu, "adam: all items", [7 * count * NUMBER, 12 * count], || {
+        let table = adam::Table { values: &mut values, first: &mut first, second: &mut second, dim: DIM };
+        Ok(adam::step(gpu, table, &gradient, &touched, &step, true)?)
+    })
+}
+
+/// The median of some runs.
+fn timed(gpu: &Gpu, what: &str, [bytes, flops]: [usize; 2], mut run: impl FnMut() -> Result<()>) -> Result<Timing> {
+    run()?; // compiles
+    gpu.wait()?;
+    let mut seconds = [0.0; REPEATS];
+    for seconds in &mut seconds {
+        let start = Instant::now();
+        (0..RUNS).try_for_each(|_| run())?;
+        gpu.wait()?;
+        *seconds = start.elapsed().as_secs_f64() / f64::from(RUNS);
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(Timing { what: what.to_owned(), seconds: seconds[REPEATS / 2], bytes: bytes as u64, flops: flops as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figures mean nothing there; that every kernel runs does.
+    #[test]
+    fn every_kernel_of_a_step_is_timed() {
+        let sizes = Sizes { users: 9, items: 40, rows: 3, negatives: 5 };
+        let timings = time(&Gpu::emulated(), sizes).unwrap();
+        assert_eq!(timings.len(), 8);
+        assert!(timings.iter().all(|timing| timing.seconds > 0.0 && timing.bytes > 0));
+    }
+}

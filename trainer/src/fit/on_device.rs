@@ -1,0 +1,66 @@
+//! An epoch on a GPU, and what comes home from it.
+
+use super::{Device, batches::Batches, learner::Learner, path::Path};
+use crate::{
+    Error, Learning, Result, Trial,
+    collective::Collective,
+    device::{Step, Training},
+    fits_gpu,
+};
+use dataset::Dataset;
+use gpu::Gpu;
+
+/// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
+pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
+    match device {
+        Device::Cpu => Ok(None),
+        #[cfg(feature = "cuda")]
+        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + collective.rank() as usize)?)),
+        #[cfg(not(feature = "cuda"))]
+        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + collective.rank() as usize }),
+        #[cfg(test)]
+        Device::Emulated => Ok(Some(Gpu::emulated())),
+    }
+}
+
+/// The way of a trial on a device.
+pub(super) fn path(gpu: Gpu, (trial, learning): (&Trial, &Learning), dataset: &Dataset, batches: &Batches) -> Result<Path> {
+    fits_gpu(trial).map_err(|reason| Error::Impossible(format!("{reason}; `device: cpu` trains it")))?;
+    Ok(Path::Device(Box::new(Training::new(gpu, trial, learning, dataset, batches.pool())?)))
+}
+
+impl Learner<'_> {
+    /// Makes the steps of an epoch that are not made yet.
+    pub(super) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
+        device.begin(&self.parameters, [&self.user_moments, &self.item_moments], self.quantiles())?;
+        device.set_order(batches.whole_order())?;
+        for step in self.position.so_far.step + 1..=batches.steps() {
+            self.collective.at(epoch, step);
+            let places = batches.places(step);
+            device.step(Step { epoch, step, first: places.start, rows: places.len() }, &self.stepper, &self.collective)?;
+            self.stepper.finish_step();
+            self.position.so_far.step = step;
+            self.heed_saving(|learner| {
+                learner.fetch(epoch, device)?;
+                learner.save(Vec::new())
+            })?;
+        }
+        self.add_losses(epoch, device)
+    }
+
+    /// Brings tables, moments and losses home.
+    fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
+        self.add_losses(epoch, device)
+    }
+
+    /// Adds up the losses of the steps since it was last done.
+    fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        let (total, broken) = device.take_total()?;
+        self.position.so_far.total += self.collective.total("the losses", total)?;
+        let Some(step) = broken else { return Ok(()) };
+        device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
+        let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
+        Err(Error::NotFinite { epoch, step, tensor })
+    }
+}
