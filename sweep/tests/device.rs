@@ -4,7 +4,9 @@
 
 mod support;
 
-use support::{SWEEP, Sandbox, changed};
+#[cfg(not(feature = "cuda"))]
+use support::changed;
+use support::{SWEEP, Sandbox};
 
 /// What `ranksweep ARGUMENTS` complains of, with these variables; nothing is stored.
 fn complaint(sweep: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {

@@ -2,11 +2,11 @@
 
 use super::Collective;
 use crate::Result;
-use gpu::{Buffer, Gpu};
+use gpu::{Buffer, Element, Gpu};
 
 impl Collective {
     /// Adds up the values of all ranks' devices, in the order of the ranks.
-    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, values: &mut Buffer<f32>) -> Result<()> {
+    pub(crate) fn sum_buffer(&self, gpu: &Gpu, what: &'static str, values: &mut Buffer<f32>) -> Result<()> {
         match self {
             Self::Single => Ok(()),
             Self::Threads(_) => {
@@ -15,5 +15,10 @@ impl Collective {
                 Ok(gpu.write(values, &home)?)
             }
         }
+    }
+
+    /// Buffers of one length of all ranks, one after the other.
+    pub(crate) fn gather_buffers<T: Element>(&self, gpu: &Gpu, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+        Ok(gpu.write(all, &self.join(what, gpu.read(own)?)?)?)
     }
 }

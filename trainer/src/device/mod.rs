@@ -6,12 +6,16 @@
 //! when it is wanted. None of it is part of a trial.
 
 #[cfg(any(test, feature = "cuda"))]
+mod batch;
+#[cfg(any(test, feature = "cuda"))]
 pub mod checks;
 mod comparison;
 #[cfg(any(test, feature = "cuda"))]
 mod draws;
 mod fits;
 mod found;
+#[cfg(any(test, feature = "cuda"))]
+mod gradient;
 mod label;
 #[cfg(any(test, feature = "cuda"))]
 mod loss;
@@ -29,7 +33,7 @@ pub use found::{Found, Library, count, driver, found, libraries, look};
 pub(crate) use label::label;
 pub use timing::Timing;
 #[cfg(any(test, feature = "cuda"))]
-pub(crate) use training::{Step, Training};
+pub(crate) use training::{Setting, Step, Training};
 
 use crate::Result;
 

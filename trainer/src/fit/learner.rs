@@ -63,8 +63,8 @@ impl<'a> Learner<'a> {
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
         let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
-        let alone_on_cpu = collective.ranks() == 1 && resources.device == Device::Cpu;
-        let shape = if alone_on_cpu { shape } else { shape.of_ranks() };
+        let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
+        let shape = if of_ranks { shape.of_ranks() } else { shape };
         let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
         let path = path::of((trial, learning), dataset, (resources.device, &collective), (shape, &parameters), &batches)?;
         let mut learner = Self {

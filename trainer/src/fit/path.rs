@@ -3,6 +3,8 @@
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
 use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
+#[cfg(any(test, feature = "cuda"))]
+use crate::device::Setting;
 use crate::{
     Learning, Loss, Result, Trial,
     collective::Collective,
@@ -91,7 +93,9 @@ pub(super) fn of(
 ) -> Result<Path> {
     #[cfg(any(test, feature = "cuda"))]
     if let Some(gpu) = on_device::gpu(device, collective)? {
-        return on_device::path(gpu, (trial, learning), dataset, batches);
+        let few = [shape.few_users, shape.few_items];
+        let ranks = collective.ranks() as usize;
+        return on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), few, ranks });
     }
     #[cfg(not(any(test, feature = "cuda")))]
     let _ = (trial, dataset, device, collective, batches);
