@@ -1,9 +1,13 @@
 //! A training on the device: what stays there from step to step, and one step.
 
+mod between;
+
 use super::{
     draws::{self, starts},
     loss::Weigher,
     model::{Gradient, Table},
+    validation::Validator,
+    whole::Whole,
 };
 use crate::{
     Backbone, Learning, Result, Trial,
@@ -40,6 +44,9 @@ pub(crate) struct Training {
     quantiles: Option<Buffer<f32>>,
     batch: Batch,
     totals: Totals,
+    /// For scores of all users and items.
+    whole: Whole,
+    validator: Option<Validator>,
     /// Whether the tables have been taken from home, and whether those at home are still the same.
     is_loaded: bool,
     is_home: bool,
@@ -123,6 +130,8 @@ impl Training {
             quantiles: learning.loss.quantiles().map(|_| gpu.zeros(users)).transpose()?,
             batch: Batch::new(&gpu, [rows, 1 + negatives], [users, items, dim], similarity)?,
             totals: Totals::new(&gpu)?,
+            whole: Whole::new(&gpu, [users, items], dim, similarity)?,
+            validator: Validator::new(&gpu, dataset)?,
             is_loaded: false,
             is_home: true,
             gpu,
@@ -171,11 +180,7 @@ impl Training {
     pub(crate) fn step(&mut self, step: Step, stepper: &Stepper, collective: &Collective) -> Result<()> {
         let part = step.part(collective);
         self.is_home = false;
-        if let Some(graph) = &mut self.graph {
-            let [users, items] = &self.tables;
-            let [of_users, of_items] = &mut graph.vectors;
-            graph.graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.dim)?;
-        }
+        self.encode()?;
         self.draw(step, part)?;
         self.score(step, part.1)?;
         self.gradients(part.1)?;
@@ -190,6 +195,14 @@ impl Training {
             graph.graph.backward(&self.gpu, [&mut users.values, &mut items.values], marks, dim)?;
         }
         self.tables.iter_mut().try_for_each(|table| table.step(&self.gpu, stepper))
+    }
+
+    /// Makes the vectors that scores are made of.
+    fn encode(&mut self) -> Result<()> {
+        let Some(graph) = &mut self.graph else { return Ok(()) };
+        let [users, items] = &self.tables;
+        let [of_users, of_items] = &mut graph.vectors;
+        Ok(graph.graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.dim)?)
     }
 
     /// The batch's users, positives and negatives.
