@@ -4,6 +4,7 @@
 
 mod draws;
 mod losses;
+mod ranking;
 mod trainings;
 
 use super::comparison::Comparison;
@@ -41,7 +42,7 @@ impl Sizes {
 /// # Errors
 /// When the device fails.
 pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
-    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?];
+    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?, ranking::check(gpu, sizes)?];
     Ok(parts.into_iter().flatten().collect())
 }
 
