@@ -143,7 +143,7 @@ impl<'a> Case<'a> {
 }
 
 /// Up to eight items of each user that are not in its train part.
-fn held_out(sizes: Sizes, train: &Interactions) -> Interactions {
+pub(super) fn held_out(sizes: Sizes, train: &Interactions) -> Interactions {
     let mut stream = Stream::new(4, Purpose::Parameters, 0, 0, 0);
     let mut pairs = Vec::new();
     for user in 0..sizes.users {
