@@ -2,8 +2,8 @@
 //!
 //! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference ([`checks`]). Tables, moments
 //! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
-//! where it has none, its formula on the device's scores (`loss`). What is asked for between steps (validation, checkpoints, quantiles) comes home
-//! when it is wanted. None of it is part of a trial.
+//! where it has none, its formula on the device's scores (`loss`). Between epochs it ranks the validation part (`validation`) and finds the users'
+//! quantiles (`quantiles`) there too; tables and moments come home for checkpoints. None of it is part of a trial.
 
 #[cfg(any(test, feature = "cuda"))]
 mod batch;
@@ -21,11 +21,17 @@ mod label;
 mod loss;
 #[cfg(any(test, feature = "cuda"))]
 mod model;
+#[cfg(any(test, feature = "cuda"))]
+mod quantiles;
 mod timing;
 #[cfg(any(test, feature = "cuda"))]
 mod timings;
 #[cfg(any(test, feature = "cuda"))]
 mod training;
+#[cfg(any(test, feature = "cuda"))]
+mod validation;
+#[cfg(any(test, feature = "cuda"))]
+mod whole;
 
 pub use comparison::Comparison;
 pub use fits::fits_gpu;

@@ -1,4 +1,6 @@
-//! How long the kernels of a step take, beside what they must move and compute.
+//! How long the kernels of a step and of an epoch's end take, beside what they must move and compute.
+
+mod ranking;
 
 use super::{Timing, checks::Sizes, checks::interactions, checks::wave, draws::draws};
 use crate::{
@@ -25,10 +27,10 @@ const REPEATS: usize = 7;
 /// Bytes of a number.
 const NUMBER: usize = 4;
 
-/// Times the kernels of a step of mf with softmax-at-k at such sizes.
+/// Times the kernels of a step of mf with softmax-at-k at such sizes, and what follows an epoch.
 pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
     let mut batch = Batch::new(gpu, sizes)?;
-    Ok(vec![
+    let mut timings = vec![
         batch.draws()?,
         batch.unit_vectors()?,
         batch.scores()?,
@@ -37,7 +39,9 @@ pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
         batch.sort()?,
         batch.item_gradients()?,
         adam_of_items(gpu, sizes.items)?,
-    ])
+    ];
+    timings.extend(ranking::time(gpu, sizes)?);
+    Ok(timings)
 }
 
 /// What a step has of a batch; each kernel leaves what the next one takes.
@@ -181,10 +185,10 @@ mod tests {
 
     /// The figures mean nothing there; that every kernel runs does.
     #[test]
-    fn every_kernel_of_a_step_is_timed() {
+    fn every_kernel_is_timed() {
         let sizes = Sizes { users: 9, items: 40, rows: 3, negatives: 5 };
         let timings = time(&Gpu::emulated(), sizes).unwrap();
-        assert_eq!(timings.len(), 8);
+        assert_eq!(timings.len(), 11);
         assert!(timings.iter().all(|timing| timing.seconds > 0.0 && timing.bytes > 0));
     }
 }

@@ -1,11 +1,15 @@
 //! A training on the device: what stays there from step to step, and one step.
 
+mod between;
+
 use super::{
     batch::Batch,
     draws::{self, starts},
     gradient::Exchange,
     loss::Weigher,
     model::Table,
+    validation::Validator,
+    whole::Whole,
 };
 use crate::{
     Backbone, Learning, Result, Trial,
@@ -51,6 +55,9 @@ pub(crate) struct Training {
     quantiles: Option<Buffer<f32>>,
     batch: Batch,
     totals: Totals,
+    /// For scores of all users and items.
+    whole: Whole,
+    validator: Option<Validator>,
     /// Whether the tables have been taken from home, and whether those at home are still the same.
     is_loaded: bool,
     is_home: bool,
@@ -127,6 +134,8 @@ impl Training {
             quantiles: learning.loss.quantiles().map(|_| gpu.zeros(sizes[0])).transpose()?,
             batch: Batch::new(&gpu, [rows, 1 + negatives], [sizes[0], sizes[1], dim], similarity)?,
             totals: Totals::new(&gpu)?,
+            whole: Whole::new(&gpu, sizes, dim, similarity)?,
+            validator: Validator::new(&gpu, dataset)?,
             is_loaded: false,
             is_home: true,
             gpu,
@@ -187,6 +196,7 @@ impl Training {
         let rows = part.len();
         self.draw(step, (part.start, rows))?;
         self.batch.sort(&self.gpu, rows)?;
+        self.look()?;
         self.encode()?;
         let vectors = vectors_of(&self.graph, &self.tables);
         self.batch.score(&self.gpu, vectors, rows)?;
@@ -197,6 +207,13 @@ impl Training {
             self.meet(collective)?;
         }
         self.move_tables(stepper)
+    }
+
+    /// Makes the vectors that scores are made of.
+    fn encode(&mut self) -> Result<()> {
+        let Some(Propagated { graph, vectors: [of_users, of_items] }) = &mut self.graph else { return Ok(()) };
+        let [users, items] = &self.tables;
+        Ok(graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.gradient.dim)?)
     }
 
     /// The batch's users, positives and negatives.
@@ -210,15 +227,11 @@ impl Training {
         Ok(self.draws.draw(&self.gpu, users, rows, keys, ids, columns)?)
     }
 
-    /// Brings the vectors that the batch looks at up to date.
-    fn encode(&mut self) -> Result<()> {
-        let Self { gpu, tables, leaps, batch, graph, .. } = self;
-        if let Some(leaps) = leaps {
-            tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, batch.touched(side)))?;
-        }
-        let Some(Propagated { graph, vectors: [users, items] }) = graph else { return Ok(()) };
-        let dim = tables[0].gradient.dim;
-        Ok(graph.forward(gpu, [&tables[0].values, &tables[1].values], None, [users, items], dim)?)
+    /// Brings the rows that the batch looks at up to date.
+    fn look(&mut self) -> Result<()> {
+        let Self { gpu, tables, leaps, batch, .. } = self;
+        let Some(leaps) = leaps else { return Ok(()) };
+        tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, batch.touched(side)))
     }
 
     /// The gradients of the vectors, of this rank's rows.

@@ -169,13 +169,20 @@ impl<'a> Learner<'a> {
 
     /// Writes the model if it is the best so far.
     fn validate(&mut self) -> Result<Option<f64>> {
-        let scorer = self.scorer();
-        let validation = validate(&scorer, self.dataset, self.trial.select_by, self.resources.memory)?;
+        let (dataset, select_by) = (self.dataset, self.trial.select_by);
+        let on_device = self.work.as_mut().and_then(|(_, path)| path.validate(dataset, select_by));
+        let (validation, scorer) = match on_device {
+            Some(validation) => (validation?, None),
+            None => {
+                let scorer = self.scorer();
+                (validate(&scorer, dataset, select_by, self.resources.memory)?, Some(scorer))
+            }
+        };
         let mean = validation.as_ref().map(|validation| validation.mean);
         if self.is_best(mean) {
-            scorer.write(&self.folder.join("checkpoint"))?;
+            scorer.unwrap_or_else(|| self.scorer()).write(&self.folder.join("checkpoint"))?;
             if let Some(validation) = validation {
-                validation.write(&self.folder.join("per_user.parquet"), self.dataset, self.trial.select_by)?;
+                validation.write(&self.folder.join("per_user.parquet"), dataset, select_by)?;
             }
         }
         Ok(mean)
@@ -204,12 +211,16 @@ impl<'a> Learner<'a> {
 
     fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
         let Some(schedule) = self.learning.loss.quantiles().filter(|schedule| schedule.is_due(epoch)) else { return Ok(()) };
-        self.come_home()?;
+        let train = &self.dataset.train;
         if let Some(quantiles) = &mut self.quantiles {
+            let on_device = self.work.as_mut().and_then(|(_, path)| path.update_quantiles(quantiles, schedule, train, epoch));
+            if let Some(updated) = on_device {
+                return updated;
+            }
             self.encoder.encode(&self.parameters, Wanted::default());
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
-            let (train, candidates, seed) = (&self.dataset.train, self.learning.candidates(), self.learning.seed);
+            let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
             quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch))
                 .map_err(|error| Error::Impossible(error.to_string()))?;
         }

@@ -30,7 +30,7 @@ mod parts;
 mod path;
 mod portion;
 mod progress;
-mod quantiles;
+pub(crate) mod quantiles;
 mod resources;
 mod resume;
 mod rival;
@@ -39,7 +39,7 @@ mod sharpness;
 mod state;
 mod together;
 mod twin;
-mod validation;
+pub(crate) mod validation;
 mod watch;
 mod weigher;
 

@@ -2,18 +2,20 @@
 
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
-use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
+use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, validation::Validation};
 #[cfg(any(test, feature = "cuda"))]
 use crate::device::Setting;
 use crate::{
     Learning, Loss, Result, Trial,
     collective::Collective,
     gradient::RowGradients,
+    loss::quantile::{QuantileSchedule, Quantiles},
     optimizer::Moments,
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
-use dataset::Dataset;
+use dataset::{Dataset, Interactions};
+use evaluator::MetricAt;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;
@@ -110,6 +112,32 @@ impl Path {
             #[cfg(any(test, feature = "cuda"))]
             Self::Device(device) if !device.is_home() => device.store(parameters, moments),
             _ => Ok(()),
+        }
+    }
+
+    /// Ranks the validation part by vectors that are on a device; `None` where they are at home.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Option<Result<Option<Validation>>> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) => Some(device.validate(dataset, select_by)),
+            _ => None,
+        }
+    }
+
+    /// Sets the quantiles at the end of an epoch from vectors that are on a device; `None` where they are at home.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn update_quantiles(
+        &mut self,
+        quantiles: &mut Quantiles,
+        schedule: QuantileSchedule,
+        train: &Interactions,
+        epoch: u32,
+    ) -> Option<Result<()>> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) => Some(device.update_quantiles(quantiles, schedule, train, epoch)),
+            _ => None,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod draws;
 mod losses;
+mod ranking;
 mod trainings;
 
 use super::comparison::Comparison;
@@ -41,7 +42,7 @@ impl Sizes {
 /// # Errors
 /// When the device fails.
 pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
-    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?];
+    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?, ranking::check(gpu, sizes)?];
     Ok(parts.into_iter().flatten().collect())
 }
 
@@ -59,14 +60,18 @@ pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
     (0..length).map(|_| (2.0 * stream.fraction() as f32 - 1.0) * bound).collect()
 }
 
+/// Users who have more than a few items.
+const HEAVY: f64 = 4.0;
+
 /// Users whose numbers of items go from none to nearly all.
 pub(super) fn interactions(sizes: Sizes) -> Interactions {
     let mut stream = Stream::new(3, Purpose::Parameters, 0, 0, 0);
     let most = (sizes.items - 2) as f64;
     let pairs: Vec<(u32, u32)> = (0..sizes.users as u32)
         .flat_map(|user| {
-            // Few have many: as in data, and so that both ways of drawing are taken.
-            let count = (most * (f64::from(user) / sizes.users as f64).powi(12)) as usize + (user % 7) as usize;
+            // The last have many, up to nearly all: as in data, and so that both ways of drawing are taken.
+            let heavy = (f64::from(user) + HEAVY - sizes.users as f64).max(0.0) / HEAVY;
+            let count = (most * heavy) as usize + (user % 7) as usize;
             (0..count).map(|_| (user, stream.below(sizes.items as u32 - 1))).collect::<Vec<_>>()
         })
         .collect();

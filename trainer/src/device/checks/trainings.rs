@@ -1,6 +1,6 @@
-//! Whole trainings: the tables that a device leaves, beside those of the CPU.
+//! Whole trainings: the tables that a device leaves and their validation metric, beside those of the CPU.
 
-use super::{Comparison, Sizes, interactions};
+use super::{Comparison, Sizes, interactions, ranking::held_out};
 use crate::{Device, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
 use dataset::{Dataset, Interactions, Location};
 use evaluator::Scorer;
@@ -28,21 +28,25 @@ pub(super) fn check(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
     let each = TRIALS.iter().enumerate().map(|(at, [backbone, loss, sampler, optimizer])| {
         let trial = trial(backbone, loss, sampler, optimizer);
         let what = format!("a training: {backbone}, {loss}, {sampler}, {optimizer}").replace('"', "");
-        let train = |name: &str, device: Device, ranks: Ranks| tables(&trial, &dataset, &format!("{name}-{at}"), device, ranks);
+        let train = |name: &str, device: Device, ranks: Ranks| trained(&trial, &dataset, &format!("{name}-{at}"), device, ranks);
         let (found, expected) = (train("device", device, Ranks::default())?, train("cpu", Device::Cpu, Ranks::default())?);
-        Ok(Comparison::new(what, &found, &expected, 2e-4))
+        let of_tables = Comparison::new(what.clone(), &found.tables, &expected.tables, 2e-4);
+        // Two scores that are nearly equal may change places.
+        let of_metric = Comparison::new(what + ": ndcg@20", &[found.validation], &[expected.validation], 0.01);
+        Ok([of_tables, of_metric])
     });
-    each.collect()
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
 }
 
 fn dataset(sizes: Sizes) -> Dataset {
+    let train = interactions(sizes);
     Dataset {
         name: "check".into(),
         fingerprint: "check".into(),
         user_ids: (0..sizes.users).map(|user| user.to_string()).collect(),
         item_ids: (0..sizes.items).map(|item| item.to_string()).collect(),
-        train: interactions(sizes),
-        validation: Interactions::empty(sizes.users),
+        validation: held_out(sizes, &train),
+        train,
         test: Interactions::empty(sizes.users),
         steps: vec![],
         settings: serde_json::Value::Null,
@@ -58,13 +62,20 @@ fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {
     serde_json::from_str(&text).expect("a trial")
 }
 
-/// Users' and items' vectors after a training in memory.
-fn tables(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: Ranks) -> Result<Vec<f32>> {
+/// What is left of a training in memory.
+struct Trained {
+    /// Users' and items' vectors.
+    tables: Vec<f32>,
+    validation: f32,
+}
+
+fn trained(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: Ranks) -> Result<Trained> {
     let folder = Location::parse(&format!("memory:///check-{}-{name}", std::process::id())).map_err(Error::Dataset)?;
     let resources = Resources { device, ranks, ..Resources::new(1 << 30) };
-    fit::train(trial, dataset, &folder, &resources, &mut ())?;
-    match Scorer::read(&folder.join("checkpoint"))? {
-        Scorer::Factors { users, items, .. } => Ok([users.values, items.values].concat()),
-        Scorer::ItemWeights { .. } => Ok(Vec::new()),
-    }
+    let fit = fit::train(trial, dataset, &folder, &resources, &mut ())?;
+    let tables = match Scorer::read(&folder.join("checkpoint"))? {
+        Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
+        Scorer::ItemWeights { .. } => Vec::new(),
+    };
+    Ok(Trained { tables, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
 }
