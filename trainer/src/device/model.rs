@@ -57,14 +57,14 @@ impl Table {
     }
 
     /// Brings the listed rows up to date, where rows are left behind.
-    pub(super) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: (&Buffer<u32>, &Buffer<u32>)) -> Result<()> {
+    pub(super) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: adam::Rows) -> Result<()> {
         let Self { values, first, second, left, dim, .. } = self;
         let Some(left) = left else { return Ok(()) };
         Ok(leaps.current(gpu, adam::Table { values, first, second, dim: *dim }, left, rows)?)
     }
 
     /// The next step of the optimizer: of all rows, or of the listed ones, when the others are left behind.
-    pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, (&Buffer<u32>, &Buffer<u32>))>) -> Result<()> {
+    pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, adam::Rows)>) -> Result<()> {
         let Self { values, first, second, left, gradient, dim } = self;
         let (step, table) = (stepper.on_device(), adam::Table { values, first, second, dim: *dim });
         match (left, listed) {

@@ -3,6 +3,7 @@
 //! The same checks run in the tests, where the emulator is the device, and in `ranksweep doctor --check`, on a GPU.
 
 mod draws;
+mod gradients;
 mod losses;
 mod ranking;
 mod trainings;
@@ -42,7 +43,7 @@ impl Sizes {
 /// # Errors
 /// When the device fails.
 pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
-    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?, ranking::check(gpu, sizes)?];
+    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?, gradients::check(gpu, sizes)?, ranking::check(gpu, sizes)?];
     Ok(parts.into_iter().flatten().collect())
 }
 
