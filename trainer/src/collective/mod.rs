@@ -5,17 +5,22 @@
 
 #[cfg(any(test, feature = "cuda"))]
 mod buffers;
+mod link;
+mod processes;
 mod ranks;
+mod rendezvous;
 mod team;
 mod threads;
 
+pub(crate) use link::Link;
 pub use ranks::{Ranks, Rendezvous};
+pub(crate) use rendezvous::meet;
 pub(crate) use team::run;
 
 use crate::Result;
 use bytemuck::Pod;
 use rayon::prelude::*;
-use std::{ops::Range, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 /// Numbers of one parallel task.
 const BLOCK: usize = 1 << 14;
@@ -26,11 +31,25 @@ pub(crate) enum Collective {
     Single,
     /// Threads of this process.
     Threads(threads::Member),
+    /// Threads of several processes.
+    Processes(processes::Member),
 }
 
 /// So many ranks that are threads of this process.
 pub(crate) fn threads(ranks: u32, limit: Duration) -> Vec<Collective> {
     threads::members(ranks, limit).into_iter().map(Collective::Threads).collect()
+}
+
+/// The ranks of this process, joined to each other and, by the link, to those of other processes.
+pub(crate) fn members(ranks: &Ranks, link: Option<&Arc<Link>>) -> Vec<Collective> {
+    match (link, &ranks.nodes) {
+        (Some(link), Some(nodes)) => {
+            let members = processes::members(link, ranks.local, (nodes.rank, nodes.world), ranks.limit);
+            members.into_iter().map(Collective::Processes).collect()
+        }
+        _ if ranks.local == 1 => vec![Collective::Single],
+        _ => threads(ranks.local, ranks.limit),
+    }
 }
 
 impl Collective {
@@ -39,6 +58,7 @@ impl Collective {
         match self {
             Self::Single => 0,
             Self::Threads(member) => member.rank(),
+            Self::Processes(member) => member.rank(),
         }
     }
 
@@ -47,6 +67,7 @@ impl Collective {
         match self {
             Self::Single => 1,
             Self::Threads(member) => member.ranks(),
+            Self::Processes(member) => member.ranks(),
         }
     }
 
@@ -66,6 +87,7 @@ impl Collective {
         match self {
             Self::Single => {}
             Self::Threads(member) => member.at(epoch, step),
+            Self::Processes(member) => member.at(epoch, step),
         }
     }
 
@@ -77,6 +99,7 @@ impl Collective {
         match self {
             Self::Single => Ok(vec![values.to_vec()]),
             Self::Threads(member) => Ok(member.exchange(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect()),
+            Self::Processes(member) => member.exchange(what, values),
         }
     }
 
@@ -86,13 +109,12 @@ impl Collective {
             Self::Single => Ok(()),
             Self::Threads(member) => {
                 let all = member.exchange(what, values.to_vec())?;
-                values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
-                    let range = block * BLOCK..block * BLOCK + sums.len();
-                    sums.copy_from_slice(&all[0][range.clone()]);
-                    for values in &all[1..] {
-                        sums.iter_mut().zip(&values[range.clone()]).for_each(|(sum, value)| *sum += value);
-                    }
-                });
+                add_up(values, &all.iter().map(|values| &values[..]).collect::<Vec<_>>());
+                Ok(())
+            }
+            Self::Processes(member) => {
+                let all = member.exchange(what, values)?;
+                add_up(values, &all.iter().map(|values| &values[..]).collect::<Vec<_>>());
                 Ok(())
             }
         }
@@ -105,6 +127,12 @@ impl Collective {
             Self::Threads(member) => {
                 let own = if self.leads() { values.to_vec() } else { Vec::new() };
                 values.copy_from_slice(&member.exchange(what, own)?[0]);
+                Ok(())
+            }
+            Self::Processes(member) => {
+                let own: &[T] = if self.leads() { values } else { &[] };
+                let first = member.exchange(what, own)?.swap_remove(0);
+                values.copy_from_slice(&first);
                 Ok(())
             }
         }
@@ -147,7 +175,19 @@ impl Collective {
         let (epoch, step) = match self {
             Self::Single => (0, 0),
             Self::Threads(member) => member.place(),
+            Self::Processes(member) => member.place(),
         };
         crate::Error::Collective { rank: self.rank(), epoch, step, operation, reason }
     }
+}
+
+/// Sets sums of the values of all ranks, in the order of the ranks.
+fn add_up(sums: &mut [f32], all: &[&[f32]]) {
+    sums.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
+        let range = block * BLOCK..block * BLOCK + sums.len();
+        sums.copy_from_slice(&all[0][range.clone()]);
+        for values in &all[1..] {
+            sums.iter_mut().zip(&values[range.clone()]).for_each(|(sum, value)| *sum += value);
+        }
+    });
 }
