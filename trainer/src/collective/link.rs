@@ -15,6 +15,10 @@ use std::{
 /// No message of ours is longer.
 const LONGEST: u32 = 1 << 20;
 
+/// How a message of a failure begins.
+#[cfg(any(test, feature = "nccl"))]
+const FAILED: &[u8] = br#"{"Failed":"#;
+
 /// The other end of each connection: all processes for process 0, process 0 for the others.
 pub(crate) struct Link {
     rank: u32,
@@ -42,6 +46,9 @@ pub(super) struct Round {
 impl Link {
     /// Of this process to others, by their numbers.
     pub(super) fn new(rank: u32, peers: Vec<(u32, TcpStream)>) -> Self {
+        for (_, peer) in &peers {
+            let _slower_without = peer.set_nodelay(true);
+        }
         Self { rank, peers: Mutex::new(peers) }
     }
 
@@ -101,21 +108,24 @@ impl Link {
         Ok(all)
     }
 
-    /// Why the training cannot go on, when another process has ended. Does not wait.
+    /// Why the training cannot go on, when another process has ended. Does not wait, and takes no message but that one.
+    #[cfg(any(test, feature = "nccl"))]
     pub(crate) fn lost(&self) -> Option<String> {
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.peers.try_lock().ok()?; // who holds it finds out
         peers.iter_mut().find_map(|(rank, peer)| {
             peer.set_nonblocking(true).ok()?;
-            let found = peer.peek(&mut [0]);
+            let mut begins = [0; FAILED.len() + 4]; // after its length
+            let found = peer.peek(&mut begins);
             peer.set_nonblocking(false).ok()?;
             match found {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => None,
                 Err(error) => Some(gone(*rank, &error)),
                 Ok(0) => Some(format!("process {rank} has ended")),
-                Ok(_) => match receive::<Message<()>>(peer, Some(Duration::from_secs(1))) {
+                Ok(_) if begins.ends_with(FAILED) => match receive::<Message<()>>(peer, Some(Duration::from_secs(1))) {
                     Ok(Message::Failed(reason)) => Some(format!("process {rank} failed: {reason}")),
-                    _ => Some(format!("process {rank} ended the training")),
+                    _ => Some(format!("process {rank} has ended")),
                 },
+                Ok(_) => None, // it is ahead
             }
         })
     }
@@ -210,6 +220,8 @@ pub(super) mod tests {
         first.tell(&"text").unwrap();
         assert_eq!((other.hear::<Vec<u32>>().unwrap(), other.hear::<String>().unwrap()), (vec![1, 2], "text".to_owned()));
         assert_eq!((first.lost(), other.lost()), (None, None));
+        first.tell(&3).unwrap();
+        assert_eq!((other.lost(), other.hear::<u32>().unwrap()), (None, 3));
     }
 
     #[test]

@@ -87,7 +87,6 @@ fn welcome(listener: &TcpListener, own: &Hello, limit: Duration) -> Result<Link>
                     peers.push((hello.rank, stream));
                     return Err(refuse(peers, reason));
                 }
-                stream.set_nodelay(true).map_err(failed)?;
                 peers.push((hello.rank, stream));
                 if peers.len() + 1 == own.world as usize {
                     peers.retain(|(_, peer)| is_there(peer)); // or one is waited for again
@@ -193,7 +192,6 @@ fn ask(nodes: &Rendezvous, hello: &Hello, limit: Duration) -> std::io::Result<(T
     for address in (nodes.address.as_str(), nodes.port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, limit.min(SILENCE)) {
             Ok(mut stream) => {
-                stream.set_nodelay(true)?;
                 stream.write_all(MAGIC)?;
                 send(&mut stream, hello)?;
                 let answer = receive(&mut stream, Some(limit))?;
