@@ -44,8 +44,8 @@ impl Gradient {
     pub(super) fn add_up(&mut self, gpu: &Gpu, collective: &Collective, what: &'static str) -> Result<()> {
         let Self { rows, dim, values, touched, totals } = self;
         marks::write_zeros(gpu, touched, values, totals, [*rows, *dim])?;
-        collective.sum_buffer(gpu, what, values)?;
-        collective.sum_buffer(gpu, what, totals)?; // how many ranks have touched a row: some optimizers leave the others alone
+        collective.sum_buffer(what, gpu, values)?;
+        collective.sum_buffer(what, gpu, totals)?; // how many ranks have touched a row: some optimizers leave the others alone
         Ok(marks::of_numbers(gpu, totals, touched)?)
     }
 
@@ -60,8 +60,8 @@ impl Gradient {
     ) -> Result<()> {
         let Exchange { room, keys: [own_keys, keys], values: [own_values, values], ones, by_row } = exchange;
         marks::pack_rows(gpu, own, &self.values, [*room, self.dim], (own_keys, own_values))?;
-        collective.gather_buffers(gpu, what, own_keys, keys)?;
-        collective.gather_buffers(gpu, what, own_values, values)?;
+        collective.gather_buffers(what, gpu, own_keys, keys)?;
+        collective.gather_buffers(what, gpu, own_values, values)?;
         by_row.sort(gpu, keys, keys.len())?;
         let dim = self.dim;
         Ok(by_row.sum(gpu, Terms { weights: ones, vectors: values, width: 1, dim }, self.sums())?)
