@@ -128,34 +128,37 @@ pub(crate) fn left_to_the_cpu(plan: &Plan) -> String {
 }
 
 fn choose(situation: Situation<'_>) -> Result<Devices, Refusal> {
-    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
-    let on_cpu = |rendezvous: Option<Rendezvous>| match rendezvous {
+    match (situation.asked, situation.built.cuda) {
+        (AskedDevice::Cuda, false) => Err(Refusal::Asked(NO_CUDA.to_owned())),
+        (AskedDevice::Cpu, _) => on_cpu(situation.launched.rendezvous),
+        (AskedDevice::Auto, false) => {
+            if situation.is_submitted && situation.gpus > 0 {
+                tracing::warn!("this build trains on the CPU: its pod's GPUs are idle (k8s/Containerfile.cuda makes an image for them)");
+            }
+            on_cpu(situation.launched.rendezvous)
+        }
+        (_, true) => on_gpus(situation),
+    }
+}
+
+fn on_cpu(rendezvous: Option<Rendezvous>) -> Result<Devices, Refusal> {
+    match rendezvous {
         Some(Rendezvous { world, .. }) => Err(Refusal::Asked(format!(
             "WORLD_SIZE is {world}: several processes train one trial on GPUs alone, and this one would train it on the CPU"
         ))),
         None => Ok(Devices { gpus: None, rendezvous: None }),
-    };
-    if asked == AskedDevice::Cpu {
-        return on_cpu(rendezvous);
     }
-    if !built.cuda {
-        if asked == AskedDevice::Cuda {
-            return Err(Refusal::Asked(NO_CUDA.to_owned()));
-        }
-        if is_submitted && gpus > 0 {
-            tracing::warn!(
-                gpus,
-                "this build trains on the CPU: the GPUs of this pod are idle (k8s/Containerfile.cuda makes an image for them)"
-            );
-        }
-        return on_cpu(rendezvous);
-    }
+}
+
+/// On GPUs if they are there, in a build that has CUDA.
+fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
+    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
     let there = match count() {
         Ok(there) if there > 0 => there,
         // A laptop reads the same sweep file as a pod, which was promised its GPUs.
         counted if asked == AskedDevice::Cuda || (is_submitted && gpus > 0) => {
             let reason = counted.err().unwrap_or_else(|| "the driver shows none to this process".to_owned());
-            return Err(Refusal::Machine(format!("no GPU is there: {reason}; `nvidia-smi` tells what the driver sees")));
+            return Err(Refusal::Machine(format!("no GPU can be used: {reason}; `nvidia-smi` tells what the driver sees")));
         }
         _ => return on_cpu(rendezvous),
     };
@@ -211,7 +214,7 @@ mod tests {
     fn a_build_or_a_machine_without_a_gpu_refuses_cuda() {
         assert_eq!(alone(AskedDevice::Cuda, CPU, 0, 1), Err(Refusal::Asked(NO_CUDA.to_owned())));
         let Err(Refusal::Machine(reason)) = alone(AskedDevice::Cuda, FULL, 0, 0) else { panic!() };
-        assert!(reason.starts_with("no GPU is there: the driver shows none"), "{reason}");
+        assert!(reason.starts_with("no GPU can be used: the driver shows none"), "{reason}");
     }
 
     #[test]
@@ -246,5 +249,34 @@ mod tests {
         }
         let together = on(AskedDevice::Auto, FULL, 1, 1, of_two(0), true).unwrap();
         assert!(together.refuse_processes().unwrap_err().to_string().starts_with("WORLD_SIZE is 2"));
+    }
+
+    /// Two trials: one that no GPU trains, and one that one does.
+    fn plan() -> Plan {
+        let text = "name: s\ndatasets: [{name: d, source: {format: synthetic}, split: {kind: random, test: 0.2}}]\ngrid:\n  - backbones: [{kind: popularity}]\n  \
+                    - {backbones: [{kind: mf, dim: 4}], losses: [{kind: bpr}], samplers: [{kind: uniform, negatives: 1}], \
+                    optimizer: {kind: adam, learning_rate: 0.1}}\n";
+        crate::plan::check(&SweepFile::parse(text, "s.yaml").unwrap()).unwrap().plan(&["f".to_owned()]).unwrap()
+    }
+
+    #[test]
+    fn each_trial_is_trained_once_and_on_a_gpu_where_one_can() {
+        let plan = plan();
+        let trials: Vec<&Trial> = plan.trials().map(|(.., planned)| &planned.trial).collect();
+        let [closed_form, learned] = trials[..] else { panic!() };
+        let cpu = Some((Device::Cpu, Ranks::default()));
+        let alone = on(AskedDevice::Auto, CPU, 0, 0, Launched::default(), false).unwrap();
+        assert_eq!([alone.of(closed_form), alone.of(learned)], [cpu.clone(), cpu.clone()]);
+        for (rank, of_closed_form) in [(0, cpu), (1, None)] {
+            let devices = on(AskedDevice::Auto, FULL, 4, 4, of_two(rank), true).unwrap();
+            assert_eq!(devices.of(closed_form), of_closed_form, "process {rank}");
+            let (device, ranks) = devices.of(learned).unwrap();
+            assert_eq!((device, ranks.count()), (Device::Cuda { ordinal: 0 }, 8), "process {rank}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_to_the_cpu_is_named_with_the_reason() {
+        assert_eq!(left_to_the_cpu(&plan()), "1 trial of popularity (the backbone fits in closed form, on the CPU)");
     }
 }
