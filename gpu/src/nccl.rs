@@ -126,19 +126,6 @@ impl Party {
         self.settle(what, result, patience)
     }
 
-    /// Gives all ranks the numbers of rank 0.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn broadcast<T: Element>(&self, buffer: &mut Buffer<T>, patience: Patience) -> Result<()> {
-        let (what, bytes, address) = ("give all ranks numbers of the first", buffer.len() * size_of::<T>(), buffer.address_mut());
-        let byte = ncclDataType_t::ncclUint8;
-        self.bind(what)?;
-        // SAFETY: the buffer is of this stream, and of so many bytes; both addresses may be one.
-        let result = unsafe { sys::ncclBroadcast(address as *const c_void, address as *mut c_void, bytes, byte, 0, self.comm, self.raw()) };
-        self.settle(what, result, patience)
-    }
-
     /// Waits until the device has done everything that was asked of it. Nothing else may wait for it after a call of this party: when another
     /// rank is lost, that would be for ever.
     ///

@@ -4,6 +4,7 @@
 
 mod support;
 
+#[cfg(not(feature = "cuda"))]
 use serde_json::Value;
 use support::Sandbox;
 

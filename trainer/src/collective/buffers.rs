@@ -55,26 +55,12 @@ impl Collective {
         }
     }
 
-    /// Gives all ranks the numbers of rank 0.
-    pub(crate) fn broadcast_buffer<T: Element>(&self, what: &'static str, gpu: &Gpu, buffer: &mut Buffer<T>) -> Result<()> {
-        match self {
-            Self::Single => Ok(()),
-            #[cfg(feature = "nccl")]
-            Self::Nccl(member) => member.broadcast(what, buffer),
-            _ => {
-                let mut values = gpu.read(buffer)?;
-                self.broadcast(what, &mut values)?;
-                Ok(gpu.write(buffer, &values)?)
-            }
-        }
-    }
-
     /// Waits until this rank's device has done everything that was asked of it.
     pub(crate) fn finish(&self, what: &'static str, gpu: &Gpu) -> Result<()> {
         match self {
             #[cfg(feature = "nccl")]
             Self::Nccl(member) => member.finish(what),
-            _ => Ok(gpu.wait()?),
+            _ => gpu.wait().map_err(|error| self.error(what, error.to_string())),
         }
     }
 }
@@ -95,18 +81,17 @@ mod tests {
         let work = |collective: Collective| {
             let gpu = Gpu::emulated();
             let collective = collective.on(&gpu, LONG)?;
-            let (mut sum, mut first) = (own(&gpu, &collective), own(&gpu, &collective));
+            let mut sum = own(&gpu, &collective);
             let mut all = gpu.zeros::<f32>(9).unwrap();
             collective.sum_buffer("a sum", &gpu, &mut sum)?;
-            collective.broadcast_buffer("the first", &gpu, &mut first)?;
             collective.gather_buffers("all", &gpu, &own(&gpu, &collective), &mut all)?;
             collective.finish("the end", &gpu)?;
-            let found = [sum, first, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
+            let found = [sum, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
             let all = collective.gather("results", &found)?;
             assert!(all.iter().all(|of_rank| *of_rank == found), "every rank has the same");
             Ok(found)
         };
-        let expected = [6.0, 60.0, 600.0, 1.0, 10.0, 100.0, 1.0, 10.0, 100.0, 2.0, 20.0, 200.0, 3.0, 30.0, 300.0];
+        let expected = [6.0, 60.0, 600.0, 1.0, 10.0, 100.0, 2.0, 20.0, 200.0, 3.0, 30.0, 300.0];
         assert_eq!(run(threads(3, LONG), work, work).unwrap(), expected);
     }
 

@@ -42,10 +42,6 @@ impl Member {
         self.call(what, |patience| self.party.gather(own, all, patience))
     }
 
-    pub(super) fn broadcast<T: Element>(&self, what: &'static str, buffer: &mut Buffer<T>) -> Result<()> {
-        self.call(what, |patience| self.party.broadcast(buffer, patience))
-    }
-
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {
         self.call(what, |patience| self.party.finish(patience))
     }

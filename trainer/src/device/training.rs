@@ -117,8 +117,9 @@ impl Training {
         let leaps = leaves.contains(&true).then(|| Leaps::new(&gpu, stepper.epsilon(), &stepper.decays(LONGEST))).transpose()?;
         let touches = [rows.div_ceil(ranks), rows.div_ceil(ranks) * (1 + negatives)];
         let exchange = |side: usize| {
-            let by_row = ranks > 1 && few[side];
-            by_row.then(|| Exchange::new(&gpu, [sizes[side], dim], touches[side].min(sizes[side]), ranks)).transpose()
+            let (rows, room) = (sizes[side], touches[side].min(sizes[side]));
+            let fewer_bytes = ranks * room * (dim + 1) < 2 * rows * dim; // than a ring sends of the whole table
+            (ranks > 1 && (fewer_bytes || leaves[side])).then(|| Exchange::new(&gpu, [rows, dim], room, ranks)).transpose()
         };
         let pair_users: Vec<u32> = train.pairs().map(|(user, _)| user).collect();
         Ok(Self {
@@ -182,6 +183,11 @@ impl Training {
     /// The order of the pairs of an epoch.
     pub(crate) fn set_order(&mut self, order: &[u32]) -> Result<()> {
         Ok(self.pairs.set_order(&self.gpu, order)?)
+    }
+
+    /// Waits for the steps that were asked for. What was asked for with others is read only after it: they may be lost.
+    pub(crate) fn finish(&self, collective: &Collective) -> Result<()> {
+        collective.finish("the steps", &self.gpu)
     }
 
     /// The sum of the losses since it was last asked for, and the first step whose sum was no number.

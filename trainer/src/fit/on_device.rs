@@ -1,6 +1,6 @@
 //! An epoch on a GPU, and what comes home from it.
 
-use super::{Device, batches::Batches, learner::Learner, path::Path};
+use super::{Device, Resources, batches::Batches, learner::Learner, path::Path};
 use crate::{
     Error, Result,
     collective::Collective,
@@ -11,13 +11,14 @@ use crate::{
 use gpu::Gpu;
 
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
-pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
-    match device {
+pub(super) fn gpu(resources: &Resources, collective: &Collective) -> Result<Option<Gpu>> {
+    let local = (collective.rank() % resources.ranks.local.max(1)) as usize;
+    match resources.device {
         Device::Cpu => Ok(None),
         #[cfg(feature = "cuda")]
-        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + collective.rank() as usize)?)),
+        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + local)?)),
         #[cfg(not(feature = "cuda"))]
-        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + collective.rank() as usize }),
+        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + local }),
         #[cfg(test)]
         Device::Emulated => Ok(Some(Gpu::emulated())),
     }
@@ -56,13 +57,16 @@ impl Learner<'_> {
 
     /// Brings tables, moments and losses home.
     fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
         self.add_losses(epoch, device)
     }
 
     /// Adds up the losses of the steps since it was last done.
     fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         let (total, broken) = device.take_total()?;
+        let broken = self.collective.join("steps without a loss", broken.into_iter().collect())?.into_iter().min(); // of any rank
         self.position.so_far.total += self.collective.total("the losses", total)?;
         let Some(step) = broken else { return Ok(()) };
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;

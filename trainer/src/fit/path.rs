@@ -2,7 +2,7 @@
 
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
-use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, validation::Validation};
+use super::{Resources, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, validation::Validation};
 #[cfg(any(test, feature = "cuda"))]
 use crate::device::Setting;
 use crate::{
@@ -82,26 +82,28 @@ pub(super) struct Whole {
     pub(super) beside: Beside,
 }
 
-/// The way of a training: on its device.
+/// The way of a training on its device, and the ranks, who meet there.
 ///
 /// # Errors
-/// [`Error::Impossible`] when the trial cannot be trained there, and those of the device.
+/// [`Error::Impossible`](crate::Error::Impossible) when the trial cannot be trained there, and those of the device.
 pub(super) fn of(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
-    (device, collective): (Device, &Collective),
+    (resources, collective): (&Resources, Collective),
     (shape, parameters): (Shape, &Tables),
     batches: &Batches,
-) -> Result<Path> {
+) -> Result<(Path, Collective)> {
     #[cfg(any(test, feature = "cuda"))]
-    if let Some(gpu) = on_device::gpu(device, collective)? {
+    if let Some(gpu) = on_device::gpu(resources, &collective)? {
+        let collective = collective.on(&gpu, resources.ranks.limit)?;
         let few = [shape.few_users, shape.few_items];
         let ranks = collective.ranks() as usize;
-        return on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), few, ranks });
+        let path = on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), few, ranks })?;
+        return Ok((path, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
-    let _ = (trial, dataset, device, collective, batches);
-    Ok(Path::new(shape, parameters, &learning.loss))
+    let _ = (trial, dataset, resources, batches);
+    Ok((Path::new(shape, parameters, &learning.loss), collective))
 }
 
 impl Path {

@@ -62,7 +62,7 @@ pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
 }
 
 /// Users who have more than a few items.
-const HEAVY: f64 = 4.0;
+const HEAVY: f64 = 8.0;
 
 /// Users whose numbers of items go from none to nearly all.
 pub(super) fn interactions(sizes: Sizes) -> Interactions {
