@@ -3,7 +3,7 @@
 use super::Collective;
 use crate::Result;
 use gpu::{
-    Buffer, Element, Gpu,
+    Buffer, Gpu,
     nccl::{Party, Patience},
 };
 use std::time::Duration;
@@ -36,14 +36,6 @@ impl Member {
 
     pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<()> {
         self.call(what, |patience| self.party.sum(buffer, patience))
-    }
-
-    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
-        self.call(what, |patience| self.party.gather(own, all, patience))
-    }
-
-    pub(super) fn broadcast<T: Element>(&self, what: &'static str, buffer: &mut Buffer<T>) -> Result<()> {
-        self.call(what, |patience| self.party.broadcast(buffer, patience))
     }
 
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {

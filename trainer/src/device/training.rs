@@ -162,6 +162,11 @@ impl Training {
         Ok(self.pairs.set_order(&self.gpu, order)?)
     }
 
+    /// Waits for the steps that were asked for. What was asked for with others is read only after it: they may be lost.
+    pub(crate) fn finish(&self, collective: &Collective) -> Result<()> {
+        collective.finish("the steps", &self.gpu)
+    }
+
     /// The sum of the losses since it was last asked for, and the first step whose sum was no number.
     pub(crate) fn take_total(&mut self) -> Result<(f64, Option<u32>)> {
         Ok(self.totals.take(&self.gpu)?)

@@ -66,7 +66,7 @@ impl<'a> Learner<'a> {
         let alone_on_cpu = collective.ranks() == 1 && resources.device == Device::Cpu;
         let shape = if alone_on_cpu { shape } else { shape.of_ranks() };
         let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
-        let path = path::of((trial, learning), dataset, (resources.device, &collective), (shape, &parameters), &batches)?;
+        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, &parameters), &batches)?;
         let mut learner = Self {
             trial,
             learning,

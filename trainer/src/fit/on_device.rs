@@ -15,9 +15,9 @@ pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
     match device {
         Device::Cpu => Ok(None),
         #[cfg(feature = "cuda")]
-        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + collective.rank() as usize)?)),
+        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + collective.local_rank() as usize)?)),
         #[cfg(not(feature = "cuda"))]
-        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + collective.rank() as usize }),
+        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + collective.local_rank() as usize }),
         #[cfg(test)]
         Device::Emulated => Ok(Some(Gpu::emulated())),
     }
@@ -50,13 +50,16 @@ impl Learner<'_> {
 
     /// Brings tables, moments and losses home.
     fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
         self.add_losses(epoch, device)
     }
 
     /// Adds up the losses of the steps since it was last done.
     fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         let (total, broken) = device.take_total()?;
+        let broken = self.collective.join("steps without a loss", broken.into_iter().collect())?.into_iter().min(); // of any rank
         self.position.so_far.total += self.collective.total("the losses", total)?;
         let Some(step) = broken else { return Ok(()) };
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;

@@ -2,7 +2,7 @@
 
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
-use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
+use super::{Resources, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
 use crate::{
     Learning, Loss, Result, Trial,
     collective::Collective,
@@ -78,24 +78,25 @@ pub(super) struct Whole {
     pub(super) beside: Beside,
 }
 
-/// The way of a training: on its device.
+/// The way of a training: on its device, where its ranks then meet too.
 ///
 /// # Errors
 /// [`Error::Impossible`] when the trial cannot be trained there, and those of the device.
 pub(super) fn of(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
-    (device, collective): (Device, &Collective),
+    (resources, collective): (&Resources, Collective),
     (shape, parameters): (Shape, &Tables),
     batches: &Batches,
-) -> Result<Path> {
+) -> Result<(Path, Collective)> {
     #[cfg(any(test, feature = "cuda"))]
-    if let Some(gpu) = on_device::gpu(device, collective)? {
-        return on_device::path(gpu, (trial, learning), dataset, batches);
+    if let Some(gpu) = on_device::gpu(resources.device, &collective)? {
+        let collective = collective.on(&gpu, resources.ranks.limit)?;
+        return Ok((on_device::path(gpu, (trial, learning), dataset, batches)?, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
-    let _ = (trial, dataset, device, collective, batches);
-    Ok(Path::new(shape, parameters, &learning.loss))
+    let _ = (trial, dataset, resources, batches);
+    Ok((Path::new(shape, parameters, &learning.loss), collective))
 }
 
 impl Path {

@@ -22,14 +22,15 @@ const TRIALS: [[&str; 4]; 7] = [
 ];
 const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
 
-/// Trains each trial on the device and on the CPU.
-pub(super) fn check(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
+/// Trains each trial on the device, with so many ranks, and on the CPU.
+pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
     let dataset = dataset(sizes);
     let each = TRIALS.iter().enumerate().map(|(at, [backbone, loss, sampler, optimizer])| {
         let trial = trial(backbone, loss, sampler, optimizer);
-        let what = format!("a training: {backbone}, {loss}, {sampler}, {optimizer}").replace('"', "");
-        let train = |name: &str, device: Device, ranks: Ranks| tables(&trial, &dataset, &format!("{name}-{at}"), device, ranks);
-        let (found, expected) = (train("device", device, Ranks::default())?, train("cpu", Device::Cpu, Ranks::default())?);
+        let what = format!("a training by {ranks} ranks: {backbone}, {loss}, {sampler}, {optimizer}").replace('"', "");
+        let train =
+            |name: &str, device: Device, ranks: Ranks| tables(&trial, &dataset, &format!("{name}-{at}-{}", ranks.local), device, ranks);
+        let (found, expected) = (train("device", device, Ranks::threads(ranks))?, train("cpu", Device::Cpu, Ranks::default())?);
         Ok(Comparison::new(what, &found, &expected, 2e-4))
     });
     each.collect()
