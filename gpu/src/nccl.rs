@@ -29,6 +29,9 @@ const VERSION: u32 = 23_000;
 /// A setting that is left to NCCL.
 const UNSET: i32 = i32::MIN;
 
+/// The longest that leaving takes.
+const PARTING: Duration = Duration::from_secs(10);
+
 /// Looks at NCCL for one at the clock and at who is lost.
 const LOOKS: u32 = 64;
 
@@ -41,13 +44,16 @@ pub struct Patience<'a> {
     pub lost: &'a dyn Fn() -> Option<String>,
 }
 
-/// A rank's part in a communicator. Dropping it ends the communicator, and what it has not finished, for all ranks.
+/// A rank's part in a communicator. Dropped after [`finish`](Self::finish) it leaves in order; else it ends the communicator, and what that
+/// has not finished, for all ranks.
 #[derive(Debug)]
 pub struct Party {
     comm: sys::ncclComm_t,
     stream: Arc<CudaStream>,
     ranks: usize,
     ended: Cell<bool>,
+    /// Whether nothing was asked for since all was finished.
+    idle: Cell<bool>,
 }
 
 // SAFETY: NCCL takes a communicator from any thread, from one at a time. A party holds the only copy of it, and is not `Sync`.
@@ -85,7 +91,7 @@ impl Party {
         let what = "join the other ranks";
         let stream = stream(gpu)?.clone();
         let [rank, count] = [rank, ranks].map(|number| i32::try_from(number).expect("there are fewer than 2^31 ranks"));
-        let mut party = Self { comm: std::ptr::null_mut(), stream, ranks: ranks as usize, ended: Cell::new(false) };
+        let mut party = Self { comm: std::ptr::null_mut(), stream, ranks: ranks as usize, ended: Cell::new(false), idle: Cell::new(true) };
         party.bind(what)?;
         let (id, mut config) = (ncclUniqueId { internal: id.map(|byte| byte as std::ffi::c_char) }, configuration());
         // SAFETY: NCCL reads the configuration, whose size stands in it, and writes the communicator, both before it returns.
@@ -141,11 +147,14 @@ impl Party {
                 CUresult::CUDA_ERROR_NOT_READY => self.is_settled().map(|_| false),
                 error => Err(format!("{error:?}")),
             }
-        })
+        })?;
+        self.idle.set(true);
+        Ok(())
     }
 
     /// What NCCL makes of a call: done, or under way.
     fn settle(&self, what: &str, result: ncclResult_t, patience: Patience) -> Result<()> {
+        self.idle.set(false);
         match result {
             ncclResult_t::ncclSuccess => Ok(()),
             ncclResult_t::ncclInProgress => self.wait(what, patience, || self.is_settled()),
@@ -216,7 +225,18 @@ impl Party {
 
 impl Drop for Party {
     fn drop(&mut self) {
-        let _error = self.end("part", String::new());
+        if self.ended.get() || !self.idle.get() || self.comm.is_null() || std::thread::panicking() || self.bind("part").is_err() {
+            let _aborted = self.end("part", String::new());
+            return;
+        }
+        let patience = Patience { limit: PARTING, lost: &|| None };
+        // SAFETY: the communicator was made by `new`, and has nothing left to do.
+        let result = unsafe { sys::ncclCommFinalize(self.comm) };
+        if self.settle("part", result, patience).is_ok() {
+            self.ended.set(true);
+            // SAFETY: as before; it is not used again. There is nothing to do about an error.
+            let _result = unsafe { sys::ncclCommDestroy(self.comm) };
+        }
     }
 }
 

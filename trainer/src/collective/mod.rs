@@ -69,6 +69,18 @@ impl Collective {
         }
     }
 
+    /// Its number among the ranks of this process, from 0.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn local_rank(&self) -> u32 {
+        match self {
+            Self::Single => 0,
+            Self::Threads(member) => member.rank(),
+            Self::Processes(member) => member.local_rank(),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().local_rank(),
+        }
+    }
+
     /// How many ranks there are.
     pub(crate) fn ranks(&self) -> u32 {
         match self {

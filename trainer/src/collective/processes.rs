@@ -33,6 +33,12 @@ impl Member {
         self.first + self.local.rank()
     }
 
+    /// Its number among the ranks of this process, from 0.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn local_rank(&self) -> u32 {
+        self.local.rank()
+    }
+
     /// How many there are.
     pub(crate) fn ranks(&self) -> u32 {
         self.ranks

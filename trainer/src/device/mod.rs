@@ -51,7 +51,9 @@ pub fn compare(ordinal: usize) -> Result<Vec<Comparison>> {
     #[cfg(feature = "cuda")]
     {
         let mut comparisons = checks::kernels(&gpu::Gpu::cuda(ordinal)?, checks::Sizes::LARGE)?;
-        comparisons.extend(checks::trainings(crate::Device::Cuda { ordinal }, checks::Sizes::SMALL)?);
+        comparisons.extend(checks::trainings(crate::Device::Cuda { ordinal }, 1, checks::Sizes::SMALL)?);
+        #[cfg(feature = "nccl")]
+        comparisons.extend(checks::meetings(ordinal)?);
         Ok(comparisons)
     }
     #[cfg(not(feature = "cuda"))]

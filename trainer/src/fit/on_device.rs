@@ -1,6 +1,6 @@
 //! An epoch on a GPU, and what comes home from it.
 
-use super::{Device, Resources, batches::Batches, learner::Learner, path::Path};
+use super::{Device, batches::Batches, learner::Learner, path::Path};
 use crate::{
     Error, Result,
     collective::Collective,
@@ -11,9 +11,9 @@ use crate::{
 use gpu::Gpu;
 
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
-pub(super) fn gpu(resources: &Resources, collective: &Collective) -> Result<Option<Gpu>> {
-    let local = (collective.rank() % resources.ranks.local.max(1)) as usize;
-    match resources.device {
+pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
+    let local = collective.local_rank() as usize;
+    match device {
         Device::Cpu => Ok(None),
         #[cfg(feature = "cuda")]
         Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + local)?)),

@@ -94,7 +94,7 @@ pub(super) fn of(
     batches: &Batches,
 ) -> Result<(Path, Collective)> {
     #[cfg(any(test, feature = "cuda"))]
-    if let Some(gpu) = on_device::gpu(resources, &collective)? {
+    if let Some(gpu) = on_device::gpu(resources.device, &collective)? {
         let collective = collective.on(&gpu, resources.ranks.limit)?;
         let few = [shape.few_users, shape.few_items];
         let ranks = collective.ranks() as usize;

@@ -5,6 +5,8 @@
 mod draws;
 mod gradients;
 mod losses;
+#[cfg(feature = "nccl")]
+mod meeting;
 mod ranking;
 mod trainings;
 
@@ -47,12 +49,21 @@ pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// Compares whole trainings on a device with those on the CPU.
+/// Compares whole trainings on a device, or on as many as there are ranks, with those on the CPU.
 ///
 /// # Errors
 /// When one of them fails.
-pub fn trainings(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
-    trainings::check(device, sizes)
+pub fn trainings(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
+    trainings::check(device, ranks, sizes)
+}
+
+/// Compares what ranks get of each other by NCCL with the same by hand.
+///
+/// # Errors
+/// When NCCL or the device fails.
+#[cfg(feature = "nccl")]
+pub fn meetings(ordinal: usize) -> Result<Vec<Comparison>> {
+    meeting::check(ordinal)
 }
 
 /// Numbers from -`bound` to `bound`, always the same ones of a number.
@@ -96,6 +107,14 @@ mod tests {
 
     #[test]
     fn trainings_on_a_device_agree_with_those_on_the_cpu() {
-        assert_agree(&trainings(Device::Emulated, Sizes::TINY).unwrap());
+        assert_agree(&trainings(Device::Emulated, 1, Sizes::TINY).unwrap());
+    }
+
+    /// Each rank has a device of its own; what they have meets at home.
+    #[test]
+    fn trainings_on_several_devices_agree_with_those_on_the_cpu() {
+        for ranks in [2, 3] {
+            assert_agree(&trainings(Device::Emulated, ranks, Sizes::TINY).unwrap());
+        }
     }
 }

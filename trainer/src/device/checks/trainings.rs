@@ -35,17 +35,19 @@ const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_
 const FAR: &str = r#""bpr": {"similarity": "negative-squared-distance"}"#;
 const ADAM: &str = r#""adam": {"learning_rate": 0.01, "weight_decay": 0.001}"#;
 const LAZY: &str = r#""lazy-adam": {"learning_rate": 0.01}"#;
-const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.9}"#;
+const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.99}"#;
 
-/// Trains each on the device and on the CPU.
-pub(super) fn check(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
+/// Trains each on the device, with so many ranks, and on the CPU.
+pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
     let dataset = dataset(sizes);
     let each = CASES.iter().enumerate().map(|(at, case)| {
         let Case { backbone, loss, sampler, optimizer, batch_size } = case;
         let trial = case.trial();
-        let what = format!("a training: {backbone}, {loss}, {sampler}, {optimizer}, {batch_size} rows").replace('"', "");
-        let train = |name: &str, device: Device| trained(&trial, &dataset, &format!("{name}-{at}"), device, Ranks::default());
-        let (found, expected) = (train("device", device)?, train("cpu", Device::Cpu)?);
+        let what = format!("a training by {ranks} ranks: {backbone}, {loss}, {sampler}, {optimizer}, {batch_size} rows").replace('"', "");
+        let train = |name: &str, device: Device, ranks: u32| {
+            trained(&trial, &dataset, &format!("{name}-{at}-{ranks}"), device, Ranks::threads(ranks))
+        };
+        let (found, expected) = (train("device", device, ranks)?, train("cpu", Device::Cpu, 1)?);
         let of_tables = Comparison::new(what.clone(), &found.tables, &expected.tables, 2e-4);
         // Two scores that are nearly equal may change places.
         let of_metric = Comparison::new(what + ": ndcg@20", &[found.validation], &[expected.validation], 0.01);
