@@ -27,6 +27,8 @@ struct Gpus {
     /// The first one's number.
     first: usize,
     count: u32,
+    /// Further ones that this process sees, and no launcher has a process for.
+    idle: usize,
 }
 
 /// What is asked for, and what there is.
@@ -80,7 +82,7 @@ impl Devices {
     /// Where a trial is trained, and by how many ranks; `None` where another of the processes that train together does it alone.
     pub(super) fn of(&self, trial: &Trial) -> Option<(Device, Ranks)> {
         let (device, local) = match self.gpus {
-            Some(Gpus { first, count }) if fits_gpu(trial).is_ok() => (Device::Cuda { ordinal: first }, count),
+            Some(Gpus { first, count, .. }) if fits_gpu(trial).is_ok() => (Device::Cuda { ordinal: first }, count),
             _ => (Device::Cpu, 1),
         };
         if device != Device::Cpu && needs_one_rank(trial).is_none() {
@@ -103,7 +105,7 @@ impl Devices {
 
     /// What trains, and what it leaves to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
     pub(super) fn line(&self, plan: &Plan) -> Option<String> {
-        let Gpus { first, count } = self.gpus?;
+        let Gpus { first, count, idle } = self.gpus?;
         let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);
         let ranks = count.saturating_mul(self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world));
         let mut parts =
@@ -111,6 +113,9 @@ impl Devices {
         let alone = if ranks > 1 { left_to_one_rank(plan) } else { String::new() };
         let left = [("on the CPU", left_to_the_cpu(plan)), ("by one rank", alone)].into_iter().filter(|(_, left)| !left.is_empty());
         parts.extend(left.map(|(how, left)| format!("{how}: {left}")));
+        if idle > 0 {
+            parts.push(format!("{idle} more GPUs are idle: docs/gpu.md says how each trains trials of its own"));
+        }
         Some(parts.join("; "))
     }
 }
@@ -159,7 +164,8 @@ fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
         let reason = "several GPUs train one trial by NCCL, which this build is without: build it with `--features nccl`";
         return Err(Refusal::Asked(reason.to_owned()));
     }
-    Ok(Devices { gpus: Some(Gpus { first, count }), rendezvous })
+    let idle = gpu.map_or(there - count as usize, |_| 0);
+    Ok(Devices { gpus: Some(Gpus { first, count, idle }), rendezvous })
 }
 
 const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
@@ -221,6 +227,8 @@ mod tests {
         let without_nccl = Built { nccl: false, ..FULL };
         assert!(matches!(alone(AskedDevice::Auto, without_nccl, 2, 2), Err(Refusal::Asked(reason)) if reason.contains("NCCL")));
         assert_eq!(used(alone(AskedDevice::Auto, without_nccl, 1, 2)), Some((0, 1)));
+        let idle = |gpus, there| alone(AskedDevice::Auto, FULL, gpus, there).unwrap().gpus.unwrap().idle;
+        assert_eq!([idle(0, 1), idle(0, 4), idle(3, 4)], [0, 3, 1]);
     }
 
     #[test]
