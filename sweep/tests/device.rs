@@ -4,9 +4,7 @@
 
 mod support;
 
-#[cfg(not(feature = "cuda"))]
-use support::changed;
-use support::{SWEEP, Sandbox};
+use support::{SWEEP, Sandbox, changed};
 
 /// What `ranksweep ARGUMENTS` complains of, with these variables; nothing is stored.
 fn complaint(sweep: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {

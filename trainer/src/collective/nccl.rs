@@ -3,7 +3,7 @@
 use super::Collective;
 use crate::Result;
 use gpu::{
-    Buffer, Gpu,
+    Buffer, Element, Gpu,
     nccl::{Party, Patience},
 };
 use std::time::Duration;
