@@ -211,14 +211,17 @@ fn losses_of_whole_batches_are_refused_and_may_be_trained_by_one_rank() {
     }
 }
 
-/// Two processes of so many ranks, here two threads, that find each other by address and port. The second one's folder stays empty.
-fn train_by_processes(trial: &Trial, folder: &Location, local: u32) -> [Result<Fit, Error>; 2] {
+/// Two processes of so many ranks, here two threads, that find each other by address and port. The second one's folder stays empty. It alone
+/// is asked to stop, after these steps of the first.
+fn train_by_processes(trial: &Trial, folder: &Location, local: u32, stops: &[(u32, u32)]) -> [Result<Fit, Error>; 2] {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let empty = support::folder(&format!("nothing {}", trial.id()));
+    let flag = AtomicBool::new(false);
     let process = |rank: u32, folder: &Location| {
         let nodes = Rendezvous { address: "127.0.0.1".to_owned(), port, rank, world: 2, limit: Duration::from_secs(60) };
-        let resources = Resources { ranks: Ranks { nodes: Some(nodes), ..Ranks::threads(local) }, ..RESOURCES };
-        train(trial, &tastes(), folder, &resources, &mut ())
+        let interrupt = (rank == 1).then_some(&flag);
+        let resources = Resources { ranks: Ranks { nodes: Some(nodes), ..Ranks::threads(local) }, interrupt, ..RESOURCES };
+        train(trial, &tastes(), folder, &resources, &mut Stops { at: stops, flag: &flag })
     };
     let fits = std::thread::scope(|scope| {
         let processes = [scope.spawn(|| process(0, folder)), scope.spawn(|| process(1, &empty))];
@@ -237,11 +240,23 @@ fn processes_train_as_threads_do() {
         let [threads, processes] = ["threads", "processes"].map(|name| folder(&format!("{name}-{local}-{}", trial.id())));
         train(trial, &tastes(), &threads, &ranks(2 * local), &mut ()).unwrap();
         for _ in 0..2 {
-            let fits = train_by_processes(trial, &processes, local).map(|fit| Fit { seconds: 0.0, ..fit.unwrap() });
+            let fits = train_by_processes(trial, &processes, local, &[]).map(|fit| Fit { seconds: 0.0, ..fit.unwrap() });
             assert_eq!(fits[0], fits[1]);
         }
         assert!(result(&threads) == result(&processes));
     }
+}
+
+/// As a node is drained: the first process writes the state, and all of them stop at the same step.
+#[test]
+fn a_process_that_is_asked_to_stop_stops_all() {
+    let trial = trial(MF, (SOFTMAX_AT_K, UNIFORM), ADAM, 64);
+    let [threads, processes] = ["threads", "processes"].map(|name| folder(&format!("drained-{name}")));
+    train(&trial, &tastes(), &threads, &ranks(2), &mut ()).unwrap();
+    let errors = train_by_processes(&trial, &processes, 1, &[(2, 3)]).map(|fit| fit.unwrap_err());
+    assert!(errors.iter().all(|error| matches!(error, Error::Interrupted { epoch: 2 })), "{errors:?}");
+    train(&trial, &tastes(), &processes, &ranks(2), &mut ()).unwrap();
+    assert!(result(&threads) == result(&processes));
 }
 
 #[test]
@@ -250,7 +265,7 @@ fn what_ends_a_training_is_said_by_every_process() {
     trial.learning.as_mut().unwrap().training.evaluate_every = 3;
     let folder = folder("ranks-not-finite");
     for expected in ["is not finite", "is not finite"] {
-        let errors = train_by_processes(&trial, &folder, 2).map(|fit| fit.unwrap_err().to_string());
+        let errors = train_by_processes(&trial, &folder, 2, &[]).map(|fit| fit.unwrap_err().to_string());
         assert!(errors.iter().all(|error| error.contains(expected)), "{errors:?}");
     }
     assert!(Outcome::read(&folder).unwrap().unwrap().is_failure());

@@ -45,11 +45,11 @@ enum Answer {
     Refused(String),
 }
 
-/// Meets all processes for a trial, each with so many local ranks.
+/// Meets all processes for a trial, each with so many local ranks, unless it is asked to stop.
 ///
 /// # Errors
-/// [`Error::Ranks`] when not all come in time, or one does not fit.
-pub(crate) fn meet(nodes: &Rendezvous, trial: &str, local: u32) -> Result<Link> {
+/// [`Error::Ranks`] when not all come in time, or one does not fit; [`Error::Interrupted`].
+pub(crate) fn meet(nodes: &Rendezvous, trial: &str, local: u32, stop: &dyn Fn() -> bool) -> Result<Link> {
     let hello = Hello { build: build(), trial: trial.to_owned(), world: nodes.world, rank: nodes.rank, local };
     match nodes.rank {
         0 => {
@@ -57,9 +57,9 @@ pub(crate) fn meet(nodes: &Rendezvous, trial: &str, local: u32) -> Result<Link> 
                 let reason = "is another training on this port? MASTER_PORT can be any free one";
                 Error::Ranks(format!("process 0 cannot listen at port {}: {error}; {reason}", nodes.port))
             })?;
-            welcome(&listener, &hello, nodes.limit)
+            welcome(&listener, &hello, nodes.limit, stop)
         }
-        _ => come(nodes, &hello),
+        _ => come(nodes, &hello, stop),
     }
 }
 
@@ -74,7 +74,7 @@ fn listen(port: u16) -> std::io::Result<TcpListener> {
 }
 
 /// Process 0: waits for all others, and answers them together.
-fn welcome(listener: &TcpListener, own: &Hello, limit: Duration) -> Result<Link> {
+fn welcome(listener: &TcpListener, own: &Hello, limit: Duration, stop: &dyn Fn() -> bool) -> Result<Link> {
     let failed = |error: std::io::Error| Error::Ranks(format!("process 0 cannot wait for the others: {error}"));
     listener.set_nonblocking(true).map_err(failed)?;
     let (start, mut peers) = (Instant::now(), Vec::<(u32, TcpStream)>::new());
@@ -92,6 +92,7 @@ fn welcome(listener: &TcpListener, own: &Hello, limit: Duration) -> Result<Link>
                     peers.retain(|(_, peer)| is_there(peer)); // or one is waited for again
                 }
             }
+            Err(error) if error.kind() == ErrorKind::WouldBlock && stop() => return Err(Error::Interrupted { epoch: 0 }),
             Err(error) if error.kind() == ErrorKind::WouldBlock && start.elapsed() < limit => sleep(PAUSE),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let reason = missing(own, &peers, limit);
@@ -117,7 +118,19 @@ fn hear(mut stream: TcpStream) -> Option<(TcpStream, Hello)> {
     Some((stream, hello))
 }
 
-/// Whether a connection is still open.
+/// Waits until there is something to read, or nothing more will come.
+fn wait(stream: &TcpStream, limit: Duration, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+    let start = Instant::now();
+    while is_there(stream) {
+        if stop() || start.elapsed() >= limit {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        sleep(PAUSE);
+    }
+    stream.set_nonblocking(false)
+}
+
+/// Whether a connection is still open, and nothing is to be read from it.
 fn is_there(peer: &TcpStream) -> bool {
     let nothing = peer.set_nonblocking(true).and_then(|()| peer.peek(&mut [0]));
     let open = nothing.is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
@@ -168,15 +181,18 @@ fn missing(own: &Hello, peers: &[(u32, TcpStream)], limit: Duration) -> String {
 }
 
 /// Any other process: comes again and again until process 0 is there.
-fn come(nodes: &Rendezvous, hello: &Hello) -> Result<Link> {
+fn come(nodes: &Rendezvous, hello: &Hello, stop: &dyn Fn() -> bool) -> Result<Link> {
     let start = Instant::now();
     loop {
         let left = nodes.limit.saturating_sub(start.elapsed()).max(PAUSE);
-        let reason = match ask(nodes, hello, left) {
+        let reason = match ask(nodes, hello, left, stop) {
             Ok((stream, Answer::Welcome)) => return Ok(Link::new(hello.rank, vec![(0, stream)])),
             Ok((_, Answer::Refused(reason))) => return Err(Error::Ranks(reason)),
             Err(error) => error,
         };
+        if stop() {
+            return Err(Error::Interrupted { epoch: 0 });
+        }
         if start.elapsed() >= nodes.limit {
             let Rendezvous { address, port, limit, rank, .. } = nodes;
             let advice = "is process 0 running, and is MASTER_ADDR its host?";
@@ -187,14 +203,15 @@ fn come(nodes: &Rendezvous, hello: &Hello) -> Result<Link> {
 }
 
 /// One try.
-fn ask(nodes: &Rendezvous, hello: &Hello, limit: Duration) -> std::io::Result<(TcpStream, Answer)> {
+fn ask(nodes: &Rendezvous, hello: &Hello, limit: Duration, stop: &dyn Fn() -> bool) -> std::io::Result<(TcpStream, Answer)> {
     let mut last = std::io::Error::new(ErrorKind::NotFound, "the host has no address");
     for address in (nodes.address.as_str(), nodes.port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, limit.min(SILENCE)) {
             Ok(mut stream) => {
                 stream.write_all(MAGIC)?;
                 send(&mut stream, hello)?;
-                let answer = receive(&mut stream, Some(limit))?;
+                wait(&stream, limit, stop)?;
+                let answer = receive(&mut stream, Some(SILENCE))?;
                 return Ok((stream, answer));
             }
             Err(error) => last = error,
@@ -226,12 +243,12 @@ mod tests {
     fn meeting(world: u32, others: &[Hello]) -> (Result<Link>, Vec<Result<Link>>) {
         let listener = listener();
         thread::scope(|scope| {
-            let first = scope.spawn(|| welcome(&listener, &hello(0, world), LONG));
+            let first = scope.spawn(|| welcome(&listener, &hello(0, world), LONG, &|| false));
             let others: Vec<_> = others
                 .iter()
                 .map(|hello| {
                     let nodes = nodes(&listener, hello.rank, LONG);
-                    scope.spawn(move || come(&nodes, hello))
+                    scope.spawn(move || come(&nodes, hello, &|| false))
                 })
                 .collect();
             (first.join().unwrap(), others.into_iter().map(|other| other.join().unwrap()).collect())
@@ -277,7 +294,7 @@ mod tests {
         let listener = listener();
         let at = listener.local_addr().unwrap();
         thread::scope(|scope| {
-            let first = scope.spawn(|| welcome(&listener, &hello(0, 3), LONG).unwrap());
+            let first = scope.spawn(|| welcome(&listener, &hello(0, 3), LONG, &|| false).unwrap());
             let mut stranger = TcpStream::connect(at).unwrap();
             stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
             assert!(matches!(stranger.read(&mut [0; 16]), Ok(0) | Err(_)), "the connection is closed");
@@ -287,7 +304,7 @@ mod tests {
             drop(killed);
             let others = [2, 1].map(|rank| {
                 let nodes = nodes(&listener, rank, LONG);
-                scope.spawn(move || come(&nodes, &hello(rank, 3)).unwrap())
+                scope.spawn(move || come(&nodes, &hello(rank, 3), &|| false).unwrap())
             });
             first.join().unwrap().tell(&7).unwrap();
             assert!(others.into_iter().all(|other| other.join().unwrap().hear::<u32>().unwrap() == 7));
@@ -298,11 +315,23 @@ mod tests {
     fn no_one_waits_for_ever() {
         let short = Duration::from_millis(50);
         let listener = listener();
-        let error = welcome(&listener, &hello(0, 3), short).err().unwrap().to_string();
+        let error = welcome(&listener, &hello(0, 3), short, &|| false).err().unwrap().to_string();
         assert!(error.contains("process 0 waited 50ms for process 1, 2 of 3"), "{error}");
         let nodes = nodes(&listener, 1, short);
         drop(listener);
-        let error = come(&nodes, &hello(1, 3)).err().unwrap().to_string();
+        let error = come(&nodes, &hello(1, 3), &|| false).err().unwrap().to_string();
         assert!(error.contains("process 1 waited 50ms for process 0 at 127.0.0.1"), "{error}");
+    }
+
+    /// Whether it waits for others to come, for process 0 to be there, or for its answer.
+    #[test]
+    fn whoever_is_asked_to_stop_waits_no_longer() {
+        let listener = listener();
+        let nodes = nodes(&listener, 1, LONG);
+        let stopped = |found: Result<Link>| matches!(found, Err(Error::Interrupted { epoch: 0 }));
+        assert!(stopped(come(&nodes, &hello(1, 3), &|| true)));
+        assert!(stopped(welcome(&listener, &hello(0, 3), LONG, &|| true)));
+        drop(listener);
+        assert!(stopped(come(&nodes, &hello(1, 3), &|| true)));
     }
 }

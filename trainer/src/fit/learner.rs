@@ -258,11 +258,15 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// What is due by the clock and the flag of rank 0, of all ranks at the same step.
+    /// What is due by the clock of rank 0, or by an interrupt of any rank: of all ranks at the same step.
     fn due(&self) -> Result<Option<Due>> {
-        let mut due = [self.watch.due().map_or(0, Due::code)];
-        self.collective.broadcast("what is due", &mut due)?;
-        Ok(Due::of_code(due[0], self.resources.time_limit))
+        let own = self.watch.due();
+        if self.collective.ranks() == 1 {
+            return Ok(own);
+        }
+        let due = self.collective.join("what is due", vec![own.map_or(0, Due::code)])?;
+        let interrupt = due.contains(&Due::Interrupt.code()).then_some(Due::Interrupt);
+        Ok(interrupt.or_else(|| Due::of_code(due[0], self.resources.time_limit)))
     }
 
     fn leave(&self, due: Due) -> Result<()> {

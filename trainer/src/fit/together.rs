@@ -15,7 +15,10 @@ pub(super) fn meet(trial: &Trial, resources: &Resources) -> Result<Option<Arc<Li
         learning.splits().map_err(Error::Ranks)?;
     }
     match &ranks.nodes {
-        Some(nodes) if nodes.world > 1 => Ok(Some(Arc::new(collective::meet(nodes, &trial.id(), ranks.local)?))),
+        Some(nodes) if nodes.world > 1 => {
+            let link = collective::meet(nodes, &trial.id(), ranks.local, &|| resources.is_interrupted())?;
+            Ok(Some(Arc::new(link)))
+        }
         _ => Ok(None),
     }
 }
