@@ -14,3 +14,15 @@ extern "C" __global__ void marks_of_numbers(const float* numbers, unsigned rows,
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows) marks[row] = numbers[row] > 0.0f;
 }
+
+// The listed rows of a table, `number[0]` of them, at the front of `values [room, dim]`; their numbers in `keys [room]`, which is filled up. A warp
+// makes a row.
+extern "C" __global__ void pack_rows(const unsigned* listed, const unsigned* number, const float* table, unsigned most, unsigned room, unsigned dim,
+    unsigned* keys, float* values) {
+    unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) / WARP_SIZE;
+    if (at >= room) return; // the whole warp
+    bool is_listed = at < most && at < number[0];
+    unsigned row = is_listed ? listed[at] : 0;
+    for (unsigned d = lane(); is_listed && d < dim; d += WARP_SIZE) values[(size_t)at * dim + d] = table[(size_t)row * dim + d];
+    if (lane() == 0) keys[at] = is_listed ? row : 0xffffffffu;
+}

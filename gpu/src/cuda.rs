@@ -31,6 +31,9 @@ pub struct Cuda {
     functions: Mutex<HashMap<&'static str, CudaFunction>>,
 }
 
+/// Bytes that a copy to the device takes before it returns.
+const AT_ONCE: usize = 1 << 16;
+
 fn failed(what: &str) -> impl Fn(DriverError) -> Error + '_ {
     move |error| Error::Device { what: what.to_owned(), reason: error.to_string() }
 }
@@ -67,14 +70,18 @@ impl Cuda {
         if values.is_empty() {
             return Ok(());
         }
-        self.stream.memcpy_htod(values, &mut memory.slice_mut(first..first + values.len())).map_err(failed("take numbers"))
+        self.stream.memcpy_htod(values, &mut memory.slice_mut(first..first + values.len())).map_err(failed("take numbers"))?;
+        // The driver takes few bytes at once; more it may read from here later, where host and device share an address space.
+        if size_of_val(values) > AT_ONCE { self.wait() } else { Ok(()) }
     }
 
     pub(crate) fn read<T: Element>(&self, memory: &CudaSlice<T>, length: usize) -> Result<Vec<T>> {
         if length == 0 {
             return Ok(Vec::new());
         }
-        self.stream.clone_dtoh(&memory.slice(..length)).map_err(failed("give numbers"))
+        let values = self.stream.clone_dtoh(&memory.slice(..length)).map_err(failed("give numbers"))?;
+        self.wait()?; // the copy may be under way, where host and device share an address space
+        Ok(values)
     }
 
     pub(crate) fn clear<T: Element>(&self, memory: &mut CudaSlice<T>) -> Result<()> {

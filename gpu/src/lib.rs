@@ -19,6 +19,8 @@ mod error;
 mod launch;
 pub mod losses;
 pub mod marks;
+#[cfg(feature = "nccl")]
+pub mod nccl;
 pub mod propagation;
 pub mod quantiles;
 mod radix;

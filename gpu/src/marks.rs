@@ -20,6 +20,24 @@ pub fn write_zeros(
     gpu.launch("write_zeros", Grid::warps(rows), &[read(marks), count(rows), count(dim), write(gradients), write(numbers)])
 }
 
+/// Copies the listed rows of `table [rows, dim]`, `listed.1[0]` of `listed.0`, to the front of `values [room, dim]`, and their numbers to that of
+/// `keys [room]`, which is filled up with `u32::MAX`.
+///
+/// # Errors
+/// Those of the device.
+pub fn pack_rows(
+    gpu: &Gpu,
+    listed: (&Buffer<u32>, &Buffer<u32>),
+    table: &Buffer<f32>,
+    [room, dim]: [usize; 2],
+    (keys, values): (&mut Buffer<u32>, &mut Buffer<f32>),
+) -> Result<()> {
+    assert!(room <= keys.len() && room * dim <= values.len(), "{room} rows of {dim}");
+    let sizes = [count(listed.0.len().min(room)), count(room), count(dim)];
+    let arguments = [read(listed.0), read(listed.1), read(table)].into_iter().chain(sizes).chain([write(keys), write(values)]);
+    gpu.launch("pack_rows", Grid::warps(room), &arguments.collect::<Vec<_>>())
+}
+
 /// Marks the rows whose number is above 0.
 ///
 /// # Errors
@@ -32,6 +50,17 @@ pub fn of_numbers(gpu: &Gpu, numbers: &Buffer<f32>, marks: &mut Buffer<u8>) -> R
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn listed_rows_come_to_the_front() {
+        let gpu = Gpu::emulated();
+        let table = gpu.upload(&(0..10).map(|at| at as f32).collect::<Vec<_>>()).unwrap();
+        let (rows, number) = (gpu.upload(&[1u32, 4, 9]).unwrap(), gpu.upload(&[2u32]).unwrap());
+        let (mut keys, mut values) = (gpu.zeros(4).unwrap(), gpu.upload(&[-1.0f32; 8]).unwrap());
+        pack_rows(&gpu, (&rows, &number), &table, [4, 2], (&mut keys, &mut values)).unwrap();
+        assert_eq!(gpu.read(&keys).unwrap(), [1, 4, u32::MAX, u32::MAX]);
+        assert_eq!(gpu.read(&values).unwrap()[..4], [2.0, 3.0, 8.0, 9.0]);
+    }
 
     #[test]
     fn rows_without_a_mark_become_zeros() {

@@ -3,7 +3,7 @@
 use crate::{
     cli::Usage,
     file::{self, AskedDevice, Placed},
-    runner::{Session, left_to_the_cpu},
+    runner::{Session, left_to_one_rank, left_to_the_cpu},
 };
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};
@@ -68,11 +68,15 @@ fn resources(asked: &Placed<Resources>, target: &Target) -> Result<Resources> {
     Ok(resources)
 }
 
-/// A trial that no GPU can train is trained all the same, beside the GPU that its pod has.
+/// A trial that no GPU can train, or not several, is trained all the same, beside the GPUs that its pods have.
 fn warn_of_idle_gpus(session: &Session, resources: &Resources) {
-    let left = left_to_the_cpu(&session.plan);
-    if resources.gpus > 0 && !left.is_empty() {
-        tracing::warn!(gpus = resources.gpus, "trained on the CPU, beside idle GPUs of their pods: {left}");
+    let (gpus, nodes) = (resources.gpus, resources.nodes);
+    let on_cpu = if gpus > 0 { left_to_the_cpu(&session.plan) } else { String::new() };
+    let by_one = if gpus > 0 && gpus * nodes > 1 { left_to_one_rank(&session.plan) } else { String::new() };
+    for (how, left) in [("on the CPU", on_cpu), ("by one rank", by_one)] {
+        if !left.is_empty() {
+            tracing::warn!(gpus, nodes, "trained {how}, beside idle GPUs of its pods: {left}");
+        }
     }
 }
 

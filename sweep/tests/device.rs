@@ -39,12 +39,11 @@ fn gpus_are_for_trials_that_are_trained_on_them() {
 
 #[test]
 fn what_no_gpu_can_train_is_refused_where_one_is_asked_for() {
-    let (grid, training) = (SWEEP.find("  - backbones: [{kind: mf").unwrap(), SWEEP.find("  - backbones: [{kind: popularity").unwrap());
-    let closed_form = format!("{}{}device: cuda\n", &SWEEP[..grid], &SWEEP[training..]);
+    let hard = changed("{kind: uniform, negatives: 5}", "{kind: dns, candidates: 5}") + "device: cuda\n";
     refused(
-        &closed_form,
-        "s.yaml:10:9: device: device is cuda, and popularity cannot be trained on a GPU: the backbone fits in closed form, on the CPU; \
-         `auto` trains it there",
+        &hard,
+        "s.yaml:16:9: device: device is cuda, and mf-4 / bpr / dns cannot be trained on a GPU: the sampler `dns` chooses \
+         among its candidates by their scores, for which there is no kernel; `auto` trains it on the CPU",
     );
 }
 
@@ -52,8 +51,11 @@ fn what_no_gpu_can_train_is_refused_where_one_is_asked_for() {
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn a_build_for_the_cpu_refuses_cuda_before_any_work() {
-    let learned = changed("  - backbones: [{kind: popularity}]\n", "") + "device: cuda\n";
-    refused(&learned, "s.yaml:15:9: device: device is cuda, and ");
+    // Popularity does not learn, and is no reason to refuse.
+    refused(
+        &format!("{SWEEP}device: cuda\n"),
+        "s.yaml:16:9: device: device is cuda, and this build trains on the CPU alone: build it with ",
+    );
 }
 
 #[cfg(not(feature = "cuda"))]

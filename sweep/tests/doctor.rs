@@ -4,7 +4,6 @@
 
 mod support;
 
-use serde_json::Value;
 use support::Sandbox;
 
 #[test]
@@ -25,7 +24,7 @@ fn a_check_holds_every_way_of_the_cpu_against_the_first() {
     let sandbox = Sandbox::new("");
     let ended = sandbox.ended(&mut sandbox.command(&["doctor", "--check"]));
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
-    let file: Value = serde_json::from_slice(&std::fs::read(sandbox.path("doctor.json")).unwrap()).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(sandbox.path("doctor.json")).unwrap()).unwrap();
     let on = |device: &str| file["comparisons"].as_array().unwrap().iter().filter(|compared| compared["device"] == device).count();
     assert_eq!([on("cpu"), on("cpu, 2 ranks"), on("cpu, 4 ranks")], [4, 12, 12]);
     assert!(file["missing"][0].as_str().unwrap().contains("docs/gpu.md"));

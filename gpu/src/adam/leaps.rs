@@ -79,6 +79,20 @@ impl Leaps {
         gpu.write_at(&mut self.leaps, NUMBERS * first, &numbers)
     }
 
+    /// Goes on from where a training was left: `by_place[p]` is the leap to now from place p, up to now itself.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// When there is not so much room.
+    pub fn resume(&mut self, gpu: &Gpu, by_place: &[Leap]) -> Result<()> {
+        self.now = by_place.len().saturating_sub(1);
+        assert!(self.decays.len() / 2 > self.now, "{} steps without bringing all rows up to date", self.now);
+        let numbers: Vec<f32> = by_place.iter().flat_map(Leap::numbers).collect();
+        gpu.write(&mut self.leaps, &numbers)
+    }
+
     /// All rows are up to date, and places are counted anew.
     pub fn restart(&mut self) {
         self.now = 0;

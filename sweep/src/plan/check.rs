@@ -93,19 +93,18 @@ fn resources(file: &SweepFile) -> Result<()> {
     Err(file.resources.complain(complaint))
 }
 
-/// What is to be trained on a GPU must be what one can train.
+/// What is to learn on a GPU must be what one can train. What fits without sampling does not learn, and is no reason to leave it out.
 fn device(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     if file.device.value != AskedDevice::Cuda {
         return Ok(());
     }
     for draft in drafts {
-        for trial in draft.choices(&file.search.value).iter().flat_map(|choice| resolve(file, choice, "").take(1)) {
-            trainer::device::fits_gpu(&trial).map_err(|reason| {
-                let method = &draft.names.method;
-                file.device
-                    .place()
-                    .error(format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it there"))
-            })?;
+        let choices = draft.choices(&file.search.value);
+        let trials = choices.iter().flat_map(|choice| resolve(file, choice, "").take(1));
+        if let Some(reason) = trials.filter(|trial| trial.learning.is_some()).find_map(|trial| trainer::device::fits_gpu(&trial).err()) {
+            let method = &draft.names.method;
+            let words = format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it on the CPU");
+            return Err(file.device.place().error(words));
         }
     }
     Ok(())

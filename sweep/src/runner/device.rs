@@ -1,14 +1,16 @@
 //! Where trials are trained: on GPUs of this machine, or on its CPU.
 
-use super::torchrun::{Launched, launched};
+use super::{
+    left::{left_to_one_rank, left_to_the_cpu, needs_one_rank},
+    torchrun::{Launched, launched},
+};
 use crate::{
     cli::Usage,
     file::{AskedDevice, SweepFile},
     plan::Plan,
 };
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
-use trainer::{Device, Ranks, Rendezvous, Trial};
+use trainer::{Device, Ranks, Rendezvous, Trial, device::fits_gpu};
 
 /// What this process trains with.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,8 @@ struct Gpus {
     /// The first one's number.
     first: usize,
     count: u32,
+    /// Further ones that this process sees, and no launcher has a process for.
+    idle: usize,
 }
 
 /// What is asked for, and what there is.
@@ -77,13 +81,15 @@ impl Devices {
 
     /// Where a trial is trained, and by how many ranks; `None` where another of the processes that train together does it alone.
     pub(super) fn of(&self, trial: &Trial) -> Option<(Device, Ranks)> {
-        match self.gpus {
-            Some(Gpus { first, count }) if trainer::device::fits_gpu(trial).is_ok() => {
-                let ranks = Ranks { nodes: self.rendezvous.clone(), ..Ranks::threads(count) };
-                Some((Device::Cuda { ordinal: first }, ranks))
-            }
-            _ => self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.rank == 0).then(|| (Device::Cpu, Ranks::default())),
+        let (device, local) = match self.gpus {
+            Some(Gpus { first, count, .. }) if fits_gpu(trial).is_ok() => (Device::Cuda { ordinal: first }, count),
+            _ => (Device::Cpu, 1),
+        };
+        if device != Device::Cpu && needs_one_rank(trial).is_none() {
+            return Some((device, Ranks { nodes: self.rendezvous.clone(), ..Ranks::threads(local) }));
         }
+        let is_first = self.rendezvous.as_ref().is_none_or(|rendezvous| rendezvous.rank == 0);
+        is_first.then(|| (device, Ranks::default()))
     }
 
     /// Refuses several processes for more than one trial: they would come apart where one of them fails.
@@ -97,65 +103,55 @@ impl Devices {
         }
     }
 
-    /// What trains, and what it leaves to the CPU and why, in one line; `None` where the CPU is all there is.
+    /// What trains, and what it leaves to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
     pub(super) fn line(&self, plan: &Plan) -> Option<String> {
-        let Gpus { first, count } = self.gpus?;
+        let Gpus { first, count, idle } = self.gpus?;
         let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);
-        let world = self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world);
-        let ranks = match count.saturating_mul(world) {
-            1 => String::new(),
-            ranks => format!(", {ranks} ranks"),
-        };
-        let on = format!("trained on cuda:{first} ({name}{ranks})");
-        let left = left_to_the_cpu(plan);
-        Some(if left.is_empty() { on } else { format!("{on}; on the CPU: {left}") })
-    }
-}
-
-/// `2 trials of ease (why), 4 trials of mf-64 / bpr / uniform-1 (why)`.
-pub(crate) fn left_to_the_cpu(plan: &Plan) -> String {
-    let mut left: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for (method, _, trial) in plan.trials() {
-        if let Err(reason) = trainer::device::fits_gpu(&trial.trial) {
-            *left.entry((&method.label, reason)).or_default() += 1;
+        let ranks = count.saturating_mul(self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world));
+        let mut parts =
+            vec![format!("trained on cuda:{first} ({name}{})", if ranks > 1 { format!(", {ranks} ranks") } else { String::new() })];
+        let alone = if ranks > 1 { left_to_one_rank(plan) } else { String::new() };
+        let left = [("on the CPU", left_to_the_cpu(plan)), ("by one rank", alone)].into_iter().filter(|(_, left)| !left.is_empty());
+        parts.extend(left.map(|(how, left)| format!("{how}: {left}")));
+        if idle > 0 {
+            parts.push(format!("{idle} more GPUs are idle: docs/gpu.md says how each trains trials of its own"));
         }
+        Some(parts.join("; "))
     }
-    let words = |((label, reason), count): ((&str, String), usize)| {
-        let trials = if count == 1 { "trial" } else { "trials" };
-        format!("{count} {trials} of {label} ({reason})")
-    };
-    left.into_iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
 fn choose(situation: Situation<'_>) -> Result<Devices, Refusal> {
-    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
-    let on_cpu = |rendezvous: Option<Rendezvous>| match rendezvous {
+    match (situation.asked, situation.built.cuda) {
+        (AskedDevice::Cuda, false) => Err(Refusal::Asked(NO_CUDA.to_owned())),
+        (AskedDevice::Cpu, _) => on_cpu(situation.launched.rendezvous),
+        (AskedDevice::Auto, false) => {
+            if situation.is_submitted && situation.gpus > 0 {
+                tracing::warn!("this build trains on the CPU: its pod's GPUs are idle (k8s/Containerfile.cuda makes an image for them)");
+            }
+            on_cpu(situation.launched.rendezvous)
+        }
+        (_, true) => on_gpus(situation),
+    }
+}
+
+fn on_cpu(rendezvous: Option<Rendezvous>) -> Result<Devices, Refusal> {
+    match rendezvous {
         Some(Rendezvous { world, .. }) => Err(Refusal::Asked(format!(
             "WORLD_SIZE is {world}: several processes train one trial on GPUs alone, and this one would train it on the CPU"
         ))),
         None => Ok(Devices { gpus: None, rendezvous: None }),
-    };
-    if asked == AskedDevice::Cpu {
-        return on_cpu(rendezvous);
     }
-    if !built.cuda {
-        if asked == AskedDevice::Cuda {
-            return Err(Refusal::Asked(NO_CUDA.to_owned()));
-        }
-        if is_submitted && gpus > 0 {
-            tracing::warn!(
-                gpus,
-                "this build trains on the CPU: the GPUs of this pod are idle (k8s/Containerfile.cuda makes an image for them)"
-            );
-        }
-        return on_cpu(rendezvous);
-    }
+}
+
+/// On GPUs if they are there, in a build that has CUDA.
+fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
+    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
     let there = match count() {
         Ok(there) if there > 0 => there,
         // A laptop reads the same sweep file as a pod, which was promised its GPUs.
         counted if asked == AskedDevice::Cuda || (is_submitted && gpus > 0) => {
             let reason = counted.err().unwrap_or_else(|| "the driver shows none to this process".to_owned());
-            return Err(Refusal::Machine(format!("no GPU is there: {reason}; `nvidia-smi` tells what the driver sees")));
+            return Err(Refusal::Machine(format!("no GPU can be used: {reason}; `nvidia-smi` tells what the driver sees")));
         }
         _ => return on_cpu(rendezvous),
     };
@@ -168,7 +164,8 @@ fn choose(situation: Situation<'_>) -> Result<Devices, Refusal> {
         let reason = "several GPUs train one trial by NCCL, which this build is without: build it with `--features nccl`";
         return Err(Refusal::Asked(reason.to_owned()));
     }
-    Ok(Devices { gpus: Some(Gpus { first, count }), rendezvous })
+    let idle = gpu.map_or(there - count as usize, |_| 0);
+    Ok(Devices { gpus: Some(Gpus { first, count, idle }), rendezvous })
 }
 
 const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
@@ -211,7 +208,7 @@ mod tests {
     fn a_build_or_a_machine_without_a_gpu_refuses_cuda() {
         assert_eq!(alone(AskedDevice::Cuda, CPU, 0, 1), Err(Refusal::Asked(NO_CUDA.to_owned())));
         let Err(Refusal::Machine(reason)) = alone(AskedDevice::Cuda, FULL, 0, 0) else { panic!() };
-        assert!(reason.starts_with("no GPU is there: the driver shows none"), "{reason}");
+        assert!(reason.starts_with("no GPU can be used: the driver shows none"), "{reason}");
     }
 
     #[test]
@@ -230,6 +227,8 @@ mod tests {
         let without_nccl = Built { nccl: false, ..FULL };
         assert!(matches!(alone(AskedDevice::Auto, without_nccl, 2, 2), Err(Refusal::Asked(reason)) if reason.contains("NCCL")));
         assert_eq!(used(alone(AskedDevice::Auto, without_nccl, 1, 2)), Some((0, 1)));
+        let idle = |gpus, there| alone(AskedDevice::Auto, FULL, gpus, there).unwrap().gpus.unwrap().idle;
+        assert_eq!([idle(0, 1), idle(0, 4), idle(3, 4)], [0, 3, 1]);
     }
 
     #[test]
@@ -246,5 +245,23 @@ mod tests {
         }
         let together = on(AskedDevice::Auto, FULL, 1, 1, of_two(0), true).unwrap();
         assert!(together.refuse_processes().unwrap_err().to_string().starts_with("WORLD_SIZE is 2"));
+    }
+
+    #[test]
+    fn each_trial_is_trained_once_and_on_a_gpu_where_one_can() {
+        let plan = super::super::left::tests::plan();
+        let trials: Vec<&Trial> = plan.trials().map(|(.., planned)| &planned.trial).collect();
+        let [closed_form, learned, of_one] = trials[..] else { panic!() };
+        let cpu = Some((Device::Cpu, Ranks::default()));
+        let alone = on(AskedDevice::Auto, CPU, 0, 0, Launched::default(), false).unwrap();
+        assert_eq!([alone.of(closed_form), alone.of(learned)], [cpu.clone(), cpu.clone()]);
+        for (rank, of_closed_form) in [(0, cpu), (1, None)] {
+            let devices = on(AskedDevice::Auto, FULL, 4, 4, of_two(rank), true).unwrap();
+            assert_eq!(devices.of(closed_form), of_closed_form, "process {rank}");
+            let (device, ranks) = devices.of(learned).unwrap();
+            assert_eq!((device, ranks.count()), (Device::Cuda { ordinal: 0 }, 8), "process {rank}");
+            let alone = (rank == 0).then(|| (Device::Cuda { ordinal: 0 }, Ranks::default()));
+            assert_eq!(devices.of(of_one), alone, "process {rank}");
+        }
     }
 }

@@ -8,6 +8,7 @@ mod device;
 mod ending;
 mod evaluate;
 mod halving;
+mod left;
 mod prepare;
 mod progress;
 mod results;
@@ -20,9 +21,9 @@ mod torchrun;
 mod train;
 
 pub use device::Devices;
-pub(crate) use device::left_to_the_cpu;
 pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
+pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use prepare::{Changed, prepare};
 pub use progress::Progress;
 pub use results::{Results, check_plan, report};

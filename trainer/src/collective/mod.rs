@@ -5,17 +5,24 @@
 
 #[cfg(any(test, feature = "cuda"))]
 mod buffers;
+mod link;
+#[cfg(feature = "nccl")]
+mod nccl;
+mod processes;
 mod ranks;
+mod rendezvous;
 mod team;
 mod threads;
 
+pub(crate) use link::Link;
 pub use ranks::{Ranks, Rendezvous};
+pub(crate) use rendezvous::meet;
 pub(crate) use team::run;
 
 use crate::Result;
 use bytemuck::Pod;
 use rayon::prelude::*;
-use std::{ops::Range, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 /// Numbers of one parallel task.
 const BLOCK: usize = 1 << 14;
@@ -26,11 +33,28 @@ pub(crate) enum Collective {
     Single,
     /// Threads of this process.
     Threads(threads::Member),
+    /// Threads of several processes.
+    Processes(processes::Member),
+    /// Threads of one or several processes, each on a GPU.
+    #[cfg(feature = "nccl")]
+    Nccl(nccl::Member),
 }
 
 /// So many ranks that are threads of this process.
 pub(crate) fn threads(ranks: u32, limit: Duration) -> Vec<Collective> {
     threads::members(ranks, limit).into_iter().map(Collective::Threads).collect()
+}
+
+/// The ranks of this process, joined to each other and, by the link, to those of other processes.
+pub(crate) fn members(ranks: &Ranks, link: Option<&Arc<Link>>) -> Vec<Collective> {
+    match (link, &ranks.nodes) {
+        (Some(link), Some(nodes)) => {
+            let members = processes::members(link, ranks.local, (nodes.rank, nodes.world), ranks.limit);
+            members.into_iter().map(Collective::Processes).collect()
+        }
+        _ if ranks.local == 1 => vec![Collective::Single],
+        _ => threads(ranks.local, ranks.limit),
+    }
 }
 
 impl Collective {
@@ -39,6 +63,21 @@ impl Collective {
         match self {
             Self::Single => 0,
             Self::Threads(member) => member.rank(),
+            Self::Processes(member) => member.rank(),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().rank(),
+        }
+    }
+
+    /// Its number among the ranks of this process, from 0.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn local_rank(&self) -> u32 {
+        match self {
+            Self::Single => 0,
+            Self::Threads(member) => member.rank(),
+            Self::Processes(member) => member.local_rank(),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().local_rank(),
         }
     }
 
@@ -47,6 +86,9 @@ impl Collective {
         match self {
             Self::Single => 1,
             Self::Threads(member) => member.ranks(),
+            Self::Processes(member) => member.ranks(),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().ranks(),
         }
     }
 
@@ -66,6 +108,20 @@ impl Collective {
         match self {
             Self::Single => {}
             Self::Threads(member) => member.at(epoch, step),
+            Self::Processes(member) => member.at(epoch, step),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().at(epoch, step),
+        }
+    }
+
+    /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks.
+    fn exchange<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
+        match self {
+            Self::Single => Ok(vec![Arc::new(values)]),
+            Self::Threads(member) => member.exchange(what, values),
+            Self::Processes(member) => member.exchange(what, &values),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().exchange(what, values),
         }
     }
 
@@ -74,40 +130,33 @@ impl Collective {
     /// # Errors
     /// [`Error::Collective`](crate::Error::Collective), as of all calls.
     pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<Vec<T>>> {
-        match self {
-            Self::Single => Ok(vec![values.to_vec()]),
-            Self::Threads(member) => Ok(member.exchange(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect()),
-        }
+        Ok(self.exchange(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect())
     }
 
     /// Adds up the values of all ranks, in the order of the ranks.
     pub(crate) fn sum(&self, what: &'static str, values: &mut [f32]) -> Result<()> {
-        match self {
-            Self::Single => Ok(()),
-            Self::Threads(member) => {
-                let all = member.exchange(what, values.to_vec())?;
-                values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
-                    let range = block * BLOCK..block * BLOCK + sums.len();
-                    sums.copy_from_slice(&all[0][range.clone()]);
-                    for values in &all[1..] {
-                        sums.iter_mut().zip(&values[range.clone()]).for_each(|(sum, value)| *sum += value);
-                    }
-                });
-                Ok(())
-            }
+        if self.ranks() == 1 {
+            return Ok(());
         }
+        let all = self.exchange(what, values.to_vec())?;
+        values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
+            let range = block * BLOCK..block * BLOCK + sums.len();
+            sums.copy_from_slice(&all[0][range.clone()]);
+            for values in &all[1..] {
+                sums.iter_mut().zip(&values[range.clone()]).for_each(|(sum, value)| *sum += value);
+            }
+        });
+        Ok(())
     }
 
     /// Gives all ranks the values of rank 0, which are as many.
     pub(crate) fn broadcast<T: Pod + Send + Sync>(&self, what: &'static str, values: &mut [T]) -> Result<()> {
-        match self {
-            Self::Single => Ok(()),
-            Self::Threads(member) => {
-                let own = if self.leads() { values.to_vec() } else { Vec::new() };
-                values.copy_from_slice(&member.exchange(what, own)?[0]);
-                Ok(())
-            }
+        if self.ranks() == 1 {
+            return Ok(());
         }
+        let own = if self.leads() { values.to_vec() } else { Vec::new() };
+        values.copy_from_slice(&self.exchange(what, own)?[0]);
+        Ok(())
     }
 
     /// Gives all ranks the values of rank 0, of which the others do not know how many there are.
@@ -118,8 +167,8 @@ impl Collective {
 
     /// Those of all ranks, one after the other.
     pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<T>> {
-        match self {
-            Self::Single => Ok(values),
+        match self.ranks() {
+            1 => Ok(values),
             _ => Ok(self.gather(what, &values)?.concat()),
         }
     }
@@ -143,11 +192,29 @@ impl Collective {
         Err(self.error(what, format!("expected the same number of all ranks, found {}", each.join(", "))))
     }
 
-    fn error(&self, operation: &'static str, reason: String) -> crate::Error {
-        let (epoch, step) = match self {
+    /// Why no rank need be waited for any more, once that is so.
+    #[cfg(feature = "nccl")]
+    fn lost(&self) -> Option<String> {
+        match self {
+            Self::Single => None,
+            Self::Threads(member) => member.lost(),
+            Self::Processes(member) => member.lost(),
+            Self::Nccl(member) => member.host().lost(),
+        }
+    }
+
+    fn place(&self) -> (u32, u32) {
+        match self {
             Self::Single => (0, 0),
             Self::Threads(member) => member.place(),
-        };
+            Self::Processes(member) => member.place(),
+            #[cfg(feature = "nccl")]
+            Self::Nccl(member) => member.host().place(),
+        }
+    }
+
+    fn error(&self, operation: &'static str, reason: String) -> crate::Error {
+        let (epoch, step) = self.place();
         crate::Error::Collective { rank: self.rank(), epoch, step, operation, reason }
     }
 }

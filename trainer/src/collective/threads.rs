@@ -75,6 +75,12 @@ impl Member {
         self.place.get()
     }
 
+    /// Why no rank need be waited for any more, once that is so.
+    #[cfg(any(test, feature = "nccl"))]
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.table.lock().broken.clone()
+    }
+
     /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks.
     ///
     /// # Errors
@@ -215,6 +221,7 @@ mod tests {
         let found: Vec<String> =
             each(members, |member| reason(member.exchange("losses", vec![1u8]))).into_iter().map(|found| found.unwrap()).collect();
         assert!(found.iter().all(|found| found.contains("waited 20ms for rank 2") && found.contains("`losses`")), "{found:?}");
+        assert_eq!(late.lost().as_ref(), Some(&found[0]));
         assert_eq!(reason(late.exchange("losses", vec![1u8])), found[0]);
     }
 

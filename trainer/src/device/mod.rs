@@ -2,9 +2,11 @@
 //!
 //! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference ([`checks`]). Tables, moments
 //! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
-//! where it has none, its formula on the device's scores (`loss`). What is asked for between steps (validation, checkpoints, quantiles) comes home
-//! when it is wanted. None of it is part of a trial.
+//! where it has none, its formula on the device's scores (`loss`). Between epochs it ranks the validation part (`validation`) and finds the users'
+//! quantiles (`quantiles`) there too; tables and moments come home for checkpoints. None of it is part of a trial.
 
+#[cfg(any(test, feature = "cuda"))]
+mod batch;
 #[cfg(any(test, feature = "cuda"))]
 pub mod checks;
 mod comparison;
@@ -12,16 +14,24 @@ mod comparison;
 mod draws;
 mod fits;
 mod found;
+#[cfg(any(test, feature = "cuda"))]
+mod gradient;
 mod label;
 #[cfg(any(test, feature = "cuda"))]
 mod loss;
 #[cfg(any(test, feature = "cuda"))]
 mod model;
+#[cfg(any(test, feature = "cuda"))]
+mod quantiles;
 mod timing;
 #[cfg(any(test, feature = "cuda"))]
 mod timings;
 #[cfg(any(test, feature = "cuda"))]
 mod training;
+#[cfg(any(test, feature = "cuda"))]
+mod validation;
+#[cfg(any(test, feature = "cuda"))]
+mod whole;
 
 pub use comparison::Comparison;
 pub use fits::fits_gpu;
@@ -29,7 +39,7 @@ pub use found::{Found, Library, count, driver, found, libraries, look};
 pub(crate) use label::label;
 pub use timing::Timing;
 #[cfg(any(test, feature = "cuda"))]
-pub(crate) use training::{Step, Training};
+pub(crate) use training::{Setting, Step, Training};
 
 use crate::Result;
 
@@ -41,7 +51,9 @@ pub fn compare(ordinal: usize) -> Result<Vec<Comparison>> {
     #[cfg(feature = "cuda")]
     {
         let mut comparisons = checks::kernels(&gpu::Gpu::cuda(ordinal)?, checks::Sizes::LARGE)?;
-        comparisons.extend(checks::trainings(crate::Device::Cuda { ordinal }, checks::Sizes::SMALL)?);
+        comparisons.extend(checks::trainings(crate::Device::Cuda { ordinal }, 1, checks::Sizes::SMALL)?);
+        #[cfg(feature = "nccl")]
+        comparisons.extend(checks::meetings(ordinal)?);
         Ok(comparisons)
     }
     #[cfg(not(feature = "cuda"))]

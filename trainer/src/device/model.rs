@@ -1,84 +1,82 @@
-//! The tables of a model on the device, their moments, and the gradients of a step.
+//! The tables of a model on the device, and their moments.
 
+use super::gradient::Gradient;
 use crate::{
     Result,
-    collective::Collective,
     optimizer::{Moments, Stepper},
 };
 use evaluator::Matrix;
-use gpu::{Buffer, Gpu, adam, marks, segments::Sums};
+use gpu::{
+    Buffer, Gpu,
+    adam::{self, Leaps},
+};
 
-/// A table and its moments.
+/// A table, its moments and its gradient.
 #[derive(Debug)]
 pub(super) struct Table {
-    pub(super) rows: usize,
-    pub(super) dim: usize,
+    dim: usize,
     /// `[rows, dim]`
     pub(super) values: Buffer<f32>,
     first: Buffer<f32>,
     second: Buffer<f32>,
+    /// `[rows]`, the place in time to which each is up to date, where rows may be left behind.
+    left: Option<Buffer<u32>>,
     pub(super) gradient: Gradient,
 }
 
-/// The gradient of a table in a step.
-#[derive(Debug)]
-pub(super) struct Gradient {
-    rows: usize,
-    dim: usize,
-    /// `[rows, dim]`; rows without a mark hold leftovers.
-    pub(super) values: Buffer<f32>,
-    /// `[rows]`: which have a gradient.
-    pub(super) touched: Buffer<u8>,
-    /// `[rows]`: sums of the weights that the gradients are made of.
-    pub(super) totals: Buffer<f32>,
-}
-
 impl Table {
-    pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
+    /// Zeros; rows without a gradient are `left_behind` until they are next looked at, or move in every step.
+    pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize, left_behind: bool) -> Result<Self> {
         let zeros = || gpu.zeros(rows * dim);
-        let gradient = Gradient { rows, dim, values: zeros()?, touched: gpu.zeros(rows)?, totals: gpu.zeros(rows)? };
-        Ok(Self { rows, dim, values: zeros()?, first: zeros()?, second: zeros()?, gradient })
+        let left = left_behind.then(|| gpu.zeros(rows)).transpose()?;
+        Ok(Self { dim, values: zeros()?, first: zeros()?, second: zeros()?, left, gradient: Gradient::new(gpu, rows, dim)? })
     }
 
     /// Takes the numbers from home.
     pub(super) fn load(&mut self, gpu: &Gpu, values: &Matrix, moments: &Moments) -> Result<()> {
         gpu.write(&mut self.values, &values.values)?;
         gpu.write(&mut self.first, &moments.first)?;
-        Ok(gpu.write(&mut self.second, &moments.second)?)
+        gpu.write(&mut self.second, &moments.second)?;
+        self.left.as_mut().map_or(Ok(()), |left| Ok(gpu.write(left, &moments.left)?))
     }
 
-    /// Brings the numbers home.
+    /// Brings the numbers home, as they are.
     pub(super) fn store(&self, gpu: &Gpu, values: &mut Matrix, moments: &mut Moments) -> Result<()> {
         values.values = gpu.read(&self.values)?;
         moments.first = gpu.read(&self.first)?;
         moments.second = gpu.read(&self.second)?;
+        if let Some(left) = &self.left {
+            moments.left = gpu.read(left)?;
+        }
         Ok(())
     }
 
-    /// The next step of the optimizer.
-    pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper) -> Result<()> {
-        let Self { values, first, second, gradient, dim, .. } = self;
-        let (step, all) = (stepper.on_device(), stepper.moves_all_rows());
-        let table = adam::Table { values, first, second, dim: *dim };
-        Ok(adam::step(gpu, table, &gradient.values, &gradient.touched, &step, all)?)
-    }
-}
-
-impl Gradient {
-    /// Where sums by row are put.
-    pub(super) fn sums(&mut self) -> Sums<'_> {
-        Sums { out: &mut self.values, touched: &mut self.touched, totals: &mut self.totals }
+    /// Whether rows may be left behind.
+    pub(super) fn leaves(&self) -> bool {
+        self.left.is_some()
     }
 
-    /// Adds up the gradients of all ranks.
-    pub(super) fn add_up(&mut self, gpu: &Gpu, collective: &Collective, what: &'static str) -> Result<()> {
-        if collective.ranks() == 1 {
-            return Ok(());
+    /// Brings the listed rows up to date, where rows are left behind.
+    pub(super) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: adam::Rows) -> Result<()> {
+        let Self { values, first, second, left, dim, .. } = self;
+        let Some(left) = left else { return Ok(()) };
+        Ok(leaps.current(gpu, adam::Table { values, first, second, dim: *dim }, left, rows)?)
+    }
+
+    /// The next step of the optimizer: of all rows, or of the listed ones, when the others are left behind.
+    pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, adam::Rows)>) -> Result<()> {
+        let Self { values, first, second, left, gradient, dim } = self;
+        let (step, table) = (stepper.on_device(), adam::Table { values, first, second, dim: *dim });
+        match (left, listed) {
+            (Some(left), Some((leaps, rows))) => Ok(leaps.move_rows(gpu, table, left, rows, &gradient.values, &step)?),
+            _ => Ok(adam::step(gpu, table, &gradient.values, &gradient.touched, &step, stepper.moves_all_rows())?),
         }
-        let Self { rows, dim, values, touched, totals } = self;
-        marks::write_zeros(gpu, touched, values, totals, [*rows, *dim])?;
-        collective.sum_buffer(what, gpu, values)?;
-        collective.sum_buffer(what, gpu, totals)?; // how many ranks have touched a row: some optimizers leave the others alone
-        Ok(marks::of_numbers(gpu, totals, touched)?)
+    }
+
+    /// Brings all rows up to date.
+    pub(super) fn catch_up(&mut self, gpu: &Gpu, leaps: &Leaps) -> Result<()> {
+        let Self { values, first, second, left, dim, .. } = self;
+        let Some(left) = left else { return Ok(()) };
+        Ok(leaps.catch_up(gpu, adam::Table { values, first, second, dim: *dim }, left)?)
     }
 }

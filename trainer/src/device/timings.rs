@@ -1,6 +1,14 @@
-//! How long the kernels of a step take, beside what they must move and compute.
+//! How long the kernels of a step and of an epoch's end take, beside what they must move and compute.
 
-use super::{Timing, checks::Sizes, checks::interactions, checks::wave, draws::draws};
+mod ranking;
+
+use super::{
+    Timing,
+    checks::Sizes,
+    checks::interactions,
+    checks::wave,
+    draws::{draws, starts},
+};
 use crate::{
     Error, Optimizer, Result, Sampler,
     optimizer::{Adam, Stepper},
@@ -10,7 +18,7 @@ use gpu::{
     Buffer, Gpu, adam,
     draws::{Columns, Keys},
     losses::{Loss, Scored, Weight},
-    scores,
+    propagation, scores,
     segments::{Segments, Sums, Terms},
     vectors::{self, Similarity},
 };
@@ -22,13 +30,17 @@ const DIM: usize = 64;
 const RUNS: u32 = 20;
 const REPEATS: usize = 7;
 
+/// Steps after which rows may be left behind for sure, and for how many they are.
+const LATE: u64 = 10_000;
+const GAP: usize = 40;
+
 /// Bytes of a number.
 const NUMBER: usize = 4;
 
-/// Times the kernels of a step of mf with softmax-at-k at such sizes.
+/// Times the kernels of a step of mf with softmax-at-k at such sizes, and what follows an epoch.
 pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
     let mut batch = Batch::new(gpu, sizes)?;
-    Ok(vec![
+    let mut timings = vec![
         batch.draws()?,
         batch.unit_vectors()?,
         batch.scores()?,
@@ -37,7 +49,11 @@ pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
         batch.sort()?,
         batch.item_gradients()?,
         adam_of_items(gpu, sizes.items)?,
-    ])
+        adam_of_few(gpu, sizes.items)?,
+        propagation_of_layers(gpu, sizes)?,
+    ];
+    timings.extend(ranking::time(gpu, sizes)?);
+    Ok(timings)
 }
 
 /// What a step has of a batch; each kernel leaves what the next one takes.
@@ -160,6 +176,40 @@ fn adam_of_items(gpu: &Gpu, items: usize) -> Result<Timing> {
     })
 }
 
+/// As many rows as a batch has, each left behind a few steps before.
+fn adam_of_few(gpu: &Gpu, items: usize) -> Result<Timing> {
+    let (count, listed) = (items * DIM, (items / 16).max(1));
+    let mut stepper = Stepper::new(&Optimizer::Adam(Adam::at(0.001)), LATE);
+    let mut leaps = adam::Leaps::new(gpu, stepper.epsilon(), &stepper.decays(GAP))?;
+    for _ in 0..GAP {
+        stepper.finish_step();
+        leaps.advance(gpu, &stepper.recent_leaps())?;
+    }
+    let (mut values, mut first, mut second) = (gpu.zeros(count)?, gpu.zeros(count)?, gpu.zeros(count)?);
+    let gradient = gpu.upload(&wave(count, 0.1, 3))?;
+    let rows: Vec<u32> = (0..listed).map(|row| (row * (items / listed)) as u32).collect();
+    let (rows, number, mut left) = (gpu.upload(&rows)?, gpu.upload(&[listed as u32])?, gpu.zeros(items)?);
+    timed(gpu, "adam: a sixteenth of the items, row by row", [7 * listed * DIM * NUMBER, 12 * listed * DIM], || {
+        let table = adam::Table { values: &mut values, first: &mut first, second: &mut second, dim: DIM };
+        leaps.move_rows(gpu, table, &mut left, (&rows, &number), &gradient, &stepper.on_device())?;
+        Ok(gpu.clear(&mut left)?)
+    })
+}
+
+/// Two layers of light-gcn, of tables that the second-level cache holds.
+fn propagation_of_layers(gpu: &Gpu, sizes: Sizes) -> Result<Timing> {
+    const LAYERS: usize = 2;
+    let train = interactions(sizes);
+    let of_items = train.transpose(sizes.items);
+    let sides = ((&starts(&train)[..], train.items()), (&starts(&of_items)[..], of_items.items()));
+    let mut graph = propagation::Graph::new(gpu, sides.0, sides.1, LAYERS)?;
+    let [users, items] = [sizes.users * DIM, sizes.items * DIM];
+    let tables = [gpu.upload(&wave(users, 0.1, 1))?, gpu.upload(&wave(items, 0.1, 2))?];
+    let mut out = [gpu.zeros(users)?, gpu.zeros(items)?];
+    let work = [LAYERS * (2 * (users + items) + 2 * train.len()) * NUMBER, LAYERS * 2 * train.len() * DIM];
+    timed(gpu, "propagation: two layers", work, || Ok(graph.forward(gpu, tables.each_ref(), None, out.each_mut(), DIM)?))
+}
+
 /// The median of some runs.
 fn timed(gpu: &Gpu, what: &str, [bytes, flops]: [usize; 2], mut run: impl FnMut() -> Result<()>) -> Result<Timing> {
     run()?; // compiles
@@ -181,10 +231,10 @@ mod tests {
 
     /// The figures mean nothing there; that every kernel runs does.
     #[test]
-    fn every_kernel_of_a_step_is_timed() {
+    fn every_kernel_is_timed() {
         let sizes = Sizes { users: 9, items: 40, rows: 3, negatives: 5 };
         let timings = time(&Gpu::emulated(), sizes).unwrap();
-        assert_eq!(timings.len(), 8);
+        assert_eq!(timings.len(), 13);
         assert!(timings.iter().all(|timing| timing.seconds > 0.0 && timing.bytes > 0));
     }
 }

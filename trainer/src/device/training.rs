@@ -1,9 +1,15 @@
 //! A training on the device: what stays there from step to step, and one step.
 
+mod between;
+
 use super::{
+    batch::Batch,
     draws::{self, starts},
+    gradient::Exchange,
     loss::Weigher,
-    model::{Gradient, Table},
+    model::Table,
+    validation::Validator,
+    whole::Whole,
 };
 use crate::{
     Backbone, Learning, Result, Trial,
@@ -16,13 +22,18 @@ use dataset::Dataset;
 use evaluator::Similarity;
 use gpu::{
     Buffer, Gpu,
+    adam::Leaps,
     draws::{Columns, Draws, Keys},
-    losses::{Pairs, Scored, Totals},
+    losses::{Pairs, Totals},
     propagation::Graph,
-    scores,
-    segments::{Segments, Terms},
-    vectors::{self, Prepared},
+    vectors,
 };
+
+/// What ranks exchange, of users and of items.
+const GRADIENTS: [&str; 2] = ["the gradient of the users", "the gradient of the items"];
+
+/// Steps after which rows that were left behind are brought up to date, if an epoch does not end sooner.
+const LONGEST: usize = 1 << 13;
 
 /// Everything of a training that is on the device.
 #[derive(Debug)]
@@ -34,12 +45,19 @@ pub(crate) struct Training {
     weigher: Weigher,
     /// Users and items.
     tables: [Table; 2],
+    /// Of the optimizer, where rows of a table may be left behind.
+    leaps: Option<Leaps>,
+    /// Of the tables whose rows several ranks exchange one by one.
+    exchange: [Option<Exchange>; 2],
     graph: Option<Propagated>,
     pairs: Pairs,
     draws: Draws,
     quantiles: Option<Buffer<f32>>,
     batch: Batch,
     totals: Totals,
+    /// For scores of all users and items.
+    whole: Whole,
+    validator: Option<Validator>,
     /// Whether the tables have been taken from home, and whether those at home are still the same.
     is_loaded: bool,
     is_home: bool,
@@ -50,26 +68,6 @@ pub(crate) struct Training {
 struct Propagated {
     graph: Graph,
     vectors: [Buffer<f32>; 2],
-}
-
-/// Buffers of a step.
-#[derive(Debug)]
-struct Batch {
-    users: Buffer<u32>,
-    /// `[B, 1 + N]`
-    ids: Buffer<u32>,
-    scores: Buffer<f32>,
-    losses: Buffer<f32>,
-    queries: Prepared,
-    items: Prepared,
-    /// `[B, dim]`, of the queries.
-    gradients: Buffer<f32>,
-    /// `[B]`
-    totals: Buffer<f32>,
-    /// `[B]`
-    ones: Buffer<f32>,
-    of_users: Segments,
-    of_items: Segments,
 }
 
 /// Which rows of an epoch's order a step takes.
@@ -85,18 +83,23 @@ pub(crate) struct Step {
     pub(crate) rows: usize,
 }
 
-impl Step {
-    /// This rank's rows: the place of the first in the whole batch, and how many.
-    fn part(self, collective: &Collective) -> (usize, usize) {
-        let part = collective.part(self.rows);
-        (part.start, part.len())
-    }
+/// What a training needs to know before it begins.
+pub(crate) struct Setting<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) learning: &'a Learning,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) pool: &'a sampler::Prepared<'a>,
+    /// Whether a step touches few of the users, and of the items.
+    pub(crate) few: [bool; 2],
+    /// Ranks that train together.
+    pub(crate) ranks: usize,
 }
 
 impl Training {
     /// Of a trial that [fits](super::fits_gpu), with room for its largest batch.
-    pub(crate) fn new(gpu: Gpu, trial: &Trial, learning: &Learning, dataset: &Dataset, sampler: &sampler::Prepared) -> Result<Self> {
-        let (users, items, train) = (dataset.users(), dataset.items(), &dataset.train);
+    pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
+        let Setting { trial, learning, dataset, pool, few, ranks } = *setting;
+        let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);
         let (dim, layers) = match &trial.backbone {
             Backbone::LightGcn(settings) => (settings.dim as usize, settings.layers as usize),
             Backbone::Mf(settings) => (settings.dim as usize, 0),
@@ -109,20 +112,31 @@ impl Training {
         };
         let negatives = learning.candidates().unwrap_or_default();
         let rows = (learning.training.batch_size as usize).min(train.len());
+        let leaves = few.map(|few| few && stepper.may_leave());
+        let table = |side: usize| Table::new(&gpu, sizes[side], dim, leaves[side]);
+        let leaps = leaves.contains(&true).then(|| Leaps::new(&gpu, stepper.epsilon(), &stepper.decays(LONGEST))).transpose()?;
+        let touches = [rows.div_ceil(ranks), rows.div_ceil(ranks) * (1 + negatives)];
+        let exchange = |side: usize| {
+            let (rows, room) = (sizes[side], touches[side].min(sizes[side]));
+            let fewer_bytes = ranks * room * (dim + 1) < 2 * rows * dim; // than a ring sends of the whole table
+            (ranks > 1 && (fewer_bytes || leaves[side])).then(|| Exchange::new(&gpu, [rows, dim], room, ranks)).transpose()
+        };
         let pair_users: Vec<u32> = train.pairs().map(|(user, _)| user).collect();
-        let tables = [Table::new(&gpu, users, dim)?, Table::new(&gpu, items, dim)?];
-        let graph = (layers > 0).then(|| Propagated::new(&gpu, dataset, layers, dim)).transpose()?;
         Ok(Self {
             seed: learning.seed,
             negatives,
-            weigher: Weigher::new(&learning.loss, items),
-            tables,
-            graph,
+            weigher: Weigher::new(&learning.loss, dataset.items()),
+            tables: [table(0)?, table(1)?],
+            leaps,
+            exchange: [exchange(0)?, exchange(1)?],
+            graph: (layers > 0).then(|| Propagated::new(&gpu, dataset, layers, dim)).transpose()?,
             pairs: Pairs::new(&gpu, &pair_users, train.items())?,
-            draws: draws::draws(&gpu, train, items, sampler)?,
-            quantiles: learning.loss.quantiles().map(|_| gpu.zeros(users)).transpose()?,
-            batch: Batch::new(&gpu, [rows, 1 + negatives], [users, items, dim], similarity)?,
+            draws: draws::draws(&gpu, train, dataset.items(), pool)?,
+            quantiles: learning.loss.quantiles().map(|_| gpu.zeros(sizes[0])).transpose()?,
+            batch: Batch::new(&gpu, [rows, 1 + negatives], [sizes[0], sizes[1], dim], similarity)?,
             totals: Totals::new(&gpu)?,
+            whole: Whole::new(&gpu, sizes, dim, similarity)?,
+            validator: Validator::new(&gpu, dataset)?,
             is_loaded: false,
             is_home: true,
             gpu,
@@ -135,10 +149,19 @@ impl Training {
     }
 
     /// Begins an epoch: takes tables and moments from home if it has not yet, and the users' quantiles.
-    pub(crate) fn begin(&mut self, parameters: &Tables, moments: [&Moments; 2], quantiles: Option<&[f32]>) -> Result<()> {
+    pub(crate) fn begin(
+        &mut self,
+        parameters: &Tables,
+        moments: [&Moments; 2],
+        quantiles: Option<&[f32]>,
+        stepper: &Stepper,
+    ) -> Result<()> {
         if !self.is_loaded {
             for ((table, values), moments) in self.tables.iter_mut().zip([&parameters.users, &parameters.items]).zip(moments) {
                 table.load(&self.gpu, values, moments)?;
+            }
+            if let Some(leaps) = &mut self.leaps {
+                leaps.resume(&self.gpu, &stepper.leaps_by_place())?;
             }
             self.is_loaded = true;
         }
@@ -148,7 +171,7 @@ impl Training {
         }
     }
 
-    /// Brings tables and moments home.
+    /// Brings tables and moments home, as they are.
     pub(crate) fn store(&mut self, parameters: &mut Tables, moments: [&mut Moments; 2]) -> Result<()> {
         for ((table, values), moments) in self.tables.iter().zip([&mut parameters.users, &mut parameters.items]).zip(moments) {
             table.store(&self.gpu, values, moments)?;
@@ -162,6 +185,11 @@ impl Training {
         Ok(self.pairs.set_order(&self.gpu, order)?)
     }
 
+    /// Waits for the steps that were asked for. What was asked for with others is read only after it: they may be lost.
+    pub(crate) fn finish(&self, collective: &Collective) -> Result<()> {
+        collective.finish("the steps", &self.gpu)
+    }
+
     /// The sum of the losses since it was last asked for, and the first step whose sum was no number.
     pub(crate) fn take_total(&mut self) -> Result<(f64, Option<u32>)> {
         Ok(self.totals.take(&self.gpu)?)
@@ -169,27 +197,29 @@ impl Training {
 
     /// One step, of which this rank scores some rows: nothing of it is read back.
     pub(crate) fn step(&mut self, step: Step, stepper: &Stepper, collective: &Collective) -> Result<()> {
-        let part = step.part(collective);
         self.is_home = false;
-        if let Some(graph) = &mut self.graph {
-            let [users, items] = &self.tables;
-            let [of_users, of_items] = &mut graph.vectors;
-            graph.graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.dim)?;
+        let part = collective.part(step.rows);
+        let rows = part.len();
+        self.draw(step, (part.start, rows))?;
+        self.batch.sort(&self.gpu, rows)?;
+        self.look()?;
+        self.encode()?;
+        let vectors = vectors_of(&self.graph, &self.tables);
+        self.batch.score(&self.gpu, vectors, rows)?;
+        self.batch.weigh(&self.gpu, &self.weigher, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
+        self.totals.add(&self.gpu, &self.batch.losses, rows, step.step)?;
+        self.gradients(rows)?;
+        if collective.ranks() > 1 {
+            self.meet(collective)?;
         }
-        self.draw(step, part)?;
-        self.score(step, part.1)?;
-        self.gradients(part.1)?;
-        for (table, what) in self.tables.iter_mut().zip(["the gradient of the users", "the gradient of the items"]) {
-            table.gradient.add_up(&self.gpu, collective, what)?;
-        }
-        if let Some(graph) = &mut self.graph {
-            let [users, items] = &mut self.tables;
-            let dim = users.dim;
-            let [users, items] = [&mut users.gradient, &mut items.gradient];
-            let marks = [&mut users.touched, &mut items.touched];
-            graph.graph.backward(&self.gpu, [&mut users.values, &mut items.values], marks, dim)?;
-        }
-        self.tables.iter_mut().try_for_each(|table| table.step(&self.gpu, stepper))
+        self.move_tables(stepper)
+    }
+
+    /// Makes the vectors that scores are made of.
+    fn encode(&mut self) -> Result<()> {
+        let Some(Propagated { graph, vectors: [of_users, of_items] }) = &mut self.graph else { return Ok(()) };
+        let [users, items] = &self.tables;
+        Ok(graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.gradient.dim)?)
     }
 
     /// The batch's users, positives and negatives.
@@ -203,41 +233,64 @@ impl Training {
         Ok(self.draws.draw(&self.gpu, users, rows, keys, ids, columns)?)
     }
 
-    /// The derivatives of the mean loss by the scores, in the place of the scores.
-    fn score(&mut self, step: Step, rows: usize) -> Result<()> {
-        let (gpu, width) = (&self.gpu, 1 + self.negatives);
-        let [of_users, of_items] = vectors_of(&self.graph, &self.tables);
-        let Batch { users, ids, scores, losses, queries, items, .. } = &mut self.batch;
-        queries.choose(gpu, of_users, users, rows)?;
-        items.prepare(gpu, of_items)?;
-        let batch = scores::Rows { ids, rows, width };
-        scores::score(gpu, queries.view(of_users), items.view(of_items), batch, scores)?;
-        let scored = Scored { scores, rows, width, quantiles: self.quantiles.as_ref(), users };
-        self.weigher.weigh(gpu, scored, 1.0 / step.rows as f32, losses)?;
-        Ok(self.totals.add(gpu, losses, rows, step.step)?)
+    /// Brings the rows that the batch looks at up to date.
+    fn look(&mut self) -> Result<()> {
+        let Self { gpu, tables, leaps, batch, .. } = self;
+        let Some(leaps) = leaps else { return Ok(()) };
+        tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, batch.touched(side)))
     }
 
-    /// The gradients of the vectors.
+    /// The gradients of the vectors, of this rank's rows.
     fn gradients(&mut self, rows: usize) -> Result<()> {
-        let (gpu, width) = (&self.gpu, 1 + self.negatives);
-        let Self { graph, tables, batch, .. } = self;
-        let Batch { users, ids, scores, queries, items, gradients, totals, ones, of_users, of_items, .. } = batch;
-        let [
-            Table { values: users_now, gradient: of_user_table, dim, .. },
-            Table { values: items_now, gradient: of_item_table, rows: all, .. },
-        ] = tables;
-        let vectors = graph.as_ref().map_or([&*users_now, &*items_now], |graph| graph.vectors.each_ref());
-        let (queries, items) = (queries.view(vectors[0]), items.view(vectors[1]));
+        let [users, items] = &mut self.tables;
+        let vectors = self.graph.as_ref().map_or([&users.values, &items.values], |graph| graph.vectors.each_ref());
+        self.batch.gradients(&self.gpu, vectors, rows, [&mut users.gradient, &mut items.gradient])
+    }
 
-        scores::gather(gpu, items, scores::Rows { ids, rows, width }, scores, gradients, totals)?;
-        queries.finish(gpu, gradients, totals, None, rows)?;
-        of_users.sort(gpu, users, rows)?;
-        of_users.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, of_user_table.sums())?;
+    /// Adds up the gradients of all ranks.
+    fn meet(&mut self, collective: &Collective) -> Result<()> {
+        for (side, table) in self.tables.iter_mut().enumerate() {
+            match &mut self.exchange[side] {
+                Some(exchange) => table.gradient.exchange(&self.gpu, collective, GRADIENTS[side], self.batch.touched(side), exchange)?,
+                None => table.gradient.add_up(&self.gpu, collective, GRADIENTS[side])?,
+            }
+        }
+        Ok(())
+    }
 
-        of_items.sort(gpu, ids, rows * width)?;
-        of_items.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width, dim: *dim }, of_item_table.sums())?;
-        let Gradient { values, touched, totals, .. } = of_item_table;
-        Ok(items.finish(gpu, values, totals, Some(touched), *all)?)
+    /// Moves the tables by the gradients of the vectors.
+    fn move_tables(&mut self, stepper: &Stepper) -> Result<()> {
+        let Self { gpu, tables, leaps, batch, exchange, graph, .. } = self;
+        if let Some(Propagated { graph, .. }) = graph {
+            let [users, items] = tables.each_mut().map(|table| &mut table.gradient);
+            let marks = [&mut users.touched, &mut items.touched];
+            graph.backward(gpu, [&mut users.values, &mut items.values], marks, users.dim)?;
+        }
+        let leaps = leaps.as_ref().filter(|_| stepper.leaves());
+        for (side, table) in tables.iter_mut().enumerate() {
+            let touched = || exchange[side].as_ref().map_or_else(|| batch.touched(side), Exchange::touched);
+            table.step(gpu, stepper, leaps.map(|leaps| (leaps, touched())))?;
+        }
+        Ok(())
+    }
+
+    /// The optimizer has finished the step. Returns whether all rows are now to be brought up to date.
+    pub(crate) fn finish_step(&mut self, stepper: &Stepper) -> Result<bool> {
+        let Some(leaps) = &mut self.leaps else { return Ok(false) };
+        match stepper.recent_leaps() {
+            recent if recent.len() > 1 => leaps.advance(&self.gpu, &recent)?,
+            _ => leaps.restart(), // every row has moved
+        }
+        Ok(leaps.room() == 0)
+    }
+
+    /// Brings all rows up to date.
+    pub(crate) fn catch_up(&mut self) -> Result<()> {
+        let Self { gpu, tables, leaps, .. } = self;
+        let Some(leaps) = leaps else { return Ok(()) };
+        tables.iter_mut().filter(|table| table.leaves()).try_for_each(|table| table.catch_up(gpu, leaps))?;
+        leaps.restart();
+        Ok(())
     }
 }
 
@@ -251,23 +304,5 @@ impl Propagated {
         let (train, of_items) = (&dataset.train, dataset.train.transpose(dataset.items()));
         let graph = Graph::new(gpu, (&starts(train), train.items()), (&starts(&of_items), of_items.items()), layers)?;
         Ok(Self { graph, vectors: [gpu.zeros(dataset.users() * dim)?, gpu.zeros(dataset.items() * dim)?] })
-    }
-}
-
-impl Batch {
-    fn new(gpu: &Gpu, [rows, width]: [usize; 2], [users, items, dim]: [usize; 3], similarity: vectors::Similarity) -> Result<Self> {
-        Ok(Self {
-            users: gpu.zeros(rows)?,
-            ids: gpu.zeros(rows * width)?,
-            scores: gpu.zeros(rows * width)?,
-            losses: gpu.zeros(rows)?,
-            queries: Prepared::chosen(gpu, rows, dim, similarity)?,
-            items: Prepared::whole(gpu, items, dim, similarity)?,
-            gradients: gpu.zeros(rows * dim)?,
-            totals: gpu.zeros(rows)?,
-            ones: gpu.upload(&vec![1.0; rows])?,
-            of_users: Segments::new(gpu, rows, users)?,
-            of_items: Segments::new(gpu, rows * width, items)?,
-        })
     }
 }

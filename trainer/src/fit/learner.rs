@@ -63,10 +63,10 @@ impl<'a> Learner<'a> {
             .start(dataset, learning.seed)
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
         let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
-        let alone_on_cpu = collective.ranks() == 1 && resources.device == Device::Cpu;
-        let shape = if alone_on_cpu { shape } else { shape.of_ranks() };
+        let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
+        let shape = if of_ranks { shape.of_ranks() } else { shape };
         let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
-        let path = path::of((trial, learning), dataset, (resources.device, &collective), (shape, &parameters), &batches)?;
+        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, &parameters), &batches)?;
         let mut learner = Self {
             trial,
             learning,
@@ -169,13 +169,20 @@ impl<'a> Learner<'a> {
 
     /// Writes the model if it is the best so far.
     fn validate(&mut self) -> Result<Option<f64>> {
-        let scorer = self.scorer();
-        let validation = validate(&scorer, self.dataset, self.trial.select_by, self.resources.memory)?;
+        let (dataset, select_by) = (self.dataset, self.trial.select_by);
+        let on_device = self.work.as_mut().and_then(|(_, path)| path.validate(dataset, select_by));
+        let (validation, scorer) = match on_device {
+            Some(validation) => (validation?, None),
+            None => {
+                let scorer = self.scorer();
+                (validate(&scorer, dataset, select_by, self.resources.memory)?, Some(scorer))
+            }
+        };
         let mean = validation.as_ref().map(|validation| validation.mean);
         if self.is_best(mean) {
-            scorer.write(&self.folder.join("checkpoint"))?;
+            scorer.unwrap_or_else(|| self.scorer()).write(&self.folder.join("checkpoint"))?;
             if let Some(validation) = validation {
-                validation.write(&self.folder.join("per_user.parquet"), self.dataset, self.trial.select_by)?;
+                validation.write(&self.folder.join("per_user.parquet"), dataset, select_by)?;
             }
         }
         Ok(mean)
@@ -204,12 +211,16 @@ impl<'a> Learner<'a> {
 
     fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
         let Some(schedule) = self.learning.loss.quantiles().filter(|schedule| schedule.is_due(epoch)) else { return Ok(()) };
-        self.come_home()?;
+        let train = &self.dataset.train;
         if let Some(quantiles) = &mut self.quantiles {
+            let on_device = self.work.as_mut().and_then(|(_, path)| path.update_quantiles(quantiles, schedule, train, epoch));
+            if let Some(updated) = on_device {
+                return updated;
+            }
             self.encoder.encode(&self.parameters, Wanted::default());
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
-            let (train, candidates, seed) = (&self.dataset.train, self.learning.candidates(), self.learning.seed);
+            let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
             quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch))
                 .map_err(|error| Error::Impossible(error.to_string()))?;
         }
@@ -247,11 +258,15 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// What is due by the clock and the flag of rank 0, of all ranks at the same step.
+    /// What is due by the clock of rank 0, or by an interrupt of any rank: of all ranks at the same step.
     fn due(&self) -> Result<Option<Due>> {
-        let mut due = [self.watch.due().map_or(0, Due::code)];
-        self.collective.broadcast("what is due", &mut due)?;
-        Ok(Due::of_code(due[0], self.resources.time_limit))
+        let own = self.watch.due();
+        if self.collective.ranks() == 1 {
+            return Ok(own);
+        }
+        let due = self.collective.join("what is due", vec![own.map_or(0, Due::code)])?;
+        let interrupt = due.contains(&Due::Interrupt.code()).then_some(Due::Interrupt);
+        Ok(interrupt.or_else(|| Due::of_code(due[0], self.resources.time_limit)))
     }
 
     fn leave(&self, due: Due) -> Result<()> {

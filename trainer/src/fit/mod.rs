@@ -30,7 +30,7 @@ mod parts;
 mod path;
 mod portion;
 mod progress;
-mod quantiles;
+pub(crate) mod quantiles;
 mod resources;
 mod resume;
 mod rival;
@@ -39,7 +39,7 @@ mod sharpness;
 mod state;
 mod together;
 mod twin;
-mod validation;
+pub(crate) mod validation;
 mod watch;
 mod weigher;
 
@@ -49,8 +49,9 @@ pub use progress::{Progress, progress};
 pub use resources::{Device, Resources};
 pub use rung::stored;
 
-use crate::{Error, Result, Trial};
+use crate::{Error, Result, Trial, collective::Link};
 use dataset::{Dataset, Location};
+use std::sync::Arc;
 
 /// What is said of a training after each epoch.
 #[derive(Clone, Copy, Debug)]
@@ -87,10 +88,32 @@ impl Observer for () {}
 ///
 /// # Errors
 /// [`Error::NotFinite`] and [`Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
-/// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not; a later call goes on.
+/// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not, nor is what ranks lost of each other ([`Error::Collective`]); a
+/// later call goes on, with any number of ranks. Processes that train together each call this, and the first alone touches the folder.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
-    match stored(folder, resources.until)? {
+    let Some(link) = together::meet(trial, resources)? else { return lead(trial, dataset, folder, (resources, None), observer) };
+    let result = match link.leads() {
+        true => lead(trial, dataset, folder, (resources, Some(&link)), observer),
+        false => together::follow(trial, dataset, folder, resources, &link),
+    };
+    if let Err(error) = &result {
+        link.fail(&error.to_string());
+    }
+    result
+}
+
+/// The process that reads and writes, which is the only one where there is no link.
+fn lead(
+    trial: &Trial,
+    dataset: &Dataset,
+    folder: &Location,
+    (resources, link): (&Resources, Option<&Arc<Link>>),
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let ended = stored(folder, resources.until)?;
+    link.map_or(Ok(()), |link| link.tell(&ended))?;
+    match ended {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
         None => {}
@@ -98,7 +121,7 @@ pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Re
     folder.join("trial.json").write(serde_json::to_string_pretty(trial).expect("a trial is plain data"))?;
     let result = match &trial.learning {
         None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
-        Some(learning) => together::learn((trial, learning), dataset, folder, resources, observer),
+        Some(learning) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
     };
     let outcome = match &result {
         Ok(Stand::Ended(fit)) => Some(Outcome::Done(fit.clone())),
@@ -109,7 +132,11 @@ pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Re
         outcome.write(folder)?;
         resume::delete(folder)?;
     }
-    result.map(|(Stand::Ended(fit) | Stand::Paused(fit))| fit)
+    let (Stand::Ended(fit) | Stand::Paused(fit)) = result?;
+    if let (Some(link), None) = (link, &trial.learning) {
+        link.tell(&fit)?;
+    }
+    Ok(fit)
 }
 
 /// Where a call left a training.

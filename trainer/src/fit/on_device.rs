@@ -2,61 +2,71 @@
 
 use super::{Device, batches::Batches, learner::Learner, path::Path};
 use crate::{
-    Error, Learning, Result, Trial,
+    Error, Result,
     collective::Collective,
-    device::{Step, Training},
+    device::{Setting, Step, Training},
     fits_gpu,
+    optimizer::Stepper,
 };
-use dataset::Dataset;
 use gpu::Gpu;
 
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
 pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
+    let local = collective.local_rank() as usize;
     match device {
         Device::Cpu => Ok(None),
         #[cfg(feature = "cuda")]
-        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + collective.rank() as usize)?)),
+        Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + local)?)),
         #[cfg(not(feature = "cuda"))]
-        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + collective.rank() as usize }),
+        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + local }),
         #[cfg(test)]
         Device::Emulated => Ok(Some(Gpu::emulated())),
     }
 }
 
 /// The way of a trial on a device.
-pub(super) fn path(gpu: Gpu, (trial, learning): (&Trial, &Learning), dataset: &Dataset, batches: &Batches) -> Result<Path> {
-    fits_gpu(trial).map_err(|reason| Error::Impossible(format!("{reason}; `device: cpu` trains it")))?;
-    Ok(Path::Device(Box::new(Training::new(gpu, trial, learning, dataset, batches.pool())?)))
+pub(super) fn path(gpu: Gpu, setting: &Setting) -> Result<Path> {
+    fits_gpu(setting.trial).map_err(|reason| Error::Impossible(format!("{reason}; `device: cpu` trains it")))?;
+    let stepper = Stepper::new(&setting.learning.optimizer, 0);
+    Ok(Path::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
 }
 
 impl Learner<'_> {
     /// Makes the steps of an epoch that are not made yet.
     pub(super) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
-        device.begin(&self.parameters, [&self.user_moments, &self.item_moments], self.quantiles())?;
+        device.begin(&self.parameters, [&self.user_moments, &self.item_moments], self.quantiles(), &self.stepper)?;
         device.set_order(batches.whole_order())?;
         for step in self.position.so_far.step + 1..=batches.steps() {
             self.collective.at(epoch, step);
             let places = batches.places(step);
             device.step(Step { epoch, step, first: places.start, rows: places.len() }, &self.stepper, &self.collective)?;
             self.stepper.finish_step();
+            if device.finish_step(&self.stepper)? {
+                device.catch_up()?;
+                self.catch_up();
+            }
             self.position.so_far.step = step;
             self.heed_saving(|learner| {
                 learner.fetch(epoch, device)?;
                 learner.save(Vec::new())
             })?;
         }
+        device.catch_up()?;
         self.add_losses(epoch, device)
     }
 
     /// Brings tables, moments and losses home.
     fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
         self.add_losses(epoch, device)
     }
 
     /// Adds up the losses of the steps since it was last done.
     fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+        device.finish(&self.collective)?;
         let (total, broken) = device.take_total()?;
+        let broken = self.collective.join("steps without a loss", broken.into_iter().collect())?.into_iter().min(); // of any rank
         self.position.so_far.total += self.collective.total("the losses", total)?;
         let Some(step) = broken else { return Ok(()) };
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;

@@ -2,16 +2,20 @@
 
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
-use super::{Device, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed};
+use super::{Resources, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, validation::Validation};
+#[cfg(any(test, feature = "cuda"))]
+use crate::device::Setting;
 use crate::{
     Learning, Loss, Result, Trial,
     collective::Collective,
     gradient::RowGradients,
+    loss::quantile::{QuantileSchedule, Quantiles},
     optimizer::Moments,
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
-use dataset::Dataset;
+use dataset::{Dataset, Interactions};
+use evaluator::MetricAt;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;
@@ -78,24 +82,28 @@ pub(super) struct Whole {
     pub(super) beside: Beside,
 }
 
-/// The way of a training: on its device.
+/// The way of a training on its device, and the ranks, who meet there.
 ///
 /// # Errors
-/// [`Error::Impossible`] when the trial cannot be trained there, and those of the device.
+/// [`Error::Impossible`](crate::Error::Impossible) when the trial cannot be trained there, and those of the device.
 pub(super) fn of(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
-    (device, collective): (Device, &Collective),
+    (resources, collective): (&Resources, Collective),
     (shape, parameters): (Shape, &Tables),
     batches: &Batches,
-) -> Result<Path> {
+) -> Result<(Path, Collective)> {
     #[cfg(any(test, feature = "cuda"))]
-    if let Some(gpu) = on_device::gpu(device, collective)? {
-        return on_device::path(gpu, (trial, learning), dataset, batches);
+    if let Some(gpu) = on_device::gpu(resources.device, &collective)? {
+        let collective = collective.on(&gpu, resources.ranks.limit)?;
+        let few = [shape.few_users, shape.few_items];
+        let ranks = collective.ranks() as usize;
+        let path = on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), few, ranks })?;
+        return Ok((path, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
-    let _ = (trial, dataset, device, collective, batches);
-    Ok(Path::new(shape, parameters, &learning.loss))
+    let _ = (trial, dataset, resources, batches);
+    Ok((Path::new(shape, parameters, &learning.loss), collective))
 }
 
 impl Path {
@@ -106,6 +114,32 @@ impl Path {
             #[cfg(any(test, feature = "cuda"))]
             Self::Device(device) if !device.is_home() => device.store(parameters, moments),
             _ => Ok(()),
+        }
+    }
+
+    /// Ranks the validation part by vectors that are on a device; `None` where they are at home.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Option<Result<Option<Validation>>> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) => Some(device.validate(dataset, select_by)),
+            _ => None,
+        }
+    }
+
+    /// Sets the quantiles at the end of an epoch from vectors that are on a device; `None` where they are at home.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn update_quantiles(
+        &mut self,
+        quantiles: &mut Quantiles,
+        schedule: QuantileSchedule,
+        train: &Interactions,
+        epoch: u32,
+    ) -> Option<Result<()>> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) => Some(device.update_quantiles(quantiles, schedule, train, epoch)),
+            _ => None,
         }
     }
 

@@ -10,7 +10,7 @@ use dataset::Interactions;
 
 /// Sets each user's quantile from all its train items and as many fresh uniform negatives as the sampler draws
 /// candidates; from the whole catalogue where it draws none, or as many as there are.
-pub(super) fn update(
+pub(crate) fn update(
     quantiles: &mut Quantiles,
     schedule: QuantileSchedule,
     vectors: Vectors,

@@ -112,7 +112,7 @@ mod tests {
         failed.write(&folder).unwrap();
         assert_eq!(stored(&folder, Some(4)).unwrap(), Some(failed.clone()));
         curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "cpu".to_owned()))));
+        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "unknown".to_owned()))));
         for until in [None, Some(7)] {
             assert_eq!(stored(&folder, until).unwrap(), Some(failed.clone()));
         }

@@ -73,6 +73,7 @@ impl Learner<'_> {
             self.fill(&stored, &mut batches)?;
         }
         self.share_state(batches.state(is_within))?;
+        self.share_caught_up()?;
         if goes_on {
             batches.restored(is_within);
         }
@@ -88,6 +89,15 @@ impl Learner<'_> {
         let goes_on = position.is_some();
         self.position = position.unwrap_or_default();
         Ok(goes_on)
+    }
+
+    /// Has all ranks' optimizers count from the step at which rank 0's rows were all up to date.
+    fn share_caught_up(&mut self) -> Result<()> {
+        let caught_up = self.collective.of_first("the optimizer", &[self.stepper.caught_up()])?;
+        if let ([caught_up], false) = (&caught_up[..], self.collective.leads()) {
+            self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, *caught_up);
+        }
+        Ok(())
     }
 
     /// Gives all ranks the parameters of rank 0, and all else that it has.

@@ -1,31 +1,58 @@
-//! A trial by one rank, or by several together.
+//! A trial by one rank, or by several together: threads of this process, and of others that meet it.
 
-use super::{Observer, Resources, Stand, learner::Learner};
+use super::{Fit, Observer, Outcome, Resources, Stand, learner::Learner};
 use crate::{
     Error, Learning, Result, Trial,
-    collective::{self, Collective},
+    collective::{self, Collective, Link},
 };
 use dataset::{Dataset, Location};
+use std::sync::Arc;
 
-/// Trains, with as many ranks as there are to be. Rank 0 writes and is observed.
+/// Meets the other processes, where there are any.
+pub(super) fn meet(trial: &Trial, resources: &Resources) -> Result<Option<Arc<Link>>> {
+    let ranks = &resources.ranks;
+    if let (Some(learning), true) = (&trial.learning, ranks.count() > 1) {
+        learning.splits().map_err(Error::Ranks)?;
+    }
+    match &ranks.nodes {
+        Some(nodes) if nodes.world > 1 => {
+            let link = collective::meet(nodes, &trial.id(), ranks.local, &|| resources.is_interrupted())?;
+            Ok(Some(Arc::new(link)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Trains with all ranks of this process. Rank 0 writes and is observed.
 pub(super) fn learn(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
     folder: &Location,
-    resources: &Resources,
+    (resources, link): (&Resources, Option<&Arc<Link>>),
     observer: &mut dyn Observer,
 ) -> Result<Stand> {
     let run = |observer: &mut dyn Observer, collective: Collective| {
         Learner::new(trial, learning, dataset, folder, resources, (observer, collective)).and_then(|mut learner| learner.run())
     };
-    let ranks = &resources.ranks;
-    if ranks.count() == 1 {
-        return run(observer, Collective::Single);
+    let mut members = collective::members(&resources.ranks, link);
+    match members.pop_if(|member| member.ranks() == 1) {
+        Some(alone) => run(observer, alone),
+        None => collective::run(members, |first| run(observer, first), |other| run(&mut (), other)),
     }
-    learning.splits().map_err(Error::Ranks)?;
-    if ranks.nodes.is_some() {
-        return Err(Error::Ranks("several processes train one trial on GPUs alone: give `device: cuda`, or one process".to_owned()));
+}
+
+/// Any process but the first: does what that one tells, and touches no store.
+pub(super) fn follow(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, link: &Arc<Link>) -> Result<Fit> {
+    match link.hear()? {
+        Some(Outcome::Done(fit)) => return Ok(fit),
+        Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
+        None => {}
     }
-    let members = collective::threads(ranks.local, ranks.limit);
-    collective::run(members, |first| run(observer, first), |other| run(&mut (), other))
+    match &trial.learning {
+        None => link.hear(),
+        Some(learning) => {
+            let stand = learn((trial, learning), dataset, folder, (resources, Some(link)), &mut ());
+            stand.map(|(Stand::Ended(fit) | Stand::Paused(fit))| fit)
+        }
+    }
 }

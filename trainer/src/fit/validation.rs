@@ -4,31 +4,37 @@ use crate::Result;
 use arrow::array::{Float64Array, StringArray, UInt32Array};
 use dataset::{Dataset, Location, table};
 use evaluator::{
-    MetricAt, Scorer, metric, rank,
+    MetricAt, Rankings, Scorer, metric, rank,
     settings::{Recall, Ties},
 };
 use std::sync::Arc;
 
 /// One model's validation: train items are masked, ties are pessimistic, recall is the standard one.
-pub(super) struct Validation {
-    pub(super) mean: f64,
+#[derive(Debug, PartialEq)]
+pub(crate) struct Validation {
+    pub(crate) mean: f64,
     users: Vec<u32>,
     values: Vec<f64>,
 }
 
 /// Ranks the validation part; `None` where there is none.
-pub(super) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
+pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     if dataset.validation.is_empty() {
         return Ok(None);
     }
     let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
     let rankings = rank::rank_within(scorer, train, &[train], &dataset.validation, Ties::Pessimistic, memory, limit)?;
-    let values = metric::values(&rankings, select_by, Recall::Standard);
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    Ok(Some(Validation { mean, users: rankings.users, values }))
+    Ok(Some(Validation::new(rankings, select_by)))
 }
 
 impl Validation {
+    /// Of at least one user's ranks.
+    pub(crate) fn new(rankings: Rankings, select_by: MetricAt) -> Self {
+        let values = metric::values(&rankings, select_by, Recall::Standard);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Self { mean, users: rankings.users, values }
+    }
+
     /// Writes `per_user.parquet`.
     pub(super) fn write(&self, at: &Location, dataset: &Dataset, select_by: MetricAt) -> Result<()> {
         let rows = self.users.len();

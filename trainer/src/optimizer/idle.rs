@@ -174,6 +174,18 @@ impl Idle {
         (if gap <= self.window { self.recent[gap] } else { self.older[left as usize] }, self.decays[gap])
     }
 
+    /// The leaps to now by their length, up to the window.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn recent(&self) -> &[Leap] {
+        &self.recent
+    }
+
+    /// What is left of the moments after each number of steps, up to `most`.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(super) fn decays(&self, most: usize) -> Vec<[f32; 2]> {
+        (0..=most).map(|n| Decay::after(n, &self.adam)).map(|decay| [decay.first, decay.second]).collect()
+    }
+
     /// What is left of the moments of a row after the steps to now and one more.
     #[inline]
     pub(super) fn decay_to_next(&self, left: u32) -> Decay {

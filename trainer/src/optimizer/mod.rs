@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 mod adam;
 mod idle;
 mod kernels;
+#[cfg(any(test, feature = "cuda"))]
+mod on_device;
 mod part;
 mod stepper;
 #[cfg(test)]

@@ -41,11 +41,11 @@ enum Others {
 
 /// An optimizer, the steps it has made, and what they have left to do.
 pub(crate) struct Stepper {
-    adam: Adam,
-    all_rows_move: bool,
+    pub(super) adam: Adam,
+    pub(super) all_rows_move: bool,
     /// Steps made.
     pub(crate) steps: u64,
-    idle: Option<Idle>,
+    pub(super) idle: Option<Idle>,
 }
 
 impl Stepper {
@@ -176,28 +176,6 @@ impl Stepper {
                 false => {}
             }
         }
-    }
-
-    /// The constants of the next step, for a device.
-    #[cfg(any(test, feature = "cuda"))]
-    pub(crate) fn on_device(&self) -> gpu::adam::Step {
-        let step = self.adam.constants(self.steps + 1);
-        gpu::adam::Step {
-            weight_decay: step.weight_decay,
-            first_decay: step.first_decay,
-            first_gain: step.first_gain,
-            second_decay: step.second_decay,
-            second_gain: step.second_gain,
-            second_scale: step.second_scale,
-            rate: step.rate,
-            epsilon: step.epsilon,
-        }
-    }
-
-    /// Whether rows without a gradient move too.
-    #[cfg(any(test, feature = "cuda"))]
-    pub(crate) fn moves_all_rows(&self) -> bool {
-        self.all_rows_move
     }
 
     fn others(&self, moments: &Moments) -> Others {

@@ -3,7 +3,11 @@
 //! The same checks run in the tests, where the emulator is the device, and in `ranksweep doctor --check`, on a GPU.
 
 mod draws;
+mod gradients;
 mod losses;
+#[cfg(feature = "nccl")]
+mod meeting;
+mod ranking;
 mod trainings;
 
 use super::comparison::Comparison;
@@ -41,16 +45,25 @@ impl Sizes {
 /// # Errors
 /// When the device fails.
 pub fn kernels(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
-    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?];
+    let parts = [draws::check(gpu, sizes)?, losses::check(gpu, sizes)?, gradients::check(gpu, sizes)?, ranking::check(gpu, sizes)?];
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// Compares whole trainings on a device with those on the CPU.
+/// Compares whole trainings on a device, or on as many as there are ranks, with those on the CPU.
 ///
 /// # Errors
 /// When one of them fails.
-pub fn trainings(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
-    trainings::check(device, sizes)
+pub fn trainings(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
+    trainings::check(device, ranks, sizes)
+}
+
+/// Compares what ranks get of each other by NCCL with the same by hand.
+///
+/// # Errors
+/// When NCCL or the device fails.
+#[cfg(feature = "nccl")]
+pub fn meetings(ordinal: usize) -> Result<Vec<Comparison>> {
+    meeting::check(ordinal)
 }
 
 /// Numbers from -`bound` to `bound`, always the same ones of a number.
@@ -59,14 +72,18 @@ pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
     (0..length).map(|_| (2.0 * stream.fraction() as f32 - 1.0) * bound).collect()
 }
 
+/// Users who have more than a few items.
+const HEAVY: f64 = 8.0;
+
 /// Users whose numbers of items go from none to nearly all.
 pub(super) fn interactions(sizes: Sizes) -> Interactions {
     let mut stream = Stream::new(3, Purpose::Parameters, 0, 0, 0);
     let most = (sizes.items - 2) as f64;
     let pairs: Vec<(u32, u32)> = (0..sizes.users as u32)
         .flat_map(|user| {
-            // Few have many: as in data, and so that both ways of drawing are taken.
-            let count = (most * (f64::from(user) / sizes.users as f64).powi(12)) as usize + (user % 7) as usize;
+            // The last have many, up to nearly all: as in data, and so that both ways of drawing are taken.
+            let heavy = (f64::from(user) + HEAVY - sizes.users as f64).max(0.0) / HEAVY;
+            let count = (most * heavy) as usize + (user % 7) as usize;
             (0..count).map(|_| (user, stream.below(sizes.items as u32 - 1))).collect::<Vec<_>>()
         })
         .collect();
@@ -90,6 +107,14 @@ mod tests {
 
     #[test]
     fn trainings_on_a_device_agree_with_those_on_the_cpu() {
-        assert_agree(&trainings(Device::Emulated, Sizes::TINY).unwrap());
+        assert_agree(&trainings(Device::Emulated, 1, Sizes::TINY).unwrap());
+    }
+
+    /// Each rank has a device of its own; what they have meets at home.
+    #[test]
+    fn trainings_on_several_devices_agree_with_those_on_the_cpu() {
+        for ranks in [2, 3] {
+            assert_agree(&trainings(Device::Emulated, ranks, Sizes::TINY).unwrap());
+        }
     }
 }

@@ -1,70 +1,198 @@
-//! Whole trainings: the tables that a device leaves, beside those of the CPU.
+//! Whole trainings: the tables that a device leaves and their validation metric, beside those of the CPU.
 
-use super::{Comparison, Sizes, interactions};
+use super::{Comparison, Sizes, interactions, ranking::held_out};
 use crate::{Device, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
 use dataset::{Dataset, Interactions, Location};
 use evaluator::Scorer;
 
-/// Backbone, loss, sampler and optimizer of each. Rates are small: what rounding has parted, steps part further.
-const TRIALS: [[&str; 4]; 7] = [
-    [r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 1}"#, "adam"],
-    [r#""mf": {"dim": 16}"#, AT_K, r#""uniform": {"negatives": 20}"#, "adam"],
-    [r#""mf": {"dim": 5}"#, r#""mse": {}"#, r#""popularity": {"negatives": 7}"#, "lazy-adam"],
-    [
-        r#""mf": {"dim": 8}"#,
-        r#""bpr": {"similarity": "negative-squared-distance"}"#,
-        r#""popularity": {"negatives": 3, "exponent": 0.5}"#,
-        "adam",
-    ],
-    [r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""softmax": {"temperature": 0.2}"#, r#""uniform": {"negatives": 9}"#, "adam"],
-    [r#""light-gcn": {"dim": 20, "layers": 3}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, "adam"],
-    [r#""mf": {"dim": 16}"#, r#""bce": {}"#, r#""uniform": {"negatives": 4}"#, "adam"],
-];
-const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
+/// What is trained.
+struct Case {
+    backbone: &'static str,
+    loss: &'static str,
+    sampler: &'static str,
+    optimizer: &'static str,
+    batch_size: u32,
+}
 
-/// Trains each trial on the device and on the CPU.
-pub(super) fn check(device: Device, sizes: Sizes) -> Result<Vec<Comparison>> {
+const fn case(backbone: &'static str, loss: &'static str, sampler: &'static str, (optimizer, batch_size): (&'static str, u32)) -> Case {
+    Case { backbone, loss, sampler, optimizer, batch_size }
+}
+
+/// Rates are small: what rounding has parted, steps part further.
+const CASES: [Case; 8] = [
+    case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 1}"#, (ADAM, 64)),
+    case(r#""mf": {"dim": 16}"#, AT_K, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
+    case(r#""mf": {"dim": 5}"#, r#""mse": {}"#, r#""popularity": {"negatives": 7}"#, (LAZY, 64)),
+    case(r#""mf": {"dim": 8}"#, FAR, r#""popularity": {"negatives": 3, "exponent": 0.5}"#, (ADAM, 64)),
+    case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""softmax": {"temperature": 0.2}"#, r#""uniform": {"negatives": 9}"#, (ADAM, 64)),
+    case(r#""light-gcn": {"dim": 20, "layers": 3}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (ADAM, 64)),
+    case(r#""mf": {"dim": 16}"#, r#""bce": {}"#, r#""uniform": {"negatives": 4}"#, (ADAM, 64)),
+    FEW,
+];
+/// Batches that touch few rows of both tables, which leave the others behind after some steps.
+const FEW: Case = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
+const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
+const FAR: &str = r#""bpr": {"similarity": "negative-squared-distance"}"#;
+const ADAM: &str = r#""adam": {"learning_rate": 0.01, "weight_decay": 0.001}"#;
+const LAZY: &str = r#""lazy-adam": {"learning_rate": 0.01}"#;
+const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.99}"#;
+
+/// Trains each on the device, with so many ranks, and on the CPU.
+pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
     let dataset = dataset(sizes);
-    let each = TRIALS.iter().enumerate().map(|(at, [backbone, loss, sampler, optimizer])| {
-        let trial = trial(backbone, loss, sampler, optimizer);
-        let what = format!("a training: {backbone}, {loss}, {sampler}, {optimizer}").replace('"', "");
-        let train = |name: &str, device: Device, ranks: Ranks| tables(&trial, &dataset, &format!("{name}-{at}"), device, ranks);
-        let (found, expected) = (train("device", device, Ranks::default())?, train("cpu", Device::Cpu, Ranks::default())?);
-        Ok(Comparison::new(what, &found, &expected, 2e-4))
+    let each = CASES.iter().enumerate().map(|(at, case)| {
+        let Case { backbone, loss, sampler, optimizer, batch_size } = case;
+        let trial = case.trial();
+        let what = format!("a training by {ranks} ranks: {backbone}, {loss}, {sampler}, {optimizer}, {batch_size} rows").replace('"', "");
+        let train = |name: &str, device: Device, ranks: u32| {
+            trained(&trial, &dataset, &format!("{name}-{at}-{ranks}"), device, Ranks::threads(ranks))
+        };
+        let (found, expected) = (train("device", device, ranks)?, train("cpu", Device::Cpu, 1)?);
+        let of_tables = Comparison::new(what.clone(), &found.tables, &expected.tables, 2e-4);
+        // Two scores that are nearly equal may change places.
+        let of_metric = Comparison::new(what + ": ndcg@20", &[found.validation], &[expected.validation], 0.01);
+        Ok([of_tables, of_metric])
     });
-    each.collect()
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
 }
 
 fn dataset(sizes: Sizes) -> Dataset {
+    let train = interactions(sizes);
     Dataset {
         name: "check".into(),
         fingerprint: "check".into(),
         user_ids: (0..sizes.users).map(|user| user.to_string()).collect(),
         item_ids: (0..sizes.items).map(|item| item.to_string()).collect(),
-        train: interactions(sizes),
-        validation: Interactions::empty(sizes.users),
+        validation: held_out(sizes, &train),
+        train,
         test: Interactions::empty(sizes.users),
         steps: vec![],
         settings: serde_json::Value::Null,
     }
 }
 
-fn trial(backbone: &str, loss: &str, sampler: &str, optimizer: &str) -> Trial {
-    let text = format!(
-        r#"{{"version": {TRAINER_VERSION}, "dataset": "check", "select_by": "ndcg@20", "backbone": {{{backbone}}}, "learning": {{"loss": {{{loss}}},
-        "sampler": {{{sampler}}}, "optimizer": {{"{optimizer}": {{"learning_rate": 0.01, "weight_decay": 0.001}}}}, "seed": 4,
-        "training": {{"epochs": 2, "batch_size": 64, "evaluate_every": 2}}}}}}"#
-    );
-    serde_json::from_str(&text).expect("a trial")
+impl Case {
+    fn trial(&self) -> Trial {
+        let Self { backbone, loss, sampler, optimizer, batch_size } = self;
+        let text = format!(
+            r#"{{"version": {TRAINER_VERSION}, "dataset": "check", "select_by": "ndcg@20", "backbone": {{{backbone}}}, "learning": {{
+            "loss": {{{loss}}}, "sampler": {{{sampler}}}, "optimizer": {{{optimizer}}}, "seed": 4,
+            "training": {{"epochs": 2, "batch_size": {batch_size}, "evaluate_every": 2}}}}}}"#
+        );
+        serde_json::from_str(&text).expect("a trial")
+    }
 }
 
-/// Users' and items' vectors after a training in memory.
-fn tables(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: Ranks) -> Result<Vec<f32>> {
+/// What is left of a training in memory.
+struct Trained {
+    /// Users' and items' vectors.
+    tables: Vec<f32>,
+    validation: f32,
+}
+
+fn trained(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: Ranks) -> Result<Trained> {
     let folder = Location::parse(&format!("memory:///check-{}-{name}", std::process::id())).map_err(Error::Dataset)?;
     let resources = Resources { device, ranks, ..Resources::new(1 << 30) };
-    fit::train(trial, dataset, &folder, &resources, &mut ())?;
-    match Scorer::read(&folder.join("checkpoint"))? {
-        Scorer::Factors { users, items, .. } => Ok([users.values, items.values].concat()),
-        Scorer::ItemWeights { .. } => Ok(Vec::new()),
+    let fit = fit::train(trial, dataset, &folder, &resources, &mut ())?;
+    Ok(Trained { tables: tables_of(&folder)?, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
+}
+
+fn tables_of(folder: &Location) -> Result<Vec<f32>> {
+    Ok(match Scorer::read(&folder.join("checkpoint"))? {
+        Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
+        Scorer::ItemWeights { .. } => Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Observer;
+    use dataset::{Dataset, Location};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Asks training to stop after each of so many steps.
+    struct Stopping<'a> {
+        flag: &'a AtomicBool,
+        every: u32,
+        steps: u32,
+    }
+
+    impl Observer for Stopping<'_> {
+        fn step(&mut self, _: u32, _: u32) {
+            self.steps += 1;
+            self.flag.store(self.steps.is_multiple_of(self.every), Ordering::Relaxed);
+        }
+    }
+
+    /// Trains with a stop after every so many steps, each part on the next of the devices; the tables at the end, and the stops.
+    fn stopped(case: &Case, dataset: &Dataset, name: &str, every: u32, devices: &[(Device, u32)]) -> (Vec<f32>, usize) {
+        let folder = Location::parse(&format!("memory:///stopped-{name}")).unwrap();
+        for stops in 0.. {
+            let (flag, (device, ranks)) = (AtomicBool::new(false), devices[stops % devices.len()]);
+            let resources = Resources { device, ranks: Ranks::threads(ranks), interrupt: Some(&flag), ..Resources::new(1 << 30) };
+            let mut observer = Stopping { flag: &flag, every, steps: 0 };
+            match fit::train(&case.trial(), dataset, &folder, &resources, &mut observer) {
+                Err(Error::Interrupted { .. }) => {}
+                ended => {
+                    ended.unwrap();
+                    return (tables_of(&folder).unwrap(), stops);
+                }
+            }
+        }
+        unreachable!("training ends")
+    }
+
+    #[track_caller]
+    fn assert_near(found: &[f32], expected: &[f32]) {
+        let comparison = Comparison::new("tables", found, expected, 2e-4);
+        assert!(comparison.agrees(), "{comparison:?}");
+    }
+
+    #[test]
+    fn a_stopped_training_on_a_device_goes_on_to_the_same_bits() {
+        let dataset = dataset(Sizes::TINY);
+        for (at, case) in [&CASES[1], &FEW].into_iter().enumerate() {
+            let whole = trained(&case.trial(), &dataset, &format!("whole-{at}"), Device::Emulated, Ranks::default()).unwrap().tables;
+            let every = if case.batch_size < 10 { 23 } else { 1 };
+            let (found, stops) = stopped(case, &dataset, &format!("parts-{at}"), every, &[(Device::Emulated, 1)]);
+            assert!(found == whole && stops > 1, "{stops} stops");
+        }
+    }
+
+    /// Steps made on the CPU and on a device, and with other numbers of ranks, in turns.
+    #[test]
+    fn a_stopped_training_goes_on_elsewhere() {
+        let dataset = dataset(Sizes::TINY);
+        let expected = trained(&FEW.trial(), &dataset, "elsewhere", Device::Cpu, Ranks::default()).unwrap().tables;
+        let devices = [(Device::Emulated, 1), (Device::Cpu, 1), (Device::Emulated, 2), (Device::Cpu, 2)];
+        let (found, stops) = stopped(&FEW, &dataset, "turns", 23, &devices);
+        assert!(stops >= devices.len(), "{stops} stops");
+        assert_near(&found, &expected);
+    }
+
+    #[test]
+    fn ranks_on_devices_train_as_one_does() {
+        let dataset = dataset(Sizes::TINY);
+        for (at, case) in [&CASES[1], &CASES[2], &CASES[5], &FEW].into_iter().enumerate() {
+            let train = |name: &str, ranks: u32| {
+                trained(&case.trial(), &dataset, &format!("{name}-{at}-{ranks}"), Device::Emulated, Ranks::threads(ranks)).unwrap().tables
+            };
+            let one = train("ranks", 1);
+            assert_near(&train("ranks", 2), &one);
+            let four = train("ranks", 4);
+            assert_near(&four, &one);
+            assert!(train("again", 4) == four, "the same ranks leave the same bits");
+        }
+    }
+
+    /// Else the cases above would not look at rows that are left behind.
+    #[test]
+    fn few_rows_are_left_behind() {
+        let trial = FEW.trial();
+        let learning = trial.learning.unwrap();
+        let stepper = crate::optimizer::Stepper::new(&learning.optimizer, 40);
+        assert!(stepper.leaves() && 4 * 3 * 3 <= Sizes::TINY.items && 4 * 3 <= Sizes::TINY.users);
+        assert!(dataset(Sizes::TINY).train.len() / 3 > 50, "{} pairs", dataset(Sizes::TINY).train.len());
     }
 }

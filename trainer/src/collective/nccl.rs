@@ -1,0 +1,53 @@
+//! Ranks on NVIDIA's GPUs: NCCL takes what lies on the devices from one to the other; what the host has goes the host's way.
+
+use super::Collective;
+use crate::Result;
+use gpu::{
+    Buffer, Element, Gpu,
+    nccl::{Party, Patience},
+};
+use std::time::Duration;
+
+/// One rank's seat.
+pub(crate) struct Member {
+    /// Before the host's, which others look at to see that this rank has left: the communicator ends first.
+    party: Party,
+    host: Box<Collective>,
+    limit: Duration,
+}
+
+impl Member {
+    /// Joins the ranks of the host's collective by a communicator as well.
+    pub(super) fn join(host: Collective, gpu: &Gpu, limit: Duration) -> Result<Self> {
+        const WHAT: &str = "the communicator";
+        let error = |error: gpu::Error| host.error(WHAT, error.to_string());
+        let own = if host.leads() { gpu::nccl::id().map_err(error)?.to_vec() } else { Vec::new() };
+        let id = host.of_first(WHAT, &own)?;
+        let id = id.try_into().map_err(|_| host.error(WHAT, "rank 0 gave no id".to_owned()))?;
+        let patience = Patience { limit, lost: &|| host.lost() };
+        let party = Party::new(gpu, (host.rank(), host.ranks()), &id, patience).map_err(error)?;
+        Ok(Self { party, host: Box::new(host), limit })
+    }
+
+    /// Where numbers of the host are exchanged.
+    pub(super) fn host(&self) -> &Collective {
+        &self.host
+    }
+
+    pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<()> {
+        self.call(what, |patience| self.party.sum(buffer, patience))
+    }
+
+    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+        self.call(what, |patience| self.party.gather(own, all, patience))
+    }
+
+    pub(super) fn finish(&self, what: &'static str) -> Result<()> {
+        self.call(what, |patience| self.party.finish(patience))
+    }
+
+    fn call(&self, what: &'static str, work: impl FnOnce(Patience) -> gpu::Result<()>) -> Result<()> {
+        let lost = || self.host.lost();
+        work(Patience { limit: self.limit, lost: &lost }).map_err(|error: gpu::Error| self.host.error(what, error.to_string()))
+    }
+}

@@ -1,0 +1,100 @@
+//! The batch of a step on the device: scores of its rows, and the gradients that they give to both tables.
+
+use super::{gradient::Gradient, loss::Weigher};
+use crate::Result;
+use gpu::{
+    Buffer, Gpu,
+    losses::Scored,
+    scores,
+    segments::{Segments, Terms},
+    vectors::{Prepared, Similarity},
+};
+
+/// Buffers of a step, for batches of at most so many rows.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Scores of a row: its positive and its negatives.
+    width: usize,
+    dim: usize,
+    /// `[B]`
+    pub(super) users: Buffer<u32>,
+    /// `[B, 1 + N]`, positives first.
+    pub(super) ids: Buffer<u32>,
+    /// `[B, 1 + N]`; after weighing, the derivatives by them.
+    pub(super) scores: Buffer<f32>,
+    /// `[B]`
+    pub(super) losses: Buffer<f32>,
+    queries: Prepared,
+    items: Prepared,
+    /// `[B, dim]`, of the queries.
+    gradients: Buffer<f32>,
+    /// `[B]`
+    totals: Buffer<f32>,
+    /// `[B]`
+    ones: Buffer<f32>,
+    /// The rows by their users, and the scores by their items.
+    by_row: [Segments; 2],
+}
+
+impl Batch {
+    pub(super) fn new(gpu: &Gpu, [rows, width]: [usize; 2], [users, items, dim]: [usize; 3], similarity: Similarity) -> Result<Self> {
+        Ok(Self {
+            width,
+            dim,
+            users: gpu.zeros(rows)?,
+            ids: gpu.zeros(rows * width)?,
+            scores: gpu.zeros(rows * width)?,
+            losses: gpu.zeros(rows)?,
+            queries: Prepared::chosen(gpu, rows, dim, similarity)?,
+            items: Prepared::whole(gpu, items, dim, similarity)?,
+            gradients: gpu.zeros(rows * dim)?,
+            totals: gpu.zeros(rows)?,
+            ones: gpu.upload(&vec![1.0; rows])?,
+            by_row: [Segments::new(gpu, rows, users)?, Segments::new(gpu, rows * width, items)?],
+        })
+    }
+
+    /// Finds the rows of users and of items that the first `rows` rows touch.
+    pub(super) fn sort(&mut self, gpu: &Gpu, rows: usize) -> Result<()> {
+        let [by_user, by_item] = &mut self.by_row;
+        by_user.sort(gpu, &self.users, rows)?;
+        Ok(by_item.sort(gpu, &self.ids, rows * self.width)?)
+    }
+
+    /// The rows of users, or of items, that were found: which, ascending, and how many.
+    pub(super) fn touched(&self, side: usize) -> (&Buffer<u32>, &Buffer<u32>) {
+        self.by_row[side].rows()
+    }
+
+    /// Scores the first `rows` rows with the vectors of users and items.
+    pub(super) fn score(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize) -> Result<()> {
+        self.queries.choose(gpu, users, &self.users, rows)?;
+        self.items.prepare(gpu, items)?;
+        let of_rows = scores::Rows { ids: &self.ids, rows, width: self.width };
+        Ok(scores::score(gpu, self.queries.view(users), self.items.view(items), of_rows, &mut self.scores)?)
+    }
+
+    /// Puts the derivatives of the losses, times `scale`, in the place of the scores.
+    pub(super) fn weigh(&mut self, gpu: &Gpu, weigher: &Weigher, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
+        let scored = Scored { scores: &mut self.scores, rows, width: self.width, quantiles, users: &self.users };
+        weigher.weigh(gpu, scored, scale, &mut self.losses)
+    }
+
+    /// The gradients of the vectors of users and items; the rows must have been [found](Self::sort).
+    pub(super) fn gradients(
+        &mut self,
+        gpu: &Gpu,
+        [users, items]: [&Buffer<f32>; 2],
+        rows: usize,
+        [of_users, of_items]: [&mut Gradient; 2],
+    ) -> Result<()> {
+        let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, by_item], .. } = self;
+        let (queries, items) = (self.queries.view(users), self.items.view(items));
+        scores::gather(gpu, items, scores::Rows { ids, rows, width: *width }, scores, gradients, totals)?;
+        queries.finish(gpu, gradients, totals, None, rows)?;
+        by_user.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, of_users.sums())?;
+        by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, of_items.sums())?;
+        let Gradient { values, touched, totals, rows, .. } = of_items;
+        Ok(items.finish(gpu, values, totals, Some(touched), *rows)?)
+    }
+}
