@@ -46,6 +46,9 @@ const KINDS: &[(&str, &str)] = &[
     (BPR, r#"{"dns": {"candidates": 8}}"#),
     (BPR, r#"{"dns": {"candidates": 8, "pool": {"in-batch": {}}}}"#),
     (BPR, r#"{"softmax": {"candidates": 20, "temperature": 1.0}}"#),
+    (r#"{"cce": {}}"#, r#"{"softmax": {"candidates": 20, "temperature": 1.0, "negatives": 3}}"#),
+    (r#"{"bce": {}}"#, r#"{"softmax": {"candidates": 20, "temperature": 1.0, "negatives": 3}}"#),
+    (r#"{"bce": {}}"#, r#"{"softmax": {"negatives": 3, "temperature": 1.0, "pool": {"all": {}}}}"#),
     (r#"{"sampled-softmax": {}}"#, r#"{"kernel": {"negatives": 20}}"#),
     (BPR, r#"{"ada-sir": {"negatives": 5, "pool_size": 10, "proposals": 30}}"#),
     (BPR, r#"{"mix-gcf": {"candidates": 8}}"#),
@@ -172,7 +175,7 @@ fn train_in_turns(trial: &Trial, folder: &Location, turns: &[((u32, u32), u32)],
 /// At any step: with the same bits by as many ranks, and with the same model by others.
 #[test]
 fn a_training_goes_on_with_any_number_of_ranks() {
-    let kinds = [(MF, KINDS[3], ADAM, 64), (MF, KINDS[9], ADAM, 64), (MF, KINDS[17], ADAM, 64), (MF, KINDS[18], ADAM, 64)];
+    let kinds = [(MF, KINDS[3], ADAM, 64), (MF, KINDS[9], ADAM, 64), (MF, KINDS[20], ADAM, 64), (MF, KINDS[21], ADAM, 64)];
     let few = [LEFT_BEHIND, LAZY].map(|optimizer| (MF, (BPR, ONE_NEGATIVE), optimizer, 6));
     for (backbone, kind, optimizer, batch) in kinds.into_iter().chain(few) {
         let trial = trial(backbone, kind, optimizer, batch);
