@@ -1,6 +1,6 @@
 //! A GPU's memory, its kernels, and an emulator that runs them where there is none.
 //!
-//! [`Gpu`] is a device: memory that is a [`Buffer`], and kernels that run one after another on it. The kernels stand in `kernels/`, a file for
+//! `Gpu` is a device: memory that is a `Buffer`, and kernels that run one after another on it. The kernels stand in `kernels/`, a file for
 //! each idea; the module of the same name here says what each takes and gives. They know arrays, not models.
 //!
 //! The feature `cuda` has NVIDIA's devices, `nccl` lets several of them meet, and `emulator` runs the same kernels on the CPU, thread by thread,

@@ -1,6 +1,6 @@
 //! GPUs: which there are, which trials they can train, and training on one.
 //!
-//! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference ([`checks`]). Tables, moments
+//! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference (`checks`). Tables, moments
 //! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
 //! where it has none, its formula on the device's scores (`loss`). Between epochs it ranks the validation part (`validation`) and finds the users'
 //! quantiles (`quantiles`) there too; tables and moments come home for checkpoints. None of it is part of a trial.

@@ -51,11 +51,6 @@ impl Table {
         Ok(())
     }
 
-    /// Whether rows may be left behind.
-    pub(super) fn leaves(&self) -> bool {
-        self.left.is_some()
-    }
-
     /// Brings the listed rows up to date, where rows are left behind.
     pub(super) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: adam::Rows) -> Result<()> {
         let Self { values, first, second, left, dim, .. } = self;

@@ -285,11 +285,13 @@ impl Training {
     }
 
     /// Brings all rows up to date.
-    pub(crate) fn catch_up(&mut self) -> Result<()> {
+    pub(crate) fn catch_up(&mut self, stepper: &mut Stepper) -> Result<()> {
         let Self { gpu, tables, leaps, .. } = self;
-        let Some(leaps) = leaps else { return Ok(()) };
-        tables.iter_mut().filter(|table| table.leaves()).try_for_each(|table| table.catch_up(gpu, leaps))?;
-        leaps.restart();
+        if let Some(leaps) = leaps {
+            tables.iter_mut().try_for_each(|table| table.catch_up(gpu, leaps))?;
+            leaps.restart();
+        }
+        stepper.caught_up_there();
         Ok(())
     }
 }

@@ -31,7 +31,9 @@ impl Learner<'_> {
             #[cfg(any(test, feature = "cuda"))]
             Path::Device(device) => self.device_epoch(epoch, &batches, device),
         }?;
-        self.catch_up();
+        if !path.is_on_device() {
+            self.catch_up();
+        }
         let total = std::mem::take(&mut self.position.so_far).total;
         let mean = total / batches.len() as f64;
         self.work = Some((batches, path));

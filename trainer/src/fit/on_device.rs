@@ -42,8 +42,7 @@ impl Learner<'_> {
             device.step(Step { epoch, step, first: places.start, rows: places.len() }, &self.stepper, &self.collective)?;
             self.stepper.finish_step();
             if device.finish_step(&self.stepper)? {
-                device.catch_up()?;
-                self.catch_up();
+                device.catch_up(&mut self.stepper)?;
             }
             self.position.so_far.step = step;
             self.heed_saving(|learner| {
@@ -51,7 +50,7 @@ impl Learner<'_> {
                 learner.save(Vec::new())
             })?;
         }
-        device.catch_up()?;
+        device.catch_up(&mut self.stepper)?;
         self.add_losses(epoch, device)
     }
 

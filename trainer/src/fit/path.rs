@@ -117,6 +117,15 @@ impl Path {
         }
     }
 
+    /// Whether the tables are on a device, which brings their rows up to date itself.
+    pub(super) fn is_on_device(&self) -> bool {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(_) => true,
+            _ => false,
+        }
+    }
+
     /// Ranks the validation part by vectors that are on a device; `None` where they are at home.
     #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
     pub(super) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Option<Result<Option<Validation>>> {

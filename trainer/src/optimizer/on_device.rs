@@ -34,6 +34,12 @@ impl Stepper {
         self.idle.as_ref().is_some_and(|idle| idle.holds(self.steps))
     }
 
+    /// All rows have been brought up to date, elsewhere.
+    pub(crate) fn caught_up_there(&mut self) {
+        let steps = self.steps;
+        self.idle.iter_mut().for_each(|idle| idle.restart(steps));
+    }
+
     /// What is added to the root of the second moment.
     pub(crate) fn epsilon(&self) -> f32 {
         self.adam.epsilon as f32
