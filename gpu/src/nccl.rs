@@ -1,13 +1,14 @@
 //! Devices meet, by NCCL.
 //!
-//! What a [`Party`] is asked for happens on its device's stream, in the order in which it and kernels are asked for. No call of NCCL's blocks:
+//! What a [`Party`] is asked for happens on a stream of its own, after all kernels that were asked for before it, and beside those that are asked
+//! for after it, until the device [joins](Party::join) it. No call of NCCL's blocks:
 //! a rank waits by looking again and again, at NCCL, at the clock and at who is lost, and ends the communicator when nothing will come of it.
 #![allow(unsafe_code)]
 
 use crate::{Buffer, Element, Error, Gpu, Result};
 use candle_core::cuda_backend::cudarc::{
     driver::{
-        CudaStream,
+        CudaEvent, CudaStream, DriverError,
         sys::{CUresult, cuStreamQuery},
     },
     nccl::sys::{self, ncclConfig_t, ncclDataType_t, ncclRedOp_t, ncclResult_t, ncclUniqueId},
@@ -49,12 +50,19 @@ pub struct Patience<'a> {
 #[derive(Debug)]
 pub struct Party {
     comm: sys::ncclComm_t,
+    /// Of the device's kernels, and of what ranks exchange.
     stream: Arc<CudaStream>,
+    exchange: Arc<CudaStream>,
     ranks: usize,
     ended: Cell<bool>,
     /// Whether nothing was asked for since all was finished.
     idle: Cell<bool>,
 }
+
+/// What is under way between the ranks.
+#[derive(Debug)]
+#[must_use = "kernels that are asked for before it is joined may run before it is done"]
+pub struct Pending(CudaEvent);
 
 // SAFETY: NCCL takes a communicator from any thread, from one at a time. A party holds the only copy of it, and is not `Sync`.
 unsafe impl Send for Party {}
@@ -90,8 +98,10 @@ impl Party {
     pub fn new(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id, patience: Patience) -> Result<Self> {
         let what = "join the other ranks";
         let stream = stream(gpu)?.clone();
+        let exchange = stream.context().new_stream().map_err(order(what))?;
         let [rank, count] = [rank, ranks].map(|number| i32::try_from(number).expect("there are fewer than 2^31 ranks"));
-        let mut party = Self { comm: std::ptr::null_mut(), stream, ranks: ranks as usize, ended: Cell::new(false), idle: Cell::new(true) };
+        let mut party =
+            Self { comm: std::ptr::null_mut(), stream, exchange, ranks: ranks as usize, ended: Cell::new(false), idle: Cell::new(true) };
         party.bind(what)?;
         let (id, mut config) = (ncclUniqueId { internal: id.map(|byte| byte as std::ffi::c_char) }, configuration());
         // SAFETY: NCCL reads the configuration, whose size stands in it, and writes the communicator, both before it returns.
@@ -104,15 +114,16 @@ impl Party {
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn sum(&self, buffer: &mut Buffer<f32>, patience: Patience) -> Result<()> {
+    pub fn sum(&self, buffer: &mut Buffer<f32>, patience: Patience) -> Result<Pending> {
         let (what, address) = ("add up numbers of all ranks", buffer.address_mut());
         let (float, sum) = (ncclDataType_t::ncclFloat32, ncclRedOp_t::ncclSum);
-        self.bind(what)?;
-        // SAFETY: the buffer is of this stream, and of that length; NCCL adds up in place where both addresses are one.
+        self.begin(what)?;
+        // SAFETY: the buffer is of this device, and of that length; NCCL adds up in place where both addresses are one.
         let result = unsafe {
             sys::ncclAllReduce(address as *const c_void, address as *mut c_void, buffer.len(), float, sum, self.comm, self.raw())
         };
-        self.settle(what, result, patience)
+        self.settle(what, result, patience)?;
+        self.pending(what)
     }
 
     /// Puts the numbers of all ranks, as many of each, one after the other.
@@ -122,14 +133,23 @@ impl Party {
     ///
     /// # Panics
     /// When there is no such room.
-    pub fn gather<T: Element>(&self, own: &Buffer<T>, all: &mut Buffer<T>, patience: Patience) -> Result<()> {
+    pub fn gather<T: Element>(&self, own: &Buffer<T>, all: &mut Buffer<T>, patience: Patience) -> Result<Pending> {
         assert_eq!(own.len() * self.ranks, all.len(), "there is room for the numbers of all ranks");
         let (what, bytes) = ("gather numbers of all ranks", own.len() * size_of::<T>());
         let (from, to) = (own.address() as *const c_void, all.address_mut() as *mut c_void);
-        self.bind(what)?;
-        // SAFETY: both buffers are of this stream; the second holds so many bytes of every rank.
+        self.begin(what)?;
+        // SAFETY: both buffers are of this device; the second holds so many bytes of every rank.
         let result = unsafe { sys::ncclAllGather(from, to, bytes, ncclDataType_t::ncclUint8, self.comm, self.raw()) };
-        self.settle(what, result, patience)
+        self.settle(what, result, patience)?;
+        self.pending(what)
+    }
+
+    /// Has the kernels that are asked for from now on wait until it is done. The buffers of a call may not be touched before.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn join(&self, pending: &Pending) -> Result<()> {
+        self.stream.wait(&pending.0).map_err(order("join what the ranks do together"))
     }
 
     /// Waits until the device has done everything that was asked of it. Nothing else may wait for it after a call of this party: when another
@@ -210,6 +230,17 @@ impl Party {
         failed(what, reason)
     }
 
+    /// Has the ranks' stream wait for all kernels so far.
+    fn begin(&self, what: &str) -> Result<()> {
+        self.bind(what)?;
+        self.stream.record_event(None).and_then(|ready| self.exchange.wait(&ready)).map_err(order(what))
+    }
+
+    /// What was last asked for.
+    fn pending(&self, what: &str) -> Result<Pending> {
+        self.exchange.record_event(None).map(Pending).map_err(order(what))
+    }
+
     /// NCCL and CUDA look at the device of the calling thread.
     fn bind(&self, what: &str) -> Result<()> {
         if self.ended.get() {
@@ -219,7 +250,7 @@ impl Party {
     }
 
     fn raw(&self) -> sys::cudaStream_t {
-        self.stream.cu_stream().cast()
+        self.exchange.cu_stream().cast()
     }
 }
 
@@ -278,6 +309,11 @@ fn stream(gpu: &Gpu) -> Result<&Arc<CudaStream>> {
 fn words(result: ncclResult_t) -> String {
     // SAFETY: NCCL returns a text that is never freed.
     unsafe { CStr::from_ptr(sys::ncclGetErrorString(result)) }.to_string_lossy().into_owned()
+}
+
+/// The driver could not put streams in order.
+fn order(what: &str) -> impl Fn(DriverError) -> Error + '_ {
+    move |error| failed(what, error.to_string())
 }
 
 fn failed(what: &str, reason: String) -> Error {

@@ -1,12 +1,24 @@
 //! What ranks tell each other of what lies on their devices: by NCCL, and through the host where there is none.
 //!
-//! A call of NCCL's returns before it is done; it is in order with kernels of the same device. Before the host reads what followed from one it
-//! must [`finish`](Collective::finish), which gives up when another rank is lost; reading would wait for ever.
+//! A call of NCCL's returns before it is done, and goes on beside kernels that are asked for after it, until they [`join`](Collective::join_buffers) it.
+//! Before the host reads what followed from one it must [`finish`](Collective::finish), which gives up when another rank is lost; reading
+//! would wait for ever.
 
 use super::Collective;
 use crate::Result;
 use gpu::{Buffer, Element, Gpu};
 use std::time::Duration;
+
+/// What is under way between the ranks' devices; what it reads and writes may not be touched before it is joined.
+#[derive(Debug)]
+#[must_use = "it is to be joined"]
+pub(crate) enum Pending {
+    /// It is done.
+    Done,
+    /// NCCL is at it.
+    #[cfg(feature = "nccl")]
+    Nccl(gpu::nccl::Pending),
+}
 
 impl Collective {
     /// The same ranks, each now on a device of its own.
@@ -17,39 +29,57 @@ impl Collective {
     pub(crate) fn on(self, gpu: &Gpu, limit: Duration) -> Result<Self> {
         match gpu {
             #[cfg(feature = "nccl")]
-            Gpu::Cuda(_) if self.ranks() > 1 => super::nccl::Member::join(self, gpu, limit).map(Self::Nccl),
+            Gpu::Cuda(_) if self.ranks() > 1 => super::nccl::Member::new(self, gpu, limit).map(Self::Nccl),
             _ => Ok(self),
         }
     }
 
     /// Adds up the numbers of all ranks, in an order that follows from the ranks alone.
-    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, buffer: &mut Buffer<f32>) -> Result<()> {
+    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, buffer: &mut Buffer<f32>) -> Result<Pending> {
         match self {
-            Self::Single => Ok(()),
+            Self::Single => {}
             #[cfg(feature = "nccl")]
-            Self::Nccl(member) => member.sum(what, buffer),
+            Self::Nccl(member) => return member.sum(what, buffer).map(Pending::Nccl),
             _ => {
                 let mut values = gpu.read(buffer)?;
                 self.sum(what, &mut values)?;
-                Ok(gpu.write(buffer, &values)?)
+                gpu.write(buffer, &values)?;
             }
         }
+        Ok(Pending::Done)
     }
 
     /// Puts the numbers of all ranks, as many of each, one after the other in the order of the ranks.
     ///
     /// # Panics
     /// When there is no such room.
-    pub(crate) fn gather_buffers<T: Element>(&self, what: &'static str, gpu: &Gpu, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+    pub(crate) fn gather_buffers<T: Element>(
+        &self,
+        what: &'static str,
+        gpu: &Gpu,
+        own: &Buffer<T>,
+        all: &mut Buffer<T>,
+    ) -> Result<Pending> {
         assert_eq!(own.len() * self.ranks() as usize, all.len(), "there is room for the numbers of all ranks");
         match self {
             #[cfg(feature = "nccl")]
-            Self::Nccl(member) => member.gather(what, own, all),
-            Self::Single => Ok(gpu.copy(own, all)?),
+            Self::Nccl(member) => return member.gather(what, own, all).map(Pending::Nccl),
+            Self::Single => gpu.copy(own, all)?,
             _ => {
                 let values = self.gather(what, &gpu.read(own)?)?.concat();
-                Ok(gpu.write(all, &values)?)
+                gpu.write(all, &values)?;
             }
+        }
+        Ok(Pending::Done)
+    }
+
+    /// Has what is asked of this rank's device from now on wait for it.
+    #[cfg_attr(not(feature = "nccl"), expect(unused_variables, reason = "NCCL alone is not done at once"))]
+    pub(crate) fn join_buffers(&self, what: &'static str, pending: &Pending) -> Result<()> {
+        match (self, pending) {
+            #[cfg(feature = "nccl")]
+            (Self::Nccl(member), Pending::Nccl(pending)) => member.join(what, pending),
+            _ => Ok(()),
         }
     }
 
@@ -81,8 +111,12 @@ mod tests {
             let collective = collective.on(&gpu, LONG)?;
             let mut sum = own(&gpu, &collective);
             let mut all = gpu.zeros::<f32>(9).unwrap();
-            collective.sum_buffer("a sum", &gpu, &mut sum)?;
-            collective.gather_buffers("all", &gpu, &own(&gpu, &collective), &mut all)?;
+            for pending in [
+                collective.sum_buffer("a sum", &gpu, &mut sum)?,
+                collective.gather_buffers("all", &gpu, &own(&gpu, &collective), &mut all)?,
+            ] {
+                collective.join_buffers("both", &pending)?;
+            }
             collective.finish("the end", &gpu)?;
             let found = [sum, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
             let all = collective.gather("results", &found)?;
@@ -98,8 +132,8 @@ mod tests {
         let (gpu, collective) = (Gpu::emulated(), Collective::Single);
         let mut sum = own(&gpu, &collective);
         let mut all = gpu.zeros::<f32>(3).unwrap();
-        collective.sum_buffer("a sum", &gpu, &mut sum).unwrap();
-        collective.gather_buffers("all", &gpu, &sum, &mut all).unwrap();
+        let _done = collective.sum_buffer("a sum", &gpu, &mut sum).unwrap();
+        let _done = collective.gather_buffers("all", &gpu, &sum, &mut all).unwrap();
         assert_eq!(gpu.read(&all).unwrap(), [1.0, 10.0, 100.0]);
     }
 }

@@ -14,6 +14,8 @@ mod rendezvous;
 mod team;
 mod threads;
 
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) use buffers::Pending;
 pub(crate) use link::Link;
 pub use ranks::{Ranks, Rendezvous};
 pub(crate) use rendezvous::meet;

@@ -4,7 +4,7 @@ use super::Collective;
 use crate::Result;
 use gpu::{
     Buffer, Element, Gpu,
-    nccl::{Party, Patience},
+    nccl::{Party, Patience, Pending},
 };
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(crate) struct Member {
 
 impl Member {
     /// Joins the ranks of the host's collective by a communicator as well.
-    pub(super) fn join(host: Collective, gpu: &Gpu, limit: Duration) -> Result<Self> {
+    pub(super) fn new(host: Collective, gpu: &Gpu, limit: Duration) -> Result<Self> {
         const WHAT: &str = "the communicator";
         let error = |error: gpu::Error| host.error(WHAT, error.to_string());
         let own = if host.leads() { gpu::nccl::id().map_err(error)?.to_vec() } else { Vec::new() };
@@ -34,19 +34,23 @@ impl Member {
         &self.host
     }
 
-    pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<()> {
+    pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<Pending> {
         self.call(what, |patience| self.party.sum(buffer, patience))
     }
 
-    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<Pending> {
         self.call(what, |patience| self.party.gather(own, all, patience))
+    }
+
+    pub(super) fn join(&self, what: &'static str, pending: &Pending) -> Result<()> {
+        self.call(what, |_| self.party.join(pending))
     }
 
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {
         self.call(what, |patience| self.party.finish(patience))
     }
 
-    fn call(&self, what: &'static str, work: impl FnOnce(Patience) -> gpu::Result<()>) -> Result<()> {
+    fn call<T>(&self, what: &'static str, work: impl FnOnce(Patience) -> gpu::Result<T>) -> Result<T> {
         let lost = || self.host.lost();
         work(Patience { limit: self.limit, lost: &lost }).map_err(|error: gpu::Error| self.host.error(what, error.to_string()))
     }

@@ -80,21 +80,21 @@ impl Batch {
         weigher.weigh(gpu, scored, scale, &mut self.losses)
     }
 
-    /// The gradients of the vectors of users and items; the rows must have been [found](Self::sort).
-    pub(super) fn gradients(
-        &mut self,
-        gpu: &Gpu,
-        [users, items]: [&Buffer<f32>; 2],
-        rows: usize,
-        [of_users, of_items]: [&mut Gradient; 2],
-    ) -> Result<()> {
-        let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, by_item], .. } = self;
+    /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and weighed.
+    pub(super) fn user_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize, out: &mut Gradient) -> Result<()> {
+        let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, _], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         scores::gather(gpu, items, scores::Rows { ids, rows, width: *width }, scores, gradients, totals)?;
         queries.finish(gpu, gradients, totals, None, rows)?;
-        by_user.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, of_users.sums())?;
-        by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, of_items.sums())?;
-        let Gradient { values, touched, totals, rows, .. } = of_items;
+        Ok(by_user.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, out.sums())?)
+    }
+
+    /// The gradients of the items' vectors, likewise.
+    pub(super) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
+        let Self { width, dim, scores, by_row: [_, by_item], .. } = self;
+        let (queries, items) = (self.queries.view(users), self.items.view(items));
+        by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, out.sums())?;
+        let Gradient { values, touched, totals, rows, .. } = out;
         Ok(items.finish(gpu, values, totals, Some(touched), *rows)?)
     }
 }

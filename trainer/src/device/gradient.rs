@@ -1,8 +1,13 @@
 //! The gradient of a table on the device, and how those of several ranks meet.
 
-use crate::{Result, collective::Collective};
+use crate::{
+    Result,
+    collective::{Collective, Pending},
+};
 use gpu::{
-    Buffer, Gpu, marks,
+    Buffer, Gpu,
+    adam::Rows,
+    marks,
     segments::{Segments, Sums, Terms},
 };
 
@@ -40,28 +45,39 @@ impl Gradient {
         Sums { out: &mut self.values, touched: &mut self.touched, totals: &mut self.totals }
     }
 
-    /// Adds up the gradients of all ranks, as whole tables.
-    pub(super) fn add_up(&mut self, gpu: &Gpu, collective: &Collective, what: &'static str) -> Result<()> {
-        let Self { rows, dim, values, touched, totals } = self;
-        marks::write_zeros(gpu, touched, values, totals, [*rows, *dim])?;
-        collective.sum_buffer(what, gpu, values)?;
-        collective.sum_buffer(what, gpu, totals)?; // how many ranks have touched a row: some optimizers leave the others alone
-        Ok(marks::of_numbers(gpu, totals, touched)?)
-    }
-
-    /// The same row by row, in the order of the ranks; `own` are the rows that this rank has touched, and how many.
-    pub(super) fn exchange(
+    /// Begins to add up the gradients of all ranks: row by row where there is an exchange, else as whole tables. `own` are the rows that this rank has
+    /// touched, and how many.
+    pub(super) fn give(
         &mut self,
         gpu: &Gpu,
         collective: &Collective,
         what: &'static str,
-        own: (&Buffer<u32>, &Buffer<u32>),
-        exchange: &mut Exchange,
+        own: Rows,
+        exchange: Option<&mut Exchange>,
+    ) -> Result<[Pending; 2]> {
+        let Self { rows, dim, values, touched, totals } = self;
+        let Some(Exchange { room, keys: [own_keys, keys], values: [own_values, all_values], .. }) = exchange else {
+            marks::write_zeros(gpu, touched, values, totals, [*rows, *dim])?;
+            // The totals tell how many ranks have touched a row: some optimizers leave the others alone.
+            return Ok([collective.sum_buffer(what, gpu, values)?, collective.sum_buffer(what, gpu, totals)?]);
+        };
+        marks::pack_rows(gpu, own, values, [*room, *dim], (own_keys, own_values))?;
+        Ok([collective.gather_buffers(what, gpu, own_keys, keys)?, collective.gather_buffers(what, gpu, own_values, all_values)?])
+    }
+
+    /// Ends it: rows are added up in the order of the ranks.
+    pub(super) fn take(
+        &mut self,
+        gpu: &Gpu,
+        collective: &Collective,
+        what: &'static str,
+        pending: &[Pending; 2],
+        exchange: Option<&mut Exchange>,
     ) -> Result<()> {
-        let Exchange { room, keys: [own_keys, keys], values: [own_values, values], ones, by_row } = exchange;
-        marks::pack_rows(gpu, own, &self.values, [*room, self.dim], (own_keys, own_values))?;
-        collective.gather_buffers(what, gpu, own_keys, keys)?;
-        collective.gather_buffers(what, gpu, own_values, values)?;
+        pending.iter().try_for_each(|pending| collective.join_buffers(what, pending))?;
+        let Some(Exchange { keys: [_, keys], values: [_, values], ones, by_row, .. }) = exchange else {
+            return Ok(marks::of_numbers(gpu, &self.totals, &mut self.touched)?);
+        };
         by_row.sort(gpu, keys, keys.len())?;
         let dim = self.dim;
         Ok(by_row.sum(gpu, Terms { weights: ones, vectors: values, width: 1, dim }, self.sums())?)

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Backbone, Learning, Result, Trial,
-    collective::Collective,
+    collective::{Collective, Pending},
     optimizer::{Moments, Stepper},
     sampler::{self, Purpose, Stream},
     tables::Tables,
@@ -208,11 +208,7 @@ impl Training {
         self.batch.score(&self.gpu, vectors, rows)?;
         self.batch.weigh(&self.gpu, &self.weigher, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
         self.totals.add(&self.gpu, &self.batch.losses, rows, step.step)?;
-        self.gradients(rows)?;
-        if collective.ranks() > 1 {
-            self.meet(collective)?;
-        }
-        self.move_tables(stepper)
+        self.move_tables(rows, stepper, collective)
     }
 
     /// Makes the vectors that scores are made of.
@@ -240,38 +236,65 @@ impl Training {
         tables.iter_mut().enumerate().try_for_each(|(side, table)| table.look_at(gpu, leaps, batch.touched(side)))
     }
 
-    /// The gradients of the vectors, of this rank's rows.
-    fn gradients(&mut self, rows: usize) -> Result<()> {
-        let [users, items] = &mut self.tables;
-        let vectors = self.graph.as_ref().map_or([&users.values, &items.values], |graph| graph.vectors.each_ref());
-        self.batch.gradients(&self.gpu, vectors, rows, [&mut users.gradient, &mut items.gradient])
+    /// Moves the tables by the gradients of the vectors. The gradients of each table are given to the other ranks as soon as they are there, and
+    /// taken from them when they are needed: what is computed in between is computed while they travel.
+    fn move_tables(&mut self, rows: usize, stepper: &Stepper, collective: &Collective) -> Result<()> {
+        let users = self.gradient_of(0, rows).and_then(|()| self.give(0, collective))?;
+        let items = self.gradient_of(1, rows).and_then(|()| self.give(1, collective))?;
+        if self.graph.is_none() {
+            self.take(0, collective, users)?;
+            self.step_table(0, stepper)?;
+            self.take(1, collective, items)?;
+            return self.step_table(1, stepper);
+        }
+        self.take(0, collective, users)?;
+        self.take(1, collective, items)?;
+        self.backward()?;
+        self.step_table(0, stepper)?;
+        self.step_table(1, stepper)
     }
 
-    /// Adds up the gradients of all ranks.
-    fn meet(&mut self, collective: &Collective) -> Result<()> {
-        for (side, table) in self.tables.iter_mut().enumerate() {
-            match &mut self.exchange[side] {
-                Some(exchange) => table.gradient.exchange(&self.gpu, collective, GRADIENTS[side], self.batch.touched(side), exchange)?,
-                None => table.gradient.add_up(&self.gpu, collective, GRADIENTS[side])?,
-            }
+    /// The gradient of the vectors of users or of items, of this rank's rows.
+    fn gradient_of(&mut self, side: usize, rows: usize) -> Result<()> {
+        let Self { gpu, tables: [users, items], graph, batch, .. } = self;
+        let vectors = graph.as_ref().map_or([&users.values, &items.values], |graph| graph.vectors.each_ref());
+        match side {
+            0 => batch.user_gradients(gpu, vectors, rows, &mut users.gradient),
+            _ => batch.item_gradients(gpu, vectors, &mut items.gradient),
         }
-        Ok(())
     }
 
-    /// Moves the tables by the gradients of the vectors.
-    fn move_tables(&mut self, stepper: &Stepper) -> Result<()> {
-        let Self { gpu, tables, leaps, batch, exchange, graph, .. } = self;
-        if let Some(Propagated { graph, .. }) = graph {
-            let [users, items] = tables.each_mut().map(|table| &mut table.gradient);
-            let marks = [&mut users.touched, &mut items.touched];
-            graph.backward(gpu, [&mut users.values, &mut items.values], marks, users.dim)?;
+    /// Begins to add up the gradients of all ranks, where there are several.
+    fn give(&mut self, side: usize, collective: &Collective) -> Result<Option<[Pending; 2]>> {
+        if collective.ranks() == 1 {
+            return Ok(None);
         }
-        let leaps = leaps.as_ref().filter(|_| stepper.leaves());
-        for (side, table) in tables.iter_mut().enumerate() {
-            let touched = || exchange[side].as_ref().map_or_else(|| batch.touched(side), Exchange::touched);
-            table.step(gpu, stepper, leaps.map(|leaps| (leaps, touched())))?;
-        }
-        Ok(())
+        let Self { gpu, tables, exchange, batch, .. } = self;
+        let gradient = &mut tables[side].gradient;
+        gradient.give(gpu, collective, GRADIENTS[side], batch.touched(side), exchange[side].as_mut()).map(Some)
+    }
+
+    /// Ends it.
+    fn take(&mut self, side: usize, collective: &Collective, pending: Option<[Pending; 2]>) -> Result<()> {
+        let Self { gpu, tables, exchange, .. } = self;
+        let Some(pending) = pending else { return Ok(()) };
+        tables[side].gradient.take(gpu, collective, GRADIENTS[side], &pending, exchange[side].as_mut())
+    }
+
+    /// Gradients of the vectors to those of the tables.
+    fn backward(&mut self) -> Result<()> {
+        let Self { gpu, tables, graph, .. } = self;
+        let Some(Propagated { graph, .. }) = graph else { return Ok(()) };
+        let [users, items] = tables.each_mut().map(|table| &mut table.gradient);
+        let marks = [&mut users.touched, &mut items.touched];
+        Ok(graph.backward(gpu, [&mut users.values, &mut items.values], marks, users.dim)?)
+    }
+
+    fn step_table(&mut self, side: usize, stepper: &Stepper) -> Result<()> {
+        let Self { gpu, tables, leaps, batch, exchange, .. } = self;
+        let touched = exchange[side].as_ref().map_or_else(|| batch.touched(side), Exchange::touched);
+        let listed = leaps.as_ref().filter(|_| stepper.leaves()).map(|leaps| (leaps, touched));
+        tables[side].step(gpu, stepper, listed)
     }
 
     /// The optimizer has finished the step. Returns whether all rows are now to be brought up to date.

@@ -63,7 +63,8 @@ fn of_similarity(
     let scores = gpu.read(&batch.scores)?;
     batch.scores = gpu.upload(&weights)?;
     batch.sort(gpu, rows)?;
-    batch.gradients(gpu, vectors.each_ref(), rows, gradients.each_mut())?;
+    batch.user_gradients(gpu, vectors.each_ref(), rows, &mut gradients[0])?;
+    batch.item_gradients(gpu, vectors.each_ref(), &mut gradients[1])?;
 
     let positives: Vec<u32> = ids.chunks_exact(width).map(|row| row[0]).collect();
     let of_batch = scoring::Batch { users: &of_rows, positives: &positives };

@@ -35,8 +35,8 @@ fn compare(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id) -> gpu::Result<Vec<Com
     let own = |rank: u32| wave(LENGTH, 3.0, 90 + rank);
     let mut sum = gpu.upload(&own(rank))?;
     let mut all = gpu.zeros(LENGTH * ranks as usize)?;
-    party.gather(&sum, &mut all, patience)?;
-    party.sum(&mut sum, patience)?;
+    party.join(&party.gather(&sum, &mut all, patience)?)?;
+    party.join(&party.sum(&mut sum, patience)?)?;
     party.finish(patience)?;
     let each: Vec<Vec<f32>> = (0..ranks).map(own).collect();
     let sums: Vec<f32> = (0..LENGTH).map(|at| each.iter().map(|values| values[at]).sum()).collect();
