@@ -26,3 +26,9 @@ extern "C" __global__ void pack_rows(const unsigned* listed, const unsigned* num
     for (unsigned d = lane(); is_listed && d < dim; d += WARP_SIZE) values[(size_t)at * dim + d] = table[(size_t)row * dim + d];
     if (lane() == 0) keys[at] = is_listed ? row : 0xffffffffu;
 }
+
+// Marks the listed rows, `number[0]` of them.
+extern "C" __global__ void mark_rows(const unsigned* listed, const unsigned* number, unsigned most, unsigned char* marks) {
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < most && at < number[0]) marks[listed[at]] = 1;
+}

@@ -13,13 +13,13 @@ use candle_core::{
         CudaStorage,
         cudarc::{
             driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg, result::DriverError},
-            nvrtc::{CompileOptions, compile_ptx_with_opts},
+            nvrtc::{CompileOptions, Ptx, compile_ptx_with_opts},
         },
     },
     op::BackpropOp,
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -146,15 +146,26 @@ impl Cuda {
     fn load(&self, module: &'static str, functions: &mut HashMap<&'static str, CudaFunction>) -> Result<()> {
         let what = format!("compile kernels/{module}.cu");
         let (major, minor) = self.stream.context().compute_capability().map_err(failed(&what))?;
-        let (_, source) = SOURCES.iter().find(|(name, _)| *name == module).expect("each kernel stands in a file");
-        let options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()];
-        let options = CompileOptions { options, name: Some(format!("{module}.cu")), ..CompileOptions::default() };
-        let compiled = compile_ptx_with_opts(source, options);
-        let ptx = compiled.map_err(|error| Error::Device { what: what.clone(), reason: format!("{error:?}") })?;
+        let ptx = compiled(module, (major, minor)).map_err(|reason| Error::Device { what: what.clone(), reason })?;
         let loaded = self.stream.context().load_module(ptx).map_err(failed(&what))?;
         for kernel in crate::launch::KERNELS.iter().filter(|kernel| kernel.module == module) {
             functions.insert(kernel.name, loaded.load_function(kernel.name).map_err(failed(&what))?);
         }
         Ok(())
     }
+}
+
+/// A file of kernels for GPUs of that compute capability, compiled once for all devices and trainings of this process.
+fn compiled(module: &'static str, (major, minor): (i32, i32)) -> Result<Ptx, String> {
+    static COMPILED: Mutex<BTreeMap<(&str, i32, i32), Ptx>> = Mutex::new(BTreeMap::new());
+    let mut all = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(ptx) = all.get(&(module, major, minor)) {
+        return Ok(ptx.clone());
+    }
+    let (_, source) = SOURCES.iter().find(|(name, _)| *name == module).expect("each kernel stands in a file");
+    let options = vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()];
+    let options = CompileOptions { options, name: Some(format!("{module}.cu")), ..CompileOptions::default() };
+    let ptx = compile_ptx_with_opts(source, options).map_err(|error| format!("{error:?}"))?;
+    all.insert((module, major, minor), ptx.clone());
+    Ok(ptx)
 }

@@ -12,9 +12,19 @@ pub struct Draws {
     /// `[users + 1]`, where each user's items begin in `train`.
     starts: Buffer<u32>,
     train: Buffer<u32>,
-    /// `[items, 2]`: an alias table; one column where draws are uniform.
+    /// `[items, 2]`: an alias table, and `[items]`: what it stands for; little of both where draws are uniform.
     columns: Buffer<u32>,
+    weights: Buffer<f64>,
     weighted: bool,
+}
+
+/// Weights that items are drawn by.
+#[derive(Clone, Copy, Debug)]
+pub struct Law<'a> {
+    /// Of each item of an alias table the part that is its own, a fraction of 2^32, and its alias.
+    pub alias: &'a [[u32; 2]],
+    /// What the table stands for.
+    pub weights: &'a [f64],
 }
 
 /// The rows that draw, and the generators that they draw from.
@@ -42,14 +52,14 @@ pub struct Columns {
 }
 
 impl Draws {
-    /// Of users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; `alias` has for each item of an alias table the part that is
-    /// its own, a fraction of 2^32, and its alias.
+    /// Of users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; draws are uniform, or by a law.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(gpu: &Gpu, starts: &[u32], train: &[u32], items: usize, alias: Option<&[[u32; 2]]>) -> Result<Self> {
-        let columns = gpu.upload(alias.map_or(&[0, 0], |alias| bytemuck::cast_slice(alias)))?;
-        Ok(Self { items, starts: gpu.upload(starts)?, train: gpu.upload(train)?, columns, weighted: alias.is_some() })
+    pub fn new(gpu: &Gpu, starts: &[u32], train: &[u32], items: usize, law: Option<Law>) -> Result<Self> {
+        let columns = gpu.upload(law.map_or(&[0, 0], |law| bytemuck::cast_slice(law.alias)))?;
+        let weights = gpu.upload(law.map_or(&[0.0][..], |law| law.weights))?;
+        Ok(Self { items, starts: gpu.upload(starts)?, train: gpu.upload(train)?, columns, weights, weighted: law.is_some() })
     }
 
     /// Where each user's items begin, `[users + 1]`.
@@ -106,6 +116,7 @@ impl Draws {
             read(&self.starts),
             read(&self.train),
             read(&self.columns),
+            read(&self.weights),
             count(usize::from(weighted)),
             count(self.items),
             bits(keys.key),

@@ -38,6 +38,16 @@ pub fn pack_rows(
     gpu.launch("pack_rows", Grid::warps(room), &arguments.collect::<Vec<_>>())
 }
 
+/// Marks the listed rows, `listed.1[0]` of `listed.0`, and no others.
+///
+/// # Errors
+/// Those of the device.
+pub fn of_rows(gpu: &Gpu, listed: (&Buffer<u32>, &Buffer<u32>), marks: &mut Buffer<u8>) -> Result<()> {
+    gpu.clear(marks)?;
+    let most = listed.0.len();
+    gpu.launch("mark_rows", Grid::threads(most), &[read(listed.0), read(listed.1), count(most), write(marks)])
+}
+
 /// Marks the rows whose number is above 0.
 ///
 /// # Errors
@@ -60,6 +70,9 @@ mod tests {
         pack_rows(&gpu, (&rows, &number), &table, [4, 2], (&mut keys, &mut values)).unwrap();
         assert_eq!(gpu.read(&keys).unwrap(), [1, 4, u32::MAX, u32::MAX]);
         assert_eq!(gpu.read(&values).unwrap()[..4], [2.0, 3.0, 8.0, 9.0]);
+        let mut marks = gpu.upload(&[1u8; 5]).unwrap();
+        of_rows(&gpu, (&rows, &number), &mut marks).unwrap();
+        assert_eq!(gpu.read(&marks).unwrap(), [0, 1, 0, 0, 1]);
     }
 
     #[test]

@@ -36,6 +36,10 @@ const PARTING: Duration = Duration::from_secs(10);
 /// Looks at NCCL for one at the clock and at who is lost.
 const LOOKS: u32 = 64;
 
+/// Looks without a nap between them, and the nap.
+const SPINS: u32 = 4_096;
+const NAP: Duration = Duration::from_micros(20);
+
 /// How long a rank waits, and for whom no more.
 #[derive(Clone, Copy)]
 pub struct Patience<'a> {
@@ -216,7 +220,10 @@ impl Party {
                     break;
                 }
             }
-            std::thread::yield_now();
+            match turn {
+                ..SPINS => std::thread::yield_now(),
+                _ => std::thread::sleep(NAP), // a long wait leaves its core to others
+            }
         }
         Err(self.end(what, format!("waited {:?} for the other ranks", patience.limit)))
     }

@@ -17,6 +17,9 @@ pub enum Error {
     /// A tensor operation.
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
+    /// There is no kernel for the trial.
+    #[error("{0}; `device: cpu` trains it")]
+    NotOnGpu(String),
     /// The GPU.
     #[cfg(any(test, feature = "cuda"))]
     #[error(transparent)]
@@ -101,7 +104,7 @@ impl Error {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
-            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } => false,
+            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } | Self::NotOnGpu(_) => false,
             Self::Ranks(_) | Self::Collective { .. } => false,
             #[cfg(any(test, feature = "cuda"))]
             Self::Gpu(_) => false,

@@ -28,7 +28,7 @@ pub struct Graph {
     /// Vectors after the layers of odd and of even number, but for the last.
     room: [[Buffer<f32>; 2]; 2],
     /// Where gradients are made.
-    result: [Buffer<f32>; 2],
+    result: Option<[Buffer<f32>; 2]>,
     /// `[pieces, dim]`, the sums of pieces.
     parts: Buffer<f32>,
     /// In the place of marks where there are none.
@@ -79,7 +79,7 @@ impl Graph {
     pub fn new(gpu: &Gpu, users: (&[u32], &[u32]), items: (&[u32], &[u32]), layers: usize) -> Result<Self> {
         let pair = || Ok([gpu.zeros(0)?, gpu.zeros(0)?]);
         let room = [pair()?, pair()?];
-        Ok(Self { layers, edges: Edges::new(gpu, users, items)?, room, result: pair()?, parts: gpu.zeros(0)?, none: gpu.zeros(1)? })
+        Ok(Self { layers, edges: Edges::new(gpu, users, items)?, room, result: None, parts: gpu.zeros(0)?, none: gpu.zeros(1)? })
     }
 
     /// P of the tables of users and items, in rows that are `wanted` (`[users]` and `[items]`, not 0); other rows of `out` are left as they are.
@@ -114,13 +114,15 @@ impl Graph {
         if self.layers == 0 {
             return Ok(());
         }
-        make_room(gpu, &mut self.result, self.edges.rows.map(|rows| rows * dim))?;
-        let result = [gpu.zeros(0)?, gpu.zeros(0)?];
-        let [mut users, mut items] = std::mem::replace(&mut self.result, result);
+        let lengths = self.edges.rows.map(|rows| rows * dim);
+        let [mut users, mut items] = match self.result.take() {
+            Some(result) if result.each_ref().map(Buffer::len) == lengths => result,
+            _ => [gpu.zeros(lengths[0])?, gpu.zeros(lengths[1])?],
+        };
         let marks = Marks::OthersAreZero(touched.each_ref().map(|touched| &**touched));
         self.run(gpu, gradients.each_ref().map(|gradient| &**gradient), marks, [&mut users, &mut items], dim)?;
-        self.result = [users, items];
-        gradients.into_iter().zip(&mut self.result).for_each(|(gradient, result)| std::mem::swap(gradient, result));
+        gradients.into_iter().zip([&mut users, &mut items]).for_each(|(gradient, result)| std::mem::swap(gradient, result));
+        self.result = Some([users, items]);
         touched.into_iter().try_for_each(|touched| {
             let rows = touched.len();
             gpu.launch("propagate_mark", Grid::threads(rows), &[write(touched), count(rows)])

@@ -71,7 +71,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
 fn is_left_to_another(session: &Session, (.., trial): PlannedRef<'_>) -> Result<bool> {
     let is_left = session.devices()?.of(&trial.trial).is_none();
     if is_left {
-        tracing::info!(trial = trial.id, "nothing to do: process 0 trains this trial on its CPU");
+        tracing::info!(trial = trial.id, "nothing to do: process 0 trains this trial alone");
     }
     Ok(is_left)
 }

@@ -8,9 +8,15 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     io::{ErrorKind, Read, Write},
     net::TcpStream,
-    sync::{Mutex, PoisonError},
-    time::Duration,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
+
+/// Between two looks at whether to wait on.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// No message of ours is longer.
 const LONGEST: u32 = 1 << 20;
@@ -73,10 +79,14 @@ impl Link {
     ///
     /// # Errors
     /// [`Error::Ranks`] when process 0 failed, with its reason, or is gone.
-    pub(crate) fn hear<T: DeserializeOwned>(&self) -> Result<T> {
+    pub(crate) fn hear<T: DeserializeOwned>(&self, limit: Duration, stop: Option<&AtomicBool>) -> Result<T> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        let heard = peers.first_mut().map(|(_, peer)| receive::<Message<T>>(peer, None));
+        let heard = peers.first_mut().map(|(_, peer)| {
+            listen(peer, limit, stop)?;
+            receive::<Message<T>>(peer, Some(limit))
+        });
         match heard {
+            Some(Err(error)) if error.kind() == ErrorKind::Interrupted => Err(Error::Interrupted { epoch: 0 }),
             Some(Ok(Message::Text(text))) => Ok(text),
             Some(Ok(Message::Round(round, _))) => Err(Error::Ranks(format!("process 0 is at `{}` and this one is not", round.what))),
             Some(Ok(Message::Failed(reason))) => Err(Error::Ranks(format!("process 0 failed: {reason}"))),
@@ -177,7 +187,25 @@ pub(super) fn send(stream: &mut TcpStream, message: &impl Serialize) -> std::io:
     stream.write_all(&[&length.to_le_bytes(), &text[..]].concat())
 }
 
-/// Reads one, for no longer than the limit.
+/// Waits until there is something to hear, no longer than the limit, and not when it is asked to stop.
+fn listen(stream: &TcpStream, limit: Duration, stop: Option<&AtomicBool>) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(LOOK))?;
+    let start = Instant::now();
+    loop {
+        match stream.peek(&mut [0]) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            other => return other.map(|_| ()),
+        }
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if start.elapsed() >= limit {
+            return Err(ErrorKind::TimedOut.into());
+        }
+    }
+}
+
+/// Reads a message, for no longer than the limit.
 pub(super) fn receive<T: DeserializeOwned>(stream: &mut TcpStream, limit: Option<Duration>) -> std::io::Result<T> {
     stream.set_read_timeout(limit)?;
     let mut length = [0; 4];
@@ -195,6 +223,8 @@ pub(super) fn receive<T: DeserializeOwned>(stream: &mut TcpStream, limit: Option
 pub(super) mod tests {
     use super::*;
     use std::net::TcpListener;
+
+    const LONG: Duration = Duration::from_secs(60);
 
     /// Process 0 and one other.
     pub(in super::super) fn pair() -> [Link; 2] {
@@ -218,10 +248,13 @@ pub(super) mod tests {
         let [first, other] = pair();
         first.tell(&vec![1, 2]).unwrap();
         first.tell(&"text").unwrap();
-        assert_eq!((other.hear::<Vec<u32>>().unwrap(), other.hear::<String>().unwrap()), (vec![1, 2], "text".to_owned()));
+        assert_eq!(
+            (other.hear::<Vec<u32>>(LONG, None).unwrap(), other.hear::<String>(LONG, None).unwrap()),
+            (vec![1, 2], "text".to_owned())
+        );
         assert_eq!((first.lost(), other.lost()), (None, None));
         first.tell(&3).unwrap();
-        assert_eq!((other.lost(), other.hear::<u32>().unwrap()), (None, 3));
+        assert_eq!((other.lost(), other.hear::<u32>(LONG, None).unwrap()), (None, 3));
     }
 
     #[test]
@@ -235,6 +268,6 @@ pub(super) mod tests {
         assert_eq!(loss(&other), "process 0 failed: the store is full");
         let [first, other] = pair();
         first.fail("the store is full");
-        assert_eq!(other.hear::<()>().unwrap_err().to_string(), "ranks: process 0 failed: the store is full");
+        assert_eq!(other.hear::<()>(LONG, None).unwrap_err().to_string(), "ranks: process 0 failed: the store is full");
     }
 }

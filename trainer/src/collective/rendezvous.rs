@@ -260,7 +260,7 @@ mod tests {
         let (first, others) = meeting(4, &[hello(3, 4), hello(1, 4), hello(2, 4)]);
         let first = first.unwrap();
         first.tell(&"begin").unwrap();
-        assert!(others.into_iter().all(|other| other.unwrap().hear::<String>().unwrap() == "begin"));
+        assert!(others.into_iter().all(|other| other.unwrap().hear::<String>(LONG, None).unwrap() == "begin"));
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
                 scope.spawn(move || come(&nodes, &hello(rank, 3), &|| false).unwrap())
             });
             first.join().unwrap().tell(&7).unwrap();
-            assert!(others.into_iter().all(|other| other.join().unwrap().hear::<u32>().unwrap() == 7));
+            assert!(others.into_iter().all(|other| other.join().unwrap().hear::<u32>(LONG, None).unwrap() == 7));
         });
     }
 

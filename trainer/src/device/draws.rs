@@ -2,11 +2,16 @@
 
 use crate::{Result, sampler::Prepared};
 use dataset::Interactions;
-use gpu::{Gpu, draws::Draws};
+use gpu::{
+    Gpu,
+    draws::{Draws, Law},
+};
 
 /// Of a pool that [fits](super::fits_gpu).
 pub(super) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {
-    Ok(Draws::new(gpu, &starts(train), train.items(), items, pool.alias_columns().as_deref())?)
+    let law = pool.law();
+    let law = law.as_ref().map(|(alias, weights)| Law { alias, weights });
+    Ok(Draws::new(gpu, &starts(train), train.items(), items, law)?)
 }
 
 /// Where each user's items begin, `[users + 1]`.

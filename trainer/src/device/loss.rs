@@ -50,6 +50,9 @@ impl Weigher {
 
     /// Replaces scores `[rows, 1 + N]` by the derivatives of the losses times `scale`; `losses [rows]`.
     pub(crate) fn weigh(&self, gpu: &Gpu, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+        if scored.rows == 0 {
+            return Ok(()); // of a rank that has no row of a small batch: candle launches nothing of no numbers
+        }
         match self {
             Self::Kernel(kernel) => Ok(kernel.weigh(gpu, scored, scale, losses)?),
             Self::Formula { loss, items } => formula(gpu, (loss, *items), scored, scale, losses),

@@ -25,6 +25,7 @@ use gpu::{
     adam::Leaps,
     draws::{Columns, Draws, Keys},
     losses::{Pairs, Totals},
+    marks,
     propagation::Graph,
     vectors,
 };
@@ -148,6 +149,11 @@ impl Training {
         self.is_home
     }
 
+    /// Whether a state that is taken from home may have rows that were left behind so many steps ago.
+    pub(crate) fn takes(&self, steps_behind: u64) -> bool {
+        self.is_loaded || steps_behind < LONGEST as u64
+    }
+
     /// Begins an epoch: takes tables and moments from home if it has not yet, and the users' quantiles.
     pub(crate) fn begin(
         &mut self,
@@ -203,7 +209,7 @@ impl Training {
         self.draw(step, (part.start, rows))?;
         self.batch.sort(&self.gpu, rows)?;
         self.look()?;
-        self.encode()?;
+        self.encode(true)?;
         let vectors = vectors_of(&self.graph, &self.tables);
         self.batch.score(&self.gpu, vectors, rows)?;
         self.batch.weigh(&self.gpu, &self.weigher, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
@@ -211,11 +217,18 @@ impl Training {
         self.move_tables(rows, stepper, collective)
     }
 
-    /// Makes the vectors that scores are made of.
-    fn encode(&mut self) -> Result<()> {
-        let Some(Propagated { graph, vectors: [of_users, of_items] }) = &mut self.graph else { return Ok(()) };
-        let [users, items] = &self.tables;
-        Ok(graph.forward(&self.gpu, [&users.values, &items.values], None, [of_users, of_items], users.gradient.dim)?)
+    /// Makes the vectors that scores are made of: of all rows, or of those that the batch looks at.
+    fn encode(&mut self, of_batch: bool) -> Result<()> {
+        let Self { gpu, tables: [users, items], graph, batch, .. } = self;
+        let Some(Propagated { graph, vectors: [of_users, of_items] }) = graph else { return Ok(()) };
+        let wanted = if of_batch {
+            marks::of_rows(gpu, batch.touched(0), &mut users.gradient.touched)?;
+            marks::of_rows(gpu, batch.touched(1), &mut items.gradient.touched)?;
+            Some([&users.gradient.touched, &items.gradient.touched])
+        } else {
+            None
+        };
+        Ok(graph.forward(gpu, [&users.values, &items.values], wanted, [of_users, of_items], users.gradient.dim)?)
     }
 
     /// The batch's users, positives and negatives.
@@ -313,6 +326,7 @@ impl Training {
         if let Some(leaps) = leaps {
             tables.iter_mut().try_for_each(|table| table.catch_up(gpu, leaps))?;
             leaps.restart();
+            self.is_home = false;
         }
         stepper.caught_up_there();
         Ok(())

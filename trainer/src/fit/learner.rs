@@ -243,11 +243,16 @@ impl<'a> Learner<'a> {
 
     /// The same, with a way of its own to write the state.
     pub(super) fn heed_saving(&mut self, save: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        self.observer.step(self.position.epoch + 1, self.position.so_far.step);
+        self.observe_step();
         match self.due()? {
             None => Ok(()),
             Some(due) => save(self).and_then(|()| self.leave(due)),
         }
+    }
+
+    /// Says that a step is made.
+    pub(super) fn observe_step(&mut self) {
+        self.observer.step(self.position.epoch + 1, self.position.so_far.step);
     }
 
     /// The same between two epochs.

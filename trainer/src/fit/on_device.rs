@@ -10,6 +10,10 @@ use crate::{
 };
 use gpu::Gpu;
 
+/// Steps after which several ranks wait for their devices and ask what is due. A device that runs behind takes few launches more, and where a rank is
+/// lost none of them returns: the host must never get there.
+const TOGETHER: u32 = 8;
+
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
 pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
     let local = collective.local_rank() as usize;
@@ -26,7 +30,7 @@ pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
 
 /// The way of a trial on a device.
 pub(super) fn path(gpu: Gpu, setting: &Setting) -> Result<Path> {
-    fits_gpu(setting.trial).map_err(|reason| Error::Impossible(format!("{reason}; `device: cpu` trains it")))?;
+    fits_gpu(setting.trial).map_err(Error::NotOnGpu)?;
     let stepper = Stepper::new(&setting.learning.optimizer, 0);
     Ok(Path::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
 }
@@ -34,6 +38,9 @@ pub(super) fn path(gpu: Gpu, setting: &Setting) -> Result<Path> {
 impl Learner<'_> {
     /// Makes the steps of an epoch that are not made yet.
     pub(super) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
+        if !device.takes(self.stepper.steps - self.stepper.caught_up()) {
+            self.catch_up(); // the state is of a CPU, which brings rows up to date at the end of an epoch alone
+        }
         device.begin(&self.parameters, [&self.user_moments, &self.item_moments], self.quantiles(), &self.stepper)?;
         device.set_order(batches.whole_order())?;
         for step in self.position.so_far.step + 1..=batches.steps() {
@@ -45,6 +52,13 @@ impl Learner<'_> {
                 device.catch_up(&mut self.stepper)?;
             }
             self.position.so_far.step = step;
+            if self.collective.ranks() > 1 && !step.is_multiple_of(TOGETHER) && step < batches.steps() {
+                self.observe_step();
+                continue;
+            }
+            if self.collective.ranks() > 1 {
+                device.finish(&self.collective)?;
+            }
             self.heed_saving(|learner| {
                 learner.fetch(epoch, device)?;
                 learner.save(Vec::new())

@@ -43,13 +43,13 @@ pub(super) fn learn(
 
 /// Any process but the first: does what that one tells, and touches no store.
 pub(super) fn follow(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, link: &Arc<Link>) -> Result<Fit> {
-    match link.hear()? {
+    match link.hear(resources.ranks.limit, resources.interrupt)? {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
         None => {}
     }
     match &trial.learning {
-        None => link.hear(),
+        None => link.hear(resources.ranks.limit, resources.interrupt),
         Some(learning) => {
             let stand = learn((trial, learning), dataset, folder, (resources, Some(link)), &mut ());
             stand.map(|(Stand::Ended(fit) | Stand::Paused(fit))| fit)

@@ -63,10 +63,10 @@ impl Proposal {
         self.weights.iter().filter(|&&weight| weight > 0.0).count()
     }
 
-    /// The alias table of the whole catalogue, as [`Alias::columns`] has it.
+    /// The alias table of the whole catalogue, as [`Alias::columns`] has it, and the weights that it stands for.
     #[cfg(any(test, feature = "cuda"))]
-    pub(super) fn columns(&self) -> Vec<[u32; 2]> {
-        self.alias.columns()
+    pub(super) fn law(&self) -> (Vec<[u32; 2]>, &[f64]) {
+        (self.alias.columns(), &self.weights)
     }
 
     /// The probability of each item for a user without train items.

@@ -98,11 +98,11 @@ impl<'a> Prepared<'a> {
         Ok(Self { train, items, proposal })
     }
 
-    /// The alias table that items are drawn by, where there is one.
+    /// The alias table that items are drawn by, where there is one, and the weights that it stands for.
     #[cfg(any(test, feature = "cuda"))]
-    pub(crate) fn alias_columns(&self) -> Option<Vec<[u32; 2]>> {
+    pub(crate) fn law(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
         match &self.proposal {
-            Proposal::Popularity(proposal) => Some(proposal.columns()),
+            Proposal::Popularity(proposal) => Some(proposal.law()),
             _ => None,
         }
     }

@@ -75,17 +75,23 @@ pub(super) fn wave(length: usize, bound: f32, which: u32) -> Vec<f32> {
 /// Users who have more than a few items.
 const HEAVY: f64 = 8.0;
 
+/// Items that one user alone has.
+const RARE: u32 = 3;
+
 /// Users whose numbers of items go from none to nearly all.
 pub(super) fn interactions(sizes: Sizes) -> Interactions {
     let mut stream = Stream::new(3, Purpose::Parameters, 0, 0, 0);
-    let most = (sizes.items - 2) as f64;
-    let pairs: Vec<(u32, u32)> = (0..sizes.users as u32)
+    // The first user alone has the last items but one: the others can draw them, also those who have nearly all else.
+    let (items, rare) = (sizes.items as u32, sizes.items as u32 - RARE - 1);
+    let of_the_first = (rare..items - 1).map(|item| (0, item));
+    let pairs: Vec<(u32, u32)> = (1..sizes.users as u32)
         .flat_map(|user| {
-            // The last have many, up to nearly all: as in data, and so that both ways of drawing are taken.
+            // As in data, and so that all ways of drawing are taken.
             let heavy = (f64::from(user) + HEAVY - sizes.users as f64).max(0.0) / HEAVY;
-            let count = (most * heavy) as usize + (user % 7) as usize;
-            (0..count).map(|_| (user, stream.below(sizes.items as u32 - 1))).collect::<Vec<_>>()
+            let count = (f64::from(items) * 5.0 * heavy.powi(4)) as usize + (user % 7) as usize;
+            (0..count).map(|_| (user, stream.below(rare))).collect::<Vec<_>>()
         })
+        .chain(of_the_first)
         .collect();
     Interactions::from_pairs(sizes.users, pairs.into_iter())
 }

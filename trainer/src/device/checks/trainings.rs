@@ -121,7 +121,7 @@ mod tests {
     impl Observer for Stopping<'_> {
         fn step(&mut self, _: u32, _: u32) {
             self.steps += 1;
-            self.flag.store(self.steps.is_multiple_of(self.every), Ordering::Relaxed);
+            self.flag.fetch_or(self.steps.is_multiple_of(self.every), Ordering::Relaxed);
         }
     }
 
@@ -154,9 +154,12 @@ mod tests {
         let dataset = dataset(Sizes::TINY);
         for (at, case) in [&CASES[1], &FEW].into_iter().enumerate() {
             let whole = trained(&case.trial(), &dataset, &format!("whole-{at}"), Device::Emulated, Ranks::default()).unwrap().tables;
-            let every = if case.batch_size < 10 { 23 } else { 1 };
-            let (found, stops) = stopped(case, &dataset, &format!("parts-{at}"), every, &[(Device::Emulated, 1)]);
-            assert!(found == whole && stops > 1, "{stops} stops");
+            // Within epochs, and at the end of each.
+            let steps = (dataset.train.len() as u32).div_ceil(case.batch_size);
+            for every in [if case.batch_size < 10 { 23 } else { 1 }, steps] {
+                let (found, stops) = stopped(case, &dataset, &format!("parts-{at}-{every}"), every, &[(Device::Emulated, 1)]);
+                assert!(found == whole && stops > 0, "{stops} stops after {every} steps");
+            }
         }
     }
 

@@ -17,7 +17,7 @@ const WORKING_SPACE: usize = 1 << 30;
 impl Training {
     /// Ranks the validation part; `None` where there is none.
     pub(crate) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Result<Option<Validation>> {
-        self.encode()?;
+        self.encode(false)?;
         let Self { gpu, tables, graph, draws, whole, validator, .. } = self;
         let Some(validator) = validator else { return Ok(None) };
         let vectors = whole.prepare(gpu, vectors_of(graph, tables))?;
@@ -33,7 +33,7 @@ impl Training {
         train: &Interactions,
         epoch: u32,
     ) -> Result<()> {
-        self.encode()?;
+        self.encode(false)?;
         let Self { gpu, tables, graph, draws, whole, negatives, seed, .. } = self;
         let vectors = whole.prepare(gpu, vectors_of(graph, tables))?;
         let estimator = Estimator { gpu, vectors, train, draws, candidates: Some(*negatives), memory: WORKING_SPACE };
