@@ -7,7 +7,7 @@ mod show;
 mod trial;
 
 pub use show::show;
-pub use trial::{Standing, TrialStatus};
+pub use trial::{TrialState, TrialStatus};
 
 use crate::{
     chain::chain,
@@ -67,7 +67,7 @@ pub struct StageStatus {
 impl Status {
     /// Whether nothing will change any more.
     pub fn has_ended(&self) -> bool {
-        let all_trials = || self.trials.iter().all(|trial| matches!(trial.state, Standing::Done | Standing::Failed));
+        let all_trials = || self.trials.iter().all(|trial| matches!(trial.state, TrialState::Done | TrialState::Failed));
         self.cluster.as_ref().map_or_else(all_trials, |cluster| cluster.ended)
     }
 }

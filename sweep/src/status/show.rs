@@ -1,6 +1,6 @@
 //! The status as text.
 
-use super::{OnCluster, Standing, Status, TrialStatus};
+use super::{OnCluster, TrialState, Status, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
@@ -28,18 +28,18 @@ fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
 
 /// `12 trials: 3 done, 2 running, 6 waiting, 1 failed`.
 fn counts(trials: &[TrialStatus]) -> String {
-    let count = |state: Standing| trials.iter().filter(|trial| trial.state == state).count();
-    let [done, running, waiting, failed] = [Standing::Done, Standing::Running, Standing::Waiting, Standing::Failed].map(count);
+    let count = |state: TrialState| trials.iter().filter(|trial| trial.state == state).count();
+    let [done, running, waiting, failed] = [TrialState::Done, TrialState::Running, TrialState::Waiting, TrialState::Failed].map(count);
     format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed", trials.len())
 }
 
 fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
     let rows = trials.iter().map(|trial| {
         let state = match trial.state {
-            Standing::Waiting => "waiting",
-            Standing::Running => "running",
-            Standing::Done => "done",
-            Standing::Failed => "failed",
+            TrialState::Waiting => "waiting",
+            TrialState::Running => "running",
+            TrialState::Done => "done",
+            TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();
         vec![index, trial.trial.clone(), trial.dataset.clone(), trial.method.clone(), seed(trial), state.to_owned(), detail(trial)]
@@ -54,7 +54,7 @@ fn seed(trial: &TrialStatus) -> String {
 /// `epoch 15 of 200, ndcg@20 0.1234`, and why it waits or failed.
 fn detail(trial: &TrialStatus) -> String {
     let epoch = match (trial.state, trial.epoch, trial.epochs) {
-        (Standing::Done, Some(epoch), Some(_)) => Some(format!("{epoch} epochs")),
+        (TrialState::Done, Some(epoch), Some(_)) => Some(format!("{epoch} epochs")),
         (_, Some(epoch), Some(epochs)) => Some(format!("epoch {epoch} of {epochs}")),
         _ => None,
     };

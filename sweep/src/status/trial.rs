@@ -9,7 +9,7 @@ use trainer::{Outcome, Progress, progress};
 /// How a trial stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum TrialState {
     /// It has not begun, or was stopped and will go on.
     Waiting,
     /// A pod works on it.
@@ -34,7 +34,7 @@ pub struct TrialStatus {
     /// Its seed.
     pub seed: Option<u64>,
     /// How it stands.
-    pub state: Standing,
+    pub state: TrialState,
     /// Epochs done, when its state was last stored.
     pub epoch: Option<u32>,
     /// Epochs at most.
@@ -56,7 +56,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         method: method.label.clone(),
         dataset: method.dataset.clone(),
         seed: planned.seed(),
-        state: Standing::Waiting,
+        state: TrialState::Waiting,
         epoch: None,
         epochs: planned.trial.learning.as_ref().map(|learning| learning.training.epochs),
         metric: planned.trial.select_by.to_string(),
@@ -65,9 +65,9 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
     };
     match Outcome::read(&folder)? {
         Some(Outcome::Done(fit)) => {
-            (status.state, status.epoch, status.value) = (Standing::Done, Some(fit.epochs), fit.validation);
+            (status.state, status.epoch, status.value) = (TrialState::Done, Some(fit.epochs), fit.validation);
         }
-        Some(Outcome::Failed(error)) => (status.state, status.why) = (Standing::Failed, Some(error)),
+        Some(Outcome::Failed(error)) => (status.state, status.why) = (TrialState::Failed, Some(error)),
         None => status.go_on(progress(&folder)?, pod),
     }
     Ok(status)
@@ -79,27 +79,27 @@ impl TrialStatus {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
         (self.state, self.why) = match pod {
             Some(pod) => by_pod(pod),
-            None => (Standing::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
+            None => (TrialState::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
         };
     }
 }
 
 /// What the last pod of a trial without a result says of it.
-fn by_pod(pod: &PodView) -> (Standing, Option<String>) {
+fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
     let said = |text: &str| match &pod.message {
         Some(message) => Some(format!("{text}: {}", message.lines().last().unwrap_or_default())),
         None => Some(text.to_owned()),
     };
     match (pod.phase.as_str(), pod.exit_code) {
-        ("Running", _) => (Standing::Running, None),
-        ("Failed", Some(exit::TIME_LIMIT)) => (Standing::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
-        ("Failed", Some(exit::INTERRUPTED) | None) => (Standing::Waiting, Some("its pod was interrupted; the next one goes on".to_owned())),
+        ("Running", _) => (TrialState::Running, None),
+        ("Failed", Some(exit::TIME_LIMIT)) => (TrialState::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
+        ("Failed", Some(exit::INTERRUPTED) | None) => (TrialState::Waiting, Some("its pod was interrupted; the next one goes on".to_owned())),
         ("Failed", Some(code @ (exit::BAD_CONFIGURATION | exit::REPEATS))) => {
-            (Standing::Failed, said(&format!("its pod ended with exit code {code}")))
+            (TrialState::Failed, said(&format!("its pod ended with exit code {code}")))
         }
-        ("Failed", Some(code)) => (Standing::Waiting, said(&format!("its last pod ended with exit code {code}"))),
-        ("Pending", _) => (Standing::Waiting, said("its pod is not running yet")),
-        _ => (Standing::Waiting, None),
+        ("Failed", Some(code)) => (TrialState::Waiting, said(&format!("its last pod ended with exit code {code}"))),
+        ("Pending", _) => (TrialState::Waiting, said("its pod is not running yet")),
+        _ => (TrialState::Waiting, None),
     }
 }
 
@@ -121,17 +121,17 @@ mod tests {
 
     #[test]
     fn a_pod_says_why_its_trial_waits_or_failed() {
-        assert_eq!(by_pod(&pod("Running", None, None)), (Standing::Running, None));
+        assert_eq!(by_pod(&pod("Running", None, None)), (TrialState::Running, None));
         let (state, why) = by_pod(&pod("Pending", None, Some("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")));
         assert_eq!(
             (state, why.unwrap().as_str()),
-            (Standing::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
+            (TrialState::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
         );
         let (state, why) = by_pod(&pod("Failed", Some(42), Some("line\nerror: the loss is not finite")));
-        assert_eq!((state, why.unwrap().as_str()), (Standing::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
-        assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, Standing::Failed);
+        assert_eq!((state, why.unwrap().as_str()), (TrialState::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
+        assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, TrialState::Failed);
         for code in [Some(1), Some(75), None] {
-            assert_eq!(by_pod(&pod("Failed", code, None)).0, Standing::Waiting);
+            assert_eq!(by_pod(&pod("Failed", code, None)).0, TrialState::Waiting);
         }
     }
 }
