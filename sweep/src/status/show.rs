@@ -1,6 +1,6 @@
 //! The status as text.
 
-use super::{OnCluster, TrialState, Status, TrialStatus};
+use super::{OnCluster, Status, TrialState, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
@@ -26,11 +26,15 @@ fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
     of + &table(&["stage", "state", "began", "ended"], rows, width)
 }
 
-/// `12 trials: 3 done, 2 running, 6 waiting, 1 failed`.
+/// `12 trials: 3 done, 2 running, 2 waiting, 1 failed, 4 stopped by the search`.
 fn counts(trials: &[TrialStatus]) -> String {
     let count = |state: TrialState| trials.iter().filter(|trial| trial.state == state).count();
     let [done, running, waiting, failed] = [TrialState::Done, TrialState::Running, TrialState::Waiting, TrialState::Failed].map(count);
-    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed", trials.len())
+    let stopped = match count(TrialState::Stopped) {
+        0 => String::new(),
+        stopped => format!(", {stopped} stopped by the search"),
+    };
+    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed{stopped}", trials.len())
 }
 
 fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
@@ -39,6 +43,7 @@ fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
             TrialState::Waiting => "waiting",
             TrialState::Running => "running",
             TrialState::Done => "done",
+            TrialState::Stopped => "stopped",
             TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();

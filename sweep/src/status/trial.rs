@@ -4,7 +4,7 @@ use crate::{plan::PlannedRef, runner::Session};
 use anyhow::Result;
 use cluster::{client::PodView, exit};
 use serde::Serialize;
-use trainer::{Outcome, Progress, progress};
+use trainer::{Fit, Outcome, Progress, progress};
 
 /// How a trial stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -16,6 +16,8 @@ pub enum TrialState {
     Running,
     /// It has a model.
     Done,
+    /// The search has stopped it, as others of its method were better.
+    Stopped,
     /// It has none, and will not have.
     Failed,
 }
@@ -47,8 +49,16 @@ pub struct TrialStatus {
     pub why: Option<String>,
 }
 
-/// How a trial stands, by its folder and its pod.
-pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, pod: Option<&PodView>) -> Result<TrialStatus> {
+/// What else than its folder tells of a trial.
+pub(super) struct Known<'a> {
+    /// Its training up to where the search has stopped it, if it has.
+    pub(super) stopped: Option<&'a Fit>,
+    /// Its last pod.
+    pub(super) pod: Option<&'a PodView>,
+}
+
+/// How a trial stands, by its search, its folder and its pod.
+pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, known: &Known<'_>) -> Result<TrialStatus> {
     let folder = session.trial(&planned.id);
     let mut status = TrialStatus {
         index,
@@ -63,17 +73,25 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         value: None,
         why: None,
     };
+    if let Some(fit) = known.stopped {
+        status.end(TrialState::Stopped, fit); // however far another sweep went
+        status.why = Some("stopped by the search, as others were better".to_owned());
+        return Ok(status);
+    }
     match Outcome::read(&folder)? {
-        Some(Outcome::Done(fit)) => {
-            (status.state, status.epoch, status.value) = (TrialState::Done, Some(fit.epochs), fit.validation);
-        }
+        Some(Outcome::Done(fit)) => status.end(TrialState::Done, &fit),
         Some(Outcome::Failed(error)) => (status.state, status.why) = (TrialState::Failed, Some(error)),
-        None => status.go_on(progress(&folder)?, pod),
+        None => status.go_on(progress(&folder)?, known.pod),
     }
     Ok(status)
 }
 
 impl TrialStatus {
+    /// Of a trial that trains no more.
+    fn end(&mut self, state: TrialState, fit: &Fit) {
+        (self.state, self.epoch, self.value) = (state, Some(fit.epochs), fit.validation);
+    }
+
     /// Of a trial that has not ended.
     fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>) {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
@@ -93,7 +111,9 @@ fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
     match (pod.phase.as_str(), pod.exit_code) {
         ("Running", _) => (TrialState::Running, None),
         ("Failed", Some(exit::TIME_LIMIT)) => (TrialState::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
-        ("Failed", Some(exit::INTERRUPTED) | None) => (TrialState::Waiting, Some("its pod was interrupted; the next one goes on".to_owned())),
+        ("Failed", Some(exit::INTERRUPTED) | None) => {
+            (TrialState::Waiting, Some("its pod was interrupted; the next one goes on".to_owned()))
+        }
         ("Failed", Some(code @ (exit::BAD_CONFIGURATION | exit::REPEATS))) => {
             (TrialState::Failed, said(&format!("its pod ended with exit code {code}")))
         }

@@ -4,6 +4,7 @@
 
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
+mod halving;
 mod plan;
 mod refused;
 mod setting;
