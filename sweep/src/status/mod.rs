@@ -7,6 +7,7 @@ mod pods;
 mod show;
 mod trial;
 
+pub use pods::{Which, whose};
 pub use show::show;
 pub use trial::{TrialState, TrialStatus};
 
@@ -14,7 +15,7 @@ use crate::{
     chain::chain,
     cli::Usage,
     file::SweepFile,
-    plan::{Plan, PlannedRef},
+    plan::PlannedRef,
     runner::{Decisions, Machine, Progress, Session},
 };
 use anyhow::Result;
@@ -103,16 +104,6 @@ pub fn find(path: &str, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Resu
     let namespace = cluster.as_ref().map_or("", |cluster| cluster.namespace());
     let cluster = seen.map(|seen| OnCluster::of(&seen, namespace));
     Ok(Status { sweep: session.plan.name.clone(), storage: session.storage().to_string(), cluster, notes, trials })
-}
-
-/// The plan of the newest submission, or of the sweep file where there is none.
-///
-/// # Errors
-/// A bad sweep file, sources that cannot be read, what the cluster refuses.
-pub fn plan(path: &str, way: &Way<'_>, cluster: &Cluster) -> Result<Plan> {
-    let file = SweepFile::open(path)?;
-    let seen = block_on(status(cluster, &file.name.value))?;
-    Ok(open(path, way, seen.as_ref(), &mut Vec::new())?.plan)
 }
 
 /// With the submitted plan the sources need not be read. A sweep file that was changed since has another.

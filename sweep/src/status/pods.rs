@@ -1,9 +1,50 @@
 //! Which pod trains which trial, or was the last one to.
 
-use crate::runner::Decisions;
+use super::{Way, open};
+use crate::{cli::Usage, file::SweepFile, runner::Decisions};
 use anyhow::Result;
-use cluster::client::{PodView, Seen, StageView};
+use cluster::client::{Cluster, PodView, Seen, StageView, Whose, status};
+use dataset::block_on;
 use std::collections::HashMap;
+
+/// A trial as it is named on a command line.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    /// By its id.
+    Id(&'a str),
+    /// By its place in the plan, from 0.
+    Place(u32),
+}
+
+/// The log of a trial: of its last pod, in whichever rung of successive halving, and of rank 0 where it has several.
+///
+/// # Errors
+/// A bad sweep file, a trial that the plan does not have, a store that fails, what the cluster refuses.
+pub fn whose(path: &str, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
+    let seen = block_on(status(cluster, &SweepFile::open(path)?.name.value))?;
+    let stage = || "train".to_owned();
+    // Where one Job has all trials, their places are its indexes.
+    let is_plain = seen.iter().flat_map(|seen| &seen.stages).any(|job| job.stage == "train");
+    if let (Which::Place(place), true) = (which, is_plain || seen.is_none()) {
+        return Ok(Whose { stage: stage(), index: Some(place) });
+    }
+    let session = open(path, way, seen.as_ref(), &mut Vec::new())?;
+    let ids: Vec<&str> = session.plan.trials().map(|(.., trial)| trial.id.as_str()).collect();
+    let place = match which {
+        Which::Place(place) => place as usize,
+        Which::Id(id) => ids
+            .iter()
+            .position(|own| *own == id)
+            .ok_or_else(|| Usage(format!("--trial: no trial of the plan has the id `{id}`; `ranksweep status` lists them")))?,
+    };
+    let pods = of_trials(&mut Decisions::of(&session)?, seen.as_ref())?;
+    let pod = ids.get(place).and_then(|id| pods.get(*id));
+    let job = pod.and_then(|pod| seen.iter().flat_map(|seen| &seen.stages).find(|job| job.job == pod.job));
+    Ok(match (pod, job) {
+        (Some(pod), Some(job)) => Whose { stage: job.stage.clone(), index: pod.index },
+        _ => Whose { stage: stage(), index: Some(u32::try_from(place)?) },
+    })
+}
 
 /// The last pod of each trial, by the trial's id; of several ranks the first one's.
 pub(super) fn of_trials<'a>(decisions: &mut Decisions<'_>, seen: Option<&'a Seen>) -> Result<HashMap<String, &'a PodView>> {

@@ -40,3 +40,33 @@ fn trials_run_in_the_rung_that_they_have_come_to() {
     assert!(said.contains(words), "{said}");
     assert_eq!(outcome, Outcome::Done);
 }
+
+#[test]
+fn the_status_says_whom_the_search_stopped_and_logs_are_those_of_the_last_rung() {
+    let setting = halved();
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done);
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("5 trials: 3 done, 0 running, 0 waiting, 0 failed, 2 stopped by the search\n"), "{text}");
+    let (hash, status) = (setting.hash(), setting.json("status s.yaml --namespace team --json"));
+    let trials = status["trials"].as_array().unwrap();
+    // The second rung has the trial of `bpr` and the one of `softmax` that went on, in the plan's order.
+    let mut second = 0..2;
+    for (place, trial) in trials.iter().enumerate() {
+        let (id, went_on) = (trial["trial"].as_str().unwrap(), trial["epoch"] == 2);
+        assert_eq!(trial["state"], if place == 4 || went_on { "done" } else { "stopped" }, "{trial}");
+        let pod = match went_on {
+            true => format!("tiny-{hash}-train-r1-{}-0", second.next().unwrap()),
+            false => format!("tiny-{hash}-train-r0-{place}-0"),
+        };
+        for asked in [format!("--trial {id}"), format!("--index {place}")] {
+            let log = setting.well(&format!("logs s.yaml --namespace team {asked} --follow"));
+            assert_eq!(log, format!("==> {pod} <==\nhello from {pod}\n"), "{asked}");
+        }
+    }
+    assert_eq!(second.next(), None);
+    let pod = format!("tiny-{hash}-train-r0-1-0");
+    assert_eq!(setting.well("logs s.yaml --namespace team --stage train-r0 --index 1").lines().next(), Some(&*format!("==> {pod} <==")));
+    let nobody = setting.ranksweep("logs s.yaml --namespace team --index 5");
+    assert!(nobody.complaint(1).starts_with("there is no pod of `train`, index 5"), "{}", nobody.error);
+}
