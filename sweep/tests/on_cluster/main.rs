@@ -5,6 +5,7 @@
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
 mod halving;
+mod interrupted;
 mod plan;
 mod refused;
 mod setting;
