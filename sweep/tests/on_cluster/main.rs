@@ -6,6 +6,7 @@
 mod fake;
 mod halving;
 mod interrupted;
+mod nodes;
 mod plan;
 mod refused;
 mod setting;
