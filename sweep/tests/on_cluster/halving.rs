@@ -1,9 +1,12 @@
 //! Successive halving: a trial has one pod in each rung that it comes to.
 
-use crate::{setting::Setting, support::changed};
+use crate::{fake::Act, setting::Setting, support::changed};
 use cluster::drive::Outcome;
 use std::{
-    sync::atomic::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -29,7 +32,9 @@ fn status_until(setting: &Setting, words: &str) -> String {
 fn trials_run_in_the_rung_that_they_have_come_to() {
     let setting = halved();
     setting.well("submit s.yaml --namespace team");
-    let second = setting.hold_back("-train-r1");
+    let second = Arc::new(AtomicBool::new(false));
+    let may_end = Arc::clone(&second);
+    setting.run_pods_but(move |pod| (pod.job.ends_with("-train-r1") && !may_end.load(Ordering::Relaxed)).then_some(Act::Run));
     let words = "5 trials: 1 done, 2 running, 0 waiting, 0 failed, 2 stopped by the search\n";
     let (said, outcome) = thread::scope(|scope| {
         let driver = scope.spawn(|| setting.drive());
@@ -39,6 +44,20 @@ fn trials_run_in_the_rung_that_they_have_come_to() {
     });
     assert!(said.contains(words), "{said}");
     assert_eq!(outcome, Outcome::Done);
+}
+
+#[test]
+fn a_trial_that_is_lost_is_not_waited_for_by_those_it_is_compared_with() {
+    let setting = halved();
+    setting.well("submit s.yaml --namespace team");
+    setting.run_pods_but(|pod| (pod.job.ends_with("-train-r0") && pod.index == 3).then_some(Act::Exit(1)));
+    assert_eq!(setting.drive(), Outcome::FailedTrials(1));
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("5 trials: 3 done, 0 running, 1 waiting, 0 failed, 1 stopped by the search\n"), "{text}");
+    // Of the storage alone it cannot be known that nobody will train it.
+    std::fs::remove_file(setting.sandbox.path("kubeconfig")).unwrap();
+    let text = setting.well("status s.yaml");
+    assert!(text.contains("5 trials: 3 done, 0 running, 2 waiting, 0 failed\n"), "{text}");
 }
 
 #[test]

@@ -9,14 +9,7 @@ use cluster::{
     drive::{Outcome, Pace, drive},
 };
 use dataset::block_on;
-use std::{
-    process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{process::Command, sync::Arc, time::Duration};
 
 /// A folder with a sweep, and a cluster.
 pub(crate) struct Setting {
@@ -78,18 +71,14 @@ impl Setting {
 
     /// From now on pods of stages run what their Jobs say, to its end; the driver's does nothing.
     pub(crate) fn run_pods(&self) {
-        let sandbox = Arc::clone(&self.sandbox);
-        self.fake.with(|world| world.pods(move |pod| if is_driver(pod) { Act::Run } else { Act::Exit(code(&sandbox, pod)) }));
+        self.run_pods_but(|_| None);
     }
 
-    /// The same, but pods of a stage go on until the flag is set, and then do their work.
-    pub(crate) fn hold_back(&self, stage: &'static str) -> Arc<AtomicBool> {
-        let (sandbox, free) = (Arc::clone(&self.sandbox), Arc::new(AtomicBool::new(false)));
-        let is_free = Arc::clone(&free);
-        let waits = move |pod: &PodRun| pod.job.ends_with(stage) && !is_free.load(Ordering::Relaxed);
-        let act = move |pod: &PodRun| if is_driver(pod) || waits(pod) { Act::Run } else { Act::Exit(code(&sandbox, pod)) };
-        self.fake.with(|world| world.pods(act));
-        free
+    /// The same, but for pods that are said to do something else.
+    pub(crate) fn run_pods_but(&self, other: impl Fn(&PodRun) -> Option<Act> + Send + 'static) {
+        let sandbox = Arc::clone(&self.sandbox);
+        let act = move |pod: &PodRun| if is_driver(pod) { Act::Run } else { Act::Exit(code(&sandbox, pod)) };
+        self.fake.with(|world| world.pods(move |pod| other(pod).unwrap_or_else(|| act(pod))));
     }
 
     /// The hash of the only submission.
