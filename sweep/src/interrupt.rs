@@ -28,6 +28,10 @@ pub const EXIT_CODE: u8 = 75;
 /// How long training may take to leave; Kubernetes waits 30 s by default before it kills.
 const GRACE: Duration = Duration::from_secs(8);
 
+/// The last line where training did not come to a step within it.
+const CUT_SHORT: &str = "interrupted, and ended before training came to a step; its last checkpoint is kept: \
+    run the same command again to go on";
+
 static FLAG: AtomicBool = AtomicBool::new(false);
 static HOLDS: Mutex<usize> = Mutex::new(0);
 
@@ -74,7 +78,7 @@ pub fn listen(format: LogFormat) -> io::Result<()> {
                 tracing::info!("interrupted: training stops after this step (Ctrl-C ends it at once)");
                 thread::spawn(move || {
                     thread::sleep(GRACE);
-                    leave(format, "interrupted, and ended before training came to a step; its last checkpoint is kept: run the same command again to go on");
+                    leave(format, CUT_SHORT);
                 });
             }
         }

@@ -80,6 +80,19 @@ fn well(sandbox: &Sandbox, arguments: &str) -> Ended {
     ended
 }
 
+/// The states of all trials, as `status` says without a cluster.
+fn states(sandbox: &Sandbox) -> Vec<String> {
+    let mut command = sandbox.command(&["status", "s.yaml", "--json"]);
+    let ended = sandbox.ended(command.env("KUBECONFIG", sandbox.path("none")).env_remove("KUBERNETES_SERVICE_HOST"));
+    let status: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    status["trials"].as_array().unwrap().iter().map(|trial| trial["state"].as_str().unwrap().to_owned()).collect()
+}
+
+fn count_states(sandbox: &Sandbox) -> [usize; 3] {
+    let states = states(sandbox);
+    ["done", "stopped", "waiting"].map(|name| states.iter().filter(|state| *state == name).count())
+}
+
 /// The best validation value of each trial up to a number of epochs.
 fn best_until(sandbox: &Sandbox, epochs: u32) -> BTreeMap<String, f64> {
     let mut best = BTreeMap::new();
@@ -162,11 +175,15 @@ fn kills_change_no_decision_and_no_byte() {
         let killed = Sandbox::new(&with(search));
         for lines in [4, 9, 17, 40, 45, 38, 61, 60] {
             kill_after(&killed, lines);
+            let (early, late) = (states(&killed), rows(&whole));
+            let is_kept = |(state, row): (&String, &TrialRow)| state != "stopped" || row.status == Status::Stopped;
+            assert!(early.iter().zip(&late).all(is_kept), "{search}: {early:?}");
         }
         killed.run_well();
         assert!(killed.results() == whole.results(), "{search}");
         let fates = |sandbox: &Sandbox| rows(sandbox).into_iter().map(|row| (row.status, row.epochs)).collect::<Vec<_>>();
         assert_eq!(fates(&killed), fates(&whole));
+        assert_eq!(states(&killed), rows(&whole).iter().map(|row| row.status.name().to_owned()).collect::<Vec<_>>());
     }
 }
 
@@ -181,6 +198,13 @@ fn pods_that_train_one_trial_of_a_rung_each_make_the_run_of_one_machine() {
         assert!(plan.contains(&format!("\nrung {rung}: {trials} trials to {} epochs\n", RUNGS[rung])), "{plan}");
         for index in (0..trials).rev() {
             well(&pods, &format!("train s.yaml --index {index} --rung {rung}"));
+            // The three that fit without sampling come first, then the sixteen of `softmax`: only when all of them have come to the rung
+            // it is decided who goes on, and that of `bpr` later.
+            match (rung, index) {
+                (0, 9) => assert_eq!(count_states(&pods), [3, 0, 24]),
+                (0, 8) => assert_eq!(count_states(&pods), [3, 12, 12]),
+                _ => {}
+            }
         }
         let beyond = well(&pods, &format!("train s.yaml --index {trials} --rung {rung}"));
         assert!(beyond.error.contains("nothing to do"), "{}", beyond.error);
@@ -189,7 +213,9 @@ fn pods_that_train_one_trial_of_a_rung_each_make_the_run_of_one_machine() {
         let count = |status| rows(&pods).iter().filter(|row| row.status == status).count();
         let expected = [[3, 18, 6], [3, 20, 4], [7, 20, 0]][rung];
         assert_eq!([Status::Done, Status::Stopped, Status::Missing].map(count), expected);
+        assert_eq!(count_states(&pods), expected);
     }
+    well(&pods, "status s.yaml --watch");
     well(&pods, "report s.yaml");
     assert!(pods.results() == whole.results());
 }

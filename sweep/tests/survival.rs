@@ -103,3 +103,24 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
         assert!(sandbox.stored("done.json").is_empty() && sandbox.stored("resume/state.safetensors").len() == 1);
     }
 }
+
+#[test]
+fn a_later_evaluation_says_of_a_trial_without_time_what_its_training_said() {
+    let sandbox = Sandbox::new(&endless());
+    sandbox.prepare();
+    let (mut child, lines) = work_until(&sandbox, &["train", "s.yaml", "--index", "0"], "evaluated");
+    signal(&child, "TERM");
+    drop(lines.last());
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+    sandbox.write("s.yaml", endless().replace("training: {", "training: {time_limit_minutes: 1.0e-9, "));
+    let ended = train(&sandbox, "0");
+    let error = ended.complaint(124).strip_prefix("the trial is not done: ").unwrap();
+    assert_eq!(train(&sandbox, "2").code, Some(0));
+    let refused = sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml"]));
+    assert!(refused.complaint(1).starts_with("2 of 3 trials are not trained"), "{}", refused.error);
+    let partial = sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml", "--partial"]));
+    assert_eq!(partial.code, Some(0), "{}", partial.error);
+    let rows: Vec<_> = sandbox.timeless_rows().0.into_iter().map(|row| (row.status, row.selected, row.error)).collect();
+    let expected = [(Status::Missing, false, Some(error.to_owned())), (Status::Missing, false, None), (Status::Done, true, None)];
+    assert_eq!(rows, expected);
+}

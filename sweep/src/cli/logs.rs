@@ -1,14 +1,17 @@
 //! `ranksweep logs SWEEP.yaml`
 
 use super::{
-    Ending, Global, Usage,
+    Ending, Global,
     namespace::{Namespace, way},
     output,
 };
-use crate::{file::SweepFile, status};
+use crate::{
+    file::SweepFile,
+    status::{self, Which},
+};
 use anyhow::Result;
 use clap::Args;
-use cluster::client::{Whose, logs};
+use cluster::client::{Cluster, Whose, logs};
 use dataset::block_on;
 
 /// What pods wrote.
@@ -21,10 +24,10 @@ pub struct Logs {
     /// Of the trial with this id
     #[arg(long, value_name = "ID", conflicts_with_all = ["index", "stage"])]
     trial: Option<String>,
-    /// Of the trial at this place of the plan, or of the stage's, counted from 0
+    /// Of the trial at this place of the plan, counted from 0; with --stage, of the pod with this index of the stage
     #[arg(long, value_name = "N")]
     index: Option<u32>,
-    /// Of a stage: `driver`, `prepare`, `train`, `train-r0`, .., `evaluate` [default: `driver`, or `train` with a trial]
+    /// Of a stage: `driver`, `prepare`, `train`, `train-r0`, .., `evaluate` [default: `driver`; of a trial, where its last pod is]
     #[arg(long, value_name = "STAGE")]
     stage: Option<String>,
     /// Go on until the pod ends
@@ -40,17 +43,7 @@ impl Logs {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let file = SweepFile::open(&self.sweep)?;
         let cluster = self.namespace.cluster()?;
-        let index = match &self.trial {
-            None => self.index,
-            Some(id) => {
-                let plan = status::plan(&self.sweep, &way(global), &cluster)?;
-                let place = plan.trials().position(|(.., trial)| trial.id == *id);
-                let place = place
-                    .ok_or_else(|| Usage(format!("--trial: no trial of the plan has the id `{id}`; `ranksweep status` lists them")))?;
-                Some(u32::try_from(place)?)
-            }
-        };
-        let stage = self.stage.clone().unwrap_or_else(|| if index.is_some() { "train" } else { "driver" }.to_owned());
+        let whose = self.whose(global, &cluster)?;
         let (mut last, mut printed) = (String::new(), Ok(()));
         let mut line = |pod: &str, text: &str| {
             let header = if pod == last { String::new() } else { format!("==> {pod} <==\n") };
@@ -58,8 +51,16 @@ impl Logs {
             printed = output::print(&format!("{header}{text}\n"));
             printed.is_ok()
         };
-        block_on(logs(&cluster, &file.name.value, &Whose { stage, index }, self.follow, &mut line))?;
+        block_on(logs(&cluster, &file.name.value, &whose, self.follow, &mut line))?;
         printed?;
         Ok(Ending::Done)
+    }
+
+    fn whose(&self, global: &Global, cluster: &Cluster) -> Result<Whose> {
+        let which = self.trial.as_deref().map(Which::Id).or(self.index.map(Which::Place));
+        match (&self.stage, which) {
+            (None, Some(which)) => status::whose(&self.sweep, &way(global), cluster, which),
+            (stage, _) => Ok(Whose { stage: stage.clone().unwrap_or_else(|| "driver".to_owned()), index: self.index }),
+        }
     }
 }

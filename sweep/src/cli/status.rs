@@ -5,7 +5,7 @@ use super::{
     namespace::{Namespace, way},
     output,
 };
-use crate::status::{Status as Standing, find, show};
+use crate::status::{Status as Found, find, show};
 use anyhow::Result;
 use clap::Args;
 use console::Term;
@@ -46,7 +46,7 @@ impl Status {
         }
     }
 
-    fn print(&self, status: &Standing) -> Result<()> {
+    fn print(&self, status: &Found) -> Result<()> {
         if self.json {
             return output::print(&format!("{}\n", serde_json::to_string_pretty(status)?));
         }

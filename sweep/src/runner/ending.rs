@@ -3,7 +3,7 @@
 use super::{Session, halving};
 use crate::chain::chain;
 use anyhow::{Result, ensure};
-use trainer::{Error, Fit, Outcome};
+use trainer::{Error, Fit, Outcome, progress};
 
 /// How a trial stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,17 @@ pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<
 /// # Errors
 /// When the store fails.
 pub fn standings(session: &Session) -> Result<Vec<Standing>> {
-    halving::standings(&session.plan, &mut |(.., trial), until| Ok(stored(session, &trial.id, until)?.unwrap_or(Standing::Missing)))
+    halving::standings(&session.plan, &mut |(.., trial), until| match stored(session, &trial.id, until)? {
+        Some(standing) => Ok(standing),
+        None => unfinished(session, &trial.id),
+    })
+}
+
+/// Of a trial that has not ended: out of time where it has trained for as long as the sweep file now gives it.
+fn unfinished(session: &Session, id: &str) -> Result<Standing> {
+    let Some(limit) = session.file.timing.time_limit else { return Ok(Standing::Missing) };
+    let over = progress(&session.trial(id))?.filter(|progress| progress.seconds >= limit.as_secs_f64());
+    Ok(over.map_or(Standing::Missing, |progress| Standing::of(Error::TimeLimit { limit, epoch: progress.epoch + 1 })))
 }
 
 /// How every trial of the plan ended, in the plan's order.
@@ -88,7 +98,8 @@ pub fn standings(session: &Session) -> Result<Vec<Standing>> {
 pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
     let standings = standings(session)?;
     let ids = session.plan.trials().map(|(.., trial)| trial.id.as_str());
-    let missing: Vec<&str> = ids.zip(&standings).filter(|(_, standing)| **standing == Standing::Missing).map(|(id, _)| id).collect();
+    let has_not_ended = |standing: &Standing| matches!(standing, Standing::Missing | Standing::TimedOut(_));
+    let missing: Vec<&str> = ids.zip(&standings).filter(|(_, standing)| has_not_ended(standing)).map(|(id, _)| id).collect();
     let first = missing.first().unwrap_or(&"");
     ensure!(
         missing.is_empty(),

@@ -23,6 +23,7 @@ mod train;
 pub use device::Devices;
 pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;
+pub use halving::Decisions;
 pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use prepare::{Changed, prepare};
 pub use progress::Progress;

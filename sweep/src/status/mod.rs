@@ -3,25 +3,26 @@
 //! Each side is shown as far as it can be reached. What a trial has stored is the truth about what is done and what failed; the cluster
 //! says what runs, and why something does not.
 
+mod pods;
 mod show;
 mod trial;
 
+pub use pods::{Which, whose};
 pub use show::show;
-pub use trial::{Standing, TrialStatus};
+pub use trial::{TrialState, TrialStatus};
 
 use crate::{
     chain::chain,
     cli::Usage,
     file::SweepFile,
-    plan::Plan,
-    runner::{Machine, Progress, Session},
+    plan::PlannedRef,
+    runner::{Decisions, Machine, Progress, Session},
 };
 use anyhow::Result;
-use cluster::client::{Cluster, Error, PodView, Seen, StageView, status};
+use cluster::client::{Cluster, Error, Seen, StageView, status};
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
@@ -67,7 +68,8 @@ pub struct StageStatus {
 impl Status {
     /// Whether nothing will change any more.
     pub fn has_ended(&self) -> bool {
-        let all_trials = || self.trials.iter().all(|trial| matches!(trial.state, Standing::Done | Standing::Failed));
+        let has_ended = |state: TrialState| matches!(state, TrialState::Done | TrialState::Stopped | TrialState::Failed);
+        let all_trials = || self.trials.iter().all(|trial| has_ended(trial.state));
         self.cluster.as_ref().map_or_else(all_trials, |cluster| cluster.ended)
     }
 }
@@ -104,16 +106,6 @@ pub fn find(path: &str, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Resu
     Ok(Status { sweep: session.plan.name.clone(), storage: session.storage().to_string(), cluster, notes, trials })
 }
 
-/// The plan of the newest submission, or of the sweep file where there is none.
-///
-/// # Errors
-/// A bad sweep file, sources that cannot be read, what the cluster refuses.
-pub fn plan(path: &str, way: &Way<'_>, cluster: &Cluster) -> Result<Plan> {
-    let file = SweepFile::open(path)?;
-    let seen = block_on(status(cluster, &file.name.value))?;
-    Ok(open(path, way, seen.as_ref(), &mut Vec::new())?.plan)
-}
-
 /// With the submitted plan the sources need not be read. A sweep file that was changed since has another.
 fn open(path: &str, way: &Way<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Session> {
     let open = |plan| Session::planned(path, way.storage, plan, way.machine.clone(), Progress::lines());
@@ -131,17 +123,16 @@ fn open(path: &str, way: &Way<'_>, seen: Option<&Seen>, notes: &mut Vec<String>)
 
 /// Every trial, asked for side by side.
 fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
-    let pods: HashMap<u32, &PodView> = seen.map(first_pods).unwrap_or_default();
+    let mut decisions = Decisions::of(session)?;
+    let pods = pods::of_trials(&mut decisions, seen)?;
+    let stopped = decisions.stopped(pods::begun(seen))?;
     let planned: Vec<_> = session.plan.trials().collect();
-    let status = |(index, planned)| trial::status(session, index, planned, pods.get(&(index as u32)).copied());
+    let status = |(index, planned): (usize, PlannedRef<'_>)| {
+        let id = planned.2.id.as_str();
+        let known = trial::Known { stopped: stopped.get(id), pod: pods.get(id).copied() };
+        trial::status(session, index, planned, &known)
+    };
     planned.into_par_iter().enumerate().map(status).collect()
-}
-
-/// The pods of the stage in which every trial has the index that it has in the plan.
-fn first_pods(seen: &Seen) -> HashMap<u32, &PodView> {
-    let is_first = |stage: &&StageView| stage.stage == "train" || stage.stage == "train-r0";
-    let job = seen.stages.iter().find(is_first).map(|stage| stage.job.as_str());
-    seen.pods.iter().filter(|pod| Some(pod.job.as_str()) == job).filter_map(|pod| Some((pod.index?, pod))).collect()
 }
 
 impl OnCluster {

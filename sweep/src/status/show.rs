@@ -1,6 +1,6 @@
 //! The status as text.
 
-use super::{OnCluster, Standing, Status, TrialStatus};
+use super::{OnCluster, Status, TrialState, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
@@ -26,20 +26,25 @@ fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
     of + &table(&["stage", "state", "began", "ended"], rows, width)
 }
 
-/// `12 trials: 3 done, 2 running, 6 waiting, 1 failed`.
+/// `12 trials: 3 done, 2 running, 2 waiting, 1 failed, 4 stopped by the search`.
 fn counts(trials: &[TrialStatus]) -> String {
-    let count = |state: Standing| trials.iter().filter(|trial| trial.state == state).count();
-    let [done, running, waiting, failed] = [Standing::Done, Standing::Running, Standing::Waiting, Standing::Failed].map(count);
-    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed", trials.len())
+    let count = |state: TrialState| trials.iter().filter(|trial| trial.state == state).count();
+    let [done, running, waiting, failed] = [TrialState::Done, TrialState::Running, TrialState::Waiting, TrialState::Failed].map(count);
+    let stopped = match count(TrialState::Stopped) {
+        0 => String::new(),
+        stopped => format!(", {stopped} stopped by the search"),
+    };
+    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed{stopped}", trials.len())
 }
 
 fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
     let rows = trials.iter().map(|trial| {
         let state = match trial.state {
-            Standing::Waiting => "waiting",
-            Standing::Running => "running",
-            Standing::Done => "done",
-            Standing::Failed => "failed",
+            TrialState::Waiting => "waiting",
+            TrialState::Running => "running",
+            TrialState::Done => "done",
+            TrialState::Stopped => "stopped",
+            TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();
         vec![index, trial.trial.clone(), trial.dataset.clone(), trial.method.clone(), seed(trial), state.to_owned(), detail(trial)]
@@ -54,7 +59,7 @@ fn seed(trial: &TrialStatus) -> String {
 /// `epoch 15 of 200, ndcg@20 0.1234`, and why it waits or failed.
 fn detail(trial: &TrialStatus) -> String {
     let epoch = match (trial.state, trial.epoch, trial.epochs) {
-        (Standing::Done, Some(epoch), Some(_)) => Some(format!("{epoch} epochs")),
+        (TrialState::Done, Some(epoch), Some(_)) => Some(format!("{epoch} epochs")),
         (_, Some(epoch), Some(epochs)) => Some(format!("epoch {epoch} of {epochs}")),
         _ => None,
     };

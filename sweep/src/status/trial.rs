@@ -4,18 +4,20 @@ use crate::{plan::PlannedRef, runner::Session};
 use anyhow::Result;
 use cluster::{client::PodView, exit};
 use serde::Serialize;
-use trainer::{Outcome, Progress, progress};
+use trainer::{Fit, Outcome, Progress, progress};
 
 /// How a trial stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum TrialState {
     /// It has not begun, or was stopped and will go on.
     Waiting,
     /// A pod works on it.
     Running,
     /// It has a model.
     Done,
+    /// The search has stopped it, as others of its method were better.
+    Stopped,
     /// It has none, and will not have.
     Failed,
 }
@@ -34,7 +36,7 @@ pub struct TrialStatus {
     /// Its seed.
     pub seed: Option<u64>,
     /// How it stands.
-    pub state: Standing,
+    pub state: TrialState,
     /// Epochs done, when its state was last stored.
     pub epoch: Option<u32>,
     /// Epochs at most.
@@ -47,8 +49,16 @@ pub struct TrialStatus {
     pub why: Option<String>,
 }
 
-/// How a trial stands, by its folder and its pod.
-pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, pod: Option<&PodView>) -> Result<TrialStatus> {
+/// What else than its folder tells of a trial.
+pub(super) struct Known<'a> {
+    /// Its training up to where the search has stopped it, if it has.
+    pub(super) stopped: Option<&'a Fit>,
+    /// Its last pod.
+    pub(super) pod: Option<&'a PodView>,
+}
+
+/// How a trial stands, by its search, its folder and its pod.
+pub(super) fn status(session: &Session, index: usize, (method, _, planned): PlannedRef<'_>, known: &Known<'_>) -> Result<TrialStatus> {
     let folder = session.trial(&planned.id);
     let mut status = TrialStatus {
         index,
@@ -56,50 +66,60 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         method: method.label.clone(),
         dataset: method.dataset.clone(),
         seed: planned.seed(),
-        state: Standing::Waiting,
+        state: TrialState::Waiting,
         epoch: None,
         epochs: planned.trial.learning.as_ref().map(|learning| learning.training.epochs),
         metric: planned.trial.select_by.to_string(),
         value: None,
         why: None,
     };
+    if let Some(fit) = known.stopped {
+        status.end(TrialState::Stopped, fit); // however far another sweep went
+        status.why = Some("stopped by the search, as others were better".to_owned());
+        return Ok(status);
+    }
     match Outcome::read(&folder)? {
-        Some(Outcome::Done(fit)) => {
-            (status.state, status.epoch, status.value) = (Standing::Done, Some(fit.epochs), fit.validation);
-        }
-        Some(Outcome::Failed(error)) => (status.state, status.why) = (Standing::Failed, Some(error)),
-        None => status.go_on(progress(&folder)?, pod),
+        Some(Outcome::Done(fit)) => status.end(TrialState::Done, &fit),
+        Some(Outcome::Failed(error)) => (status.state, status.why) = (TrialState::Failed, Some(error)),
+        None => status.go_on(progress(&folder)?, known.pod),
     }
     Ok(status)
 }
 
 impl TrialStatus {
+    /// Of a trial that trains no more.
+    fn end(&mut self, state: TrialState, fit: &Fit) {
+        (self.state, self.epoch, self.value) = (state, Some(fit.epochs), fit.validation);
+    }
+
     /// Of a trial that has not ended.
     fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>) {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
         (self.state, self.why) = match pod {
             Some(pod) => by_pod(pod),
-            None => (Standing::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
+            None => (TrialState::Waiting, progress.map(|_| "stopped, and can go on".to_owned())),
         };
     }
 }
 
 /// What the last pod of a trial without a result says of it.
-fn by_pod(pod: &PodView) -> (Standing, Option<String>) {
+fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
     let said = |text: &str| match &pod.message {
         Some(message) => Some(format!("{text}: {}", message.lines().last().unwrap_or_default())),
         None => Some(text.to_owned()),
     };
     match (pod.phase.as_str(), pod.exit_code) {
-        ("Running", _) => (Standing::Running, None),
-        ("Failed", Some(exit::TIME_LIMIT)) => (Standing::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
-        ("Failed", Some(exit::INTERRUPTED) | None) => (Standing::Waiting, Some("its pod was interrupted; the next one goes on".to_owned())),
-        ("Failed", Some(code @ (exit::BAD_CONFIGURATION | exit::REPEATS))) => {
-            (Standing::Failed, said(&format!("its pod ended with exit code {code}")))
+        ("Running", _) => (TrialState::Running, None),
+        ("Failed", Some(exit::TIME_LIMIT)) => (TrialState::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
+        ("Failed", Some(exit::INTERRUPTED) | None) => {
+            (TrialState::Waiting, Some("its pod was interrupted; the next one goes on".to_owned()))
         }
-        ("Failed", Some(code)) => (Standing::Waiting, said(&format!("its last pod ended with exit code {code}"))),
-        ("Pending", _) => (Standing::Waiting, said("its pod is not running yet")),
-        _ => (Standing::Waiting, None),
+        ("Failed", Some(code @ (exit::BAD_CONFIGURATION | exit::REPEATS))) => {
+            (TrialState::Failed, said(&format!("its pod ended with exit code {code}")))
+        }
+        ("Failed", Some(code)) => (TrialState::Waiting, said(&format!("its last pod ended with exit code {code}"))),
+        ("Pending", _) => (TrialState::Waiting, said("its pod is not running yet")),
+        _ => (TrialState::Waiting, None),
     }
 }
 
@@ -121,17 +141,17 @@ mod tests {
 
     #[test]
     fn a_pod_says_why_its_trial_waits_or_failed() {
-        assert_eq!(by_pod(&pod("Running", None, None)), (Standing::Running, None));
+        assert_eq!(by_pod(&pod("Running", None, None)), (TrialState::Running, None));
         let (state, why) = by_pod(&pod("Pending", None, Some("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")));
         assert_eq!(
             (state, why.unwrap().as_str()),
-            (Standing::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
+            (TrialState::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
         );
         let (state, why) = by_pod(&pod("Failed", Some(42), Some("line\nerror: the loss is not finite")));
-        assert_eq!((state, why.unwrap().as_str()), (Standing::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
-        assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, Standing::Failed);
+        assert_eq!((state, why.unwrap().as_str()), (TrialState::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
+        assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, TrialState::Failed);
         for code in [Some(1), Some(75), None] {
-            assert_eq!(by_pod(&pod("Failed", code, None)).0, Standing::Waiting);
+            assert_eq!(by_pod(&pod("Failed", code, None)).0, TrialState::Waiting);
         }
     }
 }

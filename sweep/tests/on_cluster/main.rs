@@ -4,6 +4,9 @@
 
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
+mod halving;
+mod interrupted;
+mod nodes;
 mod plan;
 mod refused;
 mod setting;

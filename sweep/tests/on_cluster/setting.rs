@@ -9,7 +9,7 @@ use cluster::{
     drive::{Outcome, Pace, drive},
 };
 use dataset::block_on;
-use std::{sync::Arc, time::Duration};
+use std::{process::Command, sync::Arc, time::Duration};
 
 /// A folder with a sweep, and a cluster.
 pub(crate) struct Setting {
@@ -19,11 +19,15 @@ pub(crate) struct Setting {
 
 impl Setting {
     pub(crate) fn new() -> Self {
+        Self::of(SWEEP)
+    }
+
+    pub(crate) fn of(sweep: &str) -> Self {
         let sandbox = Sandbox::new("");
         let folder = sandbox.path("");
         let folder = folder.to_str().unwrap().trim_end_matches('/');
         let resources = format!("resources: {{image: 'ranksweep:test', volume: {{claim: shared, path: {folder}}}}}\n");
-        let sweep = SWEEP.replace("path: ratings.csv", &format!("path: {folder}/ratings.csv"));
+        let sweep = sweep.replace("path: ratings.csv", &format!("path: {folder}/ratings.csv"));
         sandbox.write("s.yaml", format!("{sweep}storage: {folder}/runs\n{resources}"));
         let setting = Self { sandbox: Arc::new(sandbox), fake: Fake::new() };
         setting.configure(&setting.fake.serve());
@@ -41,11 +45,16 @@ impl Setting {
     }
 
     /// The binary as a user starts it.
-    pub(crate) fn ranksweep(&self, line: &str) -> Ended {
+    pub(crate) fn command(&self, line: &str) -> Command {
         let arguments: Vec<&str> = line.split(' ').collect();
         let mut command = self.sandbox.command(&arguments);
         command.env("KUBECONFIG", self.sandbox.path("kubeconfig")).env_remove("KUBERNETES_SERVICE_HOST");
-        self.sandbox.ended(&mut command)
+        command
+    }
+
+    /// The same, to its end.
+    pub(crate) fn ranksweep(&self, line: &str) -> Ended {
+        self.sandbox.ended(&mut self.command(line))
     }
 
     /// The same, which must end well; what it printed.
@@ -62,8 +71,14 @@ impl Setting {
 
     /// From now on pods of stages run what their Jobs say, to its end; the driver's does nothing.
     pub(crate) fn run_pods(&self) {
+        self.run_pods_but(|_| None);
+    }
+
+    /// The same, but for pods that are said to do something else.
+    pub(crate) fn run_pods_but(&self, other: impl Fn(&PodRun) -> Option<Act> + Send + 'static) {
         let sandbox = Arc::clone(&self.sandbox);
-        self.fake.with(|world| world.pods(move |pod| if is_driver(pod) { Act::Run } else { Act::Exit(code(&sandbox, pod)) }));
+        let act = move |pod: &PodRun| if is_driver(pod) { Act::Run } else { Act::Exit(code(&sandbox, pod)) };
+        self.fake.with(|world| world.pods(move |pod| other(pod).unwrap_or_else(|| act(pod))));
     }
 
     /// The hash of the only submission.

@@ -13,7 +13,10 @@
 //! Methods are not compared with each other: each has its own rungs. One that fits without sampling has a single one.
 
 mod asynchronous;
+mod decisions;
 mod synchronous;
+
+pub use decisions::Decisions;
 
 use super::{
     Session, Standing, ending,

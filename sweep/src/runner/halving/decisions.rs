@@ -1,0 +1,100 @@
+//! What a search has decided so far, by what is stored: for whoever looks on, and trains nothing.
+//!
+//! A decision stands when all that it compares have come to their rung. Before that, those that are there are compared without the
+//! others, and it may still be another.
+
+use super::{Shape, of_method, trials_of};
+use crate::{
+    plan::{Method, PlannedRef},
+    runner::{Session, Standing, ending},
+};
+use anyhow::Result;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use trainer::Fit;
+
+/// How trials stood at rungs, read once.
+pub struct Decisions<'a> {
+    session: &'a Session,
+    known: HashMap<(String, Option<u32>), Standing>,
+}
+
+impl<'a> Decisions<'a> {
+    /// Reads how all trials stood at the first rung, side by side, as servers are far away; later rungs have few, and are read when asked
+    /// for. Of another search than successive halving nothing is read.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn of(session: &'a Session) -> Result<Self> {
+        let plan = &session.plan;
+        let planned: Vec<PlannedRef<'a>> = if plan.search.halving().is_some() { plan.trials().collect() } else { Vec::new() };
+        let first = |(method, _, trial): PlannedRef<'a>| {
+            let until = Shape::of(plan, method).until(plan, 0);
+            Ok(((trial.id.clone(), until), stored(session, &trial.id, until)?))
+        };
+        Ok(Self { session, known: planned.into_par_iter().map(first).collect::<Result<_>>()? })
+    }
+
+    /// The trials that the search has stopped, by id, and their trainings up to there. Rungs before `begun` are decided, whoever is
+    /// missing in them: a cluster begins a rung when all have come to the one before it that can.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn stopped(&mut self, begun: usize) -> Result<HashMap<&'a str, Fit>> {
+        let mut all = HashMap::new();
+        if self.session.plan.search.halving().is_some() {
+            for method in &self.session.plan.methods {
+                all.extend(self.stopped_of(method, begun)?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn stopped_of(&mut self, method: &'a Method, begun: usize) -> Result<Vec<(&'a str, Fit)>> {
+        let plan = &self.session.plan;
+        let undecided = plan.rung_epochs.get(begun).copied();
+        // The rung that each trial comes to, and the first rung that others are yet to come to.
+        let (mut reached, mut awaited) = (HashMap::new(), None);
+        let standings = of_method(plan, method, &mut |(.., trial), until| {
+            let standing = self.at(&trial.id, until)?;
+            if standing == Standing::Missing && until.is_some() && until >= undecided {
+                awaited = awaited.min(until).or(until);
+            }
+            reached.insert(trial.id.clone(), until);
+            Ok(standing)
+        })?;
+        // Where trials go on as they come, each that is missing may change all that follows.
+        let is_asynchronous = plan.search.halving().is_some_and(|halving| halving.asynchronous);
+        let stands = |id: &str| awaited.is_none() || (!is_asynchronous && reached[id] < awaited);
+        let ids = method.configurations.iter().flat_map(|configuration| &configuration.trials).map(|trial| trial.id.as_str());
+        let stopped = |(id, standing)| if let Standing::Stopped(fit) = standing { Some((id, fit)) } else { None };
+        Ok(ids.zip(standings).filter(|(id, _)| stands(id)).filter_map(stopped).collect())
+    }
+
+    /// The ids of the trials of a rung, in the order of their indexes on a cluster; in the first all of the plan.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn in_rung(&mut self, rung: usize) -> Result<Vec<&'a str>> {
+        let plan = &self.session.plan;
+        if rung == 0 {
+            return Ok(plan.trials().map(|(.., trial)| trial.id.as_str()).collect());
+        }
+        let trials = trials_of(plan, rung, &mut |(.., trial), until| self.at(&trial.id, until))?;
+        Ok(trials.into_iter().map(|((.., trial), _)| trial.id.as_str()).collect())
+    }
+
+    fn at(&mut self, id: &str, until: Option<u32>) -> Result<Standing> {
+        let key = (id.to_owned(), until);
+        if let Some(standing) = self.known.get(&key) {
+            return Ok(standing.clone());
+        }
+        let standing = stored(self.session, id, until)?;
+        self.known.insert(key, standing.clone());
+        Ok(standing)
+    }
+}
+
+fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Standing> {
+    Ok(ending::stored(session, id, until)?.unwrap_or(Standing::Missing))
+}

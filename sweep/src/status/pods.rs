@@ -1,0 +1,104 @@
+//! Which pod trains which trial, or was the last one to.
+
+use super::{Way, open};
+use crate::{cli::Usage, file::SweepFile, runner::Decisions};
+use anyhow::Result;
+use cluster::client::{Cluster, PodView, Seen, StageView, Whose, status};
+use dataset::block_on;
+use std::collections::HashMap;
+
+/// A trial as it is named on a command line.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    /// By its id.
+    Id(&'a str),
+    /// By its place in the plan, from 0.
+    Place(u32),
+}
+
+/// The log of a trial: of its last pod, in whichever rung of successive halving, and of rank 0 where it has several.
+///
+/// # Errors
+/// A bad sweep file, a trial that the plan does not have, a store that fails, what the cluster refuses.
+pub fn whose(path: &str, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
+    let seen = block_on(status(cluster, &SweepFile::open(path)?.name.value))?;
+    let stage = || "train".to_owned();
+    // Where one Job has all trials, their places are its indexes.
+    let is_plain = seen.iter().flat_map(|seen| &seen.stages).any(|job| job.stage == "train");
+    if let (Which::Place(place), true) = (which, is_plain || seen.is_none()) {
+        return Ok(Whose { stage: stage(), index: Some(place) });
+    }
+    let session = open(path, way, seen.as_ref(), &mut Vec::new())?;
+    let ids: Vec<&str> = session.plan.trials().map(|(.., trial)| trial.id.as_str()).collect();
+    let place = match which {
+        Which::Place(place) => place as usize,
+        Which::Id(id) => ids
+            .iter()
+            .position(|own| *own == id)
+            .ok_or_else(|| Usage(format!("--trial: no trial of the plan has the id `{id}`; `ranksweep status` lists them")))?,
+    };
+    let pods = of_trials(&mut Decisions::of(&session)?, seen.as_ref())?;
+    let pod = ids.get(place).and_then(|id| pods.get(*id));
+    let job = pod.and_then(|pod| seen.iter().flat_map(|seen| &seen.stages).find(|job| job.job == pod.job));
+    Ok(match (pod, job) {
+        (Some(pod), Some(job)) => Whose { stage: job.stage.clone(), index: pod.index },
+        _ => Whose { stage: stage(), index: Some(u32::try_from(place)?) },
+    })
+}
+
+/// The last pod of each trial, by the trial's id; of several ranks the first one's.
+pub(super) fn of_trials<'a>(decisions: &mut Decisions<'_>, seen: Option<&'a Seen>) -> Result<HashMap<String, &'a PodView>> {
+    let mut all = HashMap::new();
+    let Some(seen) = seen else { return Ok(all) };
+    // Jobs are in the order of the stages: a later rung's pod takes the place of an earlier one's.
+    for (job, rung, trial) in trainings(seen) {
+        let own: Vec<&PodView> = seen.pods.iter().filter(|pod| pod.job == job.job).collect();
+        let trials = if own.is_empty() { Vec::new() } else { decisions.in_rung(rung)? };
+        for pod in own {
+            let place = match (trial, pod.index) {
+                (Some(trial), Some(0)) => Some(trial),
+                (Some(_), _) => None,
+                (None, index) => index,
+            };
+            let id = place.and_then(|place| trials.get(place as usize));
+            all.extend(id.map(|id| ((*id).to_owned(), pod)));
+        }
+    }
+    Ok(all)
+}
+
+/// The last rung that has begun.
+pub(super) fn begun(seen: Option<&Seen>) -> usize {
+    let begun = seen.into_iter().flat_map(trainings).filter(|(job, ..)| job.started);
+    begun.map(|(_, rung, _)| rung).max().unwrap_or_default()
+}
+
+/// The Jobs that train, each with its rung and, where it is of one trial, that trial's place.
+fn trainings(seen: &Seen) -> impl Iterator<Item = (&StageView, usize, Option<u32>)> {
+    seen.stages.iter().filter_map(|job| parse(&job.stage).map(|(rung, trial)| (job, rung, trial)))
+}
+
+/// Of `train`, `train-r1`, and for trials over several nodes `train-3`, `train-r1-3`: the rung, and the trial's place.
+fn parse(stage: &str) -> Option<(usize, Option<u32>)> {
+    let rest = stage.strip_prefix("train")?;
+    let (rung, trial) = match rest.strip_prefix("-r") {
+        None => (0, rest.strip_prefix('-')),
+        Some(rest) => {
+            let (rung, trial) = rest.split_once('-').map_or((rest, None), |(rung, trial)| (rung, Some(trial)));
+            (rung.parse().ok()?, trial)
+        }
+    };
+    Some((rung, trial.map(str::parse).transpose().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn a_job_says_its_rung_and_its_trial() {
+        let stages = ["train", "train-r0", "train-r12", "train-3", "train-r1-34"].map(parse);
+        assert_eq!(stages, [(0, None), (0, None), (12, None), (0, Some(3)), (1, Some(34))].map(Some));
+        assert_eq!(["prepare", "evaluate", "train-x"].map(parse), [None; 3]);
+    }
+}
