@@ -121,7 +121,8 @@ impl World {
 
     /// The time of the tick, for objects.
     pub(super) fn time(&self) -> String {
-        format!("2026-01-01T{:02}:{:02}:00Z", self.now / 60, self.now % 60)
+        let (day, hour, minute, second) = (1 + self.now / 86_400, self.now / 3_600 % 24, self.now / 60 % 60, self.now % 60);
+        format!("2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 
     /// What an owner leaves behind goes too.
