@@ -5,7 +5,8 @@
 
 The numbers of paper 001 are in configs/paper-001.csv; of paper 003 the order and the shape of the curves are looked at, as its split is
 another. What was found out about the differences is written by hand, in docs/reproduction_notes.md and docs/hard_negatives_notes.md, and
-goes below the tables. A page whose sweeps are not in the folder stays as it is.
+goes below the tables. What a sweep of paper 001 gave is kept in docs/reproduction/, so that a sweep can be run again without the others:
+those that are not in the folder keep their lines. docs/hard-negatives.md needs both of its sweeps, or stays as it is.
 """
 
 import csv
@@ -20,16 +21,21 @@ import duckdb
 HERE = Path(__file__).parent
 PAPER = HERE.parent / "configs" / "paper-001.csv"
 NOTES = HERE / "reproduction_notes.md"
+# The lines of the page that each sweep gave.
+KEPT = HERE / "reproduction"
 # The paper's order, best first: of every dataset and backbone it reports.
 ORDER = ["softmax-at-k(20)", "softmax", "lambda-loss-at-k(20)", "lambda-loss", "lambda-rank", "bpr"]
+# A loss with exact ranks is above the same by samples: of 200 negatives, as the paper has them.
+CLAIMS = [*[((better, ""), (worse, "")) for better, worse in itertools.combinations(ORDER, 2)],
+          *[((loss, ""), (f"{loss} by samples", "uniform-200")) for loss in ("lambda-loss-at-k(20)", "lambda-loss")]]
 TESTS = {"paired-t": "paired t", "wilcoxon": "Wilcoxon", "randomization": "randomization", "mann-whitney": "Mann-Whitney"}
 
 
 def bare(part):
-    """A part's name without the values that tell it from others of the sweep: `mf-64` of `mf-64(init=normal)`."""
+    """A part's name without the values that tell it from others of the sweep: `mf-64` of `mf-64(init=normal)`; sampled ranks are told."""
     head, _, inside = (part or "").rstrip(")").partition("(")
     first = list(itertools.takewhile(lambda value: "=" not in value, inside.split(", "))) if inside else []
-    return f"{head}({', '.join(first)})" if first else head
+    return (f"{head}({', '.join(first)})" if first else head) + (" by samples" if "ranks=sampled" in inside else "")
 
 
 def rows(path):
@@ -51,11 +57,12 @@ class Sweep:
         manifests = [json.loads(path.read_text()) for path in sorted((storage / "datasets").glob("*/manifest.json"))]
         self.manifests = {manifest["name"]: manifest for manifest in manifests}
 
-    def find(self, dataset, backbone, loss, metric, cutoff):
-        """The leaderboard's row of a method; none where it has no result."""
+    def find(self, dataset, backbone, loss, sampler, metric, cutoff):
+        """The leaderboard's row of a method, of any sampler where none is named; none where it has no result."""
         wanted = (dataset, backbone, loss, metric, cutoff)
         for row in self.board:
-            if (row["dataset"], bare(row["backbone"]), bare(row["loss"]), row["metric"], row["cutoff"]) == wanted:
+            found = (row["dataset"], bare(row["backbone"]), bare(row["loss"]), row["metric"], row["cutoff"])
+            if found == wanted and sampler in ("", row["sampler"]):
                 return row if row["mean"] is not None else None
         return None
 
@@ -81,11 +88,11 @@ def table(header, lines):
     return head + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def numbers(paper, sweeps):
+def numbers(paper, sweep):
     """Each printed number, ours, and whether they agree."""
     for line in paper:
-        row = sweeps[line["sweep"]].find(line["dataset"], line["backbone"], line["loss"], line["metric"], int(line["cutoff"]))
-        title = f"{line['loss']} on {line['backbone']}"
+        row = sweep.find(*[line[key] for key in ("dataset", "backbone", "loss", "sampler", "metric")], int(line["cutoff"]))
+        title = f"{line['loss']} on {line['backbone']}" + (f", {line['sampler']}" if line["sampler"] else "")
         cells = [line["table"], line["dataset"], title, f"{line['metric']}@{line['cutoff']}", line["paper"]]
         if row is None:
             yield [*cells, "no result", "", "", "no"]
@@ -103,33 +110,42 @@ def said(difference, significant):
     return "not told apart" if difference > 0 else "not told apart, reversed in the mean"
 
 
-def order(paper, sweeps):
+def order(paper, sweep):
     """The paper's order of losses, pair by pair, and what our tests say of it."""
-    seen = dict.fromkeys((line["sweep"], line["dataset"]) for line in paper)
-    for sweep, dataset in seen:
-        backbones = dict.fromkeys(bare(row["backbone"]) for row in sweeps[sweep].board if row["dataset"] == dataset and row["loss"])
-        for backbone, (better, worse) in itertools.product(sorted(backbones, reverse=True), itertools.combinations(ORDER, 2)):
-            found = [sweeps[sweep].find(dataset, backbone, loss, "ndcg", 20) for loss in (better, worse)]
+    for dataset in dict.fromkeys(line["dataset"] for line in paper):
+        backbones = dict.fromkeys(bare(row["backbone"]) for row in sweep.board if row["dataset"] == dataset and row["loss"])
+        for backbone, (better, worse) in itertools.product(sorted(backbones, reverse=True), CLAIMS):
+            found = [sweep.find(dataset, backbone, *method, "ndcg", 20) for method in (better, worse)]
             if None in found:
                 continue
-            printed = {line["loss"]: float(line["paper"]) for line in paper
-                       if (line["sweep"], line["dataset"], line["backbone"], line["metric"]) == (sweep, dataset, backbone, "ndcg")}
+            printed = {(line["loss"], line["sampler"]): float(line["paper"]) for line in paper
+                       if (line["dataset"], line["backbone"], line["metric"]) == (dataset, backbone, "ndcg")}
             both = better in printed and worse in printed
             theirs = f"{printed[better] / printed[worse] - 1:+.1%}" if both else "not printed"
-            tests = {pair["test"]: pair for pair in sweeps[sweep].compare(*found)}
+            tests = {pair["test"]: pair for pair in sweep.compare(*found)}
             first = next(iter(tests.values()))
             ours = f"{first['difference'] / found[1]['mean']:+.1%}"
             interval = f"{first['difference']:+.4f} [{first['ci_low']:+.4f}, {first['ci_high']:+.4f}]"
             p = "; ".join(f"{TESTS[test]} {p_value(pair['p_adjusted'])}" for test, pair in tests.items())
-            yield [dataset, backbone, f"{better} above {worse}", theirs, ours, interval, p, said(first["difference"], first["significant"])]
+            yield [dataset, backbone, f"{better[0]} above {worse[0]}", theirs, ours, interval, p, said(first["difference"], first["significant"])]
 
 
-def data(sweeps):
-    for sweep in sweeps.values():
-        for dataset in dict.fromkeys(row["dataset"] for row in sweep.board):
-            manifest = sweep.manifests[dataset]
-            sizes = [manifest[key] for key in ("users", "items", "train", "validation", "test")]
-            yield [dataset, *[f"{size:,}" for size in sizes], f"[configs/{sweep.name}.yaml](../configs/{sweep.name}.yaml)"]
+def data(sweep):
+    for dataset in dict.fromkeys(row["dataset"] for row in sweep.board):
+        manifest = sweep.manifests[dataset]
+        sizes = [manifest[key] for key in ("users", "items", "train", "validation", "test")]
+        yield [dataset, *[f"{size:,}" for size in sizes], f"[configs/{sweep.name}.yaml](../configs/{sweep.name}.yaml)"]
+
+
+def lines(paper, storage, name):
+    """The lines of the page from one sweep, read anew where it is in the storage."""
+    kept = KEPT / f"{name}.json"
+    if (storage / "sweeps" / name / "leaderboard.parquet").exists() or not kept.exists():
+        sweep = Sweep(storage, name)
+        paper = [line for line in paper if line["sweep"] == name]
+        found = {"data": list(data(sweep)), "numbers": list(numbers(paper, sweep)), "order": list(order(paper, sweep))}
+        kept.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    return json.loads(kept.read_text())
 
 
 HARDNESS = "paper-003-gowalla"
@@ -170,10 +186,10 @@ def hardness(storage):
                 str(max(curve, key=lambda kept: found[curve[kept], "recall", cutoff]["mean"]))] for cutoff in CUTOFFS]
     page = f"""# Hard negatives: how hard, for which K
 
-Made by `python docs/make_reproduction.py {storage.name}` from the tables of two sweeps; not edited by hand but for the notes at its end.
+Made by `python docs/make_reproduction.py runs` from the tables of two sweeps; not edited by hand but for the notes at its end.
 "On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
 
-{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data({HARDNESS: sweep, SMALL: small}))}
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], [*data(sweep), *data(small)])}
 NDCG on the test part by sampler, `bpr` on `mf-64` (`warp` has its own loss); the best of each column in bold. The difference is that of NDCG@20
 from one uniform negative, with its 95% interval over users; p-values are adjusted after Holm over all pairs of methods.
 
@@ -200,15 +216,16 @@ def main():
     if all((storage / "sweeps" / name / "leaderboard.parquet").exists() for name in [HARDNESS, SMALL]):
         hardness(storage)
     paper = list(csv.DictReader(PAPER.open()))
-    sweeps = {name: Sweep(storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)}
-    agreeing = list(numbers(paper, sweeps))
+    sweeps = [lines(paper, storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)]
+    every = {part: [line for sweep in sweeps for line in sweep[part]] for part in ("data", "numbers", "order")}
+    agreeing = every["numbers"]
     yes = sum(line[-1].startswith("yes") for line in agreeing)
     page = f"""# Reproduction: paper 001, SL@K
 
-Made by `python docs/make_reproduction.py {storage.name}` from the result tables of the sweeps below; not edited by hand but for the notes at its end.
+Made by `python docs/make_reproduction.py runs` from the result tables of the sweeps below; not edited by hand but for the notes at its end.
 "Towards Optimizing Top-K Ranking Metrics in Recommender Systems", its printed numbers in [configs/paper-001.csv](../configs/paper-001.csv).
 
-{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], data(sweeps))}
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], every["data"])}
 ## The numbers
 
 {yes} of {len(agreeing)} printed numbers are met within tolerance. Intervals are 95% t over users of the mean over seeds; beside the seeds the standard
@@ -220,7 +237,7 @@ deviation of their means. The paper prints single runs without intervals.
 By ndcg@20, the first named above the second. p-values are adjusted after Holm over all pairs of methods of the dataset; the verdict is by the first test.
 Tests are over users and hold the trained models fixed.
 
-{table(["dataset", "backbone", "claim", "paper", "ours", "difference", "adjusted p", "verdict"], order(paper, sweeps))}"""
+{table(["dataset", "backbone", "claim", "paper", "ours", "difference", "adjusted p", "verdict"], every["order"])}"""
     if NOTES.exists():
         page += f"\n{re.sub(r'^# .*', '## Notes', NOTES.read_text().strip(), count=1)}\n"
     (HERE / "reproduction.md").write_text(page)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Raised when the same trial would give other numbers than before.
-pub const TRAINER_VERSION: u32 = 3;
+pub const TRAINER_VERSION: u32 = 4;
 
 /// A method with every value fixed and one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

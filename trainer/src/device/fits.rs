@@ -54,7 +54,7 @@ mod tests {
 
     fn trial(backbone: &str, loss: &str, sampler: &str) -> Trial {
         let text = format!(
-            r#"{{"version": 3, "dataset": "x", "select_by": "ndcg@20", "backbone": {backbone}, "learning": {{"loss": {loss}, "sampler": {sampler},
+            r#"{{"version": 4, "dataset": "x", "select_by": "ndcg@20", "backbone": {backbone}, "learning": {{"loss": {loss}, "sampler": {sampler},
             "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 1, "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}}}"#
         );
         serde_json::from_str(&text).unwrap()

@@ -13,7 +13,8 @@
 //! and of paper SL@K's. The paper's theory asks for a `w` (`concavity`) above 20; both releases have 0.
 //!
 //! The paper minimises over the model and `a, b, s-, h` and maximises over `c, s+`. The release of paper SL@K lets all descend, as ascent
-//! was no good there: `updates: descent`. Tables start as normal with a standard deviation of 0.01 in both.
+//! was no good there: `updates: descent`. It does not hold its multipliers `h` at 0 or above either, so that they fall without end and draw
+//! `c` and `a` to 1 and `b` to 0. Tables start as normal with a standard deviation of 0.01 in both.
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
@@ -62,7 +63,7 @@ pub enum Updates {
     /// `c` and `s+` ascend.
     #[default]
     Minimax,
-    /// All descend.
+    /// All descend, and `h_a` and `h_b` have no bounds.
     Descent,
 }
 
@@ -72,25 +73,40 @@ struct Scalar {
     start: f32,
     /// Where it is clipped to after each step; `c` is clipped further, see [`clip`].
     bounds: (f32, f32),
-    /// Whether it ascends in a minimax.
-    ascends: bool,
+    /// What it is of a minimax.
+    role: Role,
     /// What the model's learning rate is multiplied by.
     rate: f64,
 }
 
-const fn descending(name: &'static str, start: f32, bounds: (f32, f32), rate: f64) -> Scalar {
-    Scalar { name, start, bounds, ascends: false, rate }
+/// What a scalar is of a minimax.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It is minimised over.
+    Lowest,
+    /// It is maximised over.
+    Highest,
+    /// It weighs how far `c` is from a bound.
+    Multiplier,
 }
+use Role::{Highest, Lowest, Multiplier};
+
+const fn scalar(name: &'static str, role: Role, start: f32, bounds: (f32, f32), rate: f64) -> Scalar {
+    Scalar { name, start, bounds, role, rate }
+}
+
+const FROM_ZERO: (f32, f32) = (0.0, f32::INFINITY);
+const UNBOUNDED: (f32, f32) = (f32::NEG_INFINITY, f32::INFINITY);
 
 /// As the releases have them.
 const SCALARS: [Scalar; 7] = [
-    descending("a", 1.0, (0.0, 1.0), 1.0),
-    descending("b", 0.0, (0.0, 1.0), 1.0),
-    Scalar { name: "c", start: 0.0, bounds: (-1.0, 1.0), ascends: true, rate: 2.0 },
-    Scalar { name: "s_positive", start: 0.5, bounds: (-1.0, 4.0), ascends: true, rate: 2.0 },
-    descending("s_negative", 0.5, (0.0, 5.0), 2.0),
-    descending("h_a", 0.5, (0.0, f32::INFINITY), 1.0),
-    descending("h_b", 0.5, (0.0, f32::INFINITY), 1.0),
+    scalar("a", Lowest, 1.0, (0.0, 1.0), 1.0),
+    scalar("b", Lowest, 0.0, (0.0, 1.0), 1.0),
+    scalar("c", Highest, 0.0, (-1.0, 1.0), 2.0),
+    scalar("s_positive", Highest, 0.5, (-1.0, 4.0), 2.0),
+    scalar("s_negative", Lowest, 0.5, (0.0, 5.0), 2.0),
+    scalar("h_a", Multiplier, 0.5, FROM_ZERO, 1.0),
+    scalar("h_b", Multiplier, 0.5, FROM_ZERO, 1.0),
 ];
 
 /// Brings `c` of the numbers in the order of the columns back to where `a` and `b` let it be after a step: not below `-a` and `b - 1`.
@@ -128,8 +144,12 @@ impl Llpauc {
     /// A column for each scalar, in the order of [`llpauc`].
     pub(super) fn columns(&self) -> Vec<Column> {
         let motion = |scalar: &Scalar| {
-            let ascends = scalar.ascends && self.updates == Updates::Minimax;
-            Motion::Learned(Learned { rate: scalar.rate, ascends, bounds: scalar.bounds })
+            let (ascends, bounds) = match (self.updates, scalar.role) {
+                (Updates::Minimax, role) => (role == Highest, scalar.bounds),
+                (Updates::Descent, Multiplier) => (false, UNBOUNDED),
+                (Updates::Descent, Lowest | Highest) => (false, scalar.bounds),
+            };
+            Motion::Learned(Learned { rate: scalar.rate, ascends, bounds })
         };
         let column =
             |scalar: &Scalar| Column { name: scalar.name, of: Of::Whole(1), start: Start::Same(scalar.start), motion: motion(scalar) };
@@ -267,6 +287,18 @@ mod tests {
         };
         assert_eq!(ascending(Updates::Minimax), ["c", "s_positive"]);
         assert!(ascending(Updates::Descent).is_empty());
+    }
+
+    #[test]
+    fn multipliers_are_at_least_zero_but_in_descent() {
+        let lowest = |updates, name: &str| {
+            let columns = Llpauc { updates, ..settings(Form::Release) }.columns();
+            let found = columns.iter().find(|column| column.name == name).unwrap();
+            let Motion::Learned(Learned { bounds, .. }) = found.motion else { panic!("{name} is not learned") };
+            bounds.0
+        };
+        assert_eq!(["h_a", "h_b", "s_positive"].map(|name| lowest(Updates::Minimax, name)), [0.0, 0.0, -1.0]);
+        assert_eq!(["h_a", "h_b", "s_positive"].map(|name| lowest(Updates::Descent, name)), [f32::NEG_INFINITY, f32::NEG_INFINITY, -1.0]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::super::primitives::{MASKED_BELOW, count_items};
 use super::super::scores::{Others, Pair, Scores, given};
 use candle_core::{DType, Result, Tensor};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// `ranks` of the lambda losses.
@@ -94,7 +95,7 @@ pub fn sampled_ranks(positives: &Tensor, negatives: &Tensor, items: Option<usize
     let rows = Tensor::cat(&[&positives.unsqueeze(1)?, negatives], 1)?.detach();
     let (dtype, shape, width) = (rows.dtype(), rows.shape().clone(), rows.dim(1)?);
     let scores: Vec<f64> = rows.to_dtype(DType::F64)?.flatten_all()?.to_vec1()?;
-    let ranks: Vec<f64> = scores.chunks_exact(width).flat_map(|row| ranks_among(row, items)).collect();
+    let ranks: Vec<f64> = scores.par_chunks_exact(width).flat_map_iter(|row| ranks_among(row, items)).collect();
     let ranks = Tensor::from_vec(ranks, shape, rows.device())?.to_dtype(dtype)?;
     Ok((ranks.narrow(1, 0, 1)?.squeeze(1)?, ranks.narrow(1, 1, width - 1)?))
 }
