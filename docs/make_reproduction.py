@@ -224,7 +224,8 @@ def main():
     yes = sum(line[-1].startswith("yes") for line in agreeing)
     page = f"""# Reproduction: paper 001, SL@K
 
-Made by `python docs/make_reproduction.py runs` from the result tables of the sweeps below; not edited by hand but for the notes at its end.
+Made by `python docs/make_reproduction.py runs` from the result tables of the sweeps below, or from docs/reproduction/ where a sweep was not
+run again; not edited by hand but for the notes at its end, which say what is from which run.
 "Towards Optimizing Top-K Ranking Metrics in Recommender Systems", its printed numbers in [configs/paper-001.csv](../configs/paper-001.csv).
 
 {table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], every["data"])}
