@@ -12,8 +12,10 @@ pub struct Candidate {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
-    /// The trial's seed.
-    pub seed: u64,
+    /// The trial's seed; `None` where the model fits without sampling.
+    pub seed: Option<u64>,
+    /// The seed of the split that it was trained on, where its dataset has repeated splits.
+    pub split_seed: Option<u64>,
     /// The folder with the scorer.
     pub checkpoint: Location,
 }
@@ -27,6 +29,10 @@ pub struct TrialValues {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
+    /// The trial's seed; `None` where the model fits without sampling.
+    pub seed: Option<u64>,
+    /// The seed of the split that it was ranked on, where its dataset has repeated splits.
+    pub split_seed: Option<u64>,
     /// The part that was ranked.
     pub split: Split,
     /// The users' dense ids, ascending.
@@ -102,6 +108,8 @@ impl Task<'_> {
             trial: candidate.trial.clone(),
             method: candidate.method.clone(),
             dataset: candidate.dataset.clone(),
+            seed: candidate.seed,
+            split_seed: candidate.split_seed,
             split: *split,
             user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
             values: metrics.into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),

@@ -19,6 +19,19 @@ pub(super) struct Found {
 #[derive(Deserialize)]
 struct Trial {
     dataset: String,
+    learning: Option<Learning>,
+}
+
+/// What is read of how a trial learns.
+#[derive(Deserialize)]
+struct Learning {
+    seed: u64,
+}
+
+impl Trial {
+    fn seed(&self) -> Option<u64> {
+        self.learning.as_ref().map(|learning| learning.seed)
+    }
 }
 
 /// What is read of `done.json`.
@@ -34,20 +47,21 @@ struct Outcome {
 /// another dataset.
 pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     if folder.join("scorer.json").exists()? {
-        check_trial(folder, dataset)?;
-        return Ok(Found { candidates: vec![candidate(trial_name(folder), folder.clone(), dataset)], other_datasets: 0, unfinished: 0 });
+        let seed = check_trial(folder, dataset)?;
+        let candidates = vec![candidate(trial_name(folder), seed, folder.clone(), dataset)];
+        return Ok(Found { candidates, other_datasets: 0, unfinished: 0 });
     }
     let single = folder.join("checkpoint/scorer.json").exists()?;
     let trials = if single { vec![folder.clone()] } else { folder.folders()? };
     let mut found = Found { candidates: Vec::new(), other_datasets: 0, unfinished: 0 };
     for trial in trials {
-        let Some(Trial { dataset: fingerprint }) = read_json(&trial.join("trial.json"))? else { continue };
-        if fingerprint != dataset.fingerprint {
+        let Some(stored) = read_json::<Trial>(&trial.join("trial.json"))? else { continue };
+        if stored.dataset != dataset.fingerprint {
             found.other_datasets += 1;
         } else if read_json(&trial.join("done.json"))?.is_none_or(|Outcome { status }| status != "done") {
             found.unfinished += 1;
         } else {
-            found.candidates.push(candidate(trial.name().to_owned(), trial.join("checkpoint"), dataset));
+            found.candidates.push(candidate(trial.name().to_owned(), stored.seed(), trial.join("checkpoint"), dataset));
         }
     }
     if found.candidates.is_empty() {
@@ -61,15 +75,16 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     Ok(found)
 }
 
-/// That a checkpoint is not of a trial of another dataset. One that stands alone, without a `trial.json` above it, may be of any.
-fn check_trial(checkpoint: &Location, dataset: &Dataset) -> Result<()> {
-    let Some(Trial { dataset: fingerprint }) = read_json(&parent(checkpoint)?.join("trial.json"))? else { return Ok(()) };
-    if fingerprint == dataset.fingerprint {
-        return Ok(());
+/// The seed of the trial that a checkpoint is of, which must not be of another dataset. A checkpoint that stands alone, without a
+/// `trial.json` above it, may be of any.
+fn check_trial(checkpoint: &Location, dataset: &Dataset) -> Result<Option<u64>> {
+    let Some(stored) = read_json::<Trial>(&parent(checkpoint)?.join("trial.json"))? else { return Ok(None) };
+    if stored.dataset == dataset.fingerprint {
+        return Ok(stored.seed());
     }
     let reason = format!(
-        "{checkpoint} is of a trial of dataset {fingerprint}, not of `{}` ({}); give the dataset that it was trained on",
-        dataset.name, dataset.fingerprint
+        "{checkpoint} is of a trial of dataset {}, not of `{}` ({}); give the dataset that it was trained on",
+        stored.dataset, dataset.name, dataset.fingerprint
     );
     Err(Error::Settings { reason })
 }
@@ -81,8 +96,8 @@ fn parent(folder: &Location) -> Result<Location> {
     Ok(Location::parse(above)?)
 }
 
-fn candidate(trial: String, checkpoint: Location, dataset: &Dataset) -> Candidate {
-    Candidate { method: trial.clone(), trial, dataset: dataset.name.clone(), seed: 0, checkpoint }
+fn candidate(trial: String, seed: Option<u64>, checkpoint: Location, dataset: &Dataset) -> Candidate {
+    Candidate { method: trial.clone(), trial, dataset: dataset.name.clone(), seed, split_seed: None, checkpoint }
 }
 
 /// The id of the trial that a checkpoint's folder belongs to: the folder's own name, or that above `checkpoint`.

@@ -83,6 +83,8 @@ mod tests {
             trial: format!("{method}-{seed}"),
             method: method.to_owned(),
             dataset: dataset.to_owned(),
+            seed: Some(seed.into()),
+            split_seed: None,
             split: Split::Test,
             users: (0..values.len() as u32).collect(),
             user_ids: (0..values.len()).map(|user| user.to_string()).collect(),

@@ -1,14 +1,14 @@
 //! `metrics.parquet`: the mean over users of every metric of every trial.
 //!
 //! ```text
-//! trial, method, dataset, split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users: uint32
+//! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users: uint32
 //! ```
 //! Rows follow the trials as given, then the metrics as given. `users` is how many the mean is over; `tied_users` of them have a
 //! held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest cutoff.
 
 use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
-use arrow::array::{ArrayRef, Float64Array, StringArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use dataset::{Location, Split, table};
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ pub struct MetricRow {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
+    /// The trial's seed; `None` where the model fits without sampling.
+    pub seed: Option<u64>,
+    /// The seed of the split, where the dataset has repeated splits.
+    pub split_seed: Option<u64>,
     /// The part that was ranked.
     pub split: Split,
     /// The metric.
@@ -42,11 +46,15 @@ pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
     let rows = || trials.iter().flat_map(|trial| trial.values.iter().map(move |(metric, values)| (trial, *metric, values)));
     let text = |name, field: fn(&TrialValues) -> &str| columns::strings(at, name, rows().map(move |(trial, _, _)| field(trial)));
     let [metric, cutoff] = columns::metric_columns(at, rows().map(|(_, metric, _)| metric))?;
+    let seeds =
+        |field: fn(&TrialValues) -> Option<u64>| -> ArrayRef { Arc::new(rows().map(|(trial, ..)| field(trial)).collect::<UInt64Array>()) };
     let means: ArrayRef = Arc::new(Float64Array::from_iter_values(rows().map(|(_, _, values)| mean(values))));
     let batch = table::batch(vec![
         text("trial", |trial| &trial.trial)?,
         text("method", |trial| &trial.method)?,
         text("dataset", |trial| &trial.dataset)?,
+        ("seed", seeds(|trial| trial.seed), true),
+        ("split_seed", seeds(|trial| trial.split_seed), true),
         text("split", |trial| trial.split.name())?,
         metric,
         cutoff,
@@ -67,6 +75,8 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
     let number = |name| table::column::<UInt32Array>(&batch, name, at);
     let (trial, method, dataset, split) = (text("trial")?, text("method")?, text("dataset")?, text("split")?);
     let (users, tied_users) = (number("users")?, number("tied_users")?);
+    let optional = |name| table::column::<UInt64Array>(&batch, name, at);
+    let (seed, split_seed) = (optional("seed")?, optional("split_seed")?);
     let value: &Float64Array = table::column(&batch, "value", at)?;
     let rows = columns::metrics(&batch, at)?.into_iter().enumerate().map(|(row, metric)| {
         let split_named = |split: &str| [Split::Train, Split::Validation, Split::Test].into_iter().find(|known| known.name() == split);
@@ -74,6 +84,8 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
             trial: trial.value(row).to_owned(),
             method: method.value(row).to_owned(),
             dataset: dataset.value(row).to_owned(),
+            seed: seed.is_valid(row).then(|| seed.value(row)),
+            split_seed: split_seed.is_valid(row).then(|| split_seed.value(row)),
             split: split_named(split.value(row)).ok_or_else(|| content(at, format!("unknown split `{}`", split.value(row))))?,
             metric,
             value: value.value(row),

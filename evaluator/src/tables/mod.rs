@@ -28,8 +28,8 @@ pub fn read_values(metrics: &Location, per_user: &Location) -> Result<Vec<TrialV
             continue;
         }
         let (users, user_ids, values) = read_per_user(&per_user.join(&per_user::file(&row.trial)))?;
-        let MetricRow { trial, method, dataset, split, tied_users, .. } = row;
-        trials.push(TrialValues { trial, method, dataset, split, users, user_ids, values, tied_users });
+        let MetricRow { trial, method, dataset, seed, split_seed, split, tied_users, .. } = row;
+        trials.push(TrialValues { trial, method, dataset, seed, split_seed, split, users, user_ids, values, tied_users });
     }
     Ok(trials)
 }
@@ -49,6 +49,8 @@ mod tests {
             trial: trial.to_owned(),
             method: format!("method {shift}"),
             dataset: "small".to_owned(),
+            seed: Some(7),
+            split_seed: None,
             split: Split::Test,
             users: vec![0, 3],
             user_ids: vec!["a".to_owned(), "d,\"e\"".to_owned()],

@@ -78,6 +78,8 @@ pub(super) fn values(trial: &str, at: MetricAt, values: &[f64]) -> TrialValues {
         trial: trial.into(),
         method: "method".into(),
         dataset: "dataset".into(),
+        seed: None,
+        split_seed: None,
         split: Split::Test,
         users: (0..values.len() as u32).collect(),
         user_ids: (0..values.len()).map(|user| format!("u{user}")).collect(),
@@ -175,6 +177,7 @@ fn test_values(trial: &TrialRow, evaluation: &Evaluation, users: usize, level: f
         trial: trial.trial.clone(),
         method: trial.method.clone(),
         dataset: trial.dataset.clone(),
+        seed: trial.seed,
         values: metrics.map(|at| (at, (0..users as u64).map(|user| value(at, user)).collect())).collect(),
         tied_users: if trial.loss.is_none() { 210 } else { 0 },
         ..values("", "auc".parse().unwrap(), &vec![0.0; users])

@@ -46,7 +46,8 @@ fn candidates(session: &Session, dataset: &str, trials: &[TrialRow]) -> Vec<Cand
         trial: row.trial.clone(),
         method: row.method.clone(),
         dataset: row.dataset.clone(),
-        seed: row.seed.unwrap_or_default(),
+        seed: row.seed,
+        split_seed: None,
         checkpoint: session.trial(&row.trial).join("checkpoint"),
     };
     trials.iter().filter(|row| row.selected && row.dataset == dataset).map(of).collect()
