@@ -1,4 +1,4 @@
-"""Holds the evaluator's tests against SciPy and statsmodels on random inputs.
+"""Holds the evaluator's tests against SciPy, statsmodels and limma's published formulas on random inputs.
 
 Run from anywhere: `python evaluator/tests/compare_significance.py` with the packages of requirements-checks.txt.
 The example `significance` is built and run by cargo, unless the path of a built one is given.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 from statsmodels.stats.multitest import multipletests
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -39,8 +39,23 @@ def inputs(random):
     return pairs
 
 
-def ours(pairs, p_values):
+def sets(random):
+    """Sets of methods with replicates: equal and unequal numbers, variances of seeds alike and far apart, one seed, many zeros."""
+    found = []
+    for counts, spread in (([2, 2], 0.01), ([3, 3, 3], 0.01), ([5, 2, 3, 4], 0.1), ([2] * 8, 0.02), ([1, 3, 3], 0.05), ([10, 10], 0.001), ([3] * 6, 0.3)):
+        users = int(random.integers(20, 400))
+        base = random.beta(0.5, 2.0, users) * (random.random(users) < 0.4)
+        methods = []
+        for count in counts:
+            seeds = random.normal(0, spread * random.choice([0.1, 1.0, 3.0]), count)
+            methods.append([(base + seed + random.normal(0.01, 0.05, users)).tolist() for seed in seeds])
+        found.append(methods)
+    return found
+
+
+def ours(pairs, families, p_values):
     given = {
+        "sets": families,
         "pairs": [{"a": a.tolist(), "b": b.tolist()} for a, b in pairs],
         "p_values": p_values.tolist(),
         "resamples": RESAMPLES,
@@ -76,7 +91,7 @@ def compare_paired_t(what, d, found):
     interval = theirs.confidence_interval(LEVEL)
     near(f"{what} t interval", found["t-interval"], [interval.low, interval.high])
     d_z = d.mean() / d.std(ddof=1) * (1 - 3 / (4 * (len(d) - 1) - 1))
-    near(f"{what} d_z", found["paired-t"]["effect_size"], d_z)
+    near(f"{what} d_z", found["randomization"]["effect_size"], d_z)
 
 
 def compare_wilcoxon(what, d, found):
@@ -117,18 +132,69 @@ def compare_mann_whitney(what, a, b, found):
     near(f"{what} delta", found["mann-whitney"]["effect_size"], delta)
 
 
+def fit_f_dist(variances, degrees):
+    """limma's fitFDist (Smyth 2004, section 6.2): degrees of freedom and variance of the prior."""
+    half = degrees / 2
+    variances = np.maximum(variances, 1e-5 * np.median(variances))
+    e = np.log(variances) - special.digamma(half) + np.log(half)
+    excess = (e.var(ddof=1) if len(e) > 1 else 0) - special.polygamma(1, half).mean()
+    if excess <= 0:
+        return np.inf, np.average(variances, weights=degrees)
+    prior = optimize.brentq(lambda log: special.polygamma(1, np.exp(log)) / excess - 1, -20, 20, xtol=1e-15, rtol=1e-15)
+    half = np.exp(prior)
+    return 2 * half, np.exp(e.mean() + special.digamma(half) - np.log(half))
+
+
+def moderated(methods):
+    """Variance, degrees of freedom and interaction of each method's replicates, by NumPy."""
+    counts = np.array([len(method) for method in methods])
+    raw = np.array([np.mean(method, axis=1).var(ddof=1) if len(method) > 1 else np.nan for method in methods])
+    known = counts > 1
+    d0, s0 = fit_f_dist(raw[known], counts[known] - 1.0)
+    d = counts - 1.0
+    variance = np.full(len(methods), s0) if np.isinf(d0) else (d0 * s0 + d * np.nan_to_num(raw)) / (d0 + d)
+    interaction = np.full(len(methods), np.nan)
+    for place, method in enumerate(methods):
+        if known[place]:
+            y = np.array(method)
+            left = y - y.mean(axis=0) - y.mean(axis=1, keepdims=True) + y.mean()
+            interaction[place] = (left**2).sum() / ((y.shape[0] - 1) * (y.shape[1] - 1)) / y.shape[1]
+    interaction[~known] = interaction[known].mean()
+    return (d0, s0), variance, np.minimum(d0 + d, d[known].sum()), interaction
+
+
+def compare_crossed(what, methods, found):
+    prior, variance, degrees, interaction = moderated(methods)
+    near(f"{what} prior", np.minimum(found["prior"], 1e300), np.minimum(prior, 1e300))
+    near(f"{what} variances", np.array(found["variances"]) * 1e4, variance * 1e4)
+    near(f"{what} degrees", found["degrees"], degrees)
+    d = np.mean(methods[0], axis=0) - np.mean(methods[1], axis=0)
+    parts = [variance[place] / len(methods[place]) for place in (0, 1)]
+    q1, q2 = d.var(ddof=1) / len(d), sum(parts)
+    q3 = sum(interaction[place] / len(methods[place]) for place in (0, 1))
+    nu = q2 / sum(part / degrees[place] for place, part in enumerate(parts))
+    for over, (users, seeds, both) in {"users-and-seeds": (q1, q2, q3), "users": (q1, 0, 0), "seeds": (0, q2, 0)}.items():
+        def half(alpha):
+            z, t = stats.t.isf(alpha / 2, len(d) - 1), stats.t.isf(alpha / 2, nu)
+            return np.sqrt(users * z**2 + max(0, seeds * t**2 - both * z * t))
+        near(f"{what} {over} half", found[over]["half"], half(1 - LEVEL))
+        near(f"{what} {over} error", found[over]["error"], np.sqrt(users + max(0, seeds - both)))
+        log = optimize.brentq(lambda log: half(np.exp(log)) - abs(d.mean()), -600, -1e-12, xtol=1e-14, rtol=1e-14)
+        near(f"{what} {over} p", found[over]["p_value"], np.exp(log))
+
+
 def compare_bootstrap(what, d, found):
-    theirs = stats.bootstrap((d,), np.mean, n_resamples=RESAMPLES, batch=500, confidence_level=LEVEL, method="percentile", rng=3)
-    interval = theirs.confidence_interval
-    width = interval.high - interval.low
-    near(f"{what} bootstrap", found["bootstrap"], [interval.low, interval.high], tolerance=0.06 * width)
+    drawn = np.random.default_rng(3).multinomial(len(d), np.full(len(d), 1 / len(d)), RESAMPLES) @ d / len(d)
+    half = np.quantile(np.abs(drawn - d.mean()), LEVEL)
+    near(f"{what} bootstrap", found["bootstrap"], [d.mean() - half, d.mean() + half], tolerance=0.06 * half)
 
 
 def main():
     random = np.random.default_rng(2024)
     pairs = inputs(random)
     p_values = np.concatenate([random.random(30) ** 4, [0.01, 0.01, 1.0, 0.0]])
-    found = ours(pairs, p_values)
+    families = sets(random)
+    found = ours(pairs, families, p_values)
     ways = []
     for number, ((a, b), tests) in enumerate(zip(pairs, found["pairs"], strict=True)):
         what, d = f"pair {number} of {len(a)} users", a - b
@@ -139,12 +205,14 @@ def main():
             ways.append(compare_wilcoxon(what, d, tests))
         if len(d) >= 20:
             compare_bootstrap(what, d, tests)
+    for number, (methods, tests) in enumerate(zip(families, found["sets"], strict=True)):
+        compare_crossed(f"set {number} of {len(methods)} methods", methods, tests)
     for ours_name, name in (("bonferroni", "bonferroni"), ("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
         near(ours_name, found["corrections"][ours_name], multipletests(p_values, method=name)[1])
     for failure in failures:
         print(failure)
     counts = ", ".join(f"{count} {way}" for way, count in sorted(collections.Counter(ways).items()))
-    print(f"{len(pairs)} pairs, {len(failures)} disagreements (signed ranks: {counts})")
+    print(f"{len(pairs)} pairs, {len(families)} sets with replicates, {len(failures)} disagreements (signed ranks: {counts})")
     sys.exit(bool(failures))
 
 

@@ -10,8 +10,8 @@ pub use summary::Summary;
 use crate::{
     Error, Evaluation, Metric, Result,
     evaluate::{Candidate, TrialValues, evaluate},
-    settings::{Correction, Mask, Recall, Significance, Test, Ties},
-    significance::{self, Comparison},
+    settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties},
+    significance::{self, Findings},
     tables,
 };
 use dataset::{Dataset, Location, Split};
@@ -47,12 +47,18 @@ pub struct Evaluate {
     /// Where a held-out item stands among equal scores: pessimistic or optimistic
     #[arg(long, default_value = "pessimistic", value_parser = named::<Ties>)]
     pub ties: Ties,
-    /// Tests between all pairs of trials: paired-t, wilcoxon, randomization, mann-whitney; none unless given
+    /// Tests between all pairs of trials: paired-t, bootstrap, wilcoxon, randomization, mann-whitney; none unless given
     #[arg(long, value_delimiter = ',', value_parser = named::<Test>)]
     pub tests: Vec<Test>,
-    /// Adjustment of p-values: none, bonferroni, holm, benjamini-hochberg
-    #[arg(long, default_value = "holm", value_parser = named::<Correction>)]
+    /// What a difference should hold for: users-and-seeds, users or seeds
+    #[arg(long, default_value = "users-and-seeds", value_parser = named::<Over>)]
+    pub over: Over,
+    /// Adjustment for many comparisons: none, bonferroni, holm, benjamini-hochberg, romano-wolf
+    #[arg(long, default_value = "romano-wolf", value_parser = named::<Correction>)]
     pub correction: Correction,
+    /// Differences that do not matter, of the mean (1%) or in units of the metric (0.002): where an interval lies within, trials are equivalent
+    #[arg(long, value_parser = Margin::parse)]
+    pub margin: Option<Margin>,
     /// The level below which an adjusted p-value is called significant
     #[arg(long, default_value_t = 0.05)]
     pub alpha: f64,
@@ -75,29 +81,33 @@ impl Evaluate {
         let found = checkpoints::find(&folder, &dataset)?;
         let mut progress = |candidate: &Candidate| tracing::info!(trial = %candidate.trial, "ranked");
         let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
-        let comparisons = if self.tests.is_empty() { Vec::new() } else { significance::compare(&values, &settings.significance)? };
+        let mut tested = settings;
+        tested.significance.tests = self.tests.clone();
+        let findings = significance::compare(&values, &tested, &mut |_, _| ())?;
         let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
-        write(&out, &values, &comparisons, checkpoints)?;
-        Ok(Summary { values, comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
+        write(&out, &values, &findings, checkpoints)?;
+        Ok(Summary { values, comparisons: findings.comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
     fn settings(&self) -> Evaluation {
-        let mut significance = Significance { correction: self.correction, alpha: self.alpha, ..Significance::default() };
+        let (over, correction, alpha, margin) = (self.over, self.correction, self.alpha, self.margin);
+        let mut significance = Significance { over, correction, alpha, margin, ..Significance::default() };
         if !self.tests.is_empty() {
             significance.tests = self.tests.clone();
         }
         let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
-        Evaluation { metrics, cutoffs, mask: self.mask, recall: self.recall, ties: self.ties, significance }
+        Evaluation { metrics, cutoffs, primary: None, mask: self.mask, recall: self.recall, ties: self.ties, significance }
     }
 }
 
 /// Writes all tables. `metrics.parquet` is taken away first and written last: where it stands, the tables are of one evaluation.
-fn write(out: &Location, values: &[TrialValues], comparisons: &[Comparison], checkpoints: impl FnOnce() -> Result<()>) -> Result<()> {
+fn write(out: &Location, values: &[TrialValues], findings: &Findings, checkpoints: impl FnOnce() -> Result<()>) -> Result<()> {
     let (metrics, per_user) = (out.join("metrics.parquet"), out.join("per_user"));
     metrics.delete()?;
     tables::write_per_user(&per_user, values)?;
     tables::drop_other_trials(&per_user, values)?;
-    tables::write_significance(&out.join("significance.parquet"), comparisons)?;
+    tables::write_significance(&out.join("significance.parquet"), &findings.comparisons)?;
+    tables::write_components(&out.join("variance_components.parquet"), &findings.methods)?;
     checkpoints()?;
     tables::write_metrics(&metrics, values)
 }

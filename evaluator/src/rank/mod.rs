@@ -29,6 +29,7 @@ mod tests;
 pub use check::held_out as check_held_out;
 pub use lists::reduce_lists;
 pub use memory::rank_memory;
+pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
 pub use top_k::top_k;
 

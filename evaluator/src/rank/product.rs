@@ -7,7 +7,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 /// Items of a panel: a multiple of [`VECTORS`] vectors of every instruction set.
-pub(super) const PANEL: usize = 48;
+pub(crate) const PANEL: usize = 48;
 
 /// Vectors of items that meet a user at once.
 const VECTORS: usize = 3;
@@ -20,7 +20,7 @@ const VECTORS: usize = 3;
 ///
 /// # Panics
 /// When a slice is shorter than its shape.
-pub(super) fn product(users: &[f32], dim: usize, panels: &[f32], out: &mut [f32], stride: usize) {
+pub(crate) fn product(users: &[f32], dim: usize, panels: &[f32], out: &mut [f32], stride: usize) {
     Arch::new().dispatch(Product { users, dim, panels, out, stride });
 }
 

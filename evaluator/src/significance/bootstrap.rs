@@ -1,68 +1,112 @@
-//! The bootstrap: how the mean difference would vary over other users.
+//! The bootstrap over users and seeds: how the mean difference would vary over other users and other trainings.
 //!
-//! Each resample draws as many users as there are, with replacement; a method's mean is taken over the drawn users, all methods over the
-//! same ones. The interval runs between the percentiles of the resampled mean differences (linear between order statistics). A resample's
-//! draws depend on (seed, resample) alone.
+//! Users are resampled for all methods together, and each method's replicates by themselves, independently of the users (the pigeonhole
+//! bootstrap: Owen, Ann. Appl. Stat. 2007, doi:10.1214/07-AOAS122). Deviations of replicates are widened by `sqrt(n / (n - 1))`, as few of
+//! them, drawn with replacement, vary too little. With `D*` the resampled difference less the observed one `d`:
+//!
+//! ```text
+//! p = (1 + #{|D*| >= |d|}) / (R + 1),   interval: d ± the |D*| that is exceeded with probability alpha
+//! ```
+//! A method with one replicate has nothing to resample: it counts users alone. With two or three replicates the t test is the better one, as
+//! their few draws have few values (docs/statistics.md).
 
-use super::{Interval, stream::stream};
+use super::{
+    Interval,
+    method::{MethodValues, mean},
+    resample::Resampled,
+    romano_wolf::{critical, p_value},
+    stream::stream,
+};
+use crate::settings::Over;
 use rand::Rng;
 use rayon::prelude::*;
 
-/// Percentile intervals of the mean difference of pairs of methods, at the given level. `methods` hold one value per user each, the same
-/// users in the same order. One user has no spread: its interval is the difference itself.
-pub fn bootstrap(methods: &[&[f64]], pairs: &[(usize, usize)], level: f64, resamples: u32, seed: u64) -> Vec<Interval> {
-    let means: Vec<Vec<f64>> = (0..resamples).into_par_iter().map(|resample| resampled_means(methods, seed, resample)).collect();
-    let interval = |&(a, b): &(usize, usize)| {
-        let mut differences: Vec<f64> = means.iter().map(|means| means[a] - means[b]).collect();
-        differences.sort_unstable_by(f64::total_cmp);
-        Interval { low: percentile(&differences, (1.0 - level) / 2.0), high: percentile(&differences, (1.0 + level) / 2.0) }
-    };
-    pairs.par_iter().map(interval).collect()
+/// Draws of replicates are keyed apart from those of users.
+const REPLICATES: u64 = 0x0b00_7574_4a95_0000;
+
+/// Each method's mean in each resample, less its observed mean.
+pub struct Bootstrap {
+    methods: usize,
+    deviations: Vec<f64>,
 }
 
-/// Every method's mean over the users of one resample.
-fn resampled_means(methods: &[&[f64]], seed: u64, resample: u32) -> Vec<f64> {
-    let users = methods.first().map_or(0, |values| values.len());
-    let counts = draw(users, seed, resample);
-    methods.iter().map(|values| weighted_sum(&counts, values) / users.max(1) as f64).collect()
-}
-
-/// How often each user is drawn. An index is a 32-bit number scaled to the number of users, two from each word: no user's probability is off
-/// by more than 2^-32.
-fn draw(users: usize, seed: u64, resample: u32) -> Vec<i32> {
-    let mut stream = stream(seed, resample);
-    let mut counts = vec![0; users];
-    let index = |word: u64| (((word & 0xffff_ffff) * users as u64) >> 32) as usize;
-    for _ in 0..users / 2 {
-        let word = stream.next_u64();
-        counts[index(word)] += 1;
-        counts[index(word >> 32)] += 1;
+impl Bootstrap {
+    /// Resamples what `over` names, for all methods together; they have the same users.
+    pub fn new(methods: &[MethodValues<'_>], over: Over, resamples: u32, seed: u64) -> Self {
+        let rows: Vec<&[f64]> = methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect();
+        Self::of(methods, &Resampled::new(&rows, resamples, seed), over, resamples, seed)
     }
-    if users % 2 == 1 {
-        counts[index(stream.next_u64())] += 1;
+
+    /// From the resampled means of all replicates, in the order of the methods.
+    pub(crate) fn of(methods: &[MethodValues<'_>], users: &Resampled, over: Over, resamples: u32, seed: u64) -> Self {
+        let means: Vec<Vec<f64>> = methods.iter().map(MethodValues::replicate_means).collect();
+        let mut deviations = vec![0.0; resamples as usize * methods.len()];
+        deviations.par_chunks_mut(methods.len().max(1)).enumerate().for_each(|(resample, out)| {
+            let mut words = stream(seed ^ REPLICATES, resample as u32);
+            let mut users = users.of(resample as u32);
+            for (out, means) in out.iter_mut().zip(&means) {
+                let (of_method, rest) = users.split_at(means.len());
+                users = rest;
+                let counts = draw(means.len(), &mut words);
+                *out = deviation(means, of_method, &counts, over);
+            }
+        });
+        Self { methods: methods.len(), deviations }
+    }
+
+    /// The size of each resample's deviation of the difference of two methods.
+    pub(crate) fn sizes(&self, a: usize, b: usize) -> Vec<f64> {
+        self.deviations.chunks_exact(self.methods).map(|methods| (methods[a] - methods[b]).abs()).collect()
+    }
+
+    /// The same in one resample.
+    pub(crate) fn size(&self, resample: u32, a: usize, b: usize) -> f64 {
+        let methods = &self.deviations[resample as usize * self.methods..];
+        (methods[a] - methods[b]).abs()
+    }
+
+    /// The p-value of an observed difference; 1 where it is zero.
+    pub fn p_value(&self, a: usize, b: usize, difference: f64) -> f64 {
+        if difference == 0.0 {
+            return 1.0;
+        }
+        let sizes = self.sizes(a, b);
+        p_value(sizes.iter().filter(|&&size| size >= difference.abs()).count() as u32, sizes.len() as u32)
+    }
+
+    /// Half the width of the interval of a difference at the level `1 - alpha`; infinite where the resamples are too few for it.
+    pub fn half_width(&self, a: usize, b: usize, alpha: f64) -> f64 {
+        critical(self.sizes(a, b), alpha)
+    }
+
+    /// The interval of a difference at the level `1 - alpha`.
+    pub fn interval(&self, a: usize, b: usize, difference: f64, alpha: f64) -> Interval {
+        let half = self.half_width(a, b, alpha);
+        Interval { low: difference - half, high: difference + half }
+    }
+}
+
+/// The deviation of a method's mean, from how often each replicate is drawn and the users' deviations of each.
+fn deviation(means: &[f64], users: &[f32], counts: &[u32], over: Over) -> f64 {
+    let count = means.len() as f64;
+    let center = mean(means);
+    let user = |replicate: usize| if over == Over::Seeds { 0.0 } else { f64::from(users[replicate]) };
+    let of_users = (0..means.len()).map(user).sum::<f64>() / count;
+    if over == Over::Users || means.len() < 2 {
+        return of_users;
+    }
+    let widened = (count / (count - 1.0)).sqrt();
+    let redrawn = |replicate: usize| (f64::from(counts[replicate]) - 1.0) / count * (means[replicate] - center + user(replicate));
+    of_users + widened * (0..means.len()).map(redrawn).sum::<f64>()
+}
+
+/// How often each of so many replicates is drawn in as many draws.
+fn draw(replicates: usize, words: &mut impl Rng) -> Vec<u32> {
+    let mut counts = vec![0; replicates];
+    for _ in 0..replicates {
+        counts[(((words.next_u64() >> 32) * replicates as u64) >> 32) as usize] += 1;
     }
     counts
-}
-
-/// `sum counts * values`, in eight sums side by side.
-fn weighted_sum(counts: &[i32], values: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (counts, values) = (counts.chunks(8), values.chunks(8));
-    for (counts, values) in counts.zip(values) {
-        for ((sum, &count), value) in sums.iter_mut().zip(counts).zip(values) {
-            *sum += f64::from(count) * value;
-        }
-    }
-    sums.iter().sum()
-}
-
-/// The value below which a share of the sorted values lies, linear between neighbours. NaN without values.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
-    let place = share * last as f64;
-    let below = place as usize;
-    let above = (below + 1).min(last);
-    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
 #[cfg(test)]
@@ -70,51 +114,57 @@ mod tests {
     use super::*;
     use crate::significance::{
         interval,
-        tests::{A, B, differences, in_threads, users},
+        method::{Replication, tests::method},
+        tests::{A, B, in_threads, users},
     };
 
-    /// The reference gives (.011, .046), rounded.
+    fn fixed(values: &[&[f64]]) -> Vec<MethodValues<'static>> {
+        values.iter().map(|values| method("m", Replication::None, &[values])).collect()
+    }
+
+    /// SciPy's `bootstrap(..., method="percentile")` of the mean gives (.011, .046); this interval is as wide, and symmetric.
     #[test]
     fn worked_example() {
-        let interval = bootstrap(&[&A, &B], &[(0, 1)], 0.95, 10_000, 1)[0];
-        assert!((interval.low - 0.011).abs() < 0.001 && (interval.high - 0.046).abs() < 0.001, "{interval:?}");
+        let bootstrap = Bootstrap::new(&fixed(&[&A, &B]), Over::UsersAndSeeds, 10_000, 1);
+        let half = bootstrap.half_width(0, 1, 0.05);
+        assert!((half - 0.0175).abs() < 0.001, "{half}");
+        let p = bootstrap.p_value(0, 1, 0.028);
+        assert!(p < 0.005, "{p}");
     }
 
     #[test]
     fn many_users_agree_with_the_t_interval() {
         let (a, b) = (users(1000, 1), users(1000, 2));
         let t = interval(&a.iter().zip(&b).map(|(a, b)| a - b).collect::<Vec<_>>(), 0.9);
-        let ours = bootstrap(&[&a, &b], &[(0, 1)], 0.9, 10_000, 1)[0];
+        let bootstrap = Bootstrap::new(&fixed(&[&a, &b]), Over::Users, 10_000, 1);
         let width = t.high - t.low;
-        assert!((ours.low - t.low).abs() < 0.03 * width && (ours.high - t.high).abs() < 0.03 * width, "{ours:?} {t:?}");
+        assert!((2.0 * bootstrap.half_width(0, 1, 0.1) / width - 1.0).abs() < 0.04);
     }
 
+    /// The variance over resamples is that of users and that of seeds: s²/U + s²_seeds/n, as the rescaling makes it.
     #[test]
-    fn draws_as_many_users_as_there_are() {
-        for users in [0, 1, 2, 7, 100] {
-            assert_eq!(draw(users, 1, 3).iter().sum::<i32>(), users as i32);
+    fn users_and_seeds_add_up() {
+        let base = users(2000, 5);
+        let seeds: Vec<Vec<f64>> = [-0.01, 0.0, 0.025].iter().map(|shift| base.iter().map(|value| value + shift).collect()).collect();
+        let rows: Vec<&[f64]> = seeds.iter().map(Vec::as_slice).collect();
+        let methods = [method("a", Replication::Seeds, &rows), method("b", Replication::None, &[&vec![0.5; 2000]])];
+        let spread = |over: Over| {
+            let sizes = Bootstrap::new(&methods, over, 20_000, 3).sizes(0, 1);
+            sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64
+        };
+        let of_users = crate::significance::spread::variance_of_mean(&base);
+        let of_seeds = (0.015f64.powi(2) + 0.005f64.powi(2) + 0.02f64.powi(2)) / 2.0 / 3.0;
+        for (over, expected) in [(Over::Users, of_users), (Over::Seeds, of_seeds), (Over::UsersAndSeeds, of_users + of_seeds)] {
+            assert!((spread(over) / expected - 1.0).abs() < 0.05, "{over:?}: {} {expected}", spread(over));
         }
-    }
-
-    /// `numpy.percentile([1, 2, 4, 8], [2.5, 50, 97.5])`
-    #[test]
-    fn percentiles_are_linear() {
-        let sorted = [1.0, 2.0, 4.0, 8.0];
-        assert!((percentile(&sorted, 0.025) - 1.075).abs() < 1e-12);
-        assert!((percentile(&sorted, 0.5) - 3.0).abs() < 1e-12);
-        assert!((percentile(&sorted, 0.975) - 7.7).abs() < 1e-12);
-    }
-
-    #[test]
-    fn sums_are_weighted() {
-        assert_eq!(weighted_sum(&[1, 0, 2, 0, 0, 0, 0, 0, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]), 34.0);
     }
 
     #[test]
     fn threads_and_other_methods_change_nothing() {
-        let run = || bootstrap(&[&A, &B, &differences().values], &[(0, 1), (0, 2)], 0.95, 500, 1);
+        let methods = fixed(&[&A, &B, &[0.5; 10]]);
+        let run = || Bootstrap::new(&methods, Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05);
         let one = in_threads(1, run);
         assert_eq!(one, in_threads(2, run));
-        assert_eq!(one[0], bootstrap(&[&A, &B], &[(0, 1)], 0.95, 500, 1)[0]);
+        assert_eq!(one, Bootstrap::new(&methods[..2], Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05));
     }
 }

@@ -1,250 +1,317 @@
-//! All pairs of a dataset's methods, for one metric: the rows of `significance.parquet`.
+//! The comparisons of a dataset's methods by one metric: the rows of `significance.parquet`.
 
 use super::{
-    Differences, Interval, Tested, adjust, bootstrap::bootstrap, differences::mean, interval, mann_whitney::mann_whitney,
-    paired_t::paired_t, randomization::randomization, wilcoxon::wilcoxon,
+    Comparison, Differences, Interval, MethodValues, Tested, adjust,
+    bootstrap::Bootstrap,
+    correction::level,
+    crossed::Crossed,
+    effect_size::standardised,
+    joint::{JointT, ratio},
+    mann_whitney::mann_whitney,
+    method::mean,
+    pairs::Pairs,
+    power::{Needed, Variances},
+    randomization::randomization,
+    resample::Resampled,
+    romano_wolf::{Adjusted, Draw, against_best, step_down},
+    spread::Spreads,
+    verdict::{Verdict, agreeing},
+    wilcoxon::wilcoxon,
 };
-use crate::settings::{Correction, Significance, Test};
-use crate::{Error, MetricAt, Result};
+use crate::{
+    MetricAt,
+    settings::{Correction, Family, Over, Significance, Test},
+};
 use rayon::prelude::*;
 
-/// A method's value of one metric for each user, the mean over its seeds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MethodValues {
-    /// The method.
-    pub method: String,
-    /// Dense ids of the users that have held-out items.
-    pub users: Vec<u32>,
-    /// One per user.
-    pub values: Vec<f64>,
-}
-
-/// One test of the difference between two methods; `method_a` stands before `method_b` in the order the methods were given.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The dataset.
-    pub dataset: String,
-    /// The metric and its cutoff.
-    pub metric: MetricAt,
-    /// The first method.
-    pub method_a: String,
-    /// The second method.
-    pub method_b: String,
-    /// Number of users.
-    pub users: usize,
-    /// The first method's mean over users.
-    pub mean_a: f64,
-    /// The second method's mean over users.
-    pub mean_b: f64,
-    /// The mean difference over users.
-    pub difference: f64,
-    /// Lower end of the interval of the difference at the level `1 - alpha`, not adjusted: Student's t for the paired t-test, else bootstrap
-    /// percentiles.
-    pub ci_low: f64,
-    /// Its upper end.
-    pub ci_high: f64,
-    /// The test.
-    pub test: Test,
-    /// The test's own statistic.
-    pub statistic: f64,
-    /// Two-sided.
-    pub p_value: f64,
-    /// Adjusted for all pairs of this dataset, metric, cutoff and test.
-    pub p_adjusted: f64,
-    /// How it was adjusted.
-    pub correction: Correction,
-    /// The size of the difference in the test's own terms.
-    pub effect_size: f64,
-    /// Whether `p_adjusted` is below `alpha`.
-    pub significant: bool,
-}
-
-/// Compares all pairs of methods by all tests of the settings. Rows are ordered by test, then by pair, as given.
-///
-/// # Errors
-/// Settings out of range, methods that differ in their users, or values that are not finite.
-pub fn compare_methods(dataset: &str, metric: MetricAt, methods: &[MethodValues], settings: &Significance) -> Result<Vec<Comparison>> {
-    settings.validate()?;
-    methods.iter().try_for_each(|method| check(dataset, metric, method, &methods[0]))?;
-    let family = Family::new(dataset, metric, methods, settings);
-    Ok(settings.tests.iter().flat_map(|&test| family.rows(test)).collect())
-}
-
-/// What all tests of a family share.
-struct Family<'a> {
-    dataset: &'a str,
-    metric: MetricAt,
-    methods: &'a [MethodValues],
-    settings: &'a Significance,
-    pairs: Vec<(usize, usize)>,
+/// The methods of a dataset by one metric, with what their tests share.
+pub(crate) struct Compared<'a> {
+    pub(crate) dataset: &'a str,
+    pub(crate) metric: MetricAt,
+    pub(crate) primary: bool,
+    pub(crate) methods: &'a [MethodValues<'a>],
+    pub(crate) spreads: &'a Spreads,
+    pub(crate) settings: &'a Significance,
+    pairs: Pairs,
     differences: Vec<Differences>,
-    bootstrapped: Vec<Interval>,
 }
 
-impl<'a> Family<'a> {
-    fn new(dataset: &'a str, metric: MetricAt, methods: &'a [MethodValues], settings: &'a Significance) -> Self {
-        let pairs: Vec<_> = (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b))).collect();
-        let differences = pairs.par_iter().map(|&(a, b)| Differences::new(&methods[a].values, &methods[b].values)).collect();
-        let mut family = Self { dataset, metric, methods, settings, pairs, differences, bootstrapped: Vec::new() };
-        if settings.tests.iter().any(|&test| test != Test::PairedT) {
-            let level = 1.0 - settings.alpha;
-            family.bootstrapped = bootstrap(&family.columns(), &family.pairs, level, settings.bootstrap_resamples, settings.seed);
+/// What a test finds of every pair, before the verdicts.
+struct Found {
+    tested: Vec<Tested>,
+    p_adjusted: Vec<f64>,
+    correction: Correction,
+    /// The adjusted interval of each difference, its standard error and what it counts; of tests of the mean alone.
+    mean: Option<Vec<OfMean>>,
+}
+
+/// What a test of the mean says of a pair.
+#[derive(Clone, Copy)]
+struct OfMean {
+    interval: Interval,
+    standard_error: f64,
+    counted: Over,
+    p_equivalence: Option<f64>,
+    needed: Needed,
+}
+
+impl<'a> Compared<'a> {
+    pub(crate) fn new(
+        dataset: &'a str,
+        metric: MetricAt,
+        primary: bool,
+        methods: &'a [MethodValues<'a>],
+        spreads: &'a Spreads,
+        settings: &'a Significance,
+    ) -> Self {
+        let pairs = Pairs::new(methods, &settings.family);
+        let differences = pairs.all.par_iter().map(|&(a, b)| Differences::new(&methods[a].values, &methods[b].values)).collect();
+        Self { dataset, metric, primary, methods, spreads, settings, pairs, differences }
+    }
+
+    /// The rows of all tests of the settings, in their order, then by pair. `done` hears of each test.
+    pub(crate) fn rows(&self, done: &mut dyn FnMut()) -> Vec<Comparison> {
+        let resampled = self.resampled();
+        let mut rows = Vec::new();
+        for &test in &self.settings.tests {
+            let found = match test {
+                Test::PairedT => self.paired_t(resampled.as_ref()),
+                Test::Bootstrap => self.bootstrap(resampled.as_ref()),
+                _ => self.over_users(test),
+            };
+            rows.extend(self.pairs.reported.iter().map(|&pair| self.row(pair, test, &found)));
+            done();
         }
-        family
+        rows
     }
 
-    fn columns(&self) -> Vec<&'a [f64]> {
-        self.methods.iter().map(|method| method.values.as_slice()).collect()
+    /// The resampled means of all replicates, where a test needs them.
+    fn resampled(&self) -> Option<Resampled> {
+        let Significance { tests, correction, bootstrap_resamples, seed, .. } = self.settings;
+        let needed = tests.contains(&Test::Bootstrap) || (tests.contains(&Test::PairedT) && *correction == Correction::RomanoWolf);
+        let rows = || self.methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect::<Vec<_>>();
+        (needed && self.methods.len() > 1).then(|| Resampled::new(&rows(), *bootstrap_resamples, *seed))
     }
 
-    fn rows(&self, test: Test) -> Vec<Comparison> {
-        let tested = self.test(test);
-        let p_values: Vec<f64> = tested.iter().map(|tested| tested.p_value).collect();
-        let adjusted = adjust(self.settings.correction, &p_values);
-        let rows = tested.into_iter().zip(adjusted).enumerate();
-        rows.map(|(pair, (tested, p_adjusted))| self.row(pair, test, tested, p_adjusted)).collect()
-    }
-
-    fn test(&self, test: Test) -> Vec<Tested> {
-        let paired = |test: fn(&Differences) -> Tested| self.differences.par_iter().map(test).collect();
-        match test {
-            Test::PairedT => paired(paired_t),
-            Test::Wilcoxon => paired(wilcoxon),
-            Test::Randomization => randomization(&self.columns(), &self.pairs, self.settings.resamples, self.settings.seed),
-            Test::MannWhitney => {
-                self.pairs.par_iter().map(|&(a, b)| mann_whitney(&self.methods[a].values, &self.methods[b].values)).collect()
-            }
+    fn paired_t(&self, resampled: Option<&Resampled>) -> Found {
+        let Significance { over, alpha, bootstrap_resamples, seed, .. } = *self.settings;
+        let crossed: Vec<Crossed> = self
+            .pairs
+            .all
+            .iter()
+            .zip(&self.differences)
+            .map(|(&(a, b), differences)| self.spreads.of_pair(a, b, differences, over))
+            .collect();
+        let p_values: Vec<f64> = crossed.par_iter().zip(&self.differences).map(|(crossed, d)| crossed.p_value(d.mean())).collect();
+        let quantiles: Vec<[f64; 2]> = crossed.par_iter().map(|crossed| crossed.quantiles(alpha)).collect();
+        let half_widths: Vec<f64> = crossed.iter().zip(&quantiles).map(|(crossed, quantiles)| crossed.half_width_at(*quantiles)).collect();
+        let tested: Vec<Tested> =
+            (0..crossed.len()).map(|pair| self.tested_by_mean(pair, p_values[pair], crossed[pair].standard_error())).collect();
+        let users = resampled.map(|resampled| resampled.averaged(self.methods.iter().map(|method| method.replicates.len())));
+        let joint = users.as_ref().map(|users| JointT {
+            users,
+            spreads: self.spreads,
+            pairs: &self.pairs.all,
+            crossed: &crossed,
+            quantiles: &quantiles,
+            over,
+            seed,
+        });
+        let draw = |resample: u32, out: &mut [f64]| joint.iter().for_each(|joint| joint.draw(resample, out));
+        let adjusted = self.adjusted(&p_values, &half_widths, bootstrap_resamples, &draw, &|pair, alpha| crossed[pair].half_width(alpha));
+        let of_mean = |pair: usize| self.of_mean_by_t(pair, &crossed[pair], half_widths[pair], adjusted.half_widths[pair]);
+        Found {
+            tested,
+            mean: Some((0..crossed.len()).map(of_mean).collect()),
+            p_adjusted: adjusted.p_values,
+            correction: self.settings.correction,
         }
     }
 
-    fn row(&self, pair: usize, test: Test, tested: Tested, p_adjusted: f64) -> Comparison {
-        let (a, b) = (&self.methods[self.pairs[pair].0], &self.methods[self.pairs[pair].1]);
-        let differences = &self.differences[pair];
-        let interval = match test {
-            Test::PairedT => interval(differences.values(), 1.0 - self.settings.alpha),
-            Test::Wilcoxon | Test::Randomization | Test::MannWhitney => self.bootstrapped[pair],
+    fn of_mean_by_t(&self, pair: usize, crossed: &Crossed, alone: f64, half: f64) -> OfMean {
+        let Significance { over, alpha, .. } = *self.settings;
+        let (a, b) = self.pairs.all[pair];
+        let (difference, margin) = (self.differences[pair].mean(), self.margin(pair));
+        let one_sided =
+            |distance: f64| if distance > 0.0 { crossed.p_value(distance) / 2.0 } else { 1.0 - crossed.p_value(distance) / 2.0 };
+        let counts = [a, b].map(|method| self.spreads.methods[method].replicates).into_iter().filter(|&count| count > 1);
+        let replicates = counts.min().unwrap_or(1) as u32;
+        let target = margin.filter(|margin| difference.abs() < *margin).map_or(difference.abs(), |margin| margin - difference.abs());
+        let critical = if alone > 0.0 { half / alone * super::normal_quantile(alpha) } else { f64::INFINITY };
+        OfMean {
+            interval: Interval { low: difference - half, high: difference + half },
+            standard_error: crossed.standard_error(),
+            counted: self.spreads.counted(a, b, over),
+            p_equivalence: margin.map(|margin| one_sided(margin - difference).max(one_sided(margin + difference))),
+            needed: Variances::of(crossed, f64::from(replicates)).needed(target, replicates, self.methods[a].users.len(), critical),
+        }
+    }
+
+    fn bootstrap(&self, resampled: Option<&Resampled>) -> Found {
+        let Significance { over, alpha, bootstrap_resamples: resamples, seed, .. } = *self.settings;
+        let Some(resampled) = resampled else {
+            return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: self.settings.correction, mean: None };
         };
+        let bootstrap = Bootstrap::of(self.methods, resampled, over, resamples, seed);
+        let of_pair = |pair: usize| {
+            let (a, b) = self.pairs.all[pair];
+            let sizes = bootstrap.sizes(a, b);
+            let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
+            (bootstrap.p_value(a, b, self.differences[pair].mean()), bootstrap.half_width(a, b, alpha), error)
+        };
+        let found: Vec<(f64, f64, f64)> = (0..self.pairs.all.len()).into_par_iter().map(of_pair).collect();
+        let p_values: Vec<f64> = found.iter().map(|(p_value, ..)| *p_value).collect();
+        let half_widths: Vec<f64> = found.iter().map(|(_, half, _)| *half).collect();
+        let draw = |resample: u32, out: &mut [f64]| {
+            for ((&(a, b), half), out) in self.pairs.all.iter().zip(&half_widths).zip(out) {
+                *out = ratio(bootstrap.size(resample, a, b), *half);
+            }
+        };
+        let half_width = |pair: usize, alpha: f64| bootstrap.half_width(self.pairs.all[pair].0, self.pairs.all[pair].1, alpha);
+        let adjusted = self.adjusted(&p_values, &half_widths, resamples, &draw, &half_width);
+        let of_mean = |pair: usize| {
+            let (a, b) = self.pairs.all[pair];
+            let (difference, half) = (self.differences[pair].mean(), adjusted.half_widths[pair]);
+            OfMean {
+                interval: Interval { low: difference - half, high: difference + half },
+                standard_error: found[pair].2,
+                counted: self.resampled_sources(a, b),
+                p_equivalence: None,
+                needed: Needed::default(),
+            }
+        };
+        let tested = (0..found.len()).map(|pair| self.tested_by_mean(pair, p_values[pair], found[pair].2)).collect();
+        Found {
+            tested,
+            mean: Some((0..found.len()).map(of_mean).collect()),
+            p_adjusted: adjusted.p_values,
+            correction: self.settings.correction,
+        }
+    }
+
+    /// What the bootstrap counts of a pair: users alone where a method has one seed, which cannot be resampled.
+    fn resampled_sources(&self, a: usize, b: usize) -> Over {
+        let single =
+            |method: usize| self.spreads.methods[method].raw.is_none() && self.spreads.methods[method].source != super::Spread::None;
+        if single(a) || single(b) { Over::Users } else { self.settings.over }
+    }
+
+    fn over_users(&self, test: Test) -> Found {
+        let columns: Vec<&[f64]> = self.methods.iter().map(|method| method.values.as_slice()).collect();
+        let tested: Vec<Tested> = match test {
+            Test::Wilcoxon => self.differences.par_iter().map(wilcoxon).collect(),
+            Test::Randomization => randomization(&columns, &self.pairs.all, self.settings.resamples, self.settings.seed),
+            _ => self.pairs.all.par_iter().map(|&(a, b)| mann_whitney(columns[a], columns[b])).collect(),
+        };
+        let reported: Vec<f64> = self.pairs.reported.iter().map(|&pair| tested[pair].p_value).collect();
+        let correction = match (self.settings.correction, &self.settings.family) {
+            (Correction::RomanoWolf, Family::AgainstBest) => Correction::Bonferroni,
+            (Correction::RomanoWolf, _) => Correction::Holm,
+            (correction, _) => correction,
+        };
+        let mut p_adjusted = vec![1.0; tested.len()];
+        self.pairs.reported.iter().zip(adjust(correction, &reported)).for_each(|(&pair, p)| p_adjusted[pair] = p);
+        Found { tested, p_adjusted, correction, mean: None }
+    }
+
+    /// Adjusts p-values and half widths of tests of the mean by one procedure.
+    fn adjusted(
+        &self,
+        p_values: &[f64],
+        half_widths: &[f64],
+        resamples: u32,
+        draw: Draw<'_>,
+        half_width: &(dyn Fn(usize, f64) -> f64 + Sync),
+    ) -> Simultaneous {
+        let Significance { correction, alpha, .. } = *self.settings;
+        if correction != Correction::RomanoWolf {
+            let reported: Vec<f64> = self.pairs.reported.iter().map(|&pair| p_values[pair]).collect();
+            let mut simultaneous = Simultaneous { p_values: vec![1.0; p_values.len()], half_widths: half_widths.to_vec() };
+            let adjusted = adjust(correction, &reported);
+            let level = level(correction, &adjusted, alpha);
+            let widths: Vec<f64> = self.pairs.reported.par_iter().map(|&pair| half_width(pair, level)).collect();
+            for ((&pair, p_value), half) in self.pairs.reported.iter().zip(adjusted).zip(widths) {
+                (simultaneous.p_values[pair], simultaneous.half_widths[pair]) = (p_value, half);
+            }
+            return simultaneous;
+        }
+        let observed: Vec<f64> = self.differences.iter().zip(half_widths).map(|(d, half)| ratio(d.mean().abs(), *half)).collect();
+        let Adjusted { p_values: joint, critical } = match self.pairs.best {
+            Some(best) => {
+                let against: Vec<f64> =
+                    (0..self.methods.len()).map(|method| self.pairs.between(best, method).map_or(0.0, |pair| observed[pair])).collect();
+                let by_method = against_best(&against, &self.pairs.all, resamples, alpha, draw);
+                let of_pair = |&(a, b): &(usize, usize)| by_method.p_values[if a == best { b } else { a }];
+                Adjusted { p_values: self.pairs.all.iter().map(of_pair).collect(), critical: by_method.critical }
+            }
+            None => step_down(&observed, resamples, alpha, draw),
+        };
+        Simultaneous {
+            p_values: joint.iter().zip(p_values).map(|(joint, alone)| joint.max(*alone)).collect(),
+            half_widths: half_widths.iter().map(|half| half * critical.max(1.0)).collect(),
+        }
+    }
+
+    fn tested_by_mean(&self, pair: usize, p_value: f64, standard_error: f64) -> Tested {
+        let differences = &self.differences[pair];
+        Tested {
+            statistic: ratio(differences.mean().abs(), standard_error).copysign(differences.mean()),
+            p_value,
+            effect_size: standardised(&differences.values),
+        }
+    }
+
+    /// The margin of a pair in units of the metric.
+    fn margin(&self, pair: usize) -> Option<f64> {
+        let (a, b) = self.pairs.all[pair];
+        self.settings.margin.map(|margin| margin.of(mean(&self.methods[a].values), mean(&self.methods[b].values)))
+    }
+
+    fn row(&self, pair: usize, test: Test, found: &Found) -> Comparison {
+        let (a, b) = self.pairs.all[pair];
+        let (difference, tested, margin) = (self.differences[pair].mean(), &found.tested[pair], self.margin(pair));
+        let significant = found.p_adjusted[pair] < self.settings.alpha;
+        let of_mean = found.mean.as_ref().map(|pairs| pairs[pair]);
+        let interval = of_mean.map(|found| agreeing(found.interval, difference, significant)).filter(|interval| interval.low.is_finite());
+        let verdict = Verdict::new(difference, tested, interval, significant, margin);
+        let needed = of_mean.map(|found| found.needed).filter(|_| verdict == Verdict::Undecided).unwrap_or_default();
+        let spreads = [a, b].map(|method| self.spreads.methods[method]);
         Comparison {
             dataset: self.dataset.to_owned(),
             metric: self.metric,
-            method_a: a.method.clone(),
-            method_b: b.method.clone(),
-            users: a.users.len(),
-            mean_a: mean(&a.values),
-            mean_b: mean(&b.values),
-            difference: differences.mean(),
-            ci_low: interval.low,
-            ci_high: interval.high,
+            primary: self.primary,
+            method_a: self.methods[a].method.clone(),
+            method_b: self.methods[b].method.clone(),
+            users: self.methods[a].users.len(),
+            replicates_a: spreads[0].replicates,
+            replicates_b: spreads[1].replicates,
+            mean_a: self.methods[a].mean(),
+            mean_b: self.methods[b].mean(),
+            difference,
+            standard_error: of_mean.map(|found| found.standard_error).filter(|error| error.is_finite()),
+            ci_low: interval.map(|interval| interval.low),
+            ci_high: interval.map(|interval| interval.high),
             test,
+            over: of_mean.map_or(Over::Users, |found| found.counted),
+            spread: spreads[0].source.max(spreads[1].source),
             statistic: tested.statistic,
             p_value: tested.p_value,
-            p_adjusted,
-            correction: self.settings.correction,
+            p_adjusted: found.p_adjusted[pair],
+            family: self.settings.family.name(),
+            correction: found.correction,
             effect_size: tested.effect_size,
-            significant: p_adjusted < self.settings.alpha,
+            significant,
+            margin,
+            p_equivalence: of_mean.and_then(|found| found.p_equivalence),
+            verdict,
+            needed_seeds: needed.replicates,
+            needed_users: needed.users,
         }
     }
 }
 
-/// Refuses values that cannot be paired with those of the first method.
-fn check(dataset: &str, metric: MetricAt, method: &MethodValues, first: &MethodValues) -> Result<()> {
-    let refuse = |reason: String| Err(Error::Comparison { dataset: dataset.to_owned(), reason });
-    let name = &method.method;
-    if method.users.len() != method.values.len() {
-        return refuse(format!("`{name}` has {} values of {metric} for {} users", method.values.len(), method.users.len()));
-    }
-    if let Some(place) = method.values.iter().position(|value| !value.is_finite()) {
-        return refuse(format!("{metric} of `{name}` is {} for user {}", method.values[place], method.users[place]));
-    }
-    if method.users.is_empty() {
-        return refuse(format!("`{name}` was evaluated on no user"));
-    }
-    if method.users != first.users {
-        let (ours, theirs, other) = (method.users.len(), first.users.len(), &first.method);
-        return refuse(format!(
-            "`{name}` was evaluated on {ours} users that are not the {theirs} users of `{other}`; tests are paired by user, so evaluate \
-             both on the same split"
-        ));
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::significance::tests::{A, B, in_threads, users};
-
-    const ALL: [Test; 4] = [Test::PairedT, Test::Wilcoxon, Test::Randomization, Test::MannWhitney];
-
-    fn method(name: &str, values: &[f64]) -> MethodValues {
-        MethodValues { method: name.into(), users: (0..values.len() as u32).collect(), values: values.to_vec() }
-    }
-
-    fn settings() -> Significance {
-        Significance { tests: ALL.to_vec(), resamples: 2000, bootstrap_resamples: 500, ..Significance::default() }
-    }
-
-    fn run(methods: &[MethodValues]) -> Result<Vec<Comparison>> {
-        compare_methods("tiny", "ndcg@20".parse()?, methods, &settings())
-    }
-
-    #[test]
-    fn worked_example() {
-        let rows = run(&[method("mf", &A), method("pop", &B)]).unwrap();
-        assert_eq!(rows.iter().map(|row| row.test).collect::<Vec<_>>(), ALL);
-        for (row, p_value) in rows.iter().zip([0.01647098, 0.013671875, 0.01953125, 0.73373000]) {
-            assert!((row.p_value - p_value).abs() < 5e-9, "{row:?}");
-            assert_eq!((row.p_adjusted, row.significant), (row.p_value, p_value < 0.05));
-            assert_eq!((row.method_a.as_str(), row.method_b.as_str(), row.users), ("mf", "pop", 10));
-            assert!((row.mean_a - 0.377).abs() < 1e-12 && (row.mean_b - 0.349).abs() < 1e-12 && (row.difference - 0.028).abs() < 1e-12);
-        }
-        assert!((rows[0].ci_low - 0.00645996).abs() < 5e-9 && (rows[0].ci_high - 0.04954004).abs() < 5e-9);
-        assert!((rows[1].ci_low - 0.011).abs() < 0.003 && (rows[1].ci_high - 0.046).abs() < 0.003);
-    }
-
-    /// A family is all pairs of one test: three pairs, so Holm multiplies the smallest p-value by three.
-    #[test]
-    fn all_pairs_are_one_family() {
-        let rows = run(&[method("b", &users(40, 1)), method("a", &users(40, 2)), method("c", &users(40, 3))]).unwrap();
-        let pairs: Vec<(&str, &str)> = rows.iter().map(|row| (row.method_a.as_str(), row.method_b.as_str())).collect();
-        assert_eq!(pairs, [("b", "a"), ("b", "c"), ("a", "c")].repeat(4));
-        for family in rows.chunks(3) {
-            let smallest = family.iter().min_by(|left, right| left.p_value.total_cmp(&right.p_value)).unwrap();
-            assert!((smallest.p_adjusted - (3.0 * smallest.p_value).min(1.0)).abs() < 1e-15);
-        }
-    }
-
-    #[test]
-    fn equal_methods_have_no_nan() {
-        for row in run(&[method("a", &[0.0; 30]), method("b", &[0.0; 30])]).unwrap() {
-            assert_eq!((row.p_value, row.p_adjusted, row.effect_size, row.significant), (1.0, 1.0, 0.0, false));
-            assert_eq!((row.difference, row.ci_low, row.ci_high), (0.0, 0.0, 0.0));
-        }
-    }
-
-    #[test]
-    fn one_method_has_no_pair() {
-        assert_eq!(run(&[method("a", &A)]).unwrap(), []);
-        assert_eq!(run(&[]).unwrap(), []);
-    }
-
-    #[test]
-    fn any_number_of_threads_gives_the_same_rows() {
-        let methods = [method("a", &users(200, 1)), method("b", &users(200, 2)), method("c", &users(200, 3))];
-        assert_eq!(in_threads(1, || run(&methods).unwrap()), in_threads(2, || run(&methods).unwrap()));
-    }
-
-    #[test]
-    fn what_cannot_be_paired_is_refused() {
-        let message = |other: MethodValues| run(&[method("a", &A), other]).unwrap_err().to_string();
-        assert_eq!(
-            message(method("b", &A[1..])),
-            "tiny: `b` was evaluated on 9 users that are not the 10 users of `a`; tests are paired by user, so evaluate both on the same split"
-        );
-        let not_finite = [0.5, f64::NAN, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
-        assert_eq!(message(method("b", &not_finite)), "tiny: ndcg@20 of `b` is NaN for user 1");
-        let ragged = MethodValues { values: vec![0.5], ..method("b", &A) };
-        assert_eq!(message(ragged), "tiny: `b` has 1 values of ndcg@20 for 10 users");
-        assert_eq!(run(&[method("a", &[])]).unwrap_err().to_string(), "tiny: `a` was evaluated on no user");
-    }
+/// P-values and half widths of a family, of one procedure.
+struct Simultaneous {
+    p_values: Vec<f64>,
+    half_widths: Vec<f64>,
 }

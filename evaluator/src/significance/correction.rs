@@ -14,8 +14,24 @@ pub fn adjust(correction: Correction, p_values: &[f64]) -> Vec<f64> {
     match correction {
         Correction::None => p_values.to_vec(),
         Correction::Bonferroni => p_values.iter().map(|p| (p * p_values.len() as f64).min(1.0)).collect(),
-        Correction::Holm => holm(p_values),
+        // Without a joint resampling, which is in `romano_wolf`, Holm's is the step-down that is left.
+        Correction::Holm | Correction::RomanoWolf => holm(p_values),
         Correction::BenjaminiHochberg => benjamini_hochberg(p_values),
+    }
+}
+
+/// The level `1 - level` of each interval of a family, such that intervals and adjusted p-values agree: of those that are not significant each
+/// holds zero, and those that are hold it only where a step-down told them apart.
+///
+/// After Bonferroni and Holm it is `alpha / m`; after Benjamini and Hochberg `alpha r / m`, with `r` significant comparisons (Benjamini and
+/// Yekutieli, JASA 2005: the share of intervals that miss is bounded).
+pub(crate) fn level(correction: Correction, adjusted: &[f64], alpha: f64) -> f64 {
+    let comparisons = adjusted.len().max(1) as f64;
+    let significant = adjusted.iter().filter(|&&p| p < alpha).count().max(1) as f64;
+    match correction {
+        Correction::None => alpha,
+        Correction::Bonferroni | Correction::Holm | Correction::RomanoWolf => alpha / comparisons,
+        Correction::BenjaminiHochberg => alpha * significant / comparisons,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The t interval of a mean.
 
-use super::differences::{deviation, mean};
-use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+use super::{
+    differences::{deviation, mean},
+    students_t::Students,
+};
 
 /// A confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,31 +18,12 @@ pub struct Interval {
 ///
 /// Over the users of a method it is the interval the leaderboard shows. One value says nothing of the spread, so its interval is infinite.
 pub fn interval(values: &[f64], level: f64) -> Interval {
-    let Some(quantile) = students_t(values.len()).map(|t| upper_quantile(&t, (1.0 - level) / 2.0)) else {
+    if values.len() < 2 {
         return Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
-    };
+    }
+    let quantile = Students::new((values.len() - 1) as f64).upper_quantile((1.0 - level) / 2.0);
     let half = quantile * deviation(values) / (values.len() as f64).sqrt();
     Interval { low: mean(values) - half, high: mean(values) + half }
-}
-
-/// Student's t for a sample of this size; none for fewer than two.
-pub(crate) fn students_t(sample: usize) -> Option<StudentsT> {
-    let degrees = sample.checked_sub(1).filter(|&degrees| degrees > 0)?;
-    StudentsT::new(0.0, 1.0, degrees as f64).ok()
-}
-
-/// What is exceeded with probability `tail`, at most one half. Newton's steps from the normal quantile, which is never above it: there the
-/// tail is convex, so they rise to the root. `StudentsT::inverse_cdf` is off in the fifth digit for a million users.
-fn upper_quantile(t: &StudentsT, tail: f64) -> f64 {
-    let mut quantile = -Normal::standard().inverse_cdf(tail);
-    for _ in 0..100 {
-        let step = (t.sf(quantile) - tail) / t.pdf(quantile);
-        quantile += step;
-        if step.abs() <= 1e-13 * quantile {
-            break;
-        }
-    }
-    quantile
 }
 
 #[cfg(test)]
@@ -66,7 +49,7 @@ mod tests {
             (1_000_000, 1.9599663568164791),
         ];
         for (users, quantile) in expected {
-            let ours = upper_quantile(&students_t(users).unwrap(), 0.025);
+            let ours = Students::new((users - 1) as f64).upper_quantile(0.025);
             assert!((ours - quantile).abs() < 1e-9, "{users}: {ours}");
         }
     }
@@ -88,7 +71,7 @@ mod tests {
             (1_000_000, 10.0, 1.527861080713021e-23),
         ];
         for (users, t, p_value) in expected {
-            let ours = 2.0 * students_t(users).unwrap().sf(t);
+            let ours = 2.0 * Students::new((users - 1) as f64).tail(t);
             assert!((ours / p_value - 1.0).abs() < 1e-7 && (ours - p_value).abs() < 1e-9, "{users} {t}: {ours}");
         }
     }

@@ -1,40 +1,65 @@
-//! Whether a difference between methods is real: tests over users, intervals, effect sizes, corrections, letters.
+//! Whether a difference between methods is real: tests over users and seeds, intervals, corrections, verdicts.
 //!
-//! All methods of a dataset are evaluated on the same users, so tests are paired by user; the unpaired Mann-Whitney test is there because
-//! papers use it. A user's value is the mean over the method's seeds. The tests condition on the trained models: they say whether the
-//! difference would hold for other users, not for other seeds.
+//! A method is its distribution over trainings: what is compared are the means that new users and new seeds would give. All methods of a
+//! dataset are evaluated on the same users, so tests are paired by user; the unpaired Mann-Whitney test is there because papers use it.
+//! [`compare`] goes from the values of trials ([`MethodValues`]) over the variance of their replicates ([`Spreads`]) to comparisons and
+//! verdicts.
 //!
-//! | test | statistic | effect size | interval of the difference |
-//! |---|---|---|---|
-//! | [`paired_t`] | t | Cohen's d_z with Hedges' correction | Student's t |
-//! | [`wilcoxon`] | the smaller signed-rank sum | matched rank-biserial correlation | bootstrap percentiles |
-//! | [`randomization`] | mean difference | Cohen's d_z with Hedges' correction | bootstrap percentiles |
-//! | [`mann_whitney`] | U of the first method | Cliff's delta | bootstrap percentiles |
+//! | test | over | statistic | effect size | interval of the difference |
+//! |---|---|---|---|---|
+//! | t ([`Crossed`]) | users and seeds | t | Cohen's d_z with Hedges' correction | by the variance of what is counted |
+//! | [`bootstrap`] | users and seeds | mean difference | Cohen's d_z with Hedges' correction | bootstrap |
+//! | [`wilcoxon`] | users | the smaller signed-rank sum | matched rank-biserial correlation | |
+//! | [`randomization`] | users | mean difference | Cohen's d_z with Hedges' correction | |
+//! | [`mann_whitney`] | users | U of the first method | Cliff's delta | |
 //!
-//! Every test is two-sided, and an effect is positive where the first method is better. Intervals are of the mean difference over users,
-//! at the level `1 - alpha`, and are not adjusted for the number of comparisons.
+//! Every test is two-sided, and an effect is positive where the first method is better. Intervals are adjusted as p-values are, so that none
+//! contradicts the verdict beside it.
 
 pub mod bootstrap;
 mod compare;
+mod comparison;
 mod correction;
+mod crossed;
 mod differences;
 mod effect_size;
+mod findings;
 mod interval;
+mod joint;
 mod letters;
 pub mod mann_whitney;
-pub mod paired_t;
+mod method;
+mod moderation;
+mod pairs;
+pub mod power;
 pub mod randomization;
 mod ranks;
+mod resample;
+mod romano_wolf;
+mod spread;
 mod stream;
-mod trials;
+mod students_t;
+mod verdict;
 pub mod wilcoxon;
 
-pub use compare::{Comparison, MethodValues, compare_methods};
+pub use comparison::{Comparison, MethodComponents};
 pub use correction::adjust;
+pub use crossed::Crossed;
 pub use differences::Differences;
+pub use findings::{Findings, compare};
 pub use interval::{Interval, interval};
 pub use letters::letters;
-pub use trials::compare;
+pub use method::{MethodValues, Replication};
+pub use moderation::Prior;
+pub use spread::{MethodSpread, Spread, Spreads, over_users};
+pub use verdict::Verdict;
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// What a standard normal number exceeds in size with probability `alpha`.
+fn normal_quantile(alpha: f64) -> f64 {
+    Normal::standard().inverse_cdf(1.0 - alpha / 2.0)
+}
 
 /// What a test says of a pair of methods.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -162,7 +162,8 @@ mod tests {
     #[test]
     fn many_users_agree_with_the_t_test() {
         let (a, b) = (users(2000, 1), users(2000, 2));
-        let t = crate::significance::paired_t::paired_t(&Differences::new(&a, &b)).p_value;
+        let differences = Differences::new(&a, &b);
+        let t = crate::significance::spread::over_users(&differences).p_value(differences.mean());
         let p_value = randomization(&[&a, &b], &[(0, 1)], 100_000, 1)[0].p_value;
         assert!((p_value - t).abs() < 4.0 * (t * (1.0 - t) / 100_000.0).sqrt() + 1e-3, "{p_value} {t}");
     }

@@ -2,7 +2,7 @@
 
 use super::content;
 use crate::{Metric, MetricAt, Result};
-use arrow::array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array};
 use dataset::{
     Location,
     table::{self, Column},
@@ -23,6 +23,14 @@ pub(super) fn strings<T: AsRef<str>>(at: &Location, name: &'static str, values: 
         return Err(content(at, reason));
     }
     Ok((name, Arc::new(values.map(Some).collect::<StringArray>()), false))
+}
+
+pub(super) fn reals(name: &'static str, values: impl Iterator<Item = f64>) -> Column {
+    (name, Arc::new(Float64Array::from_iter_values(values)), false)
+}
+
+pub(super) fn reals_or_null(name: &'static str, values: impl Iterator<Item = Option<f64>>) -> Column {
+    (name, Arc::new(values.collect::<Float64Array>()), true)
 }
 
 pub(super) fn numbers(values: impl IntoIterator<Item = u32>) -> ArrayRef {

@@ -4,11 +4,13 @@
 
 mod checkpoints;
 mod columns;
+mod components;
 mod metrics;
 mod per_user;
 mod significance;
 
 pub use checkpoints::write_checkpoints;
+pub use components::{read_components, write_components};
 pub(crate) use metrics::mean;
 pub use metrics::{MetricRow, read_metrics, write_metrics};
 pub use per_user::{drop_other_trials, read_per_user, write_per_user};

@@ -166,7 +166,7 @@ impl Checked<'_> {
             datasets,
             methods,
             select_by: self.file.select_by.value,
-            evaluation: self.file.evaluation.value.clone(),
+            evaluation: self.file.evaluation.value.with_primary(self.file.select_by.value),
             search: self.file.search.value.clone(),
             rung_epochs: rung_epochs(self.file),
         })

@@ -104,7 +104,7 @@ mod tests {
     fn drawn(width: Option<u16>) -> (String, Vec<String>) {
         let sweep = example::sweep();
         let input = sweep.input();
-        let report = Report::new(&input).unwrap();
+        let report = Report::new(&input);
         let (table, left_out) = board(&report, &input, &report.ranking("books", input.primary()), Style { width, color: false });
         (table.to_string(), left_out)
     }

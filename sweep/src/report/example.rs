@@ -7,7 +7,7 @@ use evaluator::{
     Evaluation, Metric, MetricAt,
     evaluate::TrialValues,
     settings::{Significance, Test},
-    significance::{Comparison, MethodValues, compare_methods},
+    significance::{Comparison, MethodComponents, compare},
 };
 use serde_json::json;
 
@@ -18,6 +18,7 @@ pub(super) struct Sweep {
     pub(super) trials: Vec<TrialRow>,
     pub(super) values: Vec<TrialValues>,
     pub(super) comparisons: Vec<Comparison>,
+    pub(super) components: Vec<MethodComponents>,
     pub(super) curves: Vec<CurveRow>,
 }
 
@@ -31,6 +32,7 @@ impl Sweep {
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
+            components: &self.components,
             curves: &self.curves,
         }
     }
@@ -89,7 +91,7 @@ pub(super) fn values(trial: &str, at: MetricAt, values: &[f64]) -> TrialValues {
 }
 
 pub(super) fn sweep() -> Sweep {
-    let significance = Significance { tests: vec![Test::PairedT], ..Significance::default() };
+    let significance = Significance { tests: vec![Test::PairedT], bootstrap_resamples: 1000, ..Significance::default() };
     let metrics = vec![Metric::Ndcg, Metric::Recall, Metric::Precision, Metric::Mrr];
     let evaluation = Evaluation { metrics, cutoffs: vec![20, 50], significance, ..Evaluation::default() };
     let manifests = vec![manifest("books", 400, 8_360, 32_521), manifest("films", 300, 1_016, 80_393)];
@@ -106,8 +108,8 @@ pub(super) fn sweep() -> Sweep {
             }
         }
     }
-    let comparisons = comparisons(&evaluation, &manifests, &measured);
-    Sweep { evaluation, manifests, trials, values: measured, comparisons, curves }
+    let found = compare(&measured, &evaluation, &mut |_, _| ()).unwrap();
+    Sweep { evaluation, manifests, trials, values: measured, comparisons: found.comparisons, components: found.methods, curves }
 }
 
 fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Manifest {
@@ -200,24 +202,4 @@ fn curve(trial: &TrialRow, level: f64, seed: u64) -> Vec<CurveRow> {
         }
     };
     (1..=trial.epochs.unwrap_or(0)).map(row).collect()
-}
-
-fn comparisons(evaluation: &Evaluation, manifests: &[Manifest], measured: &[TrialValues]) -> Vec<Comparison> {
-    let mut comparisons = Vec::new();
-    for manifest in manifests {
-        for (number, at) in evaluation.metric_ats().into_iter().enumerate() {
-            let mut methods: Vec<MethodValues> = Vec::new();
-            for trial in measured.iter().filter(|trial| trial.dataset == manifest.name) {
-                if methods.iter().all(|method| method.method != trial.method) {
-                    methods.push(MethodValues {
-                        method: trial.method.clone(),
-                        users: trial.users.clone(),
-                        values: trial.values[number].1.clone(),
-                    });
-                }
-            }
-            comparisons.extend(compare_methods(&manifest.name, at, &methods, &evaluation.significance).unwrap());
-        }
-    }
-    comparisons
 }

@@ -20,7 +20,12 @@ mod example;
 
 use crate::tables::{self, CurveRow, LeaderboardRow, TrialRow};
 use dataset::{Location, Manifest};
-use evaluator::{Evaluation, MetricAt, evaluate::TrialValues, significance::Comparison};
+use evaluator::{
+    Evaluation, MetricAt,
+    evaluate::TrialValues,
+    significance::{Comparison, MethodComponents},
+};
+use pairs::Pairs;
 
 pub use terminal::Style;
 
@@ -41,22 +46,26 @@ pub struct Input<'a> {
     pub values: &'a [TrialValues],
     /// Tests between the methods of each dataset.
     pub comparisons: &'a [Comparison],
+    /// Every method's mean by every metric, and the parts of its variance.
+    pub components: &'a [MethodComponents],
     /// Loss and validation by epoch.
     pub curves: &'a [CurveRow],
 }
 
 impl Input<'_> {
-    /// The first metric at the first cutoff: the one that decides.
+    /// The metric that verdicts are about.
     fn primary(&self) -> MetricAt {
-        self.evaluation.metric_ats()[0]
+        self.evaluation.primary()
     }
 
     /// The metrics of the leaderboard's columns: the primary one, then the others at its cutoff.
     fn headline(&self) -> Vec<MetricAt> {
         let all = self.evaluation.metric_ats();
-        let primary = all[0];
+        let primary = self.primary();
         let beside = |at: &MetricAt| *at == primary || at.cutoff.is_none() || (at.metric != primary.metric && at.cutoff == primary.cutoff);
-        all.into_iter().filter(beside).collect()
+        let mut headline: Vec<MetricAt> = all.into_iter().filter(beside).collect();
+        headline.sort_by_key(|at| *at != primary); // the primary one first, the others as they stand
+        headline
     }
 }
 
@@ -74,10 +83,11 @@ impl Report {
     ///
     /// # Errors
     /// When the trials of a method were ranked for different users.
-    pub fn new(input: &Input) -> anyhow::Result<Self> {
-        let rows = standings::standings(input)?;
-        let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &manifest.name)).collect();
-        Ok(Self { rows, verdicts })
+    pub fn new(input: &Input) -> Self {
+        let pairs = Pairs::new(input);
+        let rows = standings::standings(input, &pairs);
+        let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &pairs, &manifest.name)).collect();
+        Self { rows, verdicts }
     }
 
     /// The rows of one dataset and metric, best first.
@@ -91,7 +101,7 @@ impl Report {
 /// # Errors
 /// When the trials of a method were ranked for different users, or something cannot be stored.
 pub fn write(folder: &Location, input: &Input) -> anyhow::Result<Report> {
-    let report = Report::new(input)?;
+    let report = Report::new(input);
     tables::leaderboard::write(&folder.join("leaderboard.parquet"), &report.rows)?;
     folder.join("report.html").write(page::render(input, &report)?)?;
     Ok(report)

@@ -4,44 +4,38 @@ use super::{
     Input,
     measured::Measured,
     method::{Method, methods},
-    pairs,
+    pairs::Pairs,
 };
 use crate::tables::{LeaderboardRow, Status};
-use anyhow::Result;
-use evaluator::{MetricAt, significance};
+use evaluator::{MetricAt, settings::Family, significance};
 
-/// Every method of every dataset by every metric; best first, what was not measured last.
-pub(super) fn standings(input: &Input) -> Result<Vec<LeaderboardRow>> {
+/// All rows: by dataset, metric, and mean, the largest first.
+pub(super) fn standings(input: &Input, pairs: &Pairs) -> Vec<LeaderboardRow> {
+    let measured = Measured::new(input);
     let mut rows = Vec::new();
     for manifest in input.manifests {
         let methods = methods(input.trials, &manifest.name);
         for at in input.evaluation.metric_ats() {
-            rows.extend(ranking(input, &manifest.name, &methods, at)?);
+            rows.extend(ranking(input, pairs, &measured, &manifest.name, &methods, at));
         }
     }
-    Ok(rows)
+    rows
 }
 
-fn ranking(input: &Input, dataset: &str, methods: &[Method], at: MetricAt) -> Result<Vec<LeaderboardRow>> {
-    let mut rows = Vec::with_capacity(methods.len());
-    let level = 1.0 - input.evaluation.significance.alpha;
-    for method in methods {
-        let values = input.values.iter().filter(|values| values.dataset == dataset && values.method == method.key);
-        rows.push(row(method, at, Measured::new(values, at, level)?));
-    }
+fn ranking(input: &Input, pairs: &Pairs, measured: &Measured, dataset: &str, methods: &[Method], at: MetricAt) -> Vec<LeaderboardRow> {
+    let mut rows: Vec<LeaderboardRow> = methods.iter().map(|method| row(method, dataset, at, measured)).collect();
     let mean = |row: &LeaderboardRow| row.mean.unwrap_or(f64::NEG_INFINITY);
     rows.sort_by(|a, b| mean(b).total_cmp(&mean(a)).then_with(|| a.method.cmp(&b.method)));
     let means: Vec<f64> = rows.iter().filter_map(|row| row.mean).collect();
     for row in &mut rows {
         row.rank = row.mean.map(|mean| 1 + means.iter().filter(|&&other| other > mean).count() as u32);
     }
-    letter(input, dataset, at, &mut rows);
-    Ok(rows)
+    compared(input, pairs, dataset, at, &mut rows);
+    rows
 }
 
-fn row(method: &Method, at: MetricAt, measured: Option<Measured>) -> LeaderboardRow {
-    let first = method.trials[0];
-    let interval = measured.as_ref().and_then(|measured| measured.interval);
+fn row(method: &Method, dataset: &str, at: MetricAt, measured: &Measured) -> LeaderboardRow {
+    let (first, found) = (method.trials[0], measured.of(dataset, at, method.key));
     LeaderboardRow {
         dataset: first.dataset.clone(),
         at,
@@ -52,27 +46,34 @@ fn row(method: &Method, at: MetricAt, measured: Option<Measured>) -> Leaderboard
         loss: first.loss.clone(),
         sampler: first.sampler.clone(),
         parameters: method.picked().cloned(),
-        seeds: measured.as_ref().map_or(0, |measured| measured.seeds),
+        seeds: found.map_or(0, |found| found.trials as u32),
         failed: method.trials.iter().filter(|trial| trial.status == Status::Failed).count() as u32,
-        users: measured.as_ref().map_or(0, |measured| measured.users),
-        ci_low: interval.map(|(low, _)| low),
-        ci_high: interval.map(|(_, high)| high),
-        mean: measured.as_ref().map(|measured| measured.mean),
-        seed_std: measured.and_then(|measured| measured.seed_std),
+        users: found.map_or(0, |found| found.users as u32),
+        mean: found.map(|found| found.mean),
+        ci_low: found.and_then(|found| found.ci_low),
+        ci_high: found.and_then(|found| found.ci_high),
+        over: found.map(|found| found.over),
+        seed_std: found.and_then(|found| found.var_seeds).map(f64::sqrt),
+        verdict: None,
         letters: String::new(),
     }
 }
 
-/// Letters by the first test; none where nothing was measured.
-fn letter(input: &Input, dataset: &str, at: MetricAt, rows: &mut [LeaderboardRow]) {
-    let means: Vec<f64> = rows.iter().map_while(|row| row.mean).collect();
-    let differ = |one: usize, other: usize| {
-        let pair = pairs::between(input, dataset, at, &rows[one].method, &rows[other].method);
-        pair.is_some_and(|pair| pair.significant)
-    };
-    if input.evaluation.significance.tests.is_empty() {
+/// Fills in what is said of each method against the first one, or the one that the family names, and the letters of all pairs.
+fn compared(input: &Input, pairs: &Pairs, dataset: &str, at: MetricAt, rows: &mut [LeaderboardRow]) {
+    let settings = &input.evaluation.significance;
+    let Some(first) = rows.first().filter(|_| !settings.tests.is_empty()).map(|row| row.method.clone()) else { return };
+    let against = if let Family::Against(named) = &settings.family { named.clone() } else { first };
+    for row in rows.iter_mut() {
+        row.verdict = pairs.between(dataset, at, &row.method, &against).map(|pair| pair.verdict);
+    }
+    if settings.family != Family::AllPairs {
         return;
     }
+    let means: Vec<f64> = rows.iter().map_while(|row| row.mean).collect();
+    let differ = |one: usize, other: usize| {
+        pairs.between(dataset, at, &rows[one].method, &rows[other].method).is_some_and(|pair| pair.row.significant && !pair.contrary)
+    };
     let letters = significance::letters(&means, &differ);
     for (row, letters) in rows.iter_mut().zip(letters) {
         row.letters = letters;
@@ -88,7 +89,7 @@ mod tests {
     fn the_best_mean_is_first_and_failures_are_counted() {
         let sweep = example::sweep();
         let input = sweep.input();
-        let rows = standings(&input).unwrap();
+        let rows = standings(&input, &Pairs::new(&input));
         let first: Vec<&LeaderboardRow> = rows.iter().filter(|row| row.dataset == "books" && row.at == input.primary()).collect();
         assert_eq!(first.iter().map(|row| row.rank).collect::<Vec<_>>()[..3], [Some(1), Some(2), Some(3)]);
         assert!(first.windows(2).all(|pair| pair[0].mean.unwrap_or(-1.0) >= pair[1].mean.unwrap_or(-1.0)));
@@ -102,7 +103,8 @@ mod tests {
         let dead =
             TrialRow { method: "dead".into(), status: Status::Failed, selected: false, ..example::trial("books", "mf-64", Some("cce")) };
         let trials = [sweep.trials.clone(), vec![dead]].concat();
-        let rows = standings(&Input { trials: &trials, ..sweep.input() }).unwrap();
+        let input = Input { trials: &trials, ..sweep.input() };
+        let rows = standings(&input, &Pairs::new(&input));
         let last = rows.iter().rfind(|row| row.dataset == "books" && row.at == sweep.input().primary()).unwrap();
         assert_eq!((last.method.as_str(), last.rank, last.mean, last.failed), ("dead", None, None, 1));
         assert_eq!((last.letters.as_str(), last.seeds, last.parameters.as_ref()), ("", 0, None));
@@ -111,10 +113,10 @@ mod tests {
     #[test]
     fn the_order_of_the_tables_does_not_matter() {
         let sweep = example::sweep();
-        let (mut values, mut comparisons) = (sweep.values.clone(), sweep.comparisons.clone());
-        values.reverse();
+        let (mut components, mut comparisons) = (sweep.components.clone(), sweep.comparisons.clone());
+        components.reverse();
         comparisons.reverse();
-        let turned = standings(&Input { values: &values, comparisons: &comparisons, ..sweep.input() }).unwrap();
-        assert_eq!(turned, standings(&sweep.input()).unwrap());
+        let (input, turned) = (sweep.input(), Input { components: &components, comparisons: &comparisons, ..sweep.input() });
+        assert_eq!(standings(&turned, &Pairs::new(&turned)), standings(&input, &Pairs::new(&input)));
     }
 }

@@ -97,13 +97,13 @@ mod tests {
     fn the_table_says_who_won_how_to_read_it_and_what_failed() {
         let sweep = example::sweep();
         let input = sweep.input();
-        let report = Report::new(&input).unwrap();
+        let report = Report::new(&input);
         let text = report.terminal(&input, Style { width: Some(120), color: false });
         assert!(text.starts_with("books: 400 users, 8,360 items, 32,"), "{text}");
         for expected in [
             "softmax-at-k(20) on mf-64 ranks best on books",
-            "Methods that share a letter do not differ significantly: paired t-test",
-            "21 pairs of methods, adjusted after Holm",
+            "Methods that share a letter do not differ significantly: t-test over users and seeds, 21 comparisons (every pair of methods)",
+            "adjusted after Romano and Wolf",
             "2 trials failed:",
             "step 7: the gradient of the item vectors is NaN <&>",
             "films: 300 users",
@@ -117,7 +117,7 @@ mod tests {
     fn the_best_row_is_marked_where_colours_are_understood() {
         let sweep = example::sweep();
         let input = sweep.input();
-        let text = Report::new(&input).unwrap().terminal(&input, Style { width: None, color: true });
+        let text = Report::new(&input).terminal(&input, Style { width: None, color: true });
         let best = text.lines().find(|line| line.contains("softmax-at-k(20) on mf-64")).unwrap();
         assert!(best.contains("\u{1b}["), "{best}");
     }
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn nothing_measured_is_still_a_table() {
         let sweep = example::sweep();
-        let input = Input { values: &[], comparisons: &[], ..sweep.input() };
-        let text = Report::new(&input).unwrap().terminal(&input, Style::default());
+        let input = Input { values: &[], comparisons: &[], components: &[], ..sweep.input() };
+        let text = Report::new(&input).terminal(&input, Style::default());
         assert!(text.contains("No method has a result on books.") && text.contains("bpr on mf-64"), "{text}");
     }
 }

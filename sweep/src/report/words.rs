@@ -1,13 +1,57 @@
 //! Settings of the evaluation in words.
 
-use evaluator::settings::{Correction, Evaluation, Mask, Recall, Test, Ties};
+use evaluator::{
+    settings::{Correction, Evaluation, Family, Margin, Mask, Over, Recall, Test, Ties},
+    significance::Comparison,
+};
 
-pub(super) fn test(test: Test) -> &'static str {
-    match test {
-        Test::PairedT => "paired t-test",
-        Test::Wilcoxon => "Wilcoxon signed-rank test",
-        Test::Randomization => "sign-flip randomization test",
-        Test::MannWhitney => "Mann-Whitney U test",
+/// A test and the sources of variance that it counts.
+pub(super) fn test(test: Test, counted: Over) -> String {
+    let name = match (test, counted) {
+        (Test::PairedT, Over::UsersAndSeeds) => "t-test",
+        (Test::PairedT, Over::Users) => "paired t-test",
+        (Test::PairedT, Over::Seeds) => "Welch's t-test",
+        (Test::Bootstrap, _) => "bootstrap",
+        (Test::Wilcoxon, _) => "Wilcoxon signed-rank test",
+        (Test::Randomization, _) => "sign-flip randomization test",
+        (Test::MannWhitney, _) => "Mann-Whitney U test",
+    };
+    format!("{name} over {}", over(if test.counts_seeds() { counted } else { Over::Users }))
+}
+
+pub(super) fn over(over: Over) -> &'static str {
+    match over {
+        Over::UsersAndSeeds => "users and seeds",
+        Over::Users => "users",
+        Over::Seeds => "seeds",
+    }
+}
+
+pub(super) fn family(family: &Family) -> String {
+    match family {
+        Family::AllPairs => "every pair of methods".to_owned(),
+        Family::Against(method) => format!("every method against {method}"),
+        Family::AgainstBest => "every method against the best".to_owned(),
+    }
+}
+
+/// The margin of equivalence; nothing where none is set.
+pub(super) fn within(evaluation: &Evaluation) -> String {
+    match evaluation.significance.margin {
+        Some(margin @ Margin::Relative(_)) => format!("within {margin} of their mean"),
+        Some(margin @ Margin::Absolute(_)) => format!("within {margin}"),
+        None => String::new(),
+    }
+}
+
+/// What would decide an undecided comparison, as far as it is known.
+pub(super) fn needed(row: &Comparison) -> Option<String> {
+    match (row.needed_seeds, row.needed_users) {
+        (Some(seeds), _) if row.over != Over::Users => {
+            Some(format!("about {} of each would decide", super::number::counted(seeds as usize, "seed")))
+        }
+        (_, Some(users)) => Some(format!("about {} would decide", super::number::counted(users as usize, "user"))),
+        _ => None,
     }
 }
 
@@ -17,6 +61,7 @@ pub(super) fn correction(correction: Correction) -> &'static str {
         Correction::Bonferroni => "adjusted after Bonferroni",
         Correction::Holm => "adjusted after Holm",
         Correction::BenjaminiHochberg => "adjusted after Benjamini and Hochberg",
+        Correction::RomanoWolf => "adjusted after Romano and Wolf",
     }
 }
 
@@ -49,13 +94,18 @@ pub(super) fn significance(evaluation: &Evaluation, methods: usize) -> String {
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
     };
-    let pairs = super::number::counted(methods * methods.saturating_sub(1) / 2, "pair");
-    format!(
-        "Methods that share a letter do not differ significantly: {} over users, {pairs} of methods, {}, level {}.",
-        test(first),
+    let comparisons = super::number::counted(settings.family.comparisons(methods), "comparison");
+    let how = format!(
+        "{}, {comparisons} ({}), {}, level {}",
+        test(first, settings.over),
+        family(&settings.family),
         correction(settings.correction),
         settings.alpha
-    )
+    );
+    match settings.family {
+        Family::AllPairs => format!("Methods that share a letter do not differ significantly: {how}."),
+        Family::Against(_) | Family::AgainstBest => format!("Verdicts: {how}."),
+    }
 }
 
 /// The level of the intervals: `95%`.
@@ -65,9 +115,14 @@ pub(super) fn level(evaluation: &Evaluation) -> String {
 
 /// What the intervals are, and how the ranking was made.
 pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32) -> String {
-    let over = if seeds > 1 { format!(" of their mean over up to {seeds} seeds") } else { String::new() };
-    let (level, users) = (level(evaluation), super::number::count(users));
-    let intervals =
-        format!("Intervals: {level} t over {users} users{over}; tests are paired by user, so they can tell apart what overlaps.");
+    let counted = if seeds > 1 { evaluation.significance.over } else { Over::Users };
+    let (level, users, seeds) =
+        (level(evaluation), super::number::counted(users, "user"), super::number::counted(seeds as usize, "training"));
+    let intervals = format!(
+        "Intervals: {level}, over {}, of each mean alone ({users}, up to {seeds} of a method); tests are paired by user, so they can tell apart \
+         what overlaps. All metrics but {} are exploratory.",
+        over(counted),
+        evaluation.primary()
+    );
     format!("{intervals} Full catalogue: {}; {}.", mask(evaluation.mask), ties(evaluation.ties))
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use dataset::Split;
 use evaluator::{
     evaluate::{Candidate, TrialValues, evaluate as rank},
-    significance::compare,
+    significance::{Findings, compare},
 };
 
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
@@ -33,10 +33,10 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
         let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
         values.extend(ranked.with_context(|| format!("dataset `{name}`"))?);
     }
-    progress.testing();
-    let comparisons = compare(&values, &session.plan.evaluation.significance)?;
+    let Findings { comparisons, methods: components } =
+        compare(&values, &session.plan.evaluation, &mut |done, all| progress.tested(done, all))?;
     progress.finish();
-    let results = Results { manifests, trials, values, comparisons, curves: rows::curves(session, endings)? };
+    let results = Results { manifests, trials, values, comparisons, components, curves: rows::curves(session, endings)? };
     results::write(session, &results)?;
     Ok(results)
 }

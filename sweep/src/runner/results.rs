@@ -8,7 +8,11 @@ use crate::{
 };
 use anyhow::{Context, Result, ensure};
 use dataset::Manifest;
-use evaluator::{evaluate::TrialValues, significance::Comparison, tables as measured};
+use evaluator::{
+    evaluate::TrialValues,
+    significance::{Comparison, MethodComponents},
+    tables as measured,
+};
 
 /// What a sweep found.
 pub struct Results {
@@ -20,6 +24,8 @@ pub struct Results {
     pub values: Vec<TrialValues>,
     /// Tests between the methods of each dataset.
     pub comparisons: Vec<Comparison>,
+    /// Every method's mean by every metric, and the parts of its variance.
+    pub components: Vec<MethodComponents>,
     /// Loss and validation by epoch.
     pub curves: Vec<CurveRow>,
 }
@@ -38,6 +44,7 @@ impl Results {
             trials: tables::trials::read(&folder.join("trials.parquet"))?,
             values,
             comparisons: measured::read_significance(&folder.join("significance.parquet"))?,
+            components: measured::read_components(&folder.join("variance_components.parquet"))?,
             curves: tables::curves::read(&folder.join("curves.parquet"))?,
         })
     }
@@ -52,6 +59,7 @@ impl Results {
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
+            components: &self.components,
             curves: &self.curves,
         }
     }
@@ -87,6 +95,7 @@ pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
     measured::write_per_user(&per_user, &results.values)?;
     measured::drop_other_trials(&per_user, &results.values)?;
     measured::write_significance(&folder.join("significance.parquet"), &results.comparisons)?;
+    measured::write_components(&folder.join("variance_components.parquet"), &results.components)?;
     Ok(folder.join("plan.json").write(session.plan.to_json())?)
 }
 

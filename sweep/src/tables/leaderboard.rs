@@ -3,7 +3,7 @@
 use super::{Reader, metric_at, numbers, numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
 use dataset::{Location, Result, table};
-use evaluator::MetricAt;
+use evaluator::{MetricAt, settings::Over, significance::Verdict};
 
 /// One method of a dataset by one metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +34,16 @@ pub struct LeaderboardRow {
     pub users: u32,
     /// Mean over users of each user's mean over seeds.
     pub mean: Option<f64>,
-    /// Lower end of the t interval of the mean over users at the level `1 - alpha`; none for one user.
+    /// Lower end of the interval of the mean at the level `1 - alpha`; none for one user.
     pub ci_low: Option<f64>,
     /// Its upper end.
     pub ci_high: Option<f64>,
+    /// The sources of variance that the interval counts.
+    pub over: Option<Over>,
     /// Standard deviation of the means of single seeds; none for one seed.
     pub seed_std: Option<f64>,
+    /// What is said of the method against the first one, or against the one that the family names; none where they were not compared.
+    pub verdict: Option<Verdict>,
     /// Methods that share a letter do not differ significantly by the first test.
     pub letters: String,
 }
@@ -66,7 +70,9 @@ pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<()> {
         numbers_or_null::<Float64Type>("mean", rows.iter().map(|row| row.mean)),
         numbers_or_null::<Float64Type>("ci_low", rows.iter().map(|row| row.ci_low)),
         numbers_or_null::<Float64Type>("ci_high", rows.iter().map(|row| row.ci_high)),
+        texts_or_null("over", rows.iter().map(|row| row.over.map(Over::name))),
         numbers_or_null::<Float64Type>("seed_std", rows.iter().map(|row| row.seed_std)),
+        texts_or_null("verdict", rows.iter().map(|row| row.verdict.map(Verdict::name))),
         texts("letters", rows.iter().map(|row| &row.letters)),
     ];
     table::write(at, &table::batch(columns))
@@ -83,6 +89,7 @@ pub fn read(at: &Location) -> Result<Vec<LeaderboardRow>> {
     let (rank, method, title) = (reader.number_or_null::<UInt32Type>("rank")?, reader.text("method")?, reader.text("title")?);
     let (backbone, loss, sampler) = (reader.text("backbone")?, reader.text_or_null("loss")?, reader.text_or_null("sampler")?);
     let (parameters, letters) = (reader.text_or_null("parameters")?, reader.text("letters")?);
+    let (over, verdict) = (reader.text_or_null("over")?, reader.text_or_null("verdict")?);
     let count = |name| reader.number::<UInt32Type>(name);
     let (seeds, failed, users) = (count("seeds")?, count("failed")?, count("users")?);
     let value = |name| reader.number_or_null::<Float64Type>(name);
@@ -105,11 +112,21 @@ pub fn read(at: &Location) -> Result<Vec<LeaderboardRow>> {
             mean: mean(row),
             ci_low: ci_low(row),
             ci_high: ci_high(row),
+            over: named(&reader, row, &Over::ALL, Over::name, over(row))?,
             seed_std: seed_std(row),
+            verdict: named(&reader, row, &Verdict::ALL, Verdict::name, verdict(row))?,
             letters: letters(row),
         })
     };
     (0..stored.num_rows()).map(row).collect()
+}
+
+/// The one of several values that a text names.
+fn named<T: Copy>(reader: &Reader, row: usize, all: &[T], name: fn(T) -> &'static str, text: Option<String>) -> Result<Option<T>> {
+    let found = |text: String| {
+        all.iter().copied().find(|value| name(*value) == text).ok_or_else(|| reader.refuse(row, format!("unknown `{text}`")))
+    };
+    text.map(found).transpose()
 }
 
 #[cfg(test)]
@@ -134,11 +151,21 @@ mod tests {
             mean: Some(0.25),
             ci_low: Some(0.125),
             ci_high: Some(0.375),
+            over: Some(Over::UsersAndSeeds),
             seed_std: None,
+            verdict: Some(Verdict::Worse),
             letters: "ab".into(),
         };
-        let unmeasured =
-            LeaderboardRow { at: "auc".parse().unwrap(), rank: None, parameters: None, mean: None, loss: None, ..measured.clone() };
+        let unmeasured = LeaderboardRow {
+            at: "auc".parse().unwrap(),
+            rank: None,
+            parameters: None,
+            mean: None,
+            loss: None,
+            over: None,
+            verdict: None,
+            ..measured.clone()
+        };
         let rows = [measured, unmeasured];
         let at = Location::parse("memory:///tables/leaderboard.parquet").unwrap();
         write(&at, &rows).unwrap();

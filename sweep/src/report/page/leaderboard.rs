@@ -1,14 +1,15 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, number, words},
+    super::{Input, Report, measured::Measured, number, words},
     Method, Palette,
+    spread::{self, Parts},
 };
 use crate::{
     figure::{Axis, Tick},
     tables::LeaderboardRow,
 };
-use evaluator::MetricAt;
+use evaluator::{MetricAt, settings::Family, significance::Verdict};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -18,6 +19,8 @@ pub(super) struct Leaderboard<'a> {
     others: Vec<String>,
     rows: Vec<Row<'a>>,
     ticks: Vec<Tick>,
+    /// Whether letters are shown; without them the verdicts are.
+    letters: bool,
     how_to_read: String,
     conventions: String,
 }
@@ -33,6 +36,10 @@ struct Row<'a> {
     mean: String,
     interval: String,
     bar: Option<Bar>,
+    /// Where the mean of each training lies.
+    points: Vec<f64>,
+    parts: Option<Parts>,
+    verdict: &'static str,
     letters: &'a str,
     others: Vec<String>,
     seeds: u32,
@@ -57,7 +64,9 @@ pub(super) fn leaderboard<'a>(
     ranking: &[&'a LeaderboardRow],
 ) -> Leaderboard<'a> {
     let headline = input.headline();
-    let ends = ranking.iter().flat_map(|row| [row.ci_low, row.mean, row.ci_high]).flatten();
+    let measured = Measured::new(input);
+    let means = ranking.iter().flat_map(|row| spread::means(input, row));
+    let ends = ranking.iter().flat_map(|row| [row.ci_low, row.mean, row.ci_high]).flatten().chain(means);
     let axis = Axis::around(ends, 0.06, 6);
     let row = |row: &&'a LeaderboardRow| Row {
         rank: row.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
@@ -72,13 +81,16 @@ pub(super) fn leaderboard<'a>(
             .zip(row.ci_high)
             .map_or_else(String::new, |(low, high)| format!("{} – {}", number::value(low), number::value(high))),
         bar: axis.as_ref().and_then(|axis| bar(row, axis)),
+        points: axis.as_ref().map_or_else(Vec::new, |axis| spread::points(input, row, axis)),
+        parts: spread::parts(&measured, row),
+        verdict: row.verdict.map_or("", Verdict::name),
         letters: &row.letters,
         others: headline[1..].iter().map(|&at| mean_at(report, row, at)).collect(),
         seeds: row.seeds,
         deviation: row.seed_std.map_or_else(String::new, |deviation| format!("± {}", number::value(deviation))),
         failed: row.failed,
     };
-    let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
+    let compared = ranking.iter().filter(|row| row.mean.is_some()).count();
     let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0);
     Leaderboard {
         primary: headline[0].to_string(),
@@ -86,7 +98,8 @@ pub(super) fn leaderboard<'a>(
         others: headline[1..].iter().map(ToString::to_string).collect(),
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
-        how_to_read: words::significance(input.evaluation, measured),
+        letters: input.evaluation.significance.family == Family::AllPairs,
+        how_to_read: words::significance(input.evaluation, compared),
         conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds)),
     }
 }
@@ -112,11 +125,11 @@ fn mean_at(report: &Report, row: &LeaderboardRow, at: MetricAt) -> String {
 #[derive(Serialize)]
 pub(super) struct Every<'a> {
     metrics: Vec<String>,
-    rows: Vec<(&'a str, Vec<Measured>)>,
+    rows: Vec<(&'a str, Vec<Reached>)>,
 }
 
 #[derive(Serialize)]
-struct Measured {
+struct Reached {
     mean: String,
     letters: String,
     best: bool,
@@ -127,7 +140,7 @@ pub(super) fn every<'a>(input: &Input, report: &Report, ranking: &[&'a Leaderboa
     let metrics = input.evaluation.metric_ats();
     let cell = |row: &LeaderboardRow, at: MetricAt| {
         let found = report.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at);
-        Measured {
+        Reached {
             mean: found.and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value),
             letters: found.map(|found| found.letters.clone()).unwrap_or_default(),
             best: found.is_some_and(|found| found.rank == Some(1)),

@@ -5,12 +5,14 @@ mod facts;
 mod leaderboard;
 mod matrix;
 mod palette;
+mod spread;
 mod trials;
 
 use super::{
     Input, Report,
     method::{Method, methods},
     number,
+    pairs::Pairs,
     remarks::{self, Failure},
     words,
 };
@@ -67,20 +69,27 @@ struct Section<'a> {
 }
 
 fn page<'a>(input: &Input<'a>, report: &'a Report) -> Page<'a> {
-    let palette = Palette::new(input, report);
+    let (palette, pairs) = (Palette::new(input, report), Pairs::new(input));
     let sections = input.manifests.iter().zip(&report.verdicts);
     Page {
         name: input.name,
         version: env!("CARGO_PKG_VERSION"),
         style: concat!(include_str!("../../figure/theme.css"), include_str!("../style.css")),
         overview: overview(input),
-        sections: sections.map(|(manifest, verdict)| section(input, report, &palette, manifest, verdict)).collect(),
+        sections: sections.map(|(manifest, verdict)| section(input, report, &pairs, &palette, manifest, verdict)).collect(),
         settings: settings(input),
         sweep_file: input.sweep_file,
     }
 }
 
-fn section<'a>(input: &Input<'a>, report: &'a Report, palette: &Palette, manifest: &'a Manifest, verdict: &'a str) -> Section<'a> {
+fn section<'a>(
+    input: &Input<'a>,
+    report: &'a Report,
+    pairs: &Pairs,
+    palette: &Palette,
+    manifest: &'a Manifest,
+    verdict: &'a str,
+) -> Section<'a> {
     let dataset = manifest.name.as_str();
     let ranking = report.ranking(dataset, input.primary());
     let mut methods = methods(input.trials, dataset);
@@ -92,7 +101,7 @@ fn section<'a>(input: &Input<'a>, report: &'a Report, palette: &Palette, manifes
         verdict: verdict.strip_prefix(winner).unwrap_or(verdict),
         leaderboard: leaderboard::leaderboard(input, report, &methods, palette, &ranking),
         every: leaderboard::every(input, report, &ranking),
-        matrix: matrix::matrix(input, &ranking),
+        matrix: matrix::matrix(input, pairs, &ranking),
         curves: curves::curves(input, &methods, palette),
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
@@ -112,7 +121,7 @@ fn overview(input: &Input) -> String {
 
 fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let evaluation = input.evaluation;
-    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test).to_owned()).collect();
+    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test, evaluation.significance.over)).collect();
     let metrics: Vec<String> = evaluation.metric_ats().iter().map(ToString::to_string).collect();
     vec![
         ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),
@@ -121,6 +130,7 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
         ("ties", words::ties(evaluation.ties).to_owned()),
         ("recall", words::recall(evaluation.recall).to_owned()),
         ("tests", number::listed(&tests)),
+        ("comparisons", words::family(&evaluation.significance.family)),
         (
             "p-values",
             format!(
@@ -129,6 +139,7 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
                 evaluation.significance.alpha
             ),
         ),
+        ("margin of equivalence", evaluation.significance.margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())),
         ("ranksweep", env!("CARGO_PKG_VERSION").to_owned()),
     ]
 }
@@ -142,7 +153,7 @@ mod tests {
         let mut sweep = example::sweep();
         change(&mut sweep);
         let input = sweep.input();
-        render(&input, &Report::new(&input).unwrap()).unwrap()
+        render(&input, &Report::new(&input)).unwrap()
     }
 
     #[test]
@@ -166,6 +177,7 @@ mod tests {
     fn a_sweep_without_any_result_has_a_page() {
         let page = rendered(|sweep| {
             sweep.values.clear();
+            sweep.components.clear();
             sweep.comparisons.clear();
             sweep.curves.clear();
         });

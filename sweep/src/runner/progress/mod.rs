@@ -63,8 +63,7 @@ impl Progress {
     /// A bar at the bottom; none for a log.
     fn bar(&self, length: u64, template: &str) -> Option<ProgressBar> {
         let Self::Bars(all) = self else { return None };
-        let style = ProgressStyle::with_template(template).expect("the template is a literal of this crate");
-        Some(all.add(ProgressBar::new(length).with_style(style.progress_chars("━━ "))))
+        Some(all.add(ProgressBar::new(length).with_style(style(template))))
     }
 
     /// A line that stays above the bars; a log gets an event of its own instead.
@@ -74,4 +73,10 @@ impl Progress {
             let _ = all.println(text);
         }
     }
+}
+
+/// How a bar is drawn.
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the template is a literal of this crate");
+    style.progress_chars("━━ ")
 }

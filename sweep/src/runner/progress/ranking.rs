@@ -24,11 +24,16 @@ impl RankingStage {
         }
     }
 
-    /// The tests between methods begin.
-    pub(in crate::runner) fn testing(&self) {
-        tracing::info!("testing differences");
+    /// So many of all tests between methods are done: each is of one metric of a dataset.
+    pub(in crate::runner) fn tested(&self, done: usize, all: usize) {
+        tracing::info!(done, all, "tested differences");
         if let Some(bar) = &self.bar {
-            bar.set_message("testing differences");
+            if done == 1 {
+                bar.reset();
+                bar.set_style(super::style("testing {bar:20} {pos}/{len}, {eta} left"));
+            }
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
         }
     }
 

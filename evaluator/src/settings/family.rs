@@ -1,0 +1,114 @@
+//! `family`: which pairs of methods are compared, and so how many comparisons are adjusted for.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use std::fmt;
+
+/// Which pairs of a dataset's methods are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Every method with every other.
+    AllPairs,
+    /// Every method with one that is named by its key, such as a baseline.
+    Against(String),
+    /// Every method with the one that has the largest mean: which methods may be the best.
+    AgainstBest,
+}
+
+impl Family {
+    /// How many comparisons so many methods have.
+    pub fn comparisons(&self, methods: usize) -> usize {
+        match self {
+            Self::AllPairs => methods * methods.saturating_sub(1) / 2,
+            Self::Against(_) | Self::AgainstBest => methods.saturating_sub(1),
+        }
+    }
+
+    /// The name in tables: `all-pairs`, `against mf-64 / bpr / uniform-1`, `against-best`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::AllPairs => "all-pairs".to_owned(),
+            Self::Against(method) => format!("against {method}"),
+            Self::AgainstBest => "against-best".to_owned(),
+        }
+    }
+}
+
+impl Serialize for Family {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Against(method) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("against", method)?;
+                map.end()
+            }
+            Self::AllPairs | Self::AgainstBest => serializer.collect_str(&self.name()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Family {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Family;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("all-pairs, against-best or {against: METHOD}")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Family, E> {
+                match text {
+                    "all-pairs" => Ok(Family::AllPairs),
+                    "against-best" => Ok(Family::AgainstBest),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Family, A::Error> {
+                let Some((key, method)) = map.next_entry::<String, String>()? else {
+                    return Err(de::Error::invalid_length(0, &self));
+                };
+                let more = map.next_entry::<String, de::IgnoredAny>()?;
+                match more.map_or(key, |(key, _)| key).as_str() {
+                    "against" => Ok(Family::Against(method)),
+                    key => Err(de::Error::unknown_field(key, &["against"])),
+                }
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Family, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for family in [Family::AllPairs, Family::AgainstBest, Family::Against("mf-64 / bpr / uniform-1".into())] {
+            assert_eq!(read(&serde_json::to_string(&family).unwrap()), Ok(family));
+        }
+    }
+
+    #[test]
+    fn what_is_no_family_is_refused() {
+        for (text, reason) in [
+            ("\"pairs\"", "expected all-pairs, against-best or {against: METHOD}"),
+            ("{}", "expected all-pairs"),
+            (r#"{"best": "x"}"#, "unknown field `best`"),
+            (r#"{"against": "x", "and": "y"}"#, "unknown field `and`"),
+        ] {
+            let message = read(text).unwrap_err();
+            assert!(message.contains(reason), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn comparisons_are_counted() {
+        assert_eq!((Family::AllPairs.comparisons(7), Family::AgainstBest.comparisons(7), Family::AllPairs.comparisons(0)), (21, 6, 0));
+    }
+}

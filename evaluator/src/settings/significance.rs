@@ -1,0 +1,271 @@
+//! The `significance` block: which differences are called real.
+
+use super::{Family, Margin};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Tests between methods.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Significance {
+    /// The tests to run; the first decides verdicts and letters.
+    pub tests: Vec<Test>,
+    /// What a verdict should hold for: other users, other seeds, or both.
+    pub over: Over,
+    /// Which pairs of methods are compared.
+    pub family: Family,
+    /// How p-values and intervals are adjusted for the number of comparisons in a (dataset, metric, cutoff) family.
+    pub correction: Correction,
+    /// The level below which an adjusted p-value is called significant.
+    pub alpha: f64,
+    /// Differences within it do not matter: where an interval lies inside, methods are equivalent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Margin>,
+    /// Random signs of the randomization test; p-values are no finer than one in so many.
+    pub resamples: u32,
+    /// Resamples of the bootstrap and of the joint distribution behind `romano-wolf`; their p-values are no finer than one in so many.
+    pub bootstrap_resamples: u32,
+    /// Seed of the resamples.
+    pub seed: u64,
+}
+
+/// A test of the difference between two methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// Student's t on the differences, paired by user, with the variance of what `over` names.
+    PairedT,
+    /// The bootstrap of the mean difference: users and seeds are resampled independently.
+    Bootstrap,
+    /// Wilcoxon's signed ranks, over users.
+    Wilcoxon,
+    /// Random sign flips of the differences, over users.
+    Randomization,
+    /// Mann-Whitney's U, over users, unpaired, as paper 000 used it.
+    MannWhitney,
+}
+
+/// Which sources of variance a test counts: what its verdict should hold for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// Other users and other trainings of the same methods.
+    UsersAndSeeds,
+    /// Other users, of these very trained models.
+    Users,
+    /// Other trainings of the same methods, for these very users.
+    Seeds,
+}
+
+/// Adjustment for many comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Correction {
+    /// As they are.
+    None,
+    /// Bonferroni: times the number of comparisons.
+    Bonferroni,
+    /// Holm's step-down.
+    Holm,
+    /// Benjamini and Hochberg's step-up, for the false discovery rate.
+    BenjaminiHochberg,
+    /// Romano and Wolf's step-down, on the largest statistic of jointly resampled comparisons. Tests without a joint resampling take Holm's.
+    RomanoWolf,
+}
+
+/// With fewer resamples, no p-value falls below the usual levels after correction.
+const FEWEST_RESAMPLES: u32 = 1000;
+
+impl Test {
+    /// All tests.
+    pub const ALL: [Self; 5] = [Self::PairedT, Self::Bootstrap, Self::Wilcoxon, Self::Randomization, Self::MannWhitney];
+
+    /// The name in sweep files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PairedT => "paired-t",
+            Self::Bootstrap => "bootstrap",
+            Self::Wilcoxon => "wilcoxon",
+            Self::Randomization => "randomization",
+            Self::MannWhitney => "mann-whitney",
+        }
+    }
+
+    /// Whether it is of the mean difference and can count seeds; the others are over users alone.
+    pub fn counts_seeds(self) -> bool {
+        matches!(self, Self::PairedT | Self::Bootstrap)
+    }
+}
+
+impl Over {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::UsersAndSeeds, Self::Users, Self::Seeds];
+
+    /// The name in sweep files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UsersAndSeeds => "users-and-seeds",
+            Self::Users => "users",
+            Self::Seeds => "seeds",
+        }
+    }
+}
+
+impl Correction {
+    /// All corrections.
+    pub const ALL: [Self; 5] = [Self::None, Self::Bonferroni, Self::Holm, Self::BenjaminiHochberg, Self::RomanoWolf];
+
+    /// The name in sweep files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bonferroni => "bonferroni",
+            Self::Holm => "holm",
+            Self::BenjaminiHochberg => "benjamini-hochberg",
+            Self::RomanoWolf => "romano-wolf",
+        }
+    }
+}
+
+impl Significance {
+    /// Refuses numbers out of range and settings that contradict each other, with the key at fault.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] with the key, its value and what was expected.
+    pub fn validate(&self) -> Result<()> {
+        let refuse = |key, value: String, expected| Err(Error::Setting { key, value, expected });
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            return refuse("alpha", self.alpha.to_string(), "a number between 0 and 1, such as 0.05");
+        }
+        if self.resamples < FEWEST_RESAMPLES {
+            return refuse("resamples", self.resamples.to_string(), "1000 or more, such as 100000");
+        }
+        if self.bootstrap_resamples < FEWEST_RESAMPLES {
+            return refuse("bootstrap_resamples", self.bootstrap_resamples.to_string(), "1000 or more, such as 10000");
+        }
+        self.consistent()
+    }
+
+    fn consistent(&self) -> Result<()> {
+        let refuse = |key, value: &str, expected| Err(Error::Setting { key, value: value.to_owned(), expected });
+        let deciding = self.tests.first().copied().filter(|test| !test.counts_seeds());
+        match deciding {
+            Some(test) if self.over != Over::Users => {
+                let expected = "paired-t or bootstrap first, as the others are over users alone; or `over: users`";
+                return refuse("tests", &format!("{} first, with `over: {}`", test.name(), self.over.name()), expected);
+            }
+            Some(test) if self.margin.is_some() => {
+                return refuse(
+                    "margin",
+                    &format!("set, and {} decides", test.name()),
+                    "paired-t or bootstrap first in `tests`, which have intervals of the mean",
+                );
+            }
+            _ => {}
+        }
+        if self.family == Family::AgainstBest && self.correction != Correction::RomanoWolf {
+            return refuse(
+                "correction",
+                self.correction.name(),
+                "romano-wolf with `family: against-best`, as the best is found in the same data",
+            );
+        }
+        Ok(())
+    }
+
+    /// The resamples that a family of so many comparisons needs before any of them can be significant, and the key that sets them; `None` where
+    /// those asked for suffice.
+    pub fn resamples_needed(&self, comparisons: usize) -> Option<(&'static str, u64)> {
+        let multiplied = |test: &Test| match self.correction {
+            Correction::Bonferroni | Correction::Holm => true,
+            Correction::RomanoWolf => !test.counts_seeds(),
+            Correction::None | Correction::BenjaminiHochberg => false,
+        };
+        // 1 / (resamples + 1), times the number of comparisons, has to fall below alpha
+        let needed = (comparisons as f64 / self.alpha).ceil() as u64;
+        let too_few = |test: &&Test| match test {
+            Test::Randomization => u64::from(self.resamples) < needed,
+            Test::Bootstrap => u64::from(self.bootstrap_resamples) < needed,
+            Test::PairedT | Test::Wilcoxon | Test::MannWhitney => false,
+        };
+        let test = self.tests.iter().filter(|test| multiplied(test)).find(too_few)?;
+        Some((if *test == Test::Randomization { "resamples" } else { "bootstrap_resamples" }, needed))
+    }
+}
+
+impl Default for Significance {
+    fn default() -> Self {
+        Self {
+            tests: vec![Test::PairedT, Test::Bootstrap],
+            over: Over::UsersAndSeeds,
+            family: Family::AllPairs,
+            correction: Correction::RomanoWolf,
+            alpha: 0.05,
+            margin: None,
+            resamples: 100_000,
+            bootstrap_resamples: 10_000,
+            seed: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(significance: &Significance) -> String {
+        significance.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let default = Significance::default();
+        assert!(default.validate().is_ok());
+        let alpha = Significance { alpha: 1.5, ..default.clone() };
+        assert_eq!(message(&alpha), "`alpha` is 1.5: expected a number between 0 and 1, such as 0.05");
+        let resamples = Significance { resamples: 999, ..default.clone() };
+        assert_eq!(message(&resamples), "`resamples` is 999: expected 1000 or more, such as 100000");
+        let resamples = Significance { bootstrap_resamples: 0, ..default };
+        assert_eq!(message(&resamples), "`bootstrap_resamples` is 0: expected 1000 or more, such as 10000");
+    }
+
+    #[test]
+    fn a_test_over_users_does_not_decide_over_seeds() {
+        let ranks = Significance { tests: vec![Test::Wilcoxon, Test::PairedT], ..Significance::default() };
+        assert!(
+            message(&ranks).starts_with("`tests` is wilcoxon first, with `over: users-and-seeds`: expected paired-t or bootstrap first")
+        );
+        let users = Significance { over: Over::Users, ..ranks };
+        assert!(users.validate().is_ok());
+        let margin = Significance { margin: Some(Margin::Relative(0.01)), ..users };
+        assert!(message(&margin).starts_with("`margin` is set, and wilcoxon decides"));
+        let best = Significance { family: Family::AgainstBest, correction: Correction::Holm, ..Significance::default() };
+        assert!(message(&best).starts_with("`correction` is holm: expected romano-wolf"));
+    }
+
+    /// 101 methods have 5,050 pairs: with 100,000 signs the smallest p-value is 1e-5, and 5,050 times that is above 0.05.
+    #[test]
+    fn resamples_that_cannot_decide_a_family_are_found() {
+        let holm = |tests: &[Test]| Significance { tests: tests.to_vec(), correction: Correction::Holm, ..Significance::default() };
+        assert_eq!(holm(&[Test::PairedT, Test::Randomization]).resamples_needed(5_050), Some(("resamples", 101_000)));
+        assert_eq!(holm(&[Test::PairedT, Test::Randomization]).resamples_needed(5_000), None);
+        assert_eq!(holm(&[Test::Bootstrap]).resamples_needed(501), Some(("bootstrap_resamples", 10_020)));
+        assert_eq!(holm(&[Test::PairedT]).resamples_needed(5_050), None);
+        let joint = Significance { correction: Correction::RomanoWolf, ..holm(&[Test::Bootstrap, Test::Randomization]) };
+        assert_eq!(joint.resamples_needed(5_000), None);
+        assert_eq!(joint.resamples_needed(5_050), Some(("resamples", 101_000)));
+    }
+
+    #[test]
+    fn names_are_those_of_the_sweep_file() {
+        for test in Test::ALL {
+            assert_eq!(serde_json::to_value(test).unwrap(), test.name());
+        }
+        for correction in Correction::ALL {
+            assert_eq!(serde_json::to_value(correction).unwrap(), correction.name());
+        }
+        for over in Over::ALL {
+            assert_eq!(serde_json::to_value(over).unwrap(), over.name());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! From the values of trials to what is known of methods: comparisons of pairs, and the components of each method's variance.
+
+use super::{
+    Comparison, Interval, MethodComponents,
+    compare::Compared,
+    method::{MethodValues, all_users, mean},
+    spread::{Spread, Spreads},
+};
+use crate::{Error, Evaluation, MetricAt, Result, evaluate::TrialValues, settings::Over};
+
+/// What is known of the methods of all datasets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Ordered by dataset, metric, test, pair.
+    pub comparisons: Vec<Comparison>,
+    /// Ordered by dataset, metric, method.
+    pub methods: Vec<MethodComponents>,
+}
+
+/// Compares the methods of each dataset, for each of its metrics and cutoffs, by all tests of the settings. `progress` hears how many of how
+/// many tests of such a family are done.
+///
+/// Trials of the same method are its seeds, or the seeds of its splits. Datasets, metrics and methods keep the order in which they first
+/// appear. Splits that a method has no trial of are left out for all methods of the dataset.
+///
+/// # Errors
+/// Settings out of range, values that are not finite, or trials of a split that differ in part, users or metrics.
+pub fn compare(trials: &[TrialValues], evaluation: &Evaluation, progress: &mut dyn FnMut(usize, usize)) -> Result<Findings> {
+    evaluation.significance.validate()?;
+    let datasets = grouped(trials.iter(), |trial| &trial.dataset);
+    let tests = evaluation.significance.tests.len();
+    let all: usize = datasets.iter().map(|trials| trials[0].values.len() * tests).sum();
+    let (mut findings, mut done) = (Findings::default(), 0);
+    for trials in datasets {
+        for group in grouped(trials.iter().copied(), |trial| trial.split_seed) {
+            group.iter().try_for_each(|trial| check(trial, group[0]))?;
+        }
+        let compared = Dataset::new(&trials)?;
+        for (place, &(metric, _)) in trials[0].values.iter().enumerate() {
+            compared.metric(place, metric, evaluation, &mut findings, &mut || {
+                done += 1;
+                progress(done, all);
+            })?;
+        }
+    }
+    Ok(findings)
+}
+
+/// The trials of a dataset by method, on the splits that all methods have.
+struct Dataset<'a> {
+    name: &'a str,
+    splits: Vec<Option<u64>>,
+    users: Vec<u32>,
+    methods: Vec<Vec<&'a TrialValues>>,
+}
+
+impl<'a> Dataset<'a> {
+    fn new(trials: &[&'a TrialValues]) -> Result<Self> {
+        let methods = grouped(trials.iter().copied(), |trial| &trial.method);
+        let mut splits: Vec<Option<u64>> =
+            grouped(trials.iter().copied(), |trial| trial.split_seed).iter().map(|group| group[0].split_seed).collect();
+        splits.retain(|split| methods.iter().all(|trials| trials.iter().any(|trial| trial.split_seed == *split)));
+        let name = trials[0].dataset.as_str();
+        if splits.is_empty() {
+            let reason = "no split has a result of every method; train the trials that are missing".to_owned();
+            return Err(Error::Comparison { dataset: name.to_owned(), reason });
+        }
+        let kept: Vec<&TrialValues> = trials.iter().copied().filter(|trial| splits.contains(&trial.split_seed)).collect();
+        Ok(Self { name, users: all_users(&kept), splits, methods })
+    }
+
+    /// Adds what one metric, at a place of the trials' lists, says of all methods.
+    fn metric(
+        &self,
+        place: usize,
+        metric: MetricAt,
+        evaluation: &Evaluation,
+        findings: &mut Findings,
+        done: &mut dyn FnMut(),
+    ) -> Result<()> {
+        let values = |trials: &Vec<&'a TrialValues>| MethodValues::new(trials, place, &self.users, &self.splits);
+        let methods: Vec<MethodValues<'a>> = self.methods.iter().map(values).collect();
+        methods.iter().try_for_each(|method| method.check(self.name, metric))?;
+        let spreads = Spreads::new(&methods);
+        let primary = metric == evaluation.primary();
+        let compared = Compared::new(self.name, metric, primary, &methods, &spreads, &evaluation.significance);
+        findings.comparisons.extend(compared.rows(done));
+        let components = (0..methods.len()).map(|method| self.components(method, &methods[method], metric, &spreads, evaluation));
+        findings.methods.extend(components);
+        Ok(())
+    }
+
+    fn components(
+        &self,
+        place: usize,
+        method: &MethodValues<'_>,
+        metric: MetricAt,
+        spreads: &Spreads,
+        evaluation: &Evaluation,
+    ) -> MethodComponents {
+        let (over, alpha) = (spreads.counted(place, place, evaluation.significance.over), evaluation.significance.alpha);
+        let (spread, mean) = (spreads.methods[place], method.mean());
+        let finite = |interval: Interval| interval.low.is_finite().then_some(interval);
+        let interval = finite(spreads.of_mean(place, &method.values, over).interval(mean, alpha));
+        let users = spreads.of_mean(place, &method.values, Over::Users).users;
+        let var_seeds = within(&method.trial_means);
+        let seeds = method.trial_means.iter().map(Vec::len).min().unwrap_or(1).max(1) as f64;
+        MethodComponents {
+            dataset: self.name.to_owned(),
+            metric,
+            method: method.method.clone(),
+            users: method.users.len(),
+            trials: method.trial_means.iter().map(Vec::len).sum(),
+            splits: self.splits.len(),
+            mean,
+            ci_low: interval.map(|interval| interval.low),
+            ci_high: interval.map(|interval| interval.high),
+            over,
+            var_users: users.is_finite().then_some(users),
+            var_seeds: var_seeds.filter(|_| spread.source != Spread::None),
+            var_splits: spread.raw.filter(|_| self.splits.len() > 1).map(|raw| (raw - var_seeds.unwrap_or_default() / seeds).max(0.0)),
+            var_replicate: spread.variance,
+            degrees: spread.degrees,
+            var_interaction: spread.interaction,
+            spread: spread.source,
+        }
+    }
+}
+
+/// The variance of values within their groups, pooled; none where no group has two.
+fn within(groups: &[Vec<f64>]) -> Option<f64> {
+    let squares = |values: &Vec<f64>| values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f64>();
+    let degrees: usize = groups.iter().map(|values| values.len().saturating_sub(1)).sum();
+    (degrees > 0).then(|| groups.iter().map(squares).sum::<f64>() / degrees as f64)
+}
+
+/// Trials with the same key together, keys in the order of their first trial.
+fn grouped<'a, K: PartialEq>(
+    trials: impl IntoIterator<Item = &'a TrialValues>,
+    key: fn(&'a TrialValues) -> K,
+) -> Vec<Vec<&'a TrialValues>> {
+    let mut groups: Vec<Vec<&TrialValues>> = Vec::new();
+    for trial in trials {
+        match groups.iter_mut().find(|group| key(group[0]) == key(trial)) {
+            Some(group) => group.push(trial),
+            None => groups.push(vec![trial]),
+        }
+    }
+    groups
+}
+
+/// Refuses a trial that cannot be paired with the first of its split.
+fn check(trial: &TrialValues, first: &TrialValues) -> Result<()> {
+    let refuse = |reason: String| Err(Error::Comparison { dataset: trial.dataset.clone(), reason });
+    let (ours, theirs) = (&trial.trial, &first.trial);
+    if trial.split != first.split {
+        return refuse(format!("trial {ours} was ranked on {}, trial {theirs} on {}", trial.split.name(), first.split.name()));
+    }
+    if trial.users != first.users {
+        let (count, other) = (trial.users.len(), first.users.len());
+        return refuse(format!(
+            "trial {ours} was ranked for {count} users that are not the {other} users of trial {theirs}; tests are paired by user, so \
+             evaluate both on the same prepared dataset"
+        ));
+    }
+    if !trial.values.iter().map(|(metric, _)| metric).eq(first.values.iter().map(|(metric, _)| metric)) {
+        return refuse(format!("trial {ours} has the metrics {}, trial {theirs} has {}", names(trial), names(first)));
+    }
+    match trial.values.iter().find(|(_, values)| values.len() != trial.users.len()) {
+        Some((metric, values)) => refuse(format!("trial {ours} has {} values of {metric} for {} users", values.len(), trial.users.len())),
+        None => Ok(()),
+    }
+}
+
+fn names(trial: &TrialValues) -> String {
+    trial.values.iter().map(|(metric, _): &(MetricAt, _)| metric.to_string()).collect::<Vec<_>>().join(", ")
+}

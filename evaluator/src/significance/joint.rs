@@ -1,0 +1,152 @@
+//! The joint distribution of all comparisons of a family when no methods differ: what [`step_down`](super::romano_wolf::step_down) adjusts by.
+//!
+//! For the t test each resample draws users for all methods together, a normal deviation of each method's mean for its replicates, and the
+//! moderated variances that such replicates would have shown; a comparison's statistic is then its difference in units of the half width
+//! `h` of [`Crossed`] for these variances. So the statistic that is resampled is the one that is tested, and what few seeds do not know is
+//! in it. For the bootstrap the statistic is the resampled difference, less the observed one, in units of its own half width.
+
+use super::{
+    crossed::Crossed,
+    resample::Resampled,
+    spread::{MethodSpread, Spreads},
+    stream::stream,
+};
+use crate::settings::Over;
+use rand::Rng;
+use rand_xoshiro::SplitMix64;
+
+/// Draws for replicates are keyed apart from those of users.
+const REPLICATES: u64 = 0x5eed_5eed_5eed_5eed;
+
+/// The statistics of the t test under the hypothesis that no methods differ.
+pub(crate) struct JointT<'a> {
+    /// Users' deviations of the methods' means: `[resamples, methods]`.
+    pub(crate) users: &'a Resampled,
+    pub(crate) spreads: &'a Spreads,
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// The variance of each pair.
+    pub(crate) crossed: &'a [Crossed],
+    /// The quantiles of each pair, by which it is scaled.
+    pub(crate) quantiles: &'a [[f64; 2]],
+    pub(crate) over: Over,
+    pub(crate) seed: u64,
+}
+
+/// A method in one resample.
+struct Drawn {
+    deviation: f64,
+    /// The variance of its mean over replicates, as they would have shown it.
+    variance: f64,
+}
+
+impl JointT<'_> {
+    /// The size of each pair's statistic in a resample, in the order of the pairs.
+    pub(crate) fn draw(&self, resample: u32, out: &mut [f64]) {
+        let mut stream = stream(self.seed ^ REPLICATES, resample);
+        let degrees = self.crossed.first().map_or(0.0, |pair| pair.users_degrees);
+        let users_scale = if degrees > 0.0 { chi_square(&mut stream, degrees) / degrees } else { 1.0 };
+        let shared = self.spreads.prior.filter(|prior| prior.degrees.is_infinite()).map(|prior| {
+            let degrees = prior.pooled_degrees;
+            chi_square(&mut stream, degrees) / degrees
+        });
+        let counted = self.over != Over::Users;
+        let users = self.users.of(resample);
+        let methods: Vec<Drawn> = self
+            .spreads
+            .methods
+            .iter()
+            .zip(users)
+            .map(|(spread, user)| {
+                let user = if self.over == Over::Seeds { 0.0 } else { f64::from(*user) };
+                if counted { self.drawn(spread, user, shared, &mut stream) } else { Drawn { deviation: user, variance: 0.0 } }
+            })
+            .collect();
+        for ((&(a, b), out), (pair, &quantiles)) in self.pairs.iter().zip(out).zip(self.crossed.iter().zip(self.quantiles)) {
+            let replicates = methods[a].variance + methods[b].variance;
+            let half = Crossed { users: pair.users * users_scale, replicates, ..*pair }.half_width_at(quantiles);
+            *out = ratio((methods[a].deviation - methods[b].deviation).abs(), half);
+        }
+    }
+
+    fn drawn(&self, spread: &MethodSpread, user: f64, shared: Option<f64>, stream: &mut SplitMix64) -> Drawn {
+        let count = spread.replicates as f64;
+        if spread.variance == 0.0 {
+            return Drawn { deviation: user, variance: 0.0 };
+        }
+        // Without users the interaction is theirs no more: it is part of what other replicates of these very users would show.
+        let taken_out = if self.over == Over::Seeds { 0.0 } else { spread.interaction };
+        let deviation = user + normal(stream) * ((spread.variance - taken_out).max(0.0) / count).sqrt();
+        let scale = shared.unwrap_or_else(|| chi_square(stream, spread.degrees) / spread.degrees);
+        Drawn { deviation, variance: spread.variance * scale / count }
+    }
+}
+
+/// A difference in units of its half width; infinite where it has a size and no width, zero where it has neither.
+pub(crate) fn ratio(size: f64, half: f64) -> f64 {
+    if half > 0.0 {
+        size / half
+    } else if size > 0.0 {
+        f64::INFINITY
+    } else {
+        0.0
+    }
+}
+
+/// A number in (0, 1).
+fn uniform(stream: &mut SplitMix64) -> f64 {
+    ((stream.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+}
+
+/// A standard normal number, after Box and Muller.
+fn normal(stream: &mut SplitMix64) -> f64 {
+    (-2.0 * uniform(stream).ln()).sqrt() * (std::f64::consts::TAU * uniform(stream)).cos()
+}
+
+/// A chi-square number with so many degrees of freedom, after Marsaglia and Tsang, ACM TOMS 2000, doi:10.1145/358407.358414.
+fn chi_square(stream: &mut SplitMix64, degrees: f64) -> f64 {
+    let half = degrees / 2.0;
+    // Below shape 1 a gamma number of shape + 1 is turned into one of shape.
+    let (shape, boost) = if half < 1.0 { (half + 1.0, uniform(stream).powf(1.0 / half)) } else { (half, 1.0) };
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = normal(stream);
+        let cube = (1.0 + c * x).powi(3);
+        if cube > 0.0 && uniform(stream).ln() < x * x / 2.0 + d * (1.0 - cube + cube.ln()) {
+            return 2.0 * d * cube * boost;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of draws below quantiles of `scipy.stats.chi2` and `scipy.stats.norm`.
+    #[test]
+    fn draws_have_their_distributions() {
+        let share = |below: &dyn Fn(&mut SplitMix64) -> bool| {
+            let mut stream = stream(3, 1);
+            (0..40_000).filter(|_| below(&mut stream)).count() as f64 / 40_000.0
+        };
+        // chi2.ppf([.1, .5, .9], [1, 2.5, 30])
+        let quantiles = [
+            (1.0, [0.015_790_774_093, 0.454_936_423_120, 2.705_543_454_095]),
+            (2.5, [0.380_789_468, 1.873_847_768, 5.447_880_148]),
+            (30.0, [20.599_234_614, 29.336_031_563, 40.256_023_739]),
+        ];
+        for (degrees, quantiles) in quantiles {
+            for (quantile, probability) in quantiles.into_iter().zip([0.1, 0.5, 0.9]) {
+                let found = share(&|stream| chi_square(stream, degrees) < quantile);
+                assert!(
+                    (found - probability).abs() < 4.0 * (probability * (1.0 - probability) / 40_000.0f64).sqrt(),
+                    "{degrees} {quantile}: {found}"
+                );
+            }
+        }
+        for (quantile, probability) in [(-1.281_551_565_545, 0.1), (0.0, 0.5), (1.644_853_626_951, 0.95)] {
+            let found = share(&|stream| normal(stream) < quantile);
+            assert!((found - probability).abs() < 0.01, "{quantile}: {found}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Variances of few replicates, moderated: each is drawn towards what the methods of a dataset have in common.
+//!
+//! ```text
+//! s²_m | σ²_m ~ σ²_m χ²(d_m) / d_m,   1 / σ²_m ~ χ²(d0) / (d0 s0²)
+//! s~²_m = (d0 s0² + d_m s²_m) / (d0 + d_m),   with min(d0 + d_m, sum of all d) degrees of freedom
+//! e_m = log s²_m - digamma(d_m / 2) + log(d_m / 2)
+//! trigamma(d0 / 2) = var(e) - mean trigamma(d_m / 2),   log s0² = mean(e) + digamma(d0 / 2) - log(d0 / 2)
+//! ```
+//! Where the variances differ by no more than chance would have it, `d0` is infinite and `s0²` is their mean, weighted by degrees of freedom.
+//! As in limma: Smyth, Stat. Appl. Genet. Mol. Biol. 2004, doi:10.2202/1544-6115.1027, section 6.2; the bound on the degrees of freedom is
+//! its `eBayes`'.
+
+use statrs::function::gamma::digamma;
+
+/// What the variances of several methods have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// `d0`: how many degrees of freedom the common variance is worth; infinite where the methods do not differ.
+    pub degrees: f64,
+    /// `s0²`, the common variance.
+    pub variance: f64,
+    /// The degrees of freedom of all methods together.
+    pub pooled_degrees: f64,
+}
+
+/// Variances are taken as no smaller than this share of their median, as in limma.
+const SMALLEST: f64 = 1e-5;
+
+impl Prior {
+    /// The prior that fits variances with their degrees of freedom; `None` without any. Those that are zero while most are not count as tiny.
+    pub fn fit(variances: &[(f64, f64)]) -> Option<Self> {
+        let pooled_degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
+        let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / pooled_degrees;
+        let median = median(variances.iter().map(|(variance, _)| *variance).collect())?;
+        let common = Self { degrees: f64::INFINITY, variance: pooled, pooled_degrees };
+        if median == 0.0 {
+            return Some(common);
+        }
+        let centred = |&(variance, degrees): &(f64, f64)| {
+            let half = degrees / 2.0;
+            variance.max(SMALLEST * median).ln() - digamma(half) + half.ln()
+        };
+        let logs: Vec<f64> = variances.iter().map(centred).collect();
+        let count = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        let spread = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+        let excess = spread - variances.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
+        if excess <= 0.0 {
+            return Some(common);
+        }
+        let half = inverse_trigamma(excess);
+        Some(Self { degrees: 2.0 * half, variance: (mean + digamma(half) - half.ln()).exp(), pooled_degrees })
+    }
+
+    /// The moderated variance of a method from its own; the common one where it has no degrees of freedom.
+    pub fn moderated(&self, variance: f64, degrees: f64) -> f64 {
+        if self.degrees.is_infinite() {
+            return self.variance;
+        }
+        let own = if degrees > 0.0 { degrees * variance } else { 0.0 };
+        (self.degrees * self.variance + own) / (self.degrees + degrees)
+    }
+
+    /// The degrees of freedom of a moderated variance.
+    pub fn degrees(&self, degrees: f64) -> f64 {
+        (self.degrees + degrees).min(self.pooled_degrees)
+    }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+/// The derivative of digamma: the asymptotic series, from 15 on, after stepping up.
+fn trigamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < 15.0 {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    sum + 1.0 / x
+        + square / 2.0
+        + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square * (1.0 / 30.0 - square * 5.0 / 66.0))))
+}
+
+/// The derivative of trigamma, likewise.
+fn tetragamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < 15.0 {
+        sum -= 2.0 / (x * x * x);
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    sum - square
+        - square / x
+        - square * square * (0.5 - square * (1.0 / 6.0 - square * (1.0 / 6.0 - square * (3.0 / 10.0 - square * 5.0 / 6.0))))
+}
+
+/// Where trigamma has this value, more than zero: Newton's steps on its reciprocal, which is convex and nearly straight. Smyth, appendix.
+fn inverse_trigamma(value: f64) -> f64 {
+    let mut x = 0.5 + 1.0 / value;
+    for _ in 0..60 {
+        let found = trigamma(x);
+        let step = found * (1.0 - found / value) / tetragamma(x);
+        x += step;
+        if (step / x).abs() < 1e-14 {
+            break;
+        }
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+
+    /// `scipy.special.polygamma`
+    #[test]
+    fn polygammas() {
+        for (x, first, second) in [
+            (0.5, 4.93480220054468, -16.828796644234316),
+            (1.0, 1.6449340668482266, -2.404113806319188),
+            (2.5, 0.4903577561002349, -0.23620405164172736),
+            (10.0, 0.10516633568168576, -0.011049834970802069),
+        ] {
+            near(trigamma(x), first);
+            near(tetragamma(x), second);
+            near(inverse_trigamma(first), x);
+        }
+        near(trigamma(inverse_trigamma(1e4)), 1e4);
+        near(trigamma(inverse_trigamma(1e-4)), 1e-4);
+    }
+
+    /// limma's `fitFDist` by its formulas in NumPy.
+    #[test]
+    fn variances_that_differ_have_a_prior_of_few_degrees() {
+        let prior = Prior::fit(&[(2.1e-6, 2.0), (3.4e-6, 4.0), (0.04e-6, 2.0), (19.8e-6, 4.0), (1.2e-6, 9.0)]).unwrap();
+        near(prior.degrees, 1.1776109647931607);
+        near(prior.variance, 7.354592182528892e-07);
+        near(prior.moderated(19.8e-6, 4.0), (1.1776109647931607 * 7.354592182528892e-07 + 4.0 * 19.8e-6) / 5.1776109647931607);
+        near(prior.moderated(f64::NAN, 0.0), 7.354592182528892e-07);
+        near(prior.degrees(4.0), 5.1776109647931607);
+        assert_eq!(prior.degrees(30.0), 21.0);
+    }
+
+    #[test]
+    fn variances_that_do_not_are_pooled() {
+        let prior = Prior::fit(&[(2.0, 2.0), (3.0, 6.0)]).unwrap();
+        assert_eq!(prior, Prior { degrees: f64::INFINITY, variance: 2.75, pooled_degrees: 8.0 });
+        assert_eq!((prior.moderated(2.0, 2.0), prior.degrees(2.0)), (2.75, 8.0));
+        assert_eq!(Prior::fit(&[(0.5, 1.0)]).unwrap().moderated(0.5, 1.0), 0.5);
+        assert_eq!(Prior::fit(&[(0.0, 1.0), (0.0, 2.0)]).unwrap().variance, 0.0);
+        assert_eq!(Prior::fit(&[]), None);
+    }
+}

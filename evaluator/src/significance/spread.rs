@@ -1,0 +1,264 @@
+//! How far the replicates of a dataset's methods lie apart, by one metric: what seeds (or splits) add to the uncertainty of a mean.
+//!
+//! The replicates' means of a method have the variance `s²_m`, moderated over the dataset's methods ([`Prior`]). Part of it is the
+//! interaction of users and replicates: `e_m = MS / U`, with the mean square `MS` of what is left of the users' values without the means of
+//! users and of replicates. Splits are common to all methods, so what all methods have in common on a split is taken out first, and the
+//! rest is scaled by `k / (k - 1)` for `k` methods.
+
+use super::{
+    crossed::Crossed,
+    differences::Differences,
+    method::{MethodValues, Replication, mean},
+    moderation::Prior,
+};
+use crate::settings::Over;
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Where the variance over replicates comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spread {
+    /// There is none: the model fits without sampling, and the dataset has one split.
+    None,
+    /// From the method's own replicates, moderated by those of the other methods.
+    Own,
+    /// From the replicates of other methods: the method has one.
+    Pooled,
+    /// It is not known: no method has a second replicate.
+    Unknown,
+}
+
+impl Spread {
+    /// All of them, the surest first.
+    pub const ALL: [Self; 4] = [Self::None, Self::Own, Self::Pooled, Self::Unknown];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Own => "own",
+            Self::Pooled => "pooled",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a method's replicates add to its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MethodSpread {
+    /// How many replicates there are.
+    pub replicates: usize,
+    /// Where the variance comes from.
+    pub source: Spread,
+    /// The variance of the replicates' means, as found; none with fewer than two.
+    pub raw: Option<f64>,
+    /// The variance of one replicate's mean, moderated; zero where there is none, or it is not known.
+    pub variance: f64,
+    /// Its degrees of freedom.
+    pub degrees: f64,
+    /// The part of `variance` that is the interaction with users.
+    pub interaction: f64,
+}
+
+/// The spreads of all methods of a dataset by one metric, in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spreads {
+    /// One for each method.
+    pub methods: Vec<MethodSpread>,
+    /// What their variances have in common; none where no method has a second replicate.
+    pub prior: Option<Prior>,
+}
+
+impl Spreads {
+    /// Finds them from the values of all methods, which have the same users.
+    pub fn new(methods: &[MethodValues<'_>]) -> Self {
+        let common = common(methods);
+        let scale = if common.is_empty() { 1.0 } else { methods.len() as f64 / (methods.len() as f64 - 1.0) };
+        let found: Vec<Option<(f64, f64)>> = methods
+            .par_iter()
+            .map(|method| variances(&method.replicates, &common).map(|(raw, interaction)| (scale * raw, scale * interaction)))
+            .collect();
+        let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
+        let own: Vec<(f64, f64)> =
+            methods.iter().zip(&found).filter_map(|(method, found)| Some((found.as_ref()?.0, degrees(method)))).collect();
+        let prior = Prior::fit(&own);
+        let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
+        let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
+        let spread = |(method, found): (&MethodValues<'_>, &Option<(f64, f64)>)| {
+            spread(method, *found, prior.filter(|_| method.replication != Replication::None), typical)
+        };
+        Self { methods: methods.iter().zip(&found).map(spread).collect(), prior }
+    }
+
+    /// The variance of the difference of two methods' means, by the sources that are counted.
+    pub fn of_pair(&self, a: usize, b: usize, differences: &Differences, over: Over) -> Crossed {
+        let users = (variance_of_mean(&differences.values), differences.values.len());
+        crossed(users, &[self.methods[a], self.methods[b]], over)
+    }
+
+    /// The variance of one method's mean, by the sources that are counted.
+    pub(crate) fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
+        crossed((variance_of_mean(values), values.len()), &[self.methods[method]], over)
+    }
+
+    /// What a comparison of two methods really counts: users alone where a variance over seeds is not known.
+    pub fn counted(&self, a: usize, b: usize, over: Over) -> Over {
+        let unknown = [a, b].iter().any(|&method| self.methods[method].source == Spread::Unknown);
+        if unknown { Over::Users } else { over }
+    }
+}
+
+fn spread(method: &MethodValues<'_>, found: Option<(f64, f64)>, prior: Option<Prior>, typical: f64) -> MethodSpread {
+    let replicates = method.replicates.len();
+    let none = MethodSpread { replicates, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0 };
+    if method.replication == Replication::None {
+        return none;
+    }
+    let Some(prior) = prior else { return MethodSpread { source: Spread::Unknown, ..none } };
+    let degrees = (replicates - 1) as f64;
+    let (source, raw, interaction) = match found {
+        Some((raw, interaction)) => (Spread::Own, Some(raw), interaction),
+        None => (Spread::Pooled, None, typical),
+    };
+    let variance = prior.moderated(raw.unwrap_or_default(), degrees);
+    MethodSpread { replicates, source, raw, variance, degrees: prior.degrees(degrees), interaction }
+}
+
+/// What all methods have in common on each split: for each the mean over methods of every user's value. Empty where replicates are seeds,
+/// which methods do not share.
+fn common(methods: &[MethodValues<'_>]) -> Vec<Vec<f64>> {
+    let splits = methods.len() > 1 && methods.iter().all(|method| method.replication == Replication::Splits);
+    let of_split = |split: usize| {
+        let of_user = |user: usize| mean(&methods.iter().map(|method| method.replicates[split][user]).collect::<Vec<_>>());
+        (0..methods[0].users.len()).map(of_user).collect()
+    };
+    if splits { (0..methods[0].replicates.len()).into_par_iter().map(of_split).collect() } else { Vec::new() }
+}
+
+/// The variance of the replicates' means and the part of it that is interaction with users; none with fewer than two replicates or users.
+fn variances(replicates: &[Cow<'_, [f64]>], common: &[Vec<f64>]) -> Option<(f64, f64)> {
+    let (count, users) = (replicates.len(), replicates.first()?.len());
+    if count < 2 || users < 2 {
+        return None;
+    }
+    let at = |replicate: usize, user: usize| replicates[replicate][user] - common.get(replicate).map_or(0.0, |common| common[user]);
+    let means: Vec<f64> = (0..count).map(|replicate| (0..users).map(|user| at(replicate, user)).sum::<f64>() / users as f64).collect();
+    let (total, degrees) = (mean(&means), (count - 1) as f64);
+    let between = means.iter().map(|mean| (mean - total).powi(2)).sum::<f64>() / degrees;
+    let mut squares = 0.0;
+    let mut row = vec![0.0; count];
+    for user in 0..users {
+        row.iter_mut().enumerate().for_each(|(replicate, value)| *value = at(replicate, user) - means[replicate]);
+        let center = mean(&row);
+        squares += row.iter().map(|value| (value - center).powi(2)).sum::<f64>();
+    }
+    Some((between, squares / (degrees * (users - 1) as f64) / users as f64))
+}
+
+/// The variance of a mean over users; infinite for one user.
+pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return f64::INFINITY;
+    }
+    let center = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
+    squares / ((values.len() - 1) as f64 * values.len() as f64)
+}
+
+/// The variance of a mean difference over users alone: what the paired t-test of two trained models counts.
+pub fn over_users(differences: &Differences) -> Crossed {
+    crossed((variance_of_mean(&differences.values), differences.values.len()), &[], Over::Users)
+}
+
+fn crossed((users, count): (f64, usize), spreads: &[MethodSpread], over: Over) -> Crossed {
+    let sum = |part: fn(&MethodSpread) -> f64| spreads.iter().map(|spread| part(spread) / spread.replicates as f64).sum::<f64>();
+    let replicates = sum(|spread| spread.variance);
+    // The mean of the degrees of freedom by harmonic weights: that of the one source where it is one source.
+    let spent = sum(|spread| if spread.variance > 0.0 { spread.variance / spread.degrees } else { 0.0 });
+    let all = Crossed {
+        users,
+        users_degrees: count.saturating_sub(1) as f64,
+        replicates,
+        replicates_degrees: if spent > 0.0 { replicates / spent } else { 0.0 },
+        interaction: sum(|spread| spread.interaction),
+    };
+    match over {
+        Over::UsersAndSeeds => all,
+        Over::Users => Crossed { replicates: 0.0, interaction: 0.0, ..all },
+        Over::Seeds => Crossed { users: 0.0, interaction: 0.0, ..all },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::significance::{
+        method::tests::method,
+        tests::{A, B, differences},
+    };
+
+    fn near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    /// SciPy's `ttest_rel(A, B)`: t = 2.94058818, p = 0.01647098, interval (0.00645996, 0.04954004).
+    #[test]
+    fn over_users_it_is_the_paired_t_test() {
+        let users = over_users(&differences());
+        assert!((differences().mean() / users.standard_error() - 2.94058818).abs() < 5e-9);
+        assert!((users.p_value(0.028) - 0.01647098).abs() < 5e-9);
+        let interval = users.interval(0.028, 0.05);
+        assert!((interval.low - 0.00645996).abs() < 5e-9 && (interval.high - 0.04954004).abs() < 5e-9);
+        assert_eq!(over_users(&Differences::new(&[0.5], &[0.2])).p_value(0.3), 1.0);
+        assert_eq!(over_users(&Differences::new(&[0.5; 6], &[0.2; 6])).p_value(0.3), 0.0);
+    }
+
+    /// A two-way analysis of variance of A and A + (0.01, -0.02, 0.03, ...) in NumPy.
+    #[test]
+    fn interaction_is_the_mean_square_of_what_users_and_replicates_leave() {
+        let other: Vec<f64> =
+            A.iter().zip([0.01, -0.02, 0.03, 0.0, 0.02, -0.01, 0.04, 0.0, -0.03, 0.01]).map(|(a, shift)| a + shift).collect();
+        let spreads = Spreads::new(&[method("a", Replication::Seeds, &[&A, &other])]);
+        near(spreads.methods[0].raw.unwrap(), VARIANCE);
+        near(spreads.methods[0].interaction, INTERACTION);
+        assert_eq!((spreads.methods[0].source, spreads.methods[0].degrees), (Spread::Own, 1.0));
+    }
+
+    const VARIANCE: f64 = 1.25e-05;
+    const INTERACTION: f64 = 2.361111111111115e-05;
+
+    #[test]
+    fn a_method_with_one_seed_takes_the_others_spread() {
+        let shifted = |shift: f64| A.map(|value| value + shift);
+        let (one, two, three) = (shifted(0.01), shifted(-0.01), shifted(0.02));
+        let seeds = Replication::Seeds;
+        let methods = [method("a", seeds, &[&A, &one, &two]), method("b", seeds, &[&three]), method("c", Replication::None, &[&B])];
+        let spreads = Spreads::new(&methods);
+        assert_eq!(spreads.methods.iter().map(|spread| spread.source).collect::<Vec<_>>(), [Spread::Own, Spread::Pooled, Spread::None]);
+        near(spreads.methods[1].variance, 1e-4);
+        assert_eq!((spreads.methods[1].degrees, spreads.methods[2].variance), (2.0, 0.0));
+        let pair = spreads.of_pair(0, 1, &Differences::new(&methods[0].values, &methods[1].values), Over::UsersAndSeeds);
+        near(pair.replicates, 1e-4 / 3.0 + 1e-4);
+        near(pair.replicates_degrees, 2.0);
+        assert_eq!(spreads.counted(0, 1, Over::UsersAndSeeds), Over::UsersAndSeeds);
+    }
+
+    #[test]
+    fn without_a_second_seed_anywhere_users_alone_are_counted() {
+        let spreads = Spreads::new(&[method("a", Replication::Seeds, &[&A]), method("b", Replication::None, &[&B])]);
+        assert_eq!(spreads.methods.iter().map(|spread| spread.source).collect::<Vec<_>>(), [Spread::Unknown, Spread::None]);
+        assert_eq!(spreads.counted(0, 1, Over::UsersAndSeeds), Over::Users);
+        assert_eq!(spreads.counted(1, 1, Over::UsersAndSeeds), Over::UsersAndSeeds);
+    }
+
+    /// Two methods on two splits: their variances add up to that of the splits' differences, 0.05 and 0.03 apart.
+    #[test]
+    fn what_methods_have_in_common_on_a_split_is_no_variance_of_theirs() {
+        let at = |level: f64| A.map(|value| value + level);
+        let (a, b) = ([at(0.2), at(0.1)], [at(0.15), at(0.07)]);
+        let methods = [method("a", Replication::Splits, &[&a[0], &a[1]]), method("b", Replication::Splits, &[&b[0], &b[1]])];
+        let spreads = Spreads::new(&methods);
+        let pair = spreads.of_pair(0, 1, &Differences::new(&methods[0].values, &methods[1].values), Over::UsersAndSeeds);
+        near(pair.replicates, 0.02f64.powi(2) / 2.0 / 2.0);
+    }
+}
