@@ -59,11 +59,9 @@ fn tests(pair: &Pair, resamples: u32, level: f64) -> Value {
 
 /// The prior of a set of methods, the spread of each, and the test of its first two.
 fn crossed(methods: &[Vec<Vec<f64>>], alpha: f64) -> Value {
-    let of_method = |replicates: &Vec<Vec<f64>>| {
-        let replicates = replicates.iter().map(|values| Cow::Borrowed(values.as_slice())).collect();
-        MethodValues::from_replicates("m", Replication::Seeds, replicates)
-    };
-    let methods: Vec<MethodValues<'_>> = methods.iter().map(of_method).collect();
+    let rows = |replicates: &Vec<Vec<f64>>| replicates.iter().map(|values| Cow::Owned(values.clone())).collect();
+    let methods: Vec<MethodValues<'_>> =
+        methods.iter().map(|replicates| MethodValues::from_replicates("m", Replication::Seeds, rows(replicates))).collect();
     let spreads = Spreads::new(&methods);
     let differences = Differences::new(&methods[0].values, &methods[1].values);
     let test = |over: Over| {

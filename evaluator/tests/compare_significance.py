@@ -179,7 +179,8 @@ def compare_crossed(what, methods, found):
             return np.sqrt(users * z**2 + max(0, seeds * t**2 - both * z * t))
         near(f"{what} {over} half", found[over]["half"], half(1 - LEVEL))
         near(f"{what} {over} error", found[over]["error"], np.sqrt(users + max(0, seeds - both)))
-        log = optimize.brentq(lambda log: half(np.exp(log)) - abs(d.mean()), -600, -1e-12, xtol=1e-14, rtol=1e-14)
+        excess = lambda log: half(np.exp(log)) - abs(d.mean())
+        log = optimize.brentq(excess, -60, -1e-12, xtol=1e-14, rtol=1e-14) if excess(-60) > 0 else -np.inf
         near(f"{what} {over} p", found[over]["p_value"], np.exp(log))
 
 
