@@ -52,6 +52,7 @@ fn row(method: &Method, at: MetricAt, measured: Option<Measured>) -> Leaderboard
         loss: first.loss.clone(),
         sampler: first.sampler.clone(),
         parameters: method.picked().cloned(),
+        configurations: method.tried(),
         seeds: measured.as_ref().map_or(0, |measured| measured.seeds),
         failed: method.trials.iter().filter(|trial| trial.status == Status::Failed).count() as u32,
         users: measured.as_ref().map_or(0, |measured| measured.users),

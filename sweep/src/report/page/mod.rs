@@ -1,11 +1,13 @@
 //! `report.html`: one file that needs no network. What it says is put together here; how it looks is the template's and the style's.
 
+mod chart;
 mod curves;
 mod facts;
 mod leaderboard;
 mod matrix;
 mod palette;
 mod trials;
+mod tuning;
 
 use super::{
     Input, Report,
@@ -15,6 +17,7 @@ use super::{
     words,
 };
 use anyhow::{Context, Result};
+use chart::Chart;
 use curves::Curves;
 use dataset::Manifest;
 use facts::Facts;
@@ -59,6 +62,7 @@ struct Section<'a> {
     leaderboard: Leaderboard<'a>,
     every: Every<'a>,
     matrix: Matrix<'a>,
+    tuning: Option<Chart>,
     curves: Curves,
     trials: Vec<TrialLine<'a>>,
     remarks: Vec<String>,
@@ -93,6 +97,7 @@ fn section<'a>(input: &Input<'a>, report: &'a Report, palette: &Palette, manifes
         leaderboard: leaderboard::leaderboard(input, report, &methods, palette, &ranking),
         every: leaderboard::every(input, report, &ranking),
         matrix: matrix::matrix(input, &ranking),
+        tuning: tuning::tuning(report, dataset, &methods, palette),
         curves: curves::curves(input, &methods, palette),
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
@@ -152,6 +157,14 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
+    }
+
+    #[test]
+    fn what_tuning_gave_is_drawn_where_something_was_tuned() {
+        let drawn = "validation ndcg@20 of the best configuration by how many are tried";
+        assert_eq!(rendered(|_| ()).matches(drawn).count(), 2, "once for each dataset");
+        let single = |sweep: &mut example::Sweep| sweep.trials.retain(|trial| trial.selected);
+        assert!(!rendered(single).contains(drawn));
     }
 
     #[test]
