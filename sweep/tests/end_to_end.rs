@@ -211,36 +211,41 @@ fn all_trials_are_ranked_when_asked_for_and_nothing_else_changes() {
     let tables = bench.path("runs/sweeps/tiny");
     let before = files_below(&tables);
     bench.expect(0, &["evaluate", "s.yaml", "--all"]);
-    let mut after = files_below(&tables);
     let path = tables.join("all_trials.parquet");
+    let mut after = files_below(&tables);
     assert!(after.remove(&path).is_some());
     assert_same(&after, &before, "with all trials");
-
-    let at = |path: &Path| Location::parse(path.to_str().unwrap()).unwrap();
-    let rows = read_metrics(&at(&path)).unwrap();
-    assert_eq!(rows.len(), 15 * 5, "every trial by every metric");
-    let table = table::read(&at(&path)).unwrap();
-    let selected: &BooleanArray = table::column(&table, "selected", &at(&path)).unwrap();
-    let note: &StringArray = table::column(&table, "note", &at(&path)).unwrap();
-    let parameters: &StringArray = table::column(&table, "parameters", &at(&path)).unwrap();
-    assert!((0..rows.len()).all(|row| note.is_null(row) == selected.value(row)));
-    assert!(note.iter().flatten().all(|note| note == "not for selecting") && note.null_count() == 10 * 5);
-    assert!(parameters.iter().flatten().any(|values| values.contains(r#""loss.temperature":0.5"#)));
-    let picked: Vec<_> = rows.iter().enumerate().filter(|(row, _)| selected.value(*row)).map(|(_, row)| row.clone()).collect();
-    assert_eq!(picked, read_metrics(&at(&tables.join("metrics.parquet"))).unwrap());
-
-    // The evaluator alone, which knows nothing of what was picked, finds the same of every checkpoint.
-    let dataset = std::fs::read_dir(bench.path("runs/datasets")).unwrap().next().unwrap().unwrap().path();
-    let stored = ["--dataset", dataset.to_str().unwrap(), "--metrics", "ndcg,recall,auc", "--cutoffs", "5,10", "--out", "again"];
-    bench.expect(0, &[&["evaluate", "--checkpoints", "runs/trials"], &stored[..]].concat());
-    let key = |row: &MetricRow| (row.trial.clone(), row.metric.to_string());
-    let again: BTreeMap<_, f64> =
-        read_metrics(&at(&bench.path("again/metrics.parquet"))).unwrap().iter().map(|row| (key(row), row.value)).collect();
-    assert_eq!(again, rows.iter().map(|row| (key(row), row.value)).collect());
-
+    check_all_trials(&bench, &path);
     bench.expect(0, &["evaluate", "s.yaml"]);
     assert!(!path.exists(), "without --all it may be of other trials than the tables beside it");
     assert!(bench.expect(2, &["evaluate", "--checkpoints", "runs/trials", "--all"]).1.contains("--all"));
+}
+
+fn location(path: &Path) -> Location {
+    Location::parse(path.to_str().unwrap()).unwrap()
+}
+
+/// The picked trials stand there as in `metrics.parquet`, the others are marked, and all are as the evaluator alone ranks the checkpoints.
+fn check_all_trials(bench: &Bench, path: &Path) {
+    let rows = read_metrics(&location(path)).unwrap();
+    assert_eq!(rows.len(), 15 * 5, "every trial by every metric");
+    let batch = table::read(&location(path)).unwrap();
+    let selected: &BooleanArray = table::column(&batch, "selected", &location(path)).unwrap();
+    let text = |name| table::column::<StringArray>(&batch, name, &location(path)).unwrap();
+    assert!(text("parameters").iter().flatten().any(|values| values.contains(r#""loss.temperature":0.5"#)));
+    assert!(text("note").iter().flatten().all(|note| note == "not for selecting") && text("note").null_count() == 10 * 5);
+    assert!((0..rows.len()).all(|row| text("note").is_null(row) == selected.value(row)));
+    let picked: Vec<_> = rows.iter().enumerate().filter(|(row, _)| selected.value(*row)).map(|(_, row)| row.clone()).collect();
+    assert_eq!(picked, read_metrics(&location(&bench.path("runs/sweeps/tiny/metrics.parquet"))).unwrap());
+
+    let dataset = std::fs::read_dir(bench.path("runs/datasets")).unwrap().next().unwrap().unwrap().path();
+    let flags = ["--dataset", dataset.to_str().unwrap(), "--metrics", "ndcg,recall,auc", "--cutoffs", "5,10", "--out", "again"];
+    bench.expect(0, &[&["evaluate", "--checkpoints", "runs/trials"], &flags[..]].concat());
+    let alone = read_metrics(&location(&bench.path("again/metrics.parquet"))).unwrap();
+    let values = |rows: &[MetricRow]| -> BTreeMap<(String, String), f64> {
+        rows.iter().map(|row| ((row.trial.clone(), row.metric.to_string()), row.value)).collect()
+    };
+    assert_eq!(values(&rows), values(&alone));
 }
 
 #[test]
