@@ -18,7 +18,7 @@ struct Column {
     title: String,
     cells: Vec<String>,
     alignment: CellAlignment,
-    /// Whether it may be left out for want of room, where none before it took the room.
+    /// Whether it may be left out for want of room; those before it have the room first.
     spare: bool,
 }
 

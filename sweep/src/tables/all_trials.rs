@@ -10,7 +10,7 @@ use evaluator::tables::MetricRow;
 use std::sync::Arc;
 
 /// What stands beside every test value that validation did not pick: to choose by it is to tune on test.
-pub const NOT_FOR_SELECTING: &str = "not for selecting";
+const NOT_FOR_SELECTING: &str = "not for selecting";
 
 /// A trial by one metric.
 #[derive(Clone, Debug, PartialEq)]
