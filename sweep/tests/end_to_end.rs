@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // a test file outside of `cfg(test)`
 
+use arrow::array::{Array, BooleanArray, StringArray};
+use dataset::{Location, table};
+use evaluator::tables::{MetricRow, read_metrics};
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
@@ -36,7 +39,7 @@ evaluation:
 ";
 
 /// The tables that hold no times.
-const TIMELESS: [&str; 4] = ["metrics.parquet", "significance.parquet", "leaderboard.parquet", "plan.json"];
+const TIMELESS: [&str; 5] = ["metrics.parquet", "significance.parquet", "leaderboard.parquet", "tuning.parquet", "plan.json"];
 
 /// A folder with a sweep file in it.
 struct Bench {
@@ -202,16 +205,62 @@ fn stages_one_by_one_equal_a_run() {
 }
 
 #[test]
+fn all_trials_are_ranked_when_asked_for_and_nothing_else_changes() {
+    let bench = Bench::new(SWEEP);
+    bench.expect(0, &["run", "s.yaml"]);
+    let tables = bench.path("runs/sweeps/tiny");
+    let before = files_below(&tables);
+    bench.expect(0, &["evaluate", "s.yaml", "--all"]);
+    let path = tables.join("all_trials.parquet");
+    let mut after = files_below(&tables);
+    assert!(after.remove(&path).is_some());
+    assert_same(&after, &before, "with all trials");
+    check_all_trials(&bench, &path);
+    bench.expect(0, &["evaluate", "s.yaml"]);
+    assert!(!path.exists(), "without --all it may be of other trials than the tables beside it");
+    assert!(bench.expect(2, &["evaluate", "--checkpoints", "runs/trials", "--all"]).1.contains("--all"));
+}
+
+fn location(path: &Path) -> Location {
+    Location::parse(path.to_str().unwrap()).unwrap()
+}
+
+/// The picked trials stand there as in `metrics.parquet`, the others are marked, and all are as the evaluator alone ranks the checkpoints.
+fn check_all_trials(bench: &Bench, path: &Path) {
+    let rows = read_metrics(&location(path)).unwrap();
+    assert_eq!(rows.len(), 15 * 5, "every trial by every metric");
+    let batch = table::read(&location(path)).unwrap();
+    let selected: &BooleanArray = table::column(&batch, "selected", &location(path)).unwrap();
+    let text = |name| table::column::<StringArray>(&batch, name, &location(path)).unwrap();
+    assert!(text("parameters").iter().flatten().any(|values| values.contains(r#""loss.temperature":0.5"#)));
+    assert!(text("note").iter().flatten().all(|note| note == "not for selecting") && text("note").null_count() == 10 * 5);
+    assert!((0..rows.len()).all(|row| text("note").is_null(row) == selected.value(row)));
+    let picked: Vec<_> = rows.iter().enumerate().filter(|(row, _)| selected.value(*row)).map(|(_, row)| row.clone()).collect();
+    assert_eq!(picked, read_metrics(&location(&bench.path("runs/sweeps/tiny/metrics.parquet"))).unwrap());
+
+    let dataset = std::fs::read_dir(bench.path("runs/datasets")).unwrap().next().unwrap().unwrap().path();
+    let flags = ["--dataset", dataset.to_str().unwrap(), "--metrics", "ndcg,recall,auc", "--cutoffs", "5,10", "--out", "again"];
+    bench.expect(0, &[&["evaluate", "--checkpoints", "runs/trials"], &flags[..]].concat());
+    let alone = read_metrics(&location(&bench.path("again/metrics.parquet"))).unwrap();
+    let values = |rows: &[MetricRow]| -> BTreeMap<(String, String), f64> {
+        rows.iter().map(|row| ((row.trial.clone(), row.metric.to_string()), row.value)).collect()
+    };
+    assert_eq!(values(&rows), values(&alone));
+}
+
+#[test]
 fn a_plan_prints_and_writes_nothing() {
     let bench = Bench::new(SWEEP);
     let (out, _) = bench.expect(0, &["plan", "s.yaml"]);
     assert!(out.contains("mf-8 / softmax-at-k(5) / uniform-10 on small: 2 configurations, 4 trials"), "{out}");
     assert!(out.contains("6 methods, 15 trials") && out.contains("known after prepare"), "{out}");
+    assert!(out.ends_with(" then (`ranksweep prepare`)\n"), "{out}");
     assert!(!bench.path("runs").exists());
     let (json, _) = bench.expect(0, &["plan", "s.yaml", "--json"]);
     bench.expect(0, &["prepare", "s.yaml"]);
     assert_eq!(bench.expect(0, &["plan", "s.yaml", "--json"]).0, json);
-    assert!(bench.expect(0, &["plan", "s.yaml"]).0.contains("150 users"));
+    let (prepared, _) = bench.expect(0, &["plan", "s.yaml"]);
+    assert!(prepared.contains("150 users") && prepared.ends_with(" in all\n") && json.ends_with("}\n"), "{prepared}");
 }
 
 #[test]

@@ -38,6 +38,25 @@ pub struct MetricRow {
     pub tied_users: usize,
 }
 
+impl MetricRow {
+    /// The rows of a trial, one for each of its metrics.
+    pub fn of(trial: &TrialValues) -> impl Iterator<Item = Self> {
+        let row = |(metric, values): &(MetricAt, Vec<f64>)| Self {
+            trial: trial.trial.clone(),
+            method: trial.method.clone(),
+            dataset: trial.dataset.clone(),
+            seed: trial.seed,
+            split_seed: trial.split_seed,
+            split: trial.split,
+            metric: *metric,
+            value: mean(values),
+            users: trial.users.len(),
+            tied_users: trial.tied_users,
+        };
+        trial.values.iter().map(row)
+    }
+}
+
 /// Writes the means over users.
 ///
 /// # Errors

@@ -72,6 +72,7 @@ mod tests {
         let means: Vec<(String, f64)> = rows.iter().map(|row| (row.metric.to_string(), row.value)).collect();
         assert_eq!(means[0], ("ndcg@20".to_owned(), 0.4375));
         assert_eq!((rows.len(), rows[0].users, rows[3].metric.cutoff), (4, 2, None));
+        assert_eq!(trials.iter().flat_map(MetricRow::of).collect::<Vec<_>>(), rows);
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub struct Evaluate {
     /// Also write the leaderboard and the report, and print the leaderboard
     #[arg(long, conflicts_with = "checkpoints")]
     report: bool,
+    /// Also rank every other trial that was trained to its end, and write all_trials.parquet: to look at, and not to select by
+    #[arg(long, conflicts_with = "checkpoints")]
+    all: bool,
     /// Without a sweep file: rank all checkpoints of a folder, by flags
     #[command(flatten)]
     stored: Stored,
@@ -40,6 +43,9 @@ impl Evaluate {
                 let session = self.plan.open(path, global)?;
                 let standings = if self.partial { runner::standings(&session)? } else { runner::stored_endings(&session)? };
                 let results = runner::evaluate(&session, &standings)?;
+                if self.all {
+                    runner::rank_all(&session, &results)?;
+                }
                 if self.report {
                     output::print(&report::terminal(&runner::report(&session, &results)?, &session, &results))?;
                 }

@@ -42,7 +42,13 @@ impl Axis {
         Some(Self { low, high, scale: Scale::Linear { step: round_up((high - low) / f64::from(marks)) } })
     }
 
-    /// The same in logarithms. Values that are not above 0 do not count.
+    /// From 1 to a number, marked at whole numbers only.
+    pub(crate) fn counting(most: u32) -> Self {
+        let high = f64::from(most.max(2));
+        Self { low: 1.0, high, scale: Scale::Linear { step: round_up((high - 1.0) / 6.0).max(1.0) } }
+    }
+
+    /// As [`around`](Self::around), in logarithms. Values that are not above 0 do not count.
     pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, margin: f64) -> Option<Self> {
         let (least, largest) = ends(values.map(f64::log10))?;
         let span = if largest > least { largest - least } else { 1.0 };
@@ -142,6 +148,15 @@ mod tests {
     fn a_single_value_has_an_axis_and_none_has_not() {
         assert_eq!(Axis::around([0.5].into_iter(), 0.1, 4).unwrap().percent(0.5), 8.3);
         assert_eq!(Axis::around([f64::NAN].into_iter(), 0.1, 4), None);
+    }
+
+    #[test]
+    fn counts_are_marked_at_whole_numbers() {
+        let labels = |most: u32| Axis::counting(most).ticks().into_iter().map(|tick| tick.label).collect::<Vec<_>>();
+        assert_eq!(labels(2), ["1", "2"]);
+        assert_eq!(labels(4), ["1", "2", "3", "4"]);
+        assert_eq!(labels(30), ["5", "10", "15", "20", "25", "30"]);
+        assert_eq!(Axis::counting(5).percent(2.0), 25.0);
     }
 
     #[test]

@@ -67,6 +67,17 @@ impl<T: Serialize> Entry<T> {
         Some((first.0.clone(), first.1.name()))
     }
 
+    /// The ranges that a key's values are drawn from.
+    pub(crate) fn ranges_of(&self, key: &str) -> Vec<Range> {
+        let mut ranges = Vec::new();
+        for range in self.combinations.iter().filter_map(|node| Range::of(node.get(key)?).ok().flatten()) {
+            if !ranges.contains(&range) {
+                ranges.push(range);
+            }
+        }
+        ranges
+    }
+
     /// All that determines what is drawn from the entry, however it is written.
     pub fn key(&self) -> String {
         let ranges: Vec<&str> = self.combinations.iter().flat_map(|node| range::ranges(node)).map(|(_, range)| range.name()).collect();

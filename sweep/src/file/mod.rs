@@ -21,6 +21,7 @@ mod tuned;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};
+pub(crate) use range::Range;
 pub use search::{Grid, Random, Search, SuccessiveHalving};
 pub use sweep_file::{Placed, SweepFile};
 pub use timing::Timing;

@@ -25,7 +25,7 @@ const INSIDE: f64 = 0.381_966_011_250_105;
 
 /// Numbers between two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Range {
+pub(crate) enum Range {
     Uniform(f64, f64),
     LogUniform(f64, f64),
     Integer(i64, i64),
@@ -55,6 +55,28 @@ impl Range {
             Self::LogUniform(..) => KINDS[1],
             Self::Integer(..) => KINDS[2],
         }
+    }
+
+    /// The least and the largest value.
+    pub(crate) fn limits(self) -> (f64, f64) {
+        match self {
+            Self::Uniform(low, high) | Self::LogUniform(low, high) => (low, high),
+            Self::Integer(low, high) => (low as f64, high as f64),
+        }
+    }
+
+    /// Where a value stands on the scale that draws are even on: 0 at the least, 1 at the largest.
+    pub(crate) fn share(self, value: f64) -> f64 {
+        let (low, high) = self.limits();
+        match self {
+            Self::Uniform(..) | Self::Integer(..) => (value - low) / (high - low),
+            Self::LogUniform(..) => (value.ln() - low.ln()) / (high.ln() - low.ln()),
+        }
+    }
+
+    /// Whether there are values between the least and the largest.
+    pub(crate) fn has_inside(self) -> bool {
+        !matches!(self, Self::Integer(low, high) if high - low < 2)
     }
 
     /// The least and the largest value, as a sweep file would have them.
@@ -205,6 +227,15 @@ mod tests {
         let mut shares = [0; 10];
         draws(Range::Integer(-4, 5)).iter().for_each(|draw| shares[(draw + 4.0) as usize] += 1);
         is_even(shares);
+    }
+
+    #[test]
+    fn a_logarithmic_range_is_measured_in_logarithms() {
+        let close = |range: Range, value: f64, share: f64| assert!((range.share(value) - share).abs() < 1e-12, "{range:?} {value}");
+        close(Range::LogUniform(0.001, 0.1), 0.01, 0.5);
+        close(Range::Uniform(0.0, 0.1), 0.01, 0.1);
+        close(Range::Integer(-4, 4), 2.0, 0.75);
+        assert!(Range::Integer(1, 3).has_inside() && !Range::Integer(1, 2).has_inside() && Range::Uniform(1.0, 2.0).has_inside());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::{
     error::{Error, Place, Result},
     fields::Fields,
     grid::Block,
+    nearest,
     node::{Node, Value},
     search::Search,
     timing::{self, Timing},
@@ -144,6 +145,18 @@ fn training(node: Node) -> Result<(Placed<Training>, Timing, Placed<MetricAt>)> 
         training.patience = fields.read_or("patience", training.patience)?;
         timing = Timing::read(&fields)?;
     }
-    let select_by = placed(&node, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })?;
+    let select_by = select_by(&node)?;
     Ok((Placed { node, value: training }, timing, select_by))
+}
+
+/// The validation metric. A slip in its name is told with the name that was meant.
+fn select_by(training: &Node) -> Result<Placed<MetricAt>> {
+    let names = Metric::ALL.map(Metric::name);
+    if let Some(Node { value: Value::Scalar { text, .. }, place }) = training.get("select_by") {
+        let name = text.split_once('@').map_or(text.as_str(), |(name, _)| name);
+        if !names.contains(&name) {
+            return Err(place.error(nearest::unknown("metric", name, &names)));
+        }
+    }
+    placed(training, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })
 }

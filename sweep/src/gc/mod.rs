@@ -72,8 +72,17 @@ struct Judge {
 }
 
 /// What `evaluate` and `report` write beside `per_user/`; without a plan that says whose they are, nobody reads them.
-const TABLES: [&str; 7] =
-    ["sweep.yaml", "trials.parquet", "metrics.parquet", "significance.parquet", "curves.parquet", "leaderboard.parquet", "report.html"];
+const TABLES: [&str; 9] = [
+    "sweep.yaml",
+    "trials.parquet",
+    "metrics.parquet",
+    "significance.parquet",
+    "curves.parquet",
+    "all_trials.parquet",
+    "leaderboard.parquet",
+    "tuning.parquet",
+    "report.html",
+];
 
 impl Judge {
     fn new(session: &Session, extent: Extent, files: &[(String, Location, u64)]) -> Result<Self> {

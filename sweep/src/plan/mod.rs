@@ -10,11 +10,13 @@ mod rungs;
 mod scaling;
 mod search;
 mod show;
+mod space;
 
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
 pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
+pub use space::Spaces;
 
 use crate::file::{Result, Search, SweepFile};
 use anyhow::Context;

@@ -136,6 +136,7 @@ fn values_that_cannot_be_name_their_line() {
         (with("seeds: [1, 2]", "seeds: [1, 1]"), "s.yaml:17:8: seeds: the seed 1 stands twice"),
         (with("seeds: [1, 2]", "seeds: []"), "s.yaml:17:8: seeds: no seed"),
         (with("evaluate_every: 1", "select_by: ndcg"), "s.yaml:16:50: training.select_by: `ndcg` is no metric: a cutoff is missing"),
+        (with("evaluate_every: 1", "select_by: ndgc@20"), "s.yaml:16:50: training.select_by: unknown metric `ndgc`: did you mean `ndcg`?"),
         (
             with("{kind: bpr}", "{kind: softmax-at-k, cutoff: 20, temperature: 1, weight_temperature: 1, quantile_every: 1}"),
             "s.yaml:11:38: grid[0].losses[0].cutoff",

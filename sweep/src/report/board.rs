@@ -10,23 +10,21 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Tab
 use evaluator::MetricAt;
 
 /// Columns of the terminal around a cell's content.
-const AROUND: usize = 3;
+const AROUND: usize = 2;
+/// Columns of the terminal between two cells.
+const BETWEEN: usize = 1;
 
 struct Column {
     title: String,
     cells: Vec<String>,
     alignment: CellAlignment,
-    /// Whether it may be left out, the last one first.
+    /// Whether it may be left out for want of room; those before it have the room first.
     spare: bool,
 }
 
 /// The rows of a dataset by the primary metric, and the titles of the columns that were left out to fit the terminal.
 pub(super) fn board(report: &Report, input: &Input, ranking: &[&LeaderboardRow], style: Style) -> (Table, Vec<String>) {
-    let mut columns = columns(report, input, ranking);
-    let mut left_out = Vec::new();
-    while let Some(last) = columns.iter().rposition(|column| column.spare).filter(|_| !fits(&columns, style)) {
-        left_out.insert(0, columns.remove(last).title);
-    }
+    let (columns, left_out) = fitting(columns(report, input, ranking), style);
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
     table.remove_style(TableComponent::HorizontalLines).remove_style(TableComponent::MiddleIntersections);
@@ -45,10 +43,25 @@ pub(super) fn board(report: &Report, input: &Input, ranking: &[&LeaderboardRow],
     (table, left_out)
 }
 
-fn fits(columns: &[Column], style: Style) -> bool {
-    let longest = |column: &Column| column.cells.iter().chain([&column.title]).map(|text| text.chars().count()).max().unwrap_or(0);
-    let width: usize = columns.iter().map(|column| longest(column) + AROUND).sum();
-    style.width.is_none_or(|all| width <= usize::from(all))
+/// The columns that fit, the first ones first, and the titles of the others. Those that are not spare stand in any case.
+fn fitting(columns: Vec<Column>, style: Style) -> (Vec<Column>, Vec<String>) {
+    let all = style.width.map_or(usize::MAX, |width| usize::from(width) + BETWEEN);
+    let mut taken: usize = columns.iter().filter(|column| !column.spare).map(Column::width).sum();
+    let fits = |column: &Column| {
+        let fits = !column.spare || taken + column.width() <= all;
+        taken += if fits && column.spare { column.width() } else { 0 };
+        fits
+    };
+    let (fitting, others): (Vec<Column>, Vec<Column>) = columns.into_iter().partition(fits);
+    (fitting, others.into_iter().map(|column| column.title).collect())
+}
+
+impl Column {
+    /// Columns of the terminal that it takes, with the one that sets it apart from the next.
+    fn width(&self) -> usize {
+        let longest = self.cells.iter().chain([&self.title]).map(|text| console::measure_text_width(text)).max().unwrap_or(0);
+        longest + AROUND + BETWEEN
+    }
 }
 
 /// All columns, in their order.
@@ -66,9 +79,10 @@ fn columns(report: &Report, input: &Input, ranking: &[&LeaderboardRow]) -> Vec<C
         column("#", right, false, &|row| row.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())),
         column("method", left, false, &|row| row.title.clone()),
         column(&headline[0].to_string(), right, false, &|row| mean(report, row, headline[0])),
-        column(&format!("{} interval", words::level(input.evaluation)), left, false, &interval),
-        column("letters", left, false, &|row| row.letters.clone()),
-        column("seeds", right, false, &seeds),
+        column(&format!("{} interval", words::level(input.evaluation)), left, true, &interval),
+        column("letters", left, true, &|row| row.letters.clone()),
+        column("seeds", right, true, &seeds),
+        column("tried", right, true, &|row| row.configurations.to_string()),
         column("validation picked", left, true, &|row| picked(row, &methods)),
     ];
     columns.extend(headline[1..].iter().map(|&at| column(&at.to_string(), right, true, &|row| mean(report, row, at))));
@@ -100,23 +114,55 @@ fn picked(row: &LeaderboardRow, methods: &[Method]) -> String {
 mod tests {
     use super::*;
     use crate::report::example;
+    use std::collections::HashMap;
 
-    fn drawn(width: Option<u16>) -> (String, Vec<String>) {
+    fn with_report<T>(of: impl Fn(&Report, &Input, &[&LeaderboardRow]) -> T) -> T {
         let sweep = example::sweep();
         let input = sweep.input();
         let report = Report::new(&input);
-        let (table, left_out) = board(&report, &input, &report.ranking("books", input.primary()), Style { width, color: false });
+        of(&report, &input, &report.ranking("books", input.primary()))
+    }
+
+    fn drawn(width: Option<u16>) -> (String, Vec<String>) {
+        let (table, left_out) = with_report(|report, input, ranking| board(report, input, ranking, Style { width, color: false }));
         (table.to_string(), left_out)
     }
 
+    fn widest(table: &str) -> usize {
+        table.lines().map(|line| line.chars().count()).max().unwrap()
+    }
+
     #[test]
-    fn columns_that_do_not_fit_are_left_out_from_the_last() {
-        let (table, left_out) = drawn(Some(110));
-        assert!(table.lines().all(|line| line.chars().count() <= 110), "{table}");
-        assert_eq!(left_out.last().unwrap(), "mrr@20");
+    fn every_column_that_fits_stands_and_no_line_is_too_long() {
+        let (whole, _) = drawn(None);
+        let all = widest(&whole) as u16;
+        assert_eq!(drawn(Some(all)), (whole, vec![]), "what just fits, fits");
+        assert_eq!(drawn(Some(all - 1)).1, ["mrr@20"]);
+        let widths: HashMap<String, usize> = with_report(|report, input, ranking| {
+            columns(report, input, ranking).iter().map(|column| (column.title.clone(), column.width())).collect()
+        });
+        for width in 54..all {
+            let (table, left_out) = drawn(Some(width));
+            let narrowest = left_out.iter().map(|title| widths[title]).min().unwrap();
+            assert!(widest(&table) <= usize::from(width), "{width}\n{table}");
+            assert!(widest(&table) + narrowest > usize::from(width), "{width}: {left_out:?}\n{table}");
+        }
+    }
+
+    #[test]
+    fn a_wide_column_leaves_its_room_to_narrow_ones_behind_it() {
+        let (table, left_out) = drawn(Some(116));
+        assert_eq!(left_out, ["validation picked", "precision@20", "mrr@20"], "{table}");
+        let (table, left_out) = drawn(Some(60));
+        assert_eq!(left_out[..2], ["95% interval", "seeds"], "{table}");
+        assert!(table.contains("letters") && widest(&table) <= 60, "{table}");
+    }
+
+    #[test]
+    fn rank_method_and_metric_stand_whatever_the_width() {
         let (narrow, left_out) = drawn(Some(20));
-        assert_eq!(left_out, ["validation picked", "recall@20", "precision@20", "mrr@20"]);
-        assert!(narrow.contains("softmax-at-k(20) on light-gcn-64x2"), "{narrow}");
+        assert_eq!(left_out.len(), 8);
+        assert!(narrow.contains("softmax-at-k(20) on light-gcn-64x2") && narrow.contains("ndcg@20"), "{narrow}");
     }
 
     #[test]

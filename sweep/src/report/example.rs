@@ -1,7 +1,11 @@
 //! A finished sweep for tests: two datasets, seven methods, three seeds, two trials that failed.
 
 use super::Input;
-use crate::tables::{CurveRow, Status, TrialRow};
+use crate::{
+    file::SweepFile,
+    plan::Spaces,
+    tables::{CurveRow, Status, TrialRow},
+};
 use dataset::{Counts, Manifest, SCHEMA_VERSION, Split};
 use evaluator::{
     Evaluation, Metric, MetricAt,
@@ -15,6 +19,7 @@ use serde_json::json;
 pub(super) struct Sweep {
     pub(super) evaluation: Evaluation,
     pub(super) manifests: Vec<Manifest>,
+    pub(super) spaces: Spaces,
     pub(super) trials: Vec<TrialRow>,
     pub(super) values: Vec<TrialValues>,
     pub(super) comparisons: Vec<Comparison>,
@@ -29,6 +34,7 @@ impl Sweep {
             sweep_file: SWEEP_FILE,
             evaluation: &self.evaluation,
             manifests: &self.manifests,
+            spaces: &self.spaces,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -39,6 +45,16 @@ impl Sweep {
 }
 
 const SWEEP_FILE: &str = "name: which-loss # <script>alert(1)</script>\nstorage: ./runs\nseeds: [1, 2, 3]\n";
+/// The method of three learning rates, as its sweep file has it.
+const TUNED: &str = "
+name: which-loss
+datasets: [{name: books, source: {format: synthetic}, split: {kind: random, test: 0.2, validation: 0.1, seed: 1}}]
+grid:
+  - backbones: [{kind: mf, dim: 64}]
+    losses: [{kind: bpr}]
+    samplers: [{kind: uniform, negatives: 1}]
+    optimizer: {kind: adam, learning_rate: [1, 0.01, 0.001]}
+";
 const METHODS: [(&str, Option<&str>, f64); 7] = [
     ("popularity", None, 0.055),
     ("mf-64", Some("bpr"), 0.098),
@@ -109,7 +125,9 @@ pub(super) fn sweep() -> Sweep {
         }
     }
     let found = compare(&measured, &evaluation, &mut |_, _| ()).unwrap();
-    Sweep { evaluation, manifests, trials, values: measured, comparisons: found.comparisons, components: found.methods, curves }
+    let spaces = Spaces::of(&SweepFile::parse(TUNED, "tuned.yaml").unwrap());
+    let (comparisons, components) = (found.comparisons, found.methods);
+    Sweep { evaluation, manifests, spaces, trials, values: measured, comparisons, components, curves }
 }
 
 fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Manifest {

@@ -1,8 +1,9 @@
 //! What a sweep found: who ranks best, by how much, and whether the difference is real.
 //!
-//! [`write()`] makes `leaderboard.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
+//! [`write()`] makes `leaderboard.parquet`, `tuning.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
 
 mod board;
+mod budget;
 mod measured;
 mod method;
 pub(crate) mod number;
@@ -18,7 +19,10 @@ mod words;
 #[cfg(test)]
 mod example;
 
-use crate::tables::{self, CurveRow, LeaderboardRow, TrialRow};
+use crate::{
+    plan::Spaces,
+    tables::{self, CurveRow, LeaderboardRow, TrialRow, TuningRow},
+};
 use dataset::{Location, Manifest};
 use evaluator::{
     Evaluation, MetricAt,
@@ -40,6 +44,8 @@ pub struct Input<'a> {
     pub evaluation: &'a Evaluation,
     /// The datasets, in the order of the sweep file.
     pub manifests: &'a [Manifest],
+    /// What the tuned values of each method may be.
+    pub spaces: &'a Spaces,
     /// All trials, in the order of the plan.
     pub trials: &'a [TrialRow],
     /// Test values by user of the selected trials.
@@ -74,20 +80,19 @@ impl Input<'_> {
 pub struct Report {
     /// The leaderboard: by dataset, metric and rank.
     pub rows: Vec<LeaderboardRow>,
+    /// The best validation value to be expected, by dataset, method and budget.
+    pub tuning: Vec<TuningRow>,
     /// One sentence for each dataset.
     pub verdicts: Vec<String>,
 }
 
 impl Report {
     /// Ranks the methods and sums up each dataset in a sentence.
-    ///
-    /// # Errors
-    /// When the trials of a method were ranked for different users.
     pub fn new(input: &Input) -> Self {
         let pairs = Pairs::new(input);
         let rows = standings::standings(input, &pairs);
         let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &pairs, &manifest.name)).collect();
-        Self { rows, verdicts }
+        Self { rows, tuning: budget::expected(input), verdicts }
     }
 
     /// The rows of one dataset and metric, best first.
@@ -96,13 +101,14 @@ impl Report {
     }
 }
 
-/// Writes `leaderboard.parquet`, then `report.html`, into the sweep's folder.
+/// Writes `leaderboard.parquet` and `tuning.parquet`, then `report.html`, into the sweep's folder.
 ///
 /// # Errors
-/// When the trials of a method were ranked for different users, or something cannot be stored.
+/// When something cannot be stored.
 pub fn write(folder: &Location, input: &Input) -> anyhow::Result<Report> {
     let report = Report::new(input);
     tables::leaderboard::write(&folder.join("leaderboard.parquet"), &report.rows)?;
+    tables::tuning::write(&folder.join("tuning.parquet"), &report.tuning)?;
     folder.join("report.html").write(page::render(input, &report)?)?;
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! What a careful reader should know before believing the leaderboard.
 
 use super::{
-    Input,
+    Input, budget,
     method::{Method, methods},
     number,
 };
@@ -39,14 +39,15 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
     Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
 }
 
-/// Remarks on a dataset: missing trials, single seeds, values at the edge of their grid, trainings cut short, ties.
+/// Remarks on a dataset: missing trials, single seeds, unequal tuning, values at the edge of their grid, trainings cut short, ties.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
     remarks.extend(missing(&methods));
     remarks.extend(stopped(&methods));
     remarks.extend(single_seed(&methods));
-    remarks.extend(methods.iter().filter_map(edge));
+    remarks.extend(budget::unequal(&methods));
+    remarks.extend(methods.iter().filter_map(|method| edge(input, method)));
     remarks.extend(cut_short(&methods));
     remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
     remarks
@@ -83,10 +84,14 @@ fn single_seed(methods: &[Method]) -> Option<String> {
     one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
 }
 
-fn edge(method: &Method) -> Option<String> {
-    let edges: Vec<String> = method.at_the_edge().iter().map(|(key, value)| format!("{} {value}", number::own(key))).collect();
+fn edge(input: &Input, method: &Method) -> Option<String> {
+    let edges: Vec<String> = method.at_the_edge(input.spaces).iter().map(|(key, value)| format!("{} {value}", number::own(key))).collect();
     (!edges.is_empty()).then(|| {
-        format!("{}: validation picked {} at the edge of what was tried; the best may lie beyond.", method.title, number::listed(&edges))
+        format!(
+            "{}: validation picked {} at the edge of what the sweep file has; the best may lie beyond.",
+            method.title,
+            number::listed(&edges)
+        )
     })
 }
 

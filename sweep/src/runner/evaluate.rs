@@ -1,7 +1,7 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
 use super::{Interrupted, Results, Session, Standing, results, rows, select};
-use crate::{interrupt, tables::TrialRow};
+use crate::{interrupt, plan::Spaces, tables::TrialRow};
 use anyhow::{Context, Result};
 use dataset::Split;
 use evaluator::{
@@ -36,19 +36,23 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     let Findings { comparisons, methods: components } =
         compare(&values, &session.plan.evaluation, &mut |done, all| progress.tested(done, all))?;
     progress.finish();
-    let results = Results { manifests, trials, values, comparisons, components, curves: rows::curves(session, endings)? };
+    let (spaces, curves) = (Spaces::of(&session.file), rows::curves(session, endings)?);
+    let results = Results { manifests, spaces, trials, values, comparisons, components, curves };
     results::write(session, &results)?;
     Ok(results)
 }
 
 fn candidates(session: &Session, dataset: &str, trials: &[TrialRow]) -> Vec<Candidate> {
-    let of = |row: &TrialRow| Candidate {
+    trials.iter().filter(|row| row.selected && row.dataset == dataset).map(|row| candidate(session, row)).collect()
+}
+
+pub(super) fn candidate(session: &Session, row: &TrialRow) -> Candidate {
+    Candidate {
         trial: row.trial.clone(),
         method: row.method.clone(),
         dataset: row.dataset.clone(),
         seed: row.seed,
         split_seed: None,
         checkpoint: session.trial(&row.trial).join("checkpoint"),
-    };
-    trials.iter().filter(|row| row.selected && row.dataset == dataset).map(of).collect()
+    }
 }

@@ -4,6 +4,7 @@
 //! writes are atomic and their content depends on the plan alone: two runs of one sweep on the same storage at once waste work, but
 //! write the same bytes; [`train_shared`] wastes none.
 
+mod all_trials;
 mod device;
 mod ending;
 mod evaluate;
@@ -20,6 +21,7 @@ mod share;
 mod torchrun;
 mod train;
 
+pub use all_trials::rank_all;
 pub use device::Devices;
 pub use ending::{Standing, standings, stored_endings};
 pub use evaluate::evaluate;

@@ -1,8 +1,9 @@
 //! What a sweep found, in memory and as tables under `sweeps/<name>/`.
 
-use super::Session;
+use super::{Session, all_trials};
 use crate::{
     cli::Ending,
+    plan::Spaces,
     report::{self, Input, Report},
     tables::{self, CurveRow, Status, TrialRow},
 };
@@ -18,6 +19,8 @@ use evaluator::{
 pub struct Results {
     /// The datasets, in the plan's order.
     pub manifests: Vec<Manifest>,
+    /// What the tuned values of each method may be.
+    pub spaces: Spaces,
     /// Every trial, in the plan's order.
     pub trials: Vec<TrialRow>,
     /// Test values by user of the picked trials.
@@ -41,6 +44,7 @@ impl Results {
         let values = measured::read_values(&folder.join("metrics.parquet"), &folder.join("per_user"))?;
         Ok(Self {
             manifests: session.prepared()?,
+            spaces: Spaces::of(&session.file),
             trials: tables::trials::read(&folder.join("trials.parquet"))?,
             values,
             comparisons: measured::read_significance(&folder.join("significance.parquet"))?,
@@ -56,6 +60,7 @@ impl Results {
             sweep_file: &session.file.text,
             evaluation: &session.plan.evaluation,
             manifests: &self.manifests,
+            spaces: &self.spaces,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -83,10 +88,12 @@ pub fn check_plan(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own.
+/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. Test
+/// values of all trials go, as what is trained and picked may have changed since.
 pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
     folder.join("plan.json").delete()?;
+    folder.join(all_trials::FILE).delete()?;
     folder.join("sweep.yaml").write(session.file.text.clone())?;
     tables::trials::write(&folder.join("trials.parquet"), &results.trials)?;
     tables::curves::write(&folder.join("curves.parquet"), &results.curves)?;

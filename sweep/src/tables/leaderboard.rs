@@ -26,6 +26,8 @@ pub struct LeaderboardRow {
     pub sampler: Option<String>,
     /// The values that validation picked: a flat JSON object. None where nothing was picked.
     pub parameters: Option<serde_json::Value>,
+    /// Configurations that were tried: those with a trial that ended, failed or was stopped by successive halving.
+    pub configurations: u32,
     /// Trials behind the mean: one for each seed.
     pub seeds: u32,
     /// Trials of the method that failed, picked or not.
@@ -64,6 +66,7 @@ pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<()> {
         texts_or_null("loss", rows.iter().map(|row| row.loss.as_ref())),
         texts_or_null("sampler", rows.iter().map(|row| row.sampler.as_ref())),
         texts_or_null("parameters", rows.iter().map(|row| row.parameters.as_ref().map(ToString::to_string))),
+        numbers::<UInt32Type>("configurations", rows.iter().map(|row| row.configurations)),
         numbers::<UInt32Type>("seeds", rows.iter().map(|row| row.seeds)),
         numbers::<UInt32Type>("failed", rows.iter().map(|row| row.failed)),
         numbers::<UInt32Type>("users", rows.iter().map(|row| row.users)),
@@ -91,7 +94,7 @@ pub fn read(at: &Location) -> Result<Vec<LeaderboardRow>> {
     let (parameters, letters) = (reader.text_or_null("parameters")?, reader.text("letters")?);
     let (over, verdict) = (reader.text_or_null("over")?, reader.text_or_null("verdict")?);
     let count = |name| reader.number::<UInt32Type>(name);
-    let (seeds, failed, users) = (count("seeds")?, count("failed")?, count("users")?);
+    let (configurations, seeds, failed, users) = (count("configurations")?, count("seeds")?, count("failed")?, count("users")?);
     let value = |name| reader.number_or_null::<Float64Type>(name);
     let (mean, ci_low, ci_high, seed_std) = (value("mean")?, value("ci_low")?, value("ci_high")?, value("seed_std")?);
     let row = |row: usize| {
@@ -106,6 +109,7 @@ pub fn read(at: &Location) -> Result<Vec<LeaderboardRow>> {
             loss: loss(row),
             sampler: sampler(row),
             parameters: json.map_err(|error| reader.refuse(row, error))?,
+            configurations: configurations(row),
             seeds: seeds(row),
             failed: failed(row),
             users: users(row),
@@ -145,6 +149,7 @@ mod tests {
             loss: Some("bpr".into()),
             sampler: Some("uniform-1".into()),
             parameters: Some(serde_json::json!({"learning_rate": 0.01})),
+            configurations: 4,
             seeds: 2,
             failed: 1,
             users: 939,

@@ -1,12 +1,16 @@
 //! The sweep's own tables. One file for each: its row, how it is written and how it is read; `docs/tables.md` says the same to users.
 
+pub mod all_trials;
 pub mod curves;
 pub mod leaderboard;
 pub mod trials;
+pub mod tuning;
 
+pub use all_trials::RankedRow;
 pub use curves::CurveRow;
 pub use leaderboard::LeaderboardRow;
 pub use trials::{Status, TrialRow};
+pub use tuning::TuningRow;
 
 use arrow::{
     array::{Array, PrimitiveArray, RecordBatch, StringArray},

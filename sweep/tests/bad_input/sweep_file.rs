@@ -95,6 +95,11 @@ fn a_value_of_a_wrong_type_or_range_is_shown_with_what_was_expected() {
             "s.yaml:14:69: training.select_by: `ndcg` is no metric: a cutoff is missing; write for example `ndcg@20`",
         ),
         (
+            "select_by: ndcg@5",
+            "select_by: ndgc@5",
+            "s.yaml:14:69: training.select_by: unknown metric `ndgc`: did you mean `ndcg`? (expected one of `ndcg`, `recall`, `precision`, `hit-rate`, `mrr`, `map`, `auc`)",
+        ),
+        (
             "dim: 4",
             "dim: 4000000000",
             "s.yaml:7:33: grid[0].backbones[0].dim: mf-4000000000 / bpr / uniform-5: dim is 4000000000, expected 1 to 65536",

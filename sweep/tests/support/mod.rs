@@ -148,7 +148,7 @@ impl Sandbox {
     pub(crate) fn results(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let timeless = |path: &Path| {
             let text = path.to_str().unwrap();
-            let tables = ["metrics.parquet", "significance.parquet", "leaderboard.parquet", "plan.json"];
+            let tables = ["metrics.parquet", "significance.parquet", "leaderboard.parquet", "tuning.parquet", "plan.json"];
             text.contains("/datasets/")
                 || text.contains("/checkpoint/")
                 || text.contains("/per_user/")

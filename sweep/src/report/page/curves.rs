@@ -3,55 +3,18 @@
 use super::{
     super::{Input, number},
     Method, Palette,
+    chart::{Chart, Dot, Label, Line, SQUARE},
 };
 use crate::{
-    figure::{Axis, Tick, apart, line},
+    figure::{Axis, line},
     tables::{CurveRow, TrialRow},
 };
 use serde::Serialize;
 
-/// The square that lines are drawn in; the page stretches it.
-const SQUARE: (f64, f64) = (1000.0, 1000.0);
-/// Percent between two labels, at least.
-const GAP: f64 = 5.4;
-
 #[derive(Serialize)]
 pub(super) struct Curves {
-    validation: Option<Validation>,
+    validation: Option<Chart>,
     losses: Vec<Loss>,
-}
-
-#[derive(Serialize)]
-struct Validation {
-    metric: String,
-    across: Vec<Tick>,
-    up: Vec<Tick>,
-    lines: Vec<Line>,
-    dots: Vec<Dot>,
-    labels: Vec<Label>,
-}
-
-#[derive(Serialize)]
-struct Line {
-    color: usize,
-    points: String,
-    level: bool,
-}
-
-/// The epoch whose checkpoint was kept.
-#[derive(Serialize)]
-struct Dot {
-    color: usize,
-    left: f64,
-    top: f64,
-    said: String,
-}
-
-#[derive(Serialize)]
-struct Label {
-    color: usize,
-    top: f64,
-    title: String,
 }
 
 #[derive(Serialize)]
@@ -96,37 +59,27 @@ fn courses<'a>(input: &Input<'a>, method: &Method<'a>) -> Vec<Course<'a>> {
     method.trials.iter().filter(|trial| trial.selected).map(|trial| Course { trial, rows: rows(trial) }).collect()
 }
 
-fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Validation> {
+fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Chart> {
     let courses = || all.iter().flat_map(|(_, courses)| courses);
     let levels = courses().filter_map(|course| course.trial.validation);
     let x = Axis::around(courses().flat_map(|course| course.validation().map(|(epoch, _)| epoch)).chain([0.0]), 0.0, 6)?;
     let y = Axis::around(courses().flat_map(|course| course.validation().map(|(_, value)| value)).chain(levels), 0.03, 6)?;
     courses().find(|course| course.validation().next().is_some())?;
-    let mut figure = Validation {
-        metric: courses().next()?.trial.select_by.to_string(),
-        across: x.ticks(),
-        up: y.ticks(),
-        lines: Vec::new(),
-        dots: Vec::new(),
-        labels: Vec::new(),
-    };
+    let mut chart = Chart::new(courses().next()?.trial.select_by.to_string(), &x, &y);
     for (method, courses) in all {
         let color = palette.color(method.key);
         for course in courses {
-            figure.lines.extend(drawn(course, color, &x, &y));
-            figure.dots.extend(kept(method, course, color, &x, &y));
+            chart.lines.extend(drawn(course, color, &x, &y));
+            chart.dots.extend(kept(method, course, color, &x, &y));
         }
         let ends: Vec<f64> =
             courses.iter().filter_map(|course| course.validation().last().map(|(_, value)| value).or(course.trial.validation)).collect();
         if !ends.is_empty() {
             let end = ends.iter().sum::<f64>() / ends.len() as f64;
-            figure.labels.push(Label { color, top: 100.0 - y.percent(end), title: method.title.clone() });
+            chart.labels.push(Label { color, top: 100.0 - y.percent(end), title: method.title.clone() });
         }
     }
-    let mut tops: Vec<f64> = figure.labels.iter().map(|label| label.top).collect();
-    apart(&mut tops, GAP);
-    figure.labels.iter_mut().zip(tops).for_each(|(label, top)| label.top = top);
-    Some(figure)
+    Some(chart.with_labels_apart())
 }
 
 /// A trial's line: its curve, or a level where it fits without sampling.
@@ -138,6 +91,7 @@ fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Line> {
     Some(Line { color, points: format!("0,{height:.1} 1000,{height:.1}"), level: true })
 }
 
+/// The epoch whose checkpoint was kept.
 fn kept(method: &Method, course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Dot> {
     let best = f64::from(course.trial.best_epoch?);
     let (epoch, value) = course.validation().find(|&(epoch, _)| epoch == best)?;

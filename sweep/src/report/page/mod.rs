@@ -1,5 +1,6 @@
 //! `report.html`: one file that needs no network. What it says is put together here; how it looks is the template's and the style's.
 
+mod chart;
 mod curves;
 mod facts;
 mod leaderboard;
@@ -7,6 +8,7 @@ mod matrix;
 mod palette;
 mod spread;
 mod trials;
+mod tuning;
 
 use super::{
     Input, Report,
@@ -17,6 +19,7 @@ use super::{
     words,
 };
 use anyhow::{Context, Result};
+use chart::Chart;
 use curves::Curves;
 use dataset::Manifest;
 use facts::Facts;
@@ -61,6 +64,7 @@ struct Section<'a> {
     leaderboard: Leaderboard<'a>,
     every: Every<'a>,
     matrix: Matrix<'a>,
+    tuning: Option<Chart>,
     curves: Curves,
     trials: Vec<TrialLine<'a>>,
     remarks: Vec<String>,
@@ -102,6 +106,7 @@ fn section<'a>(
         leaderboard: leaderboard::leaderboard(input, report, &methods, palette, &ranking),
         every: leaderboard::every(input, report, &ranking),
         matrix: matrix::matrix(input, pairs, &ranking),
+        tuning: tuning::tuning(report, dataset, &methods, palette),
         curves: curves::curves(input, &methods, palette),
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
@@ -163,6 +168,14 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
+    }
+
+    #[test]
+    fn what_tuning_gave_is_drawn_where_something_was_tuned() {
+        let drawn = "validation ndcg@20 of the best configuration by how many are tried";
+        assert_eq!(rendered(|_| ()).matches(drawn).count(), 2, "once for each dataset");
+        let single = |sweep: &mut example::Sweep| sweep.trials.retain(|trial| trial.selected);
+        assert!(!rendered(single).contains(drawn));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod datasets;
 mod halved;
+mod pace;
 mod ranking;
 mod trials;
 

@@ -1,6 +1,6 @@
 //! How training goes: all trials, and the epochs of the current one.
 
-use super::Progress;
+use super::{Progress, pace::Pace};
 use crate::{
     plan::{PlannedRef, plain},
     runner::Standing,
@@ -13,15 +13,17 @@ use trainer::{EpochReport, Observer};
 pub(in crate::runner) struct TrialStage<'a> {
     progress: &'a Progress,
     all: Option<ProgressBar>,
+    pace: Pace,
 }
 
 impl<'a> TrialStage<'a> {
     pub(super) fn new(progress: &'a Progress, count: usize) -> Self {
-        let all = progress.bar(count as u64, "trials  {bar:20} {pos}/{len}, {eta} left");
+        let all = progress.bar(count as u64, "trials  {bar:20} {pos}/{len}, {left} left");
+        let pace = Pace::of(all.as_ref());
         if let Some(bar) = &all {
             bar.tick();
         }
-        Self { progress, all }
+        Self { progress, all, pace }
     }
 
     /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
@@ -31,12 +33,13 @@ impl<'a> TrialStage<'a> {
         let (label, dataset) = (&method.label, &method.dataset);
         tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, until, "training");
         let epochs = trial.trial.learning.as_ref().map_or(0, |learning| until.unwrap_or(learning.training.epochs));
-        let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {eta} left  {wide_msg}");
+        let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {left} left  {wide_msg}");
+        let pace = Pace::of(bar.as_ref());
         let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
         if let Some(bar) = &bar {
             bar.set_message(title.clone());
         }
-        Watch { bar, title, metric: trial.trial.select_by.to_string(), validation: None, last: Instant::now() }
+        Watch { bar, pace, title, metric: trial.trial.select_by.to_string(), validation: None, last: Instant::now() }
     }
 
     /// A trial had ended in an earlier run.
@@ -63,6 +66,7 @@ impl<'a> TrialStage<'a> {
             tracing::warn!(trial = trial.id, method = label, dataset, error, "{what}");
             self.progress.line(&format!("{what}: {label} on {dataset} (trial {}): {error}", trial.id));
         }
+        self.pace.step();
         self.step();
     }
 
@@ -84,6 +88,7 @@ impl Drop for TrialStage<'_> {
 /// One trial's epochs.
 pub(in crate::runner) struct Watch {
     bar: Option<ProgressBar>,
+    pace: Pace,
     title: String,
     metric: String,
     validation: Option<f64>,
@@ -96,6 +101,7 @@ impl Observer for Watch {
         let pairs_per_second = pairs as f64 / self.last.elapsed().as_secs_f64().max(1e-9);
         self.last = Instant::now();
         self.validation = validation.or(self.validation);
+        self.pace.step();
         match validation {
             Some(value) => {
                 tracing::info!(epoch, epochs, loss, pairs_per_second, metric = self.metric, value, "evaluated")
@@ -115,5 +121,25 @@ impl Drop for Watch {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::left::tests::plan;
+    use indicatif::{MultiProgress, ProgressDrawTarget};
+
+    #[test]
+    fn trials_that_were_found_say_nothing_of_the_time_left() {
+        let plan = plan();
+        let progress = Progress::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::hidden()));
+        let stage = progress.trials(3);
+        let trials: Vec<PlannedRef<'_>> = plan.trials().collect();
+        stage.found(trials[0], &Standing::Missing);
+        stage.found(trials[1], &Standing::Failed("NaN".to_owned()));
+        assert_eq!((stage.all.as_ref().unwrap().position(), stage.pace.left(1)), (2, None));
+        stage.finish(trials[2], &Standing::Missing);
+        assert!(stage.all.as_ref().unwrap().position() == 3 && stage.pace.left(1).is_some());
     }
 }

@@ -1,0 +1,56 @@
+//! What validation did not pick, on the test part too: to look at how tuning and test go together, and not to select by.
+
+use super::{Results, Session, evaluate::candidate};
+use crate::tables::{RankedRow, Status, TrialRow, all_trials};
+use anyhow::{Context, Result};
+use dataset::Split;
+use evaluator::{
+    evaluate::{Candidate, evaluate as rank},
+    tables::MetricRow,
+};
+use std::collections::HashMap;
+
+/// The table's name in the sweep's folder.
+pub(super) const FILE: &str = "all_trials.parquet";
+
+/// Ranks the trials of results that were trained to their ends and not picked, and writes `all_trials.parquet` of these and the picked ones.
+/// No other table changes.
+///
+/// # Errors
+/// A checkpoint or a dataset that cannot be read, or a store that fails.
+pub fn rank_all(session: &Session, results: &Results) -> Result<()> {
+    let mut measured: HashMap<String, Vec<MetricRow>> =
+        results.values.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())).collect();
+    measured.extend(others(session, &results.trials)?);
+    let of_trial = |row: &TrialRow| {
+        let (parameters, selected) = (row.parameters.clone(), row.selected);
+        let rows = measured.remove(&row.trial).unwrap_or_default();
+        rows.into_iter().map(move |measured| RankedRow { measured, parameters: parameters.clone(), selected })
+    };
+    let rows: Vec<RankedRow> = results.trials.iter().flat_map(of_trial).collect();
+    Ok(all_trials::write(&session.folder().join(FILE), &rows)?)
+}
+
+/// The test metrics of what was not picked. Of each trial only the means are kept: there may be many more of them than there are methods.
+fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<MetricRow>)>> {
+    let others = || trials.iter().filter(|row| row.status == Status::Done && !row.selected);
+    let progress = session.progress.ranking(others().count());
+    let mut measured = Vec::new();
+    for planned in &session.plan.datasets {
+        let name = &planned.preparation.name;
+        let candidates: Vec<Candidate> = others().filter(|row| row.dataset == *name).map(|row| candidate(session, row)).collect();
+        if candidates.is_empty() {
+            continue;
+        }
+        let dataset = session.read_dataset(name).with_context(|| format!("dataset `{name}`"))?;
+        let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
+        for candidate in candidates {
+            let one = [candidate];
+            let ranked = rank(&dataset, Split::Test, &one, settings, memory, &mut |candidate| progress.ranked(candidate));
+            let ranked = ranked.with_context(|| format!("dataset `{name}`"))?;
+            measured.extend(ranked.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())));
+        }
+    }
+    progress.finish();
+    Ok(measured)
+}
