@@ -1,6 +1,6 @@
 //! A finished sweep for tests: two datasets, seven methods, three seeds, two trials that failed.
 
-use super::Input;
+use super::{Input, RepeatedSplit};
 use crate::tables::{CurveRow, Status, TrialRow};
 use dataset::{Counts, Manifest, SCHEMA_VERSION, Split};
 use evaluator::{
@@ -15,6 +15,7 @@ use serde_json::json;
 pub(super) struct Sweep {
     pub(super) evaluation: Evaluation,
     pub(super) manifests: Vec<Manifest>,
+    pub(super) splits: Vec<RepeatedSplit>,
     pub(super) trials: Vec<TrialRow>,
     pub(super) values: Vec<TrialValues>,
     pub(super) comparisons: Vec<Comparison>,
@@ -28,6 +29,7 @@ impl Sweep {
             sweep_file: SWEEP_FILE,
             evaluation: &self.evaluation,
             manifests: &self.manifests,
+            splits: &self.splits,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -60,6 +62,7 @@ pub(super) fn trial(dataset: &str, backbone: &str, loss: Option<&str>) -> TrialR
         sampler: sampler.map(str::to_owned),
         parameters: json!({}),
         seed: None,
+        split_seed: None,
         status: Status::Done,
         selected: true,
         epochs: Some(0),
@@ -107,7 +110,7 @@ pub(super) fn sweep() -> Sweep {
         }
     }
     let comparisons = comparisons(&evaluation, &manifests, &measured);
-    Sweep { evaluation, manifests, trials, values: measured, comparisons, curves }
+    Sweep { evaluation, manifests, splits: Vec::new(), trials, values: measured, comparisons, curves }
 }
 
 fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Manifest {

@@ -2,15 +2,16 @@
 
 use anyhow::{Result, ensure};
 use evaluator::{MetricAt, evaluate::TrialValues, significance};
+use std::collections::BTreeMap;
 
 /// A mean over users and seeds, and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// Trials behind the mean.
+    /// Seeds behind the mean; 1 for what fits without sampling.
     pub(super) seeds: u32,
     /// Users behind the mean.
     pub(super) users: u32,
-    /// Mean over users of each user's mean over seeds.
+    /// Mean over users of each user's mean over splits and seeds.
     pub(super) mean: f64,
     /// The t interval of the mean over users; none for one user.
     pub(super) interval: Option<(f64, f64)>,
@@ -39,10 +40,12 @@ impl Measured {
         }
         let over_seeds = |user: usize| mean(&trials.iter().map(|(_, values)| values[user]).collect::<Vec<_>>());
         let per_user: Vec<f64> = (0..first.users.len()).map(over_seeds).collect();
-        let per_seed: Vec<f64> = trials.iter().map(|(_, values)| mean(values)).collect();
+        let mut of_seeds: BTreeMap<Option<u64>, Vec<f64>> = BTreeMap::new();
+        trials.iter().for_each(|(trial, values)| of_seeds.entry(trial.seed).or_default().push(mean(values)));
+        let per_seed: Vec<f64> = of_seeds.values().map(|of_splits| mean(of_splits)).collect();
         let interval = significance::interval(&per_user, level);
         Ok(Some(Self {
-            seeds: trials.len() as u32,
+            seeds: per_seed.len() as u32,
             users: per_user.len() as u32,
             mean: mean(&per_user),
             interval: interval.low.is_finite().then_some((interval.low, interval.high)),
@@ -70,7 +73,8 @@ mod tests {
     #[test]
     fn users_are_averaged_over_seeds_before_the_interval() {
         let at = "ndcg@20".parse().unwrap();
-        let trials = [example::values("a", at, &[0.0, 0.5, 1.0]), example::values("b", at, &[0.5, 0.5, 0.0])];
+        let of_seed = |seed: u64, values: &[f64]| TrialValues { seed: Some(seed), ..example::values(&seed.to_string(), at, values) };
+        let trials = [of_seed(1, &[0.0, 0.5, 1.0]), of_seed(2, &[0.5, 0.5, 0.0])];
         let measured = Measured::new(trials.iter(), at, 0.95).unwrap().unwrap();
         assert_eq!((measured.seeds, measured.users), (2, 3));
         assert!((measured.mean - 5.0 / 12.0).abs() < 1e-12);
@@ -79,6 +83,24 @@ mod tests {
         assert!((low - (5.0 - 4.302_652_73) / 12.0).abs() < 1e-8 && (high - (5.0 + 4.302_652_73) / 12.0).abs() < 1e-8);
         // the seeds' means are 1/2 and 1/3
         assert!((measured.seed_std.unwrap() - (1.0 / 6.0) / 2.0_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn splits_are_averaged_before_the_spread_of_seeds() {
+        let at = "ndcg@20".parse().unwrap();
+        let of = |split: u64, seed: Option<u64>, values: &[f64]| TrialValues {
+            seed,
+            split_seed: Some(split),
+            ..example::values(&format!("{split}-{seed:?}"), at, values)
+        };
+        let trials = [of(7, Some(1), &[0.0, 1.0]), of(7, Some(2), &[0.5, 0.5]), of(8, Some(1), &[0.5, 1.0]), of(8, Some(2), &[0.0, 0.5])];
+        let measured = Measured::new(trials.iter(), at, 0.95).unwrap().unwrap();
+        // the users' means are 1/4 and 3/4; the seeds' means over both splits are 5/8 and 3/8
+        assert_eq!((measured.seeds, measured.users, measured.mean), (2, 2, 0.5));
+        assert!((measured.seed_std.unwrap() - 0.25 / 2.0_f64.sqrt()).abs() < 1e-12);
+        let closed = [of(7, None, &[0.0, 1.0]), of(8, None, &[0.5, 1.0])];
+        let measured = Measured::new(closed.iter(), at, 0.95).unwrap().unwrap();
+        assert_eq!((measured.seeds, measured.mean, measured.seed_std), (1, 0.625, None));
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(crate) mod number;
 mod page;
 mod pairs;
 mod remarks;
+mod splits;
 mod standings;
 mod terminal;
 mod tuning;
@@ -22,6 +23,7 @@ use crate::tables::{self, CurveRow, LeaderboardRow, TrialRow};
 use dataset::{Location, Manifest};
 use evaluator::{Evaluation, MetricAt, evaluate::TrialValues, significance::Comparison};
 
+pub use splits::RepeatedSplit;
 pub use terminal::Style;
 
 /// Everything a report is made from.
@@ -33,8 +35,10 @@ pub struct Input<'a> {
     pub sweep_file: &'a str,
     /// What was measured, and how differences were tested.
     pub evaluation: &'a Evaluation,
-    /// The datasets, in the order of the sweep file.
+    /// The datasets, in the order of the sweep file; of one with several splits the first.
     pub manifests: &'a [Manifest],
+    /// All splits of the datasets that have several, in the order of the sweep file.
+    pub splits: &'a [RepeatedSplit],
     /// All trials, in the order of the plan.
     pub trials: &'a [TrialRow],
     /// Test values by user of the selected trials.

@@ -64,8 +64,13 @@ pub(super) fn level(evaluation: &Evaluation) -> String {
 }
 
 /// What the intervals are, and how the ranking was made.
-pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32) -> String {
-    let over = if seeds > 1 { format!(" of their mean over up to {seeds} seeds") } else { String::new() };
+pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, splits: usize) -> String {
+    let over = match (seeds > 1, splits > 1) {
+        (true, true) => format!(" of their mean over up to {seeds} seeds on each of {splits} splits"),
+        (true, false) => format!(" of their mean over up to {seeds} seeds"),
+        (false, true) => format!(" of their mean over {splits} splits"),
+        (false, false) => String::new(),
+    };
     let (level, users) = (level(evaluation), super::number::count(users));
     let intervals =
         format!("Intervals: {level} t over {users} users{over}; tests are paired by user, so they can tell apart what overlaps.");

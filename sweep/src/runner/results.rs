@@ -3,7 +3,8 @@
 use super::Session;
 use crate::{
     cli::Ending,
-    report::{self, Input, Report},
+    plan::PlannedDataset,
+    report::{self, Input, RepeatedSplit, Report},
     tables::{self, CurveRow, Status, TrialRow},
 };
 use anyhow::{Context, Result, ensure};
@@ -12,8 +13,10 @@ use evaluator::{evaluate::TrialValues, significance::Comparison, tables as measu
 
 /// What a sweep found.
 pub struct Results {
-    /// The datasets, in the plan's order.
+    /// The datasets, in the plan's order; of one with several splits the first.
     pub manifests: Vec<Manifest>,
+    /// All splits of the datasets that have several, in the plan's order.
+    pub splits: Vec<RepeatedSplit>,
     /// Every trial, in the plan's order.
     pub trials: Vec<TrialRow>,
     /// Test values by user of the picked trials.
@@ -33,8 +36,10 @@ impl Results {
         check_plan(session)?;
         let folder = session.folder();
         let values = measured::read_values(&folder.join("metrics.parquet"), &folder.join("per_user"))?;
+        let (manifests, splits) = prepared(session)?;
         Ok(Self {
-            manifests: session.prepared()?,
+            manifests,
+            splits,
             trials: tables::trials::read(&folder.join("trials.parquet"))?,
             values,
             comparisons: measured::read_significance(&folder.join("significance.parquet"))?,
@@ -49,6 +54,7 @@ impl Results {
             sweep_file: &session.file.text,
             evaluation: &session.plan.evaluation,
             manifests: &self.manifests,
+            splits: &self.splits,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -73,6 +79,18 @@ pub fn check_plan(session: &Session) -> Result<()> {
     let same = stored == session.plan.to_json().as_bytes();
     ensure!(same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
     Ok(())
+}
+
+/// The datasets as they were prepared, and the splits of those that have several.
+pub(super) fn prepared(session: &Session) -> Result<(Vec<Manifest>, Vec<RepeatedSplit>)> {
+    let mut manifests = session.prepared()?;
+    let repeated = session.plan.datasets.iter().zip(&manifests);
+    let of_split = |(planned, manifest): (&PlannedDataset, &Manifest)| {
+        planned.split_seed.map(|seed| RepeatedSplit { seed, manifest: manifest.clone() })
+    };
+    let splits = repeated.filter_map(of_split).collect();
+    manifests.dedup_by(|next, first| next.name == first.name);
+    Ok((manifests, splits))
 }
 
 /// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own.

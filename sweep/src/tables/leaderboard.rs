@@ -26,13 +26,13 @@ pub struct LeaderboardRow {
     pub sampler: Option<String>,
     /// The values that validation picked: a flat JSON object. None where nothing was picked.
     pub parameters: Option<serde_json::Value>,
-    /// Trials behind the mean: one for each seed.
+    /// Seeds behind the mean, each with a trial on each split; 1 where the backbone fits without sampling.
     pub seeds: u32,
     /// Trials of the method that failed, picked or not.
     pub failed: u32,
     /// Users behind the mean.
     pub users: u32,
-    /// Mean over users of each user's mean over seeds.
+    /// Mean over users of each user's mean over splits and seeds.
     pub mean: Option<f64>,
     /// Lower end of the t interval of the mean over users at the level `1 - alpha`; none for one user.
     pub ci_low: Option<f64>,

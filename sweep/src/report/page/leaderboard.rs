@@ -1,7 +1,7 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, number, words},
+    super::{Input, Report, number, splits, words},
     Method, Palette,
 };
 use crate::{
@@ -80,6 +80,7 @@ pub(super) fn leaderboard<'a>(
     };
     let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
     let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0);
+    let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
     Leaderboard {
         primary: headline[0].to_string(),
         level: words::level(input.evaluation),
@@ -87,7 +88,7 @@ pub(super) fn leaderboard<'a>(
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         how_to_read: words::significance(input.evaluation, measured),
-        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds)),
+        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits),
     }
 }
 

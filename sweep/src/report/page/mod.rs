@@ -12,7 +12,7 @@ use super::{
     method::{Method, methods},
     number,
     remarks::{self, Failure},
-    words,
+    splits, words,
 };
 use anyhow::{Context, Result};
 use curves::Curves;
@@ -97,7 +97,7 @@ fn section<'a>(input: &Input<'a>, report: &'a Report, palette: &Palette, manifes
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
         failures: remarks::failures(input, dataset),
-        facts: facts::facts(manifest),
+        facts: facts::facts(manifest, &splits::splits(input, dataset)),
     }
 }
 
