@@ -29,12 +29,12 @@ impl PlannedDataset {
         Dataset::folder(self.name(), &self.fingerprint)
     }
 
-    /// The name as a reader sees it: `books`, or `books (split seed 2)`.
+    /// The name, with the split's seed behind it where there are several: `books`, `books (split seed 2)`.
     pub fn label(&self) -> String {
         self.name().to_owned() + &self.which()
     }
 
-    /// The name as an error quotes it, without the word before it: `dataset` and then this.
+    /// The name as errors quote it after the word `dataset`, with the split's seed behind it.
     pub fn quoted(&self) -> String {
         format!("`{}`{}", self.name(), self.which())
     }
