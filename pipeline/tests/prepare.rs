@@ -184,6 +184,22 @@ fn the_fingerprint_is_of_content_not_of_place() {
 
 /// What a build without `noise` gave: datasets that it stored are found.
 #[test]
+fn splits_by_other_seeds_have_the_same_ids_and_the_same_test_users() {
+    let rows = many_rows(false);
+    let of_seed = |seed: u64| {
+        let split = json!({"random": {"test": 0.2, "validation": 0.1, "seed": seed}});
+        let prepared = run(ratings("splits.csv", &rows, json!({"k_core": 3, "split": split})), "splits").unwrap();
+        Dataset::read(&prepared.folder).unwrap()
+    };
+    let (one, other) = (of_seed(1), of_seed(2));
+    assert!(one.fingerprint != other.fingerprint && one.test != other.test && one.train != other.train);
+    assert!(one.user_ids == other.user_ids && one.item_ids == other.item_ids);
+    let held_out = |dataset: &Dataset| (0..dataset.users()).filter(|&user| !dataset.test.row(user).is_empty()).collect::<Vec<_>>();
+    assert!(!held_out(&one).is_empty());
+    assert_eq!(held_out(&one), held_out(&other));
+}
+
+#[test]
 fn the_fingerprint_without_noise_is_as_it_was() {
     let settings = json!({"name": "d", "source": {"synthetic": {}}, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1}}});
     assert_eq!(fingerprint(&preparation(settings)).expect("good"), "7cc804cb519b363a");

@@ -14,18 +14,19 @@ use evaluator::Scorer;
 pub(crate) struct Model {
     /// The trial.
     pub(crate) trial: TrialRow,
-    /// The dataset that it was trained on.
+    /// The dataset that it was trained on; of one with several splits its own split.
     pub(crate) dataset: Dataset,
     /// What it learned.
     pub(crate) scorer: Scorer,
 }
 
-/// The trial with this id, or the first picked one of the winner on the dataset; which may be left out where there is one, or a trial.
+/// The trial with this id, or the first picked one of the winner on the dataset, which is of the dataset's first split. The dataset may be
+/// left out where there is one, or a trial.
 ///
 /// # Errors
 /// [`Usage`] for a dataset or trial that the sweep does not have; a sweep that has not run, or a store that fails.
 pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<Model> {
-    let names: Vec<&str> = session.plan.datasets.iter().map(|dataset| dataset.preparation.name.as_str()).collect();
+    let names = session.plan.dataset_names();
     if let Some(name) = dataset.filter(|name| !names.contains(name)) {
         return Err(Usage(format!("the sweep has no dataset `{name}`; it has {}", names.join(", "))).into());
     }
@@ -34,7 +35,8 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
     }
     runner::check_plan(session)?;
     let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
-    let dataset = session.read_dataset(&trial.dataset).with_context(|| format!("dataset `{}`", trial.dataset))?;
+    let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
+    let dataset = session.read_dataset(planned).with_context(|| format!("dataset {}", planned.quoted()))?;
     let scorer = Scorer::read(&session.trial(&trial.trial).join("checkpoint"))?;
     Ok(Model { trial, dataset, scorer })
 }

@@ -85,11 +85,14 @@ pub fn read_users(file: &Location) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// The trial to recommend with where none is asked for: of the method that ranks best on the dataset by the first metric, the first seed.
+/// The trial to recommend with where none is asked for: of the method that ranks best on the dataset by the first metric, the first split
+/// in the order of the trials, and there the first seed.
 pub fn best<'a>(rows: &[LeaderboardRow], trials: &'a [TrialRow], dataset: &str) -> Option<&'a TrialRow> {
     let winner = rows.iter().find(|row| row.dataset == dataset && row.rank == Some(1))?;
     let mut picked: Vec<&TrialRow> =
         trials.iter().filter(|trial| trial.selected && trial.dataset == dataset && trial.method == winner.method).collect();
+    let first = picked.first()?.split_seed;
+    picked.retain(|trial| trial.split_seed == first);
     picked.sort_by_key(|trial| trial.seed);
     picked.first().copied()
 }

@@ -2,13 +2,12 @@
 
 use crate::{
     cli::Usage,
-    file::{self, AskedDevice, Placed},
+    file::{self, AskedDevice, DatasetEntry, Placed},
     runner::{Session, left_to_one_rank, left_to_the_cpu},
 };
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};
 use dataset::Location;
-use pipeline::Preparation;
 use std::path::Path;
 
 /// The folder of a sweep's stored plans, below that of its tables.
@@ -94,8 +93,9 @@ fn seen_by_pods(location: &Location, resources: &Resources) -> Result<(), String
     }
 }
 
-fn sources(dataset: &Placed<Preparation>, resources: &Resources) -> Result<()> {
-    for (key, path) in dataset.value.source.files() {
+/// The splits of a dataset have one source.
+fn sources(dataset: &DatasetEntry, resources: &Resources) -> Result<()> {
+    for (key, path) in dataset.splits[0].source.files() {
         let place = &dataset.node.at(key).place;
         let location = Location::parse(path)?;
         if location.local_path().is_some() && !path.starts_with("file:") && Path::new(path).is_relative() {

@@ -20,6 +20,11 @@ impl Given {
         Ratio::new("split.validation", self.validation).map(|_| ())
     }
 
+    /// Whether validation is taken out of train.
+    pub(super) fn draws(&self) -> bool {
+        self.validation > 0.0
+    }
+
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         let share = Ratio::new("split.validation", self.validation)?;
         if share.is_zero() {

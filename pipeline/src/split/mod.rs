@@ -46,6 +46,15 @@ impl Split {
         matches!(self, Self::Temporal(_) | Self::LeaveLast(_))
     }
 
+    /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
+    pub fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Random(split) => Some(split.seed),
+            Self::Given(split) => split.draws().then_some(split.seed),
+            Self::Temporal(_) | Self::LeaveLast(_) => None,
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         match self {
             Self::Random(split) => split.check(),

@@ -121,6 +121,34 @@ fn kinds_that_need_times_say_so() {
     }
 }
 
+/// How many items a user gives follows from how many there are, so that splits of one dataset pair by user.
+#[test]
+fn another_seed_takes_other_items_of_the_same_users() {
+    let rows: Vec<(char, u32, f64)> = ('a'..='e').zip([10, 4, 1, 2, 7]).flat_map(|(user, count)| row(user, count)).collect();
+    let random = |seed| Split::Random(Random { test: 0.3, validation: 0.2, seed });
+    let given = |seed| Split::Given(Given { validation: 0.2, seed });
+    let of = |split: Split, part: Part| {
+        let edges = held_out(split, &rows).unwrap();
+        ('a'..='e').map(|user| items(&edges, user, part)).collect::<Vec<_>>()
+    };
+    let counts = |split: Split, part: Part| of(split, part).iter().map(Vec::len).collect::<Vec<_>>();
+    for seed in 1..=20 {
+        assert_eq!(counts(random(seed), Part::Test), [3, 1, 0, 0, 2]);
+        assert_eq!(counts(random(seed), Part::Validation), [1, 1, 0, 1, 1]);
+        assert_eq!(counts(given(seed), Part::Validation), [2, 1, 0, 1, 1]);
+    }
+    assert!(of(random(1), Part::Test) != of(random(2), Part::Test) && of(given(1), Part::Validation) != of(given(2), Part::Validation));
+}
+
+#[test]
+fn only_what_is_drawn_has_a_seed() {
+    assert_eq!(Split::Random(Random { test: 0.2, validation: 0.0, seed: 7 }).seed(), Some(7));
+    assert_eq!(Split::Given(Given { validation: 0.1, seed: 7 }).seed(), Some(7));
+    assert_eq!(Split::Given(Given { validation: 0.0, seed: 7 }).seed(), None);
+    assert_eq!(Split::Temporal(Temporal { test: 0.2, validation: 0.0 }).seed(), None);
+    assert_eq!(Split::LeaveLast(LeaveLast { validation: true }).seed(), None);
+}
+
 #[test]
 fn impossible_shares() {
     let failure = |test, validation| Split::Random(Random { test, validation, seed: 0 }).check().unwrap_err().to_string();

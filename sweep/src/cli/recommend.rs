@@ -18,7 +18,7 @@ pub struct Recommend {
     /// The dataset; may be left out where the sweep has one, or a trial is named
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// The trial whose model ranks; the first picked one of the leaderboard's winner when left out
+    /// The trial whose model ranks; when left out the first picked one of the leaderboard's winner, on the first split
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
     /// Items for each user
@@ -46,9 +46,10 @@ impl Recommend {
         let Model { trial, dataset, scorer } = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, memory: global.memory };
+        let split = trial.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
         let written = recommend::write(&out, &dataset, &scorer, &request)?;
         output::print(&format!(
-            "{out}: lists of up to {} items for {written} users, by {} (trial {})\n",
+            "{out}: lists of up to {} items for {written} users, by {} (trial {}{split})\n",
             self.k, trial.method, trial.trial
         ))?;
         Ok(Ending::Done)

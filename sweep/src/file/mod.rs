@@ -2,6 +2,7 @@
 //! whatever does not fit is an [`Error`] that names file, line, column and key.
 
 mod access;
+pub(crate) mod dataset;
 mod deserialize;
 mod device;
 mod environment;
@@ -18,6 +19,7 @@ mod sweep_file;
 mod timing;
 mod tuned;
 
+pub use dataset::DatasetEntry;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};

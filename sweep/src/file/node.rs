@@ -116,6 +116,23 @@ impl Node {
         Self { place: place(&self.place, path), value }
     }
 
+    /// A copy in which another value stands at a path of keys such as `split.seed`; the same where the path leads to nothing.
+    pub(super) fn with(&self, path: &str, value: &Node) -> Self {
+        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let replaced = |(key, old): &(Key, Node)| {
+            let new = match rest {
+                _ if key.name != first => old.clone(),
+                Some(rest) => old.with(rest, value),
+                None => value.clone(),
+            };
+            (key.clone(), new)
+        };
+        match &self.value {
+            Value::Mapping(entries) => Self { place: self.place.clone(), value: Value::Mapping(entries.iter().map(replaced).collect()) },
+            _ => self.clone(),
+        }
+    }
+
     /// The number of values here and below.
     pub(super) fn size(&self) -> usize {
         match &self.value {

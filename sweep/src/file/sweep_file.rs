@@ -1,6 +1,7 @@
 //! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
 
 use super::{
+    dataset::DatasetEntry,
     device::AskedDevice,
     environment,
     error::{Error, Place, Result},
@@ -49,7 +50,7 @@ pub struct SweepFile {
     /// Where everything is stored; `./runs` when left out.
     pub storage: Placed<String>,
     /// The datasets.
-    pub datasets: Vec<Placed<Preparation>>,
+    pub datasets: Vec<DatasetEntry>,
     /// The blocks of the grid.
     pub grid: Vec<Block>,
     /// Epochs, batches and stopping: 200 epochs of batches of 1024, evaluated every 5, without early stopping, when left out.
@@ -84,6 +85,11 @@ impl SweepFile {
         Self::parse(&text, path)
     }
 
+    /// How each split of each dataset is prepared, with the dataset's entry, in the order of the file.
+    pub fn splits(&self) -> impl Iterator<Item = (&DatasetEntry, &Preparation)> {
+        self.datasets.iter().flat_map(|entry| entry.splits.iter().map(move |split| (entry, split)))
+    }
+
     /// The variables of the environment that the file names, with their values.
     pub fn variables(&self) -> BTreeMap<String, String> {
         environment::named_in(&self.text)
@@ -101,11 +107,7 @@ impl SweepFile {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
             storage: placed(&root, "storage", "./runs".to_owned())?,
-            datasets: fields
-                .items("datasets")?
-                .iter()
-                .map(|node| Ok(Placed { node: node.clone(), value: node.read()? }))
-                .collect::<Result<_>>()?,
+            datasets: fields.items("datasets")?.iter().map(DatasetEntry::read).collect::<Result<_>>()?,
             grid: fields.items("grid")?.iter().map(Block::read).collect::<Result<_>>()?,
             training,
             timing,

@@ -1,6 +1,6 @@
 //! Which trials and datasets sweeps hold.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedDataset};
 use anyhow::{Context, Result};
 use dataset::{Dataset, Location};
 use serde::Deserialize;
@@ -48,8 +48,8 @@ struct StoredTrial {
 
 impl Referenced {
     pub(super) fn of(plan: &Plan) -> Self {
-        let folder = |dataset: &crate::plan::PlannedDataset| Dataset::folder(&dataset.preparation.name, &dataset.fingerprint);
-        Self { trials: plan.trials().map(|(.., trial)| trial.id.clone()).collect(), datasets: plan.datasets.iter().map(folder).collect() }
+        let datasets = plan.datasets.iter().map(PlannedDataset::folder).collect();
+        Self { trials: plan.trials().map(|(.., trial)| trial.id.clone()).collect(), datasets }
     }
 
     /// Of all plans among the files of a storage: `sweeps/<name>/plan.json` and `sweeps/<name>/plans/<hash>.json`.

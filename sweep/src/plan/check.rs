@@ -4,7 +4,7 @@ use super::{
     draft::{Choice, Draft},
     resolve, search,
 };
-use crate::file::{AskedDevice, Error, Place, Placed, Result, SweepFile};
+use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, dataset::SEED};
 use pipeline::{Preparation, Split};
 use std::collections::{HashMap, HashSet};
 
@@ -40,14 +40,15 @@ fn folder_name(what: &str, name: &Placed<String>) -> Result<()> {
 }
 
 fn datasets(file: &SweepFile) -> Result<()> {
-    for (index, Placed { node, value: preparation }) in file.datasets.iter().enumerate() {
-        let name = &preparation.name;
-        preparation.check().map_err(|error| match &error {
+    for (index, entry) in file.datasets.iter().enumerate() {
+        let (node, name) = (&entry.node, entry.name());
+        entry.splits.iter().try_for_each(Preparation::check).map_err(|error| match &error {
             pipeline::Error::Setting { key, reason } => node.at(key).place.error(format!("dataset `{name}`: {reason}")),
             other => node.place.error(format!("dataset `{name}`: {other}")),
         })?;
-        folder_name("the dataset", &Placed { node: node.at("name").clone(), value: name.clone() })?;
-        if let Some(first) = file.datasets[..index].iter().find(|other| other.value.name == *name) {
+        splits(entry)?;
+        folder_name("the dataset", &Placed { node: node.at("name").clone(), value: name.to_owned() })?;
+        if let Some(first) = file.datasets[..index].iter().find(|other| other.name() == name) {
             let line = first.node.at("name").place.line;
             return Err(node.at("name").place.error(format!("a second dataset is named `{name}`, the first in line {line}")));
         }
@@ -55,13 +56,26 @@ fn datasets(file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
+/// Splits that do not differ would count the same trials several times.
+fn splits(entry: &DatasetEntry) -> Result<()> {
+    if entry.is_repeated() && entry.splits[0].split.seed().is_none() {
+        let (name, count) = (entry.name(), entry.splits.len());
+        let reason = format!("dataset `{name}`: {count} seeds, and nothing is drawn: give `validation` a share, or keep one seed");
+        return Err(entry.node.at(SEED).place.error(reason));
+    }
+    Ok(())
+}
+
 /// Two names for the same content would show every method twice.
 pub(super) fn different_content(file: &SweepFile, fingerprints: &[String]) -> Result<()> {
-    for (index, (entry, fingerprint)) in file.datasets.iter().zip(fingerprints).enumerate() {
-        if let Some(first) = fingerprints[..index].iter().position(|other| other == fingerprint) {
-            let first = &file.datasets[first];
-            let (name, other, line) = (&entry.value.name, &first.value.name, first.node.place.line);
-            return Err(entry.node.place.error(format!("`{name}` has the same source and settings as `{other}` in line {line}; keep one")));
+    let mut seen: HashMap<&str, (&DatasetEntry, &Preparation)> = HashMap::new();
+    for ((entry, split), fingerprint) in file.splits().zip(fingerprints) {
+        if let Some((first, of_first)) = seen.insert(fingerprint, (entry, split)) {
+            let (name, other, line) = (entry.name(), first.name(), first.node.place.line);
+            let seed = of_first.split.seed().filter(|_| first.is_repeated() || entry.is_repeated());
+            let which = seed.map_or_else(String::new, |seed| format!(", with split seed {seed}"));
+            let complaint = format!("`{name}` has the same source and settings as `{other}` in line {line}{which}; keep one");
+            return Err(entry.node.place.error(complaint));
         }
     }
     Ok(())
@@ -112,7 +126,7 @@ fn device(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 
 /// No machine trains more; a plan of more would not fit in memory.
 fn size(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
-    let repeats = (file.datasets.len() as f64) * (file.seeds.value.len() as f64);
+    let repeats = (file.splits().count() as f64) * (file.seeds.value.len() as f64);
     let trials = repeats * drafts.iter().map(|draft| draft.count(&file.search.value) as f64).sum::<f64>();
     if trials > MOST_TRIALS {
         let place = drafts.first().map_or(file.name.place(), |draft| draft.tuned_place());
@@ -123,9 +137,9 @@ fn size(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 
 /// Tuning and early stopping need validation interactions.
 fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
-    let without = |entry: &&Placed<Preparation>| !has_validation(&entry.value);
-    let Some(Placed { node, value: preparation }) = file.datasets.iter().find(without) else { return Ok(()) };
-    let (name, line) = (&preparation.name, node.place.line);
+    let without = |entry: &&DatasetEntry| !has_validation(&entry.splits[0]);
+    let Some(entry) = file.datasets.iter().find(without) else { return Ok(()) };
+    let (name, line) = (entry.name(), entry.node.place.line);
     let remedy = format!("dataset `{name}` (line {line}) has no validation part: give its `split` one (`validation: 0.1`)");
     if let Some(draft) = drafts.iter().find(|draft| draft.count(&file.search.value) > 1) {
         let message = format!("listed values are tuned on validation, but {remedy}, or give one value");

@@ -6,6 +6,7 @@ mod draw;
 mod estimate;
 mod label;
 mod part;
+mod planned;
 mod rungs;
 mod scaling;
 mod search;
@@ -14,11 +15,12 @@ mod space;
 
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
+pub use planned::PlannedDataset;
 pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
 pub use space::Spaces;
 
-use crate::file::{Result, Search, SweepFile};
+use crate::file::{DatasetEntry, Result, Search, SweepFile};
 use anyhow::Context;
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
@@ -34,7 +36,7 @@ use trainer::{Learning, Trial, trial::TRAINER_VERSION};
 pub struct Plan {
     /// The sweep's name.
     pub name: String,
-    /// The datasets, in the order of the sweep file.
+    /// The datasets, in the order of the sweep file; of one with several splits each of them, one after the other.
     pub datasets: Vec<PlannedDataset>,
     /// The methods: by dataset, then in the order of the grid.
     pub methods: Vec<Method>,
@@ -48,16 +50,6 @@ pub struct Plan {
     /// The epochs of successive halving's rungs, the last of which are all of a training's; none for another search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rung_epochs: Vec<u32>,
-}
-
-/// A dataset and its folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlannedDataset {
-    /// Hash of all that determines the content.
-    pub fingerprint: String,
-    /// How it is made.
-    pub preparation: Preparation,
 }
 
 /// One row of the leaderboard: kinds and fixed values on one dataset.
@@ -100,7 +92,7 @@ pub struct Configuration {
     pub values: Map<String, Value>,
     /// All values, by name: `backbone.dim`, `loss.temperature`, `optimizer.learning_rate`.
     pub parameters: Map<String, Value>,
-    /// One trial for each seed.
+    /// One trial for each split of the dataset and each seed; of a split one after the other.
     pub trials: Vec<PlannedTrial>,
 }
 
@@ -110,6 +102,9 @@ pub struct Configuration {
 pub struct PlannedTrial {
     /// The folder under `trials/`.
     pub id: String,
+    /// The seed of its split, where its dataset has several splits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_seed: Option<u64>,
     /// All that determines the result.
     pub trial: Trial,
 }
@@ -141,28 +136,25 @@ pub fn check(file: &SweepFile) -> Result<Checked<'_>> {
 }
 
 impl Checked<'_> {
-    /// How the datasets are made.
-    fn preparations(&self) -> impl Iterator<Item = &Preparation> {
-        self.file.datasets.iter().map(|dataset| &dataset.value)
+    /// How many splits there are of all datasets.
+    pub(crate) fn splits(&self) -> usize {
+        self.file.splits().count()
     }
 
-    /// How many datasets there are.
-    pub(crate) fn datasets(&self) -> usize {
-        self.file.datasets.len()
-    }
-
-    /// The plan, from the fingerprint of each dataset.
+    /// The plan, from the fingerprint of each split of each dataset, in the order of [`SweepFile::splits`].
     ///
     /// # Errors
     /// When two datasets have the same content.
     pub fn plan(&self, fingerprints: &[String]) -> Result<Plan> {
         check::different_content(self.file, fingerprints)?;
-        let datasets: Vec<PlannedDataset> = self
-            .preparations()
-            .zip(fingerprints)
-            .map(|(preparation, fingerprint)| PlannedDataset { fingerprint: fingerprint.clone(), preparation: preparation.clone() })
-            .collect();
-        let methods = datasets.iter().flat_map(|dataset| self.drafts.iter().map(|draft| method(self.file, draft, dataset))).collect();
+        let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
+            fingerprint: fingerprint.clone(),
+            split_seed: preparation.split.seed().filter(|_| entry.is_repeated()),
+            preparation: preparation.clone(),
+        };
+        let datasets: Vec<PlannedDataset> = self.file.splits().zip(fingerprints).map(planned).collect();
+        let repeated = datasets.chunk_by(|one, next| one.name() == next.name());
+        let methods = repeated.flat_map(|splits| self.drafts.iter().map(|draft| method(self.file, draft, splits))).collect();
         Ok(Plan {
             name: self.file.name.value.clone(),
             datasets,
@@ -215,17 +207,29 @@ impl Plan {
         hex::encode(&Sha256::digest(self.to_json())[..8])
     }
 
-    /// The dataset of a name.
+    /// The dataset, or the split of it, that a trial of the plan is trained on.
     ///
     /// # Panics
-    /// When no dataset has it; a method's always has.
-    pub fn dataset(&self, name: &str) -> &PlannedDataset {
-        self.datasets.iter().find(|dataset| dataset.preparation.name == name).expect("a method's dataset is in its plan")
+    /// When the trial is of another plan.
+    pub fn dataset_of(&self, trial: &PlannedTrial) -> &PlannedDataset {
+        self.datasets.iter().find(|dataset| dataset.is_of(trial)).expect("a trial's dataset is in its plan")
+    }
+
+    /// The names of the datasets, each once.
+    pub fn dataset_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.datasets.iter().map(PlannedDataset::name).collect();
+        names.dedup();
+        names
     }
 }
 
-fn method(file: &SweepFile, draft: &Draft<'_>, dataset: &PlannedDataset) -> Method {
+/// A method on a dataset, all of whose splits are given.
+fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset]) -> Method {
     let tuned = draft.tuned();
+    let on_split = |choice: &Choice, split: &PlannedDataset| {
+        let planned = |trial: Trial| PlannedTrial { id: trial.id(), split_seed: split.split_seed, trial };
+        resolve(file, choice, &split.fingerprint).map(planned).collect::<Vec<_>>()
+    };
     let configuration = |choice: &Choice| {
         let parameters = choice.parameters();
         Configuration {
@@ -235,14 +239,14 @@ fn method(file: &SweepFile, draft: &Draft<'_>, dataset: &PlannedDataset) -> Meth
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             parameters,
-            trials: resolve(file, choice, &dataset.fingerprint).map(|trial| PlannedTrial { id: trial.id(), trial }).collect(),
+            trials: splits.iter().flat_map(|split| on_split(choice, split)).collect(),
         }
     };
     let configurations: Vec<Configuration> = draft.choices(&file.search.value).iter().map(configuration).collect();
     let names = draft.names.clone();
     Method {
         label: names.method,
-        dataset: dataset.preparation.name.clone(),
+        dataset: splits[0].name().to_owned(),
         backbone: names.backbone,
         loss: names.loss,
         sampler: names.sampler,

@@ -7,7 +7,7 @@
 //! Jamieson and Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization", AISTATS 2016. A method that fits
 //! without sampling has no epochs: all of its configurations are fit in the first rung, and none is stopped.
 
-use super::{Method, Plan};
+use super::{Configuration, Method, Plan, PlannedDataset};
 use serde::Serialize;
 
 /// One rung.
@@ -41,8 +41,8 @@ impl Plan {
     pub fn rungs(&self) -> Vec<Rung> {
         let Some(halving) = self.search.halving() else { return Vec::new() };
         let of = |method: &Method, rung: usize| match method.learns() {
-            true => survivors(method.configurations.len(), halving.factor, rung) * method.seeds(),
-            false if rung == 0 => method.configurations.len(),
+            true => survivors(method.configurations.len(), halving.factor, rung) * method.repeats(),
+            false if rung == 0 => method.configurations.len() * method.repeats(),
             false => 0,
         };
         let trials = |rung: usize| self.methods.iter().map(|method| of(method, rung)).sum();
@@ -52,9 +52,10 @@ impl Plan {
     /// Epochs that successive halving trains, when no training stops early, and those of training every configuration to the end.
     pub fn halved_epochs(&self) -> (u64, u64) {
         let learned = |method: &&Method| method.learns();
-        let trials: usize = self.methods.iter().filter(learned).map(|method| method.configurations.len() * method.seeds()).sum();
+        let all = |method: &Method| method.configurations.len() * method.repeats();
+        let trials: usize = self.methods.iter().filter(learned).map(all).sum();
         let last = self.rung_epochs.last().copied().unwrap_or_default();
-        let closed: usize = self.methods.iter().filter(|method| !method.learns()).map(|method| method.configurations.len()).sum();
+        let closed: usize = self.methods.iter().filter(|method| !method.learns()).map(all).sum();
         let mut before = 0;
         let mut halved = 0;
         for (index, rung) in self.rungs().into_iter().enumerate() {
@@ -67,20 +68,21 @@ impl Plan {
 }
 
 impl Plan {
-    /// Of what each trial of a dataset does in all of its epochs, what the search does at most, in all trials.
-    pub(super) fn halved(&self, dataset: &str, of_trials: &[u64]) -> u64 {
+    /// Of what each trial on a dataset, or on one of its splits, does in all of its epochs, what the search does at most, in all trials.
+    pub(super) fn halved(&self, dataset: &PlannedDataset, of_trials: &[u64]) -> u64 {
         let Some(halving) = self.search.halving().filter(|halving| !halving.asynchronous) else { return of_trials.iter().sum() };
         let last = u64::from(self.rung_epochs.last().copied().unwrap_or(1));
         let mut rest = of_trials;
         let mut total = 0;
-        for method in self.methods.iter().filter(|method| method.dataset == dataset) {
-            let (own, others) = rest.split_at(method.configurations.len() * method.seeds());
+        for method in self.methods.iter().filter(|method| method.dataset == dataset.name()) {
+            let repeats = method.repeats_on(dataset);
+            let (own, others) = rest.split_at(method.configurations.len() * repeats);
             rest = others;
             let mut costs = own.to_vec();
             costs.sort_unstable_by(|a, b| b.cmp(a)); // who goes on is not known, so that the costliest may
             let mut before = 0;
             for (rung, &epochs) in self.rung_epochs.iter().enumerate() {
-                let here = survivors(method.configurations.len(), halving.factor, rung) * method.seeds();
+                let here = survivors(method.configurations.len(), halving.factor, rung) * repeats;
                 total += costs[..here].iter().map(|cost| cost / last * u64::from(epochs - before)).sum::<u64>();
                 before = epochs;
             }
@@ -95,9 +97,15 @@ impl Method {
         self.loss.is_some()
     }
 
-    /// Trials of each configuration.
-    pub fn seeds(&self) -> usize {
+    /// Trials of each configuration: of each seed on each split.
+    pub fn repeats(&self) -> usize {
         self.configurations.first().map_or(0, |configuration| configuration.trials.len())
+    }
+
+    /// Trials of each configuration on one split.
+    fn repeats_on(&self, split: &PlannedDataset) -> usize {
+        let on_split = |configuration: &Configuration| configuration.trials.iter().filter(|trial| split.is_of(trial)).count();
+        self.configurations.first().map_or(0, on_split)
     }
 }
 

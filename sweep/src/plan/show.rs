@@ -1,10 +1,10 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedTrial, part::plain, scaling};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, part::plain, scaling};
 use crate::file::Search;
 use cluster::Resources;
 use dataset::Manifest;
-use pipeline::{Noise, Preparation};
+use pipeline::Noise;
 use std::fmt::Write as _;
 
 /// A dataset as the plan finds it.
@@ -20,17 +20,18 @@ pub enum Found {
 pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) -> String {
     let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
-        text += &dataset_line(&dataset.preparation, &dataset.fingerprint, found);
+        text += &dataset_line(dataset, found);
     }
     let mut index = 0;
     for method in &plan.methods {
         let count: usize = method.configurations.iter().map(|configuration| configuration.trials.len()).sum();
         let _ = writeln!(
             text,
-            "\n{} on {}: {}, {}",
+            "\n{} on {}: {}, {}{}",
             method.label,
             method.dataset,
             configurations(method, &plan.search),
+            splits(plan, &method.dataset),
             count_of(count, "trial")
         );
         for configuration in &method.configurations {
@@ -66,6 +67,14 @@ fn configurations(method: &Method, search: &Search) -> String {
     }
 }
 
+/// How many splits a dataset has, where it has several.
+fn splits(plan: &Plan, dataset: &str) -> String {
+    match plan.datasets.iter().filter(|split| split.name() == dataset).count() {
+        1 => String::new(),
+        splits => format!("{splits} splits, "),
+    }
+}
+
 /// The rungs of successive halving, and what they leave of the work.
 fn rungs(plan: &Plan) -> String {
     let Some(halving) = plan.search.halving() else { return String::new() };
@@ -81,8 +90,8 @@ fn rungs(plan: &Plan) -> String {
     text
 }
 
-fn dataset_line(preparation: &Preparation, fingerprint: &str, found: &Found) -> String {
-    let step = preparation.noise.filter(|noise| !noise.is_off()).map(Noise::step);
+fn dataset_line(dataset: &PlannedDataset, found: &Found) -> String {
+    let step = dataset.preparation.noise.filter(|noise| !noise.is_off()).map(Noise::step);
     let size = match found {
         Found::Prepared(m) => {
             let noise = m.steps.iter().find(|counts| Some(&counts.step) == step.as_ref());
@@ -91,17 +100,19 @@ fn dataset_line(preparation: &Preparation, fingerprint: &str, found: &Found) -> 
         }
         Found::Raw(_) => format!("sizes known after prepare{}", step.map_or_else(String::new, |step| format!("; {step}"))),
     };
-    format!("dataset {} ({fingerprint}): {size}\n", preparation.name)
+    let which = dataset.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
+    format!("dataset {} ({}{which}): {size}\n", dataset.name(), dataset.fingerprint)
 }
 
 fn seed(trial: &PlannedTrial) -> String {
-    trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
+    let split = trial.split_seed.map_or_else(String::new, |seed| format!("split {seed}, "));
+    split + &trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
 }
 
 fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
     let mut text = format!("\n{}, {}\n", count_of(plan.methods.len(), "method"), count_of(plan.trials().count(), "trial"));
     for (dataset, found) in plan.datasets.iter().zip(found) {
-        let name = &dataset.preparation.name;
+        let name = dataset.label();
         let manifest = match found {
             Found::Prepared(manifest) => manifest,
             Found::Raw(preparing) => {
@@ -113,11 +124,11 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
                 continue;
             }
         };
-        let trials = plan.trials().filter(|(method, ..)| method.dataset == *name);
+        let trials = plan.trials().filter(|(.., trial)| dataset.is_of(trial));
         let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, memory)).collect();
         let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
         let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
-        let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(name, &estimates.iter().map(of).collect::<Vec<_>>()) };
+        let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(dataset, &estimates.iter().map(of).collect::<Vec<_>>()) };
         let (steps, scores) = (all(|estimate| estimate.steps), all(|estimate| estimate.scores));
         let _ = writeln!(
             text,

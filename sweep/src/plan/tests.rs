@@ -7,6 +7,7 @@ use cluster::Resources;
 mod drawn;
 mod gpus;
 mod rungs;
+mod splits;
 
 const GOOD: &str = "\
 name: small
@@ -30,7 +31,11 @@ seeds: [1, 2]
 
 fn plan_of(text: &str) -> Result<Plan> {
     let file = SweepFile::parse(text, "s.yaml")?;
-    check(&file)?.plan(&file.datasets.iter().map(|dataset| dataset.value.name.clone()).collect::<Vec<_>>())
+    let fingerprint = |(entry, split): (&DatasetEntry, &Preparation)| match split.split.seed() {
+        Some(seed) if entry.is_repeated() => format!("{}-{seed}", split.name),
+        _ => split.name.clone(),
+    };
+    check(&file)?.plan(&file.splits().map(fingerprint).collect::<Vec<_>>())
 }
 
 fn message(text: &str) -> String {
@@ -131,6 +136,12 @@ fn values_that_cannot_be_name_their_line() {
         (with("negatives: 5", "negatives: 0"), "s.yaml:13:43: grid[0].samplers[0].negatives"),
         (with("epochs: 3", "epochs: 0"), "s.yaml:16:20: training.epochs: mf-8 / bpr / uniform-5: epochs is 0"),
         (with("test: 0.2", "test: 1.2"), "s.yaml:5:33: datasets[0].split.test"),
+        (with("seed: 1}", "seed: [1, 1]}"), "s.yaml:5:65: datasets[0].split.seed[1]: the seed 1 stands twice"),
+        (with("seed: 1}", "seed: []}"), "s.yaml:5:61: datasets[0].split.seed: an empty list"),
+        (
+            with("random, test: 0.2, validation: 0.1, seed: 1}", "leave-last, validation: true, seed: [1, 2]}"),
+            "s.yaml:5:49: datasets[0].split.seed: unknown key `seed`",
+        ),
         (with("name: d", "name: a/b"), "s.yaml:3:11: datasets[0].name"),
         (with("name: small", "name: .."), "s.yaml:1:7: name"),
         (with("seeds: [1, 2]", "seeds: [1, 1]"), "s.yaml:17:8: seeds: the seed 1 stands twice"),

@@ -1,6 +1,6 @@
 //! A finished sweep for tests: two datasets, seven methods, three seeds, two trials that failed.
 
-use super::Input;
+use super::{Input, RepeatedSplit};
 use crate::{
     file::SweepFile,
     plan::Spaces,
@@ -20,6 +20,7 @@ pub(super) struct Sweep {
     pub(super) evaluation: Evaluation,
     pub(super) manifests: Vec<Manifest>,
     pub(super) spaces: Spaces,
+    pub(super) splits: Vec<RepeatedSplit>,
     pub(super) trials: Vec<TrialRow>,
     pub(super) values: Vec<TrialValues>,
     pub(super) comparisons: Vec<Comparison>,
@@ -35,6 +36,7 @@ impl Sweep {
             evaluation: &self.evaluation,
             manifests: &self.manifests,
             spaces: &self.spaces,
+            splits: &self.splits,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -78,6 +80,7 @@ pub(super) fn trial(dataset: &str, backbone: &str, loss: Option<&str>) -> TrialR
         sampler: sampler.map(str::to_owned),
         parameters: json!({}),
         seed: None,
+        split_seed: None,
         status: Status::Done,
         selected: true,
         epochs: Some(0),
@@ -126,8 +129,8 @@ pub(super) fn sweep() -> Sweep {
     }
     let found = compare(&measured, &evaluation, &mut |_, _| ()).unwrap();
     let spaces = Spaces::of(&SweepFile::parse(TUNED, "tuned.yaml").unwrap());
-    let (comparisons, components) = (found.comparisons, found.methods);
-    Sweep { evaluation, manifests, spaces, trials, values: measured, comparisons, components, curves }
+    let (comparisons, components, splits) = (found.comparisons, found.methods, Vec::new());
+    Sweep { evaluation, manifests, spaces, splits, trials, values: measured, comparisons, components, curves }
 }
 
 fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Manifest {

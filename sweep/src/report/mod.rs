@@ -10,6 +10,7 @@ pub(crate) mod number;
 mod page;
 mod pairs;
 mod remarks;
+mod splits;
 mod standings;
 mod terminal;
 mod tuning;
@@ -31,6 +32,7 @@ use evaluator::{
 };
 use pairs::Pairs;
 
+pub use splits::RepeatedSplit;
 pub use terminal::Style;
 
 /// Everything a report is made from.
@@ -42,10 +44,12 @@ pub struct Input<'a> {
     pub sweep_file: &'a str,
     /// What was measured, and how differences were tested.
     pub evaluation: &'a Evaluation,
-    /// The datasets, in the order of the sweep file.
+    /// The datasets, in the order of the sweep file; of one with several splits the first.
     pub manifests: &'a [Manifest],
     /// What the tuned values of each method may be.
     pub spaces: &'a Spaces,
+    /// All splits of the datasets that have several, in the order of the sweep file.
+    pub splits: &'a [RepeatedSplit],
     /// All trials, in the order of the plan.
     pub trials: &'a [TrialRow],
     /// Test values by user of the selected trials.

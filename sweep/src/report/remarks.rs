@@ -3,16 +3,16 @@
 use super::{
     Input, budget,
     method::{Method, methods},
-    number,
+    number, splits,
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A trial without a result, as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Failure {
-    /// The method, its values and the seed.
+    /// The method, its values, the split and the seed.
     pub(super) what: String,
     /// The trial's id.
     pub(super) trial: String,
@@ -33,18 +33,19 @@ pub(super) fn failures(input: &Input, dataset: &str) -> Vec<Failure> {
 
 fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
     let mut parts = vec![method.title.clone(), number::parameters(&trial.parameters, Some(tuned))];
-    parts.extend(trial.seed.map(|seed| format!("seed {seed}")));
+    parts.extend(splits::repetition(trial));
     parts.retain(|part| !part.is_empty());
     let error = trial.error.clone().unwrap_or_else(|| "no reason was kept".to_owned());
     Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
 }
 
-/// Remarks on a dataset: missing trials, single seeds, unequal tuning, values at the edge of their grid, trainings cut short, ties.
+/// Remarks on a dataset: missing trials, repeated splits, single seeds, unequal tuning, values at the edge, trainings cut short, ties.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
     remarks.extend(missing(&methods));
     remarks.extend(stopped(&methods));
+    remarks.extend(splits::remark(input, dataset));
     remarks.extend(single_seed(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(methods.iter().filter_map(|method| edge(input, method)));
@@ -78,7 +79,10 @@ fn stopped(methods: &[Method]) -> Option<String> {
 }
 
 fn single_seed(methods: &[Method]) -> Option<String> {
-    let seeds = |method: &Method| method.trials.iter().filter(|trial| trial.selected && trial.seed.is_some()).count();
+    let seeds = |method: &Method| {
+        let picked = method.trials.iter().filter(|trial| trial.selected);
+        picked.filter_map(|trial| trial.seed).collect::<HashSet<u64>>().len()
+    };
     let learned: Vec<usize> = methods.iter().map(seeds).filter(|&seeds| seeds > 0).collect();
     let one = !learned.is_empty() && learned.iter().all(|&seeds| seeds == 1);
     one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
@@ -101,7 +105,8 @@ fn cut_short(methods: &[Method]) -> Option<String> {
     };
     let part = |method: &Method| {
         let (cut, all) = (method.trials.iter().filter(to_the_end).count(), method.trials.iter().filter(|trial| trial.selected).count());
-        let of = if all > 1 { format!(" ({cut} of {all} seeds)") } else { String::new() };
+        let repeated = if method.trials.iter().any(|trial| trial.split_seed.is_some()) { "trials" } else { "seeds" };
+        let of = if all > 1 { format!(" ({cut} of {all} {repeated})") } else { String::new() };
         (cut > 0).then(|| format!("{}{of}", method.title))
     };
     let parts: Vec<String> = methods.iter().filter_map(part).collect();

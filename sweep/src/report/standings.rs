@@ -47,7 +47,7 @@ fn row(method: &Method, dataset: &str, at: MetricAt, measured: &Measured) -> Lea
         sampler: first.sampler.clone(),
         parameters: method.picked().cloned(),
         configurations: method.tried(),
-        seeds: found.map_or(0, |found| found.trials as u32),
+        seeds: found.map_or(0, |found| found.trials.div_ceil(found.splits) as u32),
         failed: method.trials.iter().filter(|trial| trial.status == Status::Failed).count() as u32,
         users: found.map_or(0, |found| found.users as u32),
         mean: found.map(|found| found.mean),

@@ -1,6 +1,6 @@
 //! The leaderboard as text, for the end of a run.
 
-use super::{Input, Report, board::board, number, remarks, words};
+use super::{Input, Report, board::board, number, remarks, splits, words};
 use crate::tables::LeaderboardRow;
 use dataset::Manifest;
 use std::fmt::Write;
@@ -58,7 +58,9 @@ fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
     let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
     let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
-    format!("{} {}", words::significance(input.evaluation, measured), words::conventions(input.evaluation, users as usize, seeds))
+    let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
+    let how_to_read = words::significance(input.evaluation, measured, splits > 1);
+    format!("{how_to_read} {}", words::conventions(input.evaluation, users as usize, seeds, splits))
 }
 
 impl Style {

@@ -116,9 +116,10 @@ fn few(mut names: Vec<String>) -> String {
 /// The test, what it counts, how it is adjusted, and what the verdicts hold for.
 fn basis<'a>(input: &Input, pairs: impl Iterator<Item = &'a Pair<'a>> + Clone) -> String {
     let settings = &input.evaluation.significance;
+    let splits = pairs.clone().any(|pair| input.splits.iter().any(|split| split.manifest.name == pair.row.dataset));
     let counted = pairs.clone().map(|pair| pair.row.over);
     let over = counted.clone().find(|over| *over != settings.over).unwrap_or(settings.over);
-    let test = settings.tests.first().map_or_else(String::new, |&test| words::test(test, over));
+    let test = settings.tests.first().map_or_else(String::new, |&test| words::test(test, over, splits));
     let models = pairs.clone().any(|pair| pair.row.over == Over::Users && pair.row.spread > Spread::None);
     let pooled = pairs.clone().any(|pair| pair.row.over != Over::Users && pair.row.spread == Spread::Pooled);
     let holds = match (models, pooled) {

@@ -6,7 +6,7 @@ use evaluator::{
 };
 
 /// A test and the sources of variance that it counts.
-pub(super) fn test(test: Test, counted: Over) -> String {
+pub(super) fn test(test: Test, counted: Over, splits: bool) -> String {
     let name = match (test, counted) {
         (Test::PairedT, Over::UsersAndSeeds) => "t-test",
         (Test::PairedT, Over::Users) => "paired t-test",
@@ -16,14 +16,17 @@ pub(super) fn test(test: Test, counted: Over) -> String {
         (Test::Randomization, _) => "sign-flip randomization test",
         (Test::MannWhitney, _) => "Mann-Whitney U test",
     };
-    format!("{name} over {}", over(if test.counts_seeds() { counted } else { Over::Users }))
+    format!("{name} over {}", over(if test.counts_seeds() { counted } else { Over::Users }, splits))
 }
 
-pub(super) fn over(over: Over) -> &'static str {
-    match over {
-        Over::UsersAndSeeds => "users and seeds",
-        Over::Users => "users",
-        Over::Seeds => "seeds",
+/// Sources of variance; with repeated splits these are what seeds are counted within.
+fn over(over: Over, splits: bool) -> &'static str {
+    match (over, splits) {
+        (Over::UsersAndSeeds, false) => "users and seeds",
+        (Over::UsersAndSeeds, true) => "users, seeds and splits",
+        (Over::Users, _) => "users",
+        (Over::Seeds, false) => "seeds",
+        (Over::Seeds, true) => "seeds and splits",
     }
 }
 
@@ -89,7 +92,7 @@ pub(super) fn ties(ties: Ties) -> &'static str {
 }
 
 /// How significance is shown: the test of the letters, its correction and its level.
-pub(super) fn significance(evaluation: &Evaluation, methods: usize) -> String {
+pub(super) fn significance(evaluation: &Evaluation, methods: usize, splits: bool) -> String {
     let settings = &evaluation.significance;
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
@@ -97,7 +100,7 @@ pub(super) fn significance(evaluation: &Evaluation, methods: usize) -> String {
     let comparisons = super::number::counted(settings.family.comparisons(methods), "comparison");
     let how = format!(
         "{}, {comparisons} ({}), {}, level {}",
-        test(first, settings.over),
+        test(first, settings.over, splits),
         family(&settings.family),
         correction(settings.correction),
         settings.alpha
@@ -114,14 +117,18 @@ pub(super) fn level(evaluation: &Evaluation) -> String {
 }
 
 /// What the intervals are, and how the ranking was made.
-pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32) -> String {
-    let counted = if seeds > 1 { evaluation.significance.over } else { Over::Users };
-    let (level, users, seeds) =
-        (level(evaluation), super::number::counted(users, "user"), super::number::counted(seeds as usize, "training"));
+pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, splits: usize) -> String {
+    let counted = if seeds > 1 || splits > 1 { evaluation.significance.over } else { Over::Users };
+    let replicates = match splits {
+        0 | 1 => super::number::counted(seeds as usize, "seed"),
+        _ => format!("{} on each of {splits} splits", super::number::counted(seeds as usize, "seed")),
+    };
     let intervals = format!(
-        "Intervals: {level}, over {}, of each mean alone ({users}, up to {seeds} of a method); tests are paired by user, so they can tell apart \
-         what overlaps. All metrics but {} are exploratory.",
-        over(counted),
+        "Intervals: {}, over {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All \
+         metrics but {} are exploratory.",
+        level(evaluation),
+        over(counted, splits > 1),
+        super::number::counted(users, "user"),
         evaluation.primary()
     );
     format!("{intervals} Full catalogue: {}; {}.", mask(evaluation.mask), ties(evaluation.ties))

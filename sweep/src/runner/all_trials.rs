@@ -37,17 +37,18 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
     let progress = session.progress.ranking(others().count());
     let mut measured = Vec::new();
     for planned in &session.plan.datasets {
-        let name = &planned.preparation.name;
-        let candidates: Vec<Candidate> = others().filter(|row| row.dataset == *name).map(|row| candidate(session, row)).collect();
+        let is_its = |row: &&TrialRow| row.dataset == planned.name() && row.split_seed == planned.split_seed;
+        let candidates: Vec<Candidate> = others().filter(is_its).map(|row| candidate(session, row)).collect();
         if candidates.is_empty() {
             continue;
         }
-        let dataset = session.read_dataset(name).with_context(|| format!("dataset `{name}`"))?;
+        let of_dataset = || format!("dataset {}", planned.quoted());
+        let dataset = session.read_dataset(planned).with_context(of_dataset)?;
         let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
         for candidate in candidates {
             let one = [candidate];
             let ranked = rank(&dataset, Split::Test, &one, settings, memory, &mut |candidate| progress.ranked(candidate));
-            let ranked = ranked.with_context(|| format!("dataset `{name}`"))?;
+            let ranked = ranked.with_context(of_dataset)?;
             measured.extend(ranked.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())));
         }
     }

@@ -1,13 +1,18 @@
 //! The picked trials on the test part: metrics, values per user, tests.
 
 use super::{Interrupted, Results, Session, Standing, results, rows, select};
-use crate::{interrupt, plan::Spaces, tables::TrialRow};
+use crate::{
+    interrupt,
+    plan::{PlannedDataset, Spaces},
+    tables::TrialRow,
+};
 use anyhow::{Context, Result};
 use dataset::Split;
 use evaluator::{
     evaluate::{Candidate, TrialValues, evaluate as rank},
     significance::{Findings, compare},
 };
+use std::collections::HashMap;
 
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
 ///
@@ -17,33 +22,42 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     if interrupt::has_come() {
         return Err(Interrupted { ended: endings.len(), trials: endings.len() }.into());
     }
-    let manifests = session.prepared()?;
+    let (manifests, splits) = results::prepared(session)?;
     let picked = select::picked(&session.plan, endings);
     let trials = rows::trials(session, endings, &picked);
     let progress = session.progress.ranking(trials.iter().filter(|row| row.selected).count());
     let mut values: Vec<TrialValues> = Vec::new();
-    for dataset in &session.plan.datasets {
-        let candidates = candidates(session, &dataset.preparation.name, &trials);
+    for planned in &session.plan.datasets {
+        let candidates = candidates(session, planned, &trials);
         if candidates.is_empty() {
             continue;
         }
-        let name = &dataset.preparation.name;
-        let dataset = session.read_dataset(name).with_context(|| format!("dataset `{name}`"))?;
+        let of_dataset = || format!("dataset {}", planned.quoted());
+        let dataset = session.read_dataset(planned).with_context(of_dataset)?;
         let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
         let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
-        values.extend(ranked.with_context(|| format!("dataset `{name}`"))?);
+        values.extend(ranked.with_context(of_dataset)?);
     }
+    in_order_of(&trials, &mut values);
     let Findings { comparisons, methods: components } =
         compare(&values, &session.plan.evaluation, &mut |done, all| progress.tested(done, all))?;
     progress.finish();
     let (spaces, curves) = (Spaces::of(&session.file), rows::curves(session, endings)?);
-    let results = Results { manifests, spaces, trials, values, comparisons, components, curves };
+    let results = Results { manifests, splits, spaces, trials, values, comparisons, components, curves };
     results::write(session, &results)?;
     Ok(results)
 }
 
-fn candidates(session: &Session, dataset: &str, trials: &[TrialRow]) -> Vec<Candidate> {
-    trials.iter().filter(|row| row.selected && row.dataset == dataset).map(|row| candidate(session, row)).collect()
+/// Splits are ranked one after the other, and a method has trials on each.
+fn in_order_of(trials: &[TrialRow], values: &mut [TrialValues]) {
+    let places: HashMap<&str, usize> = trials.iter().enumerate().map(|(place, row)| (row.trial.as_str(), place)).collect();
+    values.sort_by_key(|values| places[values.trial.as_str()]);
+}
+
+/// The picked trials of a dataset, or of one of its splits.
+fn candidates(session: &Session, planned: &PlannedDataset, trials: &[TrialRow]) -> Vec<Candidate> {
+    let is_its = |row: &&TrialRow| row.selected && row.dataset == planned.name() && row.split_seed == planned.split_seed;
+    trials.iter().filter(is_its).map(|row| candidate(session, row)).collect()
 }
 
 pub(super) fn candidate(session: &Session, row: &TrialRow) -> Candidate {
@@ -52,7 +66,7 @@ pub(super) fn candidate(session: &Session, row: &TrialRow) -> Candidate {
         method: row.method.clone(),
         dataset: row.dataset.clone(),
         seed: row.seed,
-        split_seed: None,
+        split_seed: row.split_seed,
         checkpoint: session.trial(&row.trial).join("checkpoint"),
     }
 }

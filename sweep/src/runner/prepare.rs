@@ -20,16 +20,16 @@ pub fn prepare(session: &Session) -> Result<()> {
         if session.is_submitted() && manifest.is_some() {
             continue;
         }
-        let name = &dataset.preparation.name;
-        let stage = session.progress.dataset(name);
+        let quoted = dataset.quoted();
+        let stage = session.progress.dataset(dataset);
         let prepared = pipeline::prepare(&dataset.preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts))
-            .with_context(|| format!("dataset `{name}`"))?;
+            .with_context(|| format!("dataset {quoted}"))?;
         let (planned, found) = (&dataset.fingerprint, &prepared.manifest.fingerprint);
         if session.is_submitted() && planned != found {
             let words = "the source files have changed since the sweep was submitted";
-            return Err(Changed(format!("dataset `{name}`: {words} ({planned}, now {found}); submit it again")).into());
+            return Err(Changed(format!("dataset {quoted}: {words} ({planned}, now {found}); submit it again")).into());
         }
-        ensure!(planned == found, "dataset `{name}`: the source files changed while they were read ({planned}, then {found}); run again");
+        ensure!(planned == found, "dataset {quoted}: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);
     }
     Ok(())

@@ -3,8 +3,8 @@
 use super::{Session, all_trials};
 use crate::{
     cli::Ending,
-    plan::Spaces,
-    report::{self, Input, Report},
+    plan::{PlannedDataset, Spaces},
+    report::{self, Input, RepeatedSplit, Report},
     tables::{self, CurveRow, Status, TrialRow},
 };
 use anyhow::{Context, Result, ensure};
@@ -17,10 +17,12 @@ use evaluator::{
 
 /// What a sweep found.
 pub struct Results {
-    /// The datasets, in the plan's order.
+    /// The datasets, in the plan's order; of one with several splits the first.
     pub manifests: Vec<Manifest>,
     /// What the tuned values of each method may be.
     pub spaces: Spaces,
+    /// All splits of the datasets that have several, in the plan's order.
+    pub splits: Vec<RepeatedSplit>,
     /// Every trial, in the plan's order.
     pub trials: Vec<TrialRow>,
     /// Test values by user of the picked trials.
@@ -42,8 +44,10 @@ impl Results {
         check_plan(session)?;
         let folder = session.folder();
         let values = measured::read_values(&folder.join("metrics.parquet"), &folder.join("per_user"))?;
+        let (manifests, splits) = prepared(session)?;
         Ok(Self {
-            manifests: session.prepared()?,
+            manifests,
+            splits,
             spaces: Spaces::of(&session.file),
             trials: tables::trials::read(&folder.join("trials.parquet"))?,
             values,
@@ -61,6 +65,7 @@ impl Results {
             evaluation: &session.plan.evaluation,
             manifests: &self.manifests,
             spaces: &self.spaces,
+            splits: &self.splits,
             trials: &self.trials,
             values: &self.values,
             comparisons: &self.comparisons,
@@ -86,6 +91,18 @@ pub fn check_plan(session: &Session) -> Result<()> {
     let same = stored == session.plan.to_json().as_bytes();
     ensure!(same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
     Ok(())
+}
+
+/// The datasets as they were prepared, and the splits of those that have several.
+pub(super) fn prepared(session: &Session) -> Result<(Vec<Manifest>, Vec<RepeatedSplit>)> {
+    let mut manifests = session.prepared()?;
+    let repeated = session.plan.datasets.iter().zip(&manifests);
+    let of_split = |(planned, manifest): (&PlannedDataset, &Manifest)| {
+        planned.split_seed.map(|seed| RepeatedSplit { seed, manifest: manifest.clone() })
+    };
+    let splits = repeated.filter_map(of_split).collect();
+    manifests.dedup_by(|next, first| next.name == first.name);
+    Ok((manifests, splits))
 }
 
 /// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. Test

@@ -25,6 +25,7 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
         sampler: method.sampler.clone(),
         parameters: configuration.parameters.clone().into(),
         seed: trial.seed(),
+        split_seed: trial.split_seed,
         status: match ending {
             Standing::Done(_) => Status::Done,
             Standing::Stopped(_) => Status::Stopped,

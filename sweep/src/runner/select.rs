@@ -6,7 +6,7 @@ use std::{cmp::Ordering, collections::HashMap};
 
 /// The picked configuration of each method, in the plan's order; `None` where no trial of the method was trained to its end.
 ///
-/// The best mean over seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a seed
+/// The best mean over splits and seeds of the validation metric wins, the first in the plan where two are equal. A configuration with a trial
 /// that failed or did not end comes after all that have none, whatever its mean, and one that was stopped is never picked.
 pub(super) fn picked<'a>(plan: &'a Plan, endings: &[Standing]) -> Vec<Option<&'a Configuration>> {
     let of_trial: HashMap<&str, &Standing> = plan.trials().map(|(.., trial)| trial.id.as_str()).zip(endings).collect();
@@ -59,15 +59,28 @@ seeds: [1, 2]
     }
 
     fn picked_temperature(endings: [Standing; 6]) -> Option<f64> {
-        let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
-        let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
-        picked(&plan, &endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())
+        picked_of(SWEEP, &["f"], &endings)
+    }
+
+    fn picked_of(sweep: &str, fingerprints: &[&str], endings: &[Standing]) -> Option<f64> {
+        let file = SweepFile::parse(sweep, "s.yaml").unwrap();
+        let fingerprints: Vec<String> = fingerprints.iter().map(|&fingerprint| fingerprint.to_owned()).collect();
+        let plan = plan::check(&file).unwrap().plan(&fingerprints).unwrap();
+        picked(&plan, endings)[0].map(|configuration| configuration.values["loss.temperature"].as_f64().unwrap())
     }
 
     #[test]
     fn the_best_mean_over_seeds_is_picked() {
         // Means 0.30, 0.35, 0.31: the best single trial, 0.5, is not what counts.
         assert_eq!(picked_temperature([done(0.5), done(0.1), done(0.34), done(0.36), done(0.3), done(0.32)]), Some(0.2));
+    }
+
+    #[test]
+    fn the_mean_is_over_splits_too() {
+        let sweep = SWEEP.replace("seed: 1}", "seed: [1, 2]}");
+        // Means over two splits with two seeds 0.30, 0.33, 0.32; on the first split alone 0.50, 0.30 and 0.20.
+        let first = [0.5, 0.5, 0.1, 0.1, 0.3, 0.3, 0.36, 0.36, 0.2, 0.2, 0.44, 0.44];
+        assert_eq!(picked_of(&sweep, &["f", "g"], &first.map(done)), Some(0.2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Changed, Progress, device::Devices};
 use crate::{
     cli::Usage,
-    file::{self, Placed, SweepFile},
+    file::{self, DatasetEntry, SweepFile},
     plan::{self, Checked, Found, Plan, PlannedDataset},
 };
 use anyhow::{Context, Result};
@@ -67,7 +67,7 @@ impl Session {
         let submitted = plan.is_some();
         let plan = match plan {
             Some(url) => stored(&checked, url)?,
-            None => checked.plan(&file.datasets.iter().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
+            None => checked.plan(&file.splits().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
         };
         let cache = cache(&storage, machine.cache.as_deref())?;
         Ok(Self { file, plan, machine, progress, storage, cache, submitted, devices: OnceLock::new() })
@@ -121,16 +121,16 @@ impl Session {
     }
 
     /// The folder of one prepared dataset.
-    pub fn dataset(&self, name: &str) -> Location {
-        self.datasets().join(&Dataset::folder(name, &self.plan.dataset(name).fingerprint))
+    pub fn dataset(&self, dataset: &PlannedDataset) -> Location {
+        self.datasets().join(&dataset.folder())
     }
 
     /// One prepared dataset.
     ///
     /// # Errors
     /// As for [`Dataset::read`].
-    pub fn read_dataset(&self, name: &str) -> dataset::Result<Dataset> {
-        Dataset::read_through(self.cache.as_ref(), &self.dataset(name))
+    pub fn read_dataset(&self, dataset: &PlannedDataset) -> dataset::Result<Dataset> {
+        Dataset::read_through(self.cache.as_ref(), &self.dataset(dataset))
     }
 
     /// The folder of one trial.
@@ -148,12 +148,12 @@ impl Session {
     /// # Errors
     /// When the store fails, or a manifest is of another version.
     pub fn manifests(&self) -> Result<Vec<Option<Manifest>>> {
-        let read = |name: &str| match Dataset::read_manifest(&self.dataset(name)) {
+        let read = |dataset: &PlannedDataset| match Dataset::read_manifest(&self.dataset(dataset)) {
             Ok(manifest) => Ok(Some(manifest)),
             Err(dataset::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("dataset `{name}`")),
+            Err(error) => Err(error).with_context(|| format!("dataset {}", dataset.quoted())),
         };
-        self.plan.datasets.iter().map(|dataset| read(&dataset.preparation.name)).collect()
+        self.plan.datasets.iter().map(read).collect()
     }
 
     /// What the plan finds of its datasets, in its order. Of those that are not prepared, the beginning of each source file is read.
@@ -165,7 +165,7 @@ impl Session {
             Some(manifest) => Ok(Found::Prepared(manifest)),
             None => pipeline::memory_estimate(&dataset.preparation, &self.limits())
                 .map(Found::Raw)
-                .with_context(|| format!("dataset `{}`", dataset.preparation.name)),
+                .with_context(|| format!("dataset {}", dataset.quoted())),
         };
         self.manifests()?.into_iter().zip(&self.plan.datasets).map(found).collect()
     }
@@ -175,9 +175,9 @@ impl Session {
     /// # Errors
     /// When one is not prepared.
     pub fn prepared(&self) -> Result<Vec<Manifest>> {
-        let names = self.plan.datasets.iter().map(|dataset| &dataset.preparation.name);
-        let missing = |name: &str| format!("dataset `{name}` is not prepared; run `ranksweep prepare` first");
-        self.manifests()?.into_iter().zip(names).map(|(manifest, name)| manifest.with_context(|| missing(name))).collect()
+        let missing = |dataset: &PlannedDataset| format!("dataset {} is not prepared; run `ranksweep prepare` first", dataset.quoted());
+        let all = self.manifests()?.into_iter().zip(&self.plan.datasets);
+        all.map(|(manifest, dataset)| manifest.with_context(|| missing(dataset))).collect()
     }
 
     /// Bounds for the pipeline.
@@ -203,17 +203,17 @@ fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     };
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| refuse(&format!("is no plan of this version ({error})")))?;
     let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
-    let is_same = fingerprints.len() == checked.datasets() && checked.plan(&fingerprints)? == plan;
+    let is_same = fingerprints.len() == checked.splits() && checked.plan(&fingerprints)? == plan;
     if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
 }
 
-fn fingerprint(entry: &Placed<Preparation>) -> Result<String> {
-    pipeline::fingerprint(&entry.value).map_err(|error| {
+fn fingerprint((entry, split): (&DatasetEntry, &Preparation)) -> Result<String> {
+    pipeline::fingerprint(split).map_err(|error| {
         let node = match &error {
             pipeline::Error::Absent { key, .. } => entry.node.at(key),
             _ => &entry.node,
         };
-        let of = format!("{}: dataset `{}`", node.place.position(), entry.value.name);
+        let of = format!("{}: dataset `{}`", node.place.position(), entry.name());
         anyhow::Error::from(error).context(of)
     })
 }

@@ -3,7 +3,7 @@
 use super::{Session, Standing, ending, halving, progress::TrialStage};
 use crate::{
     interrupt::{self, Hold},
-    plan::{PlannedRef, PlannedTrial},
+    plan::{PlannedDataset, PlannedRef, PlannedTrial},
 };
 use anyhow::{Context, Result};
 use dataset::Dataset;
@@ -85,7 +85,7 @@ pub(super) fn end(
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
 ) -> Result<Option<Standing>> {
-    let (method, _, trial) = planned;
+    let (.., trial) = planned;
     if let Some(standing) = ending::stored(session, &trial.id, until)? {
         progress.found(planned, &standing);
         return Ok(Some(standing));
@@ -94,9 +94,10 @@ pub(super) fn end(
     if interrupt::has_come() {
         return Ok(None);
     }
-    let dataset = match open.take().filter(|dataset| dataset.name == method.dataset) {
+    let on = session.plan.dataset_of(trial);
+    let dataset = match open.take().filter(|dataset| dataset.fingerprint == on.fingerprint) {
         Some(dataset) => dataset,
-        None => read(session, &method.dataset)?,
+        None => read(session, on)?,
     };
     let standing = guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), &hold)?;
     *open = Some(dataset);
@@ -106,12 +107,12 @@ pub(super) fn end(
     Ok(standing)
 }
 
-fn read(session: &Session, name: &str) -> Result<Dataset> {
-    match session.read_dataset(name) {
+fn read(session: &Session, on: &PlannedDataset) -> Result<Dataset> {
+    match session.read_dataset(on) {
         Err(dataset::Error::NotFound { at }) => {
-            Err(anyhow::anyhow!("dataset `{name}` is not prepared ({at} is missing); run `ranksweep prepare` first"))
+            Err(anyhow::anyhow!("dataset {} is not prepared ({at} is missing); run `ranksweep prepare` first", on.quoted()))
         }
-        other => other.with_context(|| format!("dataset `{name}`")),
+        other => other.with_context(|| format!("dataset {}", on.quoted())),
     }
 }
 
@@ -124,7 +125,7 @@ fn guarded(
     observer: &mut dyn Observer,
     hold: &Hold,
 ) -> Result<Option<Standing>> {
-    let cache = session.dataset(&dataset.name).join("samplers");
+    let cache = session.dataset(session.plan.dataset_of(trial)).join("samplers");
     let timing = session.file.timing;
     let (device, ranks) = session.devices()?.of(&trial.trial).expect("what is left to another process does not come here");
     let resources = Resources {

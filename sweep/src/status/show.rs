@@ -52,8 +52,10 @@ fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
     table(&["index", "trial", "dataset", "method", "seed", "state", ""], rows, width)
 }
 
+/// `1`, and `1, split 2` where the dataset has several splits.
 fn seed(trial: &TrialStatus) -> String {
-    trial.seed.map_or_else(String::new, |seed| seed.to_string())
+    let parts = [trial.seed.map(|seed| seed.to_string()), trial.split_seed.map(|seed| format!("split {seed}"))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// `epoch 15 of 200, ndcg@20 0.1234`, and why it waits or failed.

@@ -33,6 +33,9 @@ pub struct TrialStatus {
     pub method: String,
     /// Its dataset.
     pub dataset: String,
+    /// The seed of its split, where its dataset has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split_seed: Option<u64>,
     /// Its seed.
     pub seed: Option<u64>,
     /// How it stands.
@@ -65,6 +68,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         trial: planned.id.clone(),
         method: method.label.clone(),
         dataset: method.dataset.clone(),
+        split_seed: planned.split_seed,
         seed: planned.seed(),
         state: TrialState::Waiting,
         epoch: None,

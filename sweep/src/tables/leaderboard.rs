@@ -28,13 +28,13 @@ pub struct LeaderboardRow {
     pub parameters: Option<serde_json::Value>,
     /// Configurations that were tried: those with a trial that ended, failed or was stopped by successive halving.
     pub configurations: u32,
-    /// Trials behind the mean: one for each seed.
+    /// Seeds behind the mean, each with a trial on each split; 1 where the backbone fits without sampling.
     pub seeds: u32,
     /// Trials of the method that failed, picked or not.
     pub failed: u32,
     /// Users behind the mean.
     pub users: u32,
-    /// Mean over users of each user's mean over seeds.
+    /// Mean over users of each user's mean over splits and seeds.
     pub mean: Option<f64>,
     /// Lower end of the interval of the mean at the level `1 - alpha`; none for one user.
     pub ci_low: Option<f64>,

@@ -28,6 +28,8 @@ pub struct TrialRow {
     pub parameters: serde_json::Value,
     /// The seed; none where the backbone fits without sampling.
     pub seed: Option<u64>,
+    /// The seed of its split; none where its dataset has one split.
+    pub split_seed: Option<u64>,
     /// What became of it.
     pub status: Status,
     /// Whether its values are the method's best on validation, so that it was ranked on test.
@@ -89,6 +91,7 @@ pub fn write(at: &Location, rows: &[TrialRow]) -> Result<()> {
         texts_or_null("sampler", rows.iter().map(|row| row.sampler.as_ref())),
         texts("parameters", rows.iter().map(|row| row.parameters.to_string())),
         numbers_or_null::<UInt64Type>("seed", rows.iter().map(|row| row.seed)),
+        numbers_or_null::<UInt64Type>("split_seed", rows.iter().map(|row| row.split_seed)),
         texts("status", rows.iter().map(|row| row.status.name())),
         ("selected", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.selected)))), false),
         numbers_or_null::<UInt32Type>("epochs", rows.iter().map(|row| row.epochs)),
@@ -112,7 +115,8 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
     let (trial, method, dataset, backbone) =
         (reader.text("trial")?, reader.text("method")?, reader.text("dataset")?, reader.text("backbone")?);
     let (loss, sampler, parameters) = (reader.text_or_null("loss")?, reader.text_or_null("sampler")?, reader.text("parameters")?);
-    let (seed, status) = (reader.number_or_null::<UInt64Type>("seed")?, reader.text("status")?);
+    let (seed, split_seed) = (reader.number_or_null::<UInt64Type>("seed")?, reader.number_or_null::<UInt64Type>("split_seed")?);
+    let status = reader.text("status")?;
     let selected: &BooleanArray = table::column(&stored, "selected", at)?;
     let epochs = reader.number_or_null::<UInt32Type>("epochs")?;
     let best_epoch = reader.number_or_null::<UInt32Type>("best_epoch")?;
@@ -130,6 +134,7 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
             sampler: sampler(row),
             parameters: serde_json::from_str(&parameters(row)).map_err(|error| reader.refuse(row, error))?,
             seed: seed(row),
+            split_seed: split_seed(row),
             status: Status::ALL
                 .into_iter()
                 .find(|known| known.name() == status)
@@ -161,6 +166,7 @@ mod tests {
             sampler: Some("uniform-1".into()),
             parameters: serde_json::json!({"learning_rate": 0.01}),
             seed: Some(u64::MAX),
+            split_seed: None,
             status: Status::Done,
             selected: true,
             epochs: Some(20),
@@ -177,6 +183,7 @@ mod tests {
             loss: None,
             sampler: None,
             seed: None,
+            split_seed: Some(u64::MAX),
             status: Status::Failed,
             selected: false,
             epochs: None,

@@ -30,7 +30,7 @@ fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
     let mut works = Vec::new();
     for (dataset, found) in plan.datasets.iter().zip(found) {
         let Found::Prepared(manifest) = found else { return None };
-        let trials = plan.trials().filter(|(method, ..)| method.dataset == dataset.preparation.name);
+        let trials = plan.trials().filter(|(.., trial)| dataset.is_of(trial));
         works.extend(trials.filter_map(|(.., planned)| Work::of(&planned.trial, manifest)));
     }
     Some(works)

@@ -34,7 +34,7 @@ fn rungs_count_the_trials_of_all_methods() {
     assert!(text.ends_with(lines), "{text}");
     // Of 24 configurations with two seeds: ten units each epoch, of which a half is trained by each method's costliest.
     let costs: Vec<u64> = plan.trials().map(|(method, ..)| if method.learns() { 200 } else { 0 }).collect();
-    assert_eq!(plan.halved("d", &costs), 2_400);
+    assert_eq!(plan.halved(&plan.datasets[0], &costs), 2_400);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Training curves of the picked trials: validation of all methods in one picture, the loss of each method in its own.
 
 use super::{
-    super::{Input, number},
+    super::{Input, number, splits},
     Method, Palette,
     chart::{Chart, Dot, Label, Line, SQUARE},
 };
@@ -95,8 +95,8 @@ fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Line> {
 fn kept(method: &Method, course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Dot> {
     let best = f64::from(course.trial.best_epoch?);
     let (epoch, value) = course.validation().find(|&(epoch, _)| epoch == best)?;
-    let seed = course.trial.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
-    let said = format!("{}{seed}: best at epoch {epoch}, {}", method.title, number::value(value));
+    let which = splits::repetition(course.trial).map_or_else(String::new, |which| format!(", {which}"));
+    let said = format!("{}{which}: best at epoch {epoch}, {}", method.title, number::value(value));
     Some(Dot { color, left: x.percent(epoch), top: 100.0 - y.percent(value), said })
 }
 

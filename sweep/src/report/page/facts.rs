@@ -1,6 +1,9 @@
 //! What a dataset holds, and what was left of it after each step.
 
-use super::super::number::{count, counted};
+use super::super::{
+    RepeatedSplit,
+    number::{count, counted},
+};
 use dataset::{Counts, Manifest};
 use serde::Serialize;
 
@@ -9,9 +12,18 @@ pub(super) struct Facts<'a> {
     size: String,
     steps: Vec<Step<'a>>,
     parts: [(&'static str, String); 3],
+    /// Of a dataset with several splits.
+    splits: Vec<SplitLine<'a>>,
     density: String,
     fingerprint: &'a str,
     settings: String,
+}
+
+#[derive(Serialize)]
+struct SplitLine<'a> {
+    seed: u64,
+    sizes: String,
+    fingerprint: &'a str,
 }
 
 #[derive(Serialize)]
@@ -24,8 +36,8 @@ struct Step<'a> {
     left: f64,
 }
 
-/// Sizes, counts by step, and the parts of the split.
-pub(super) fn facts<'a>(manifest: &'a Manifest) -> Facts<'a> {
+/// Sizes, counts by step, and the parts of the split; steps and parts are those of the first split, where there are several.
+pub(super) fn facts<'a>(manifest: &'a Manifest, splits: &[&'a RepeatedSplit]) -> Facts<'a> {
     let all = manifest.train + manifest.validation + manifest.test;
     let first = manifest.steps.first().map_or(0, |step| step.interactions).max(1);
     let sizes = [(manifest.users, "user"), (manifest.items, "item"), (all, "interaction")];
@@ -40,8 +52,16 @@ pub(super) fn facts<'a>(manifest: &'a Manifest) -> Facts<'a> {
         size: sizes.map(|(size, noun)| counted(size, noun)).join(" · "),
         steps: manifest.steps.iter().map(step).collect(),
         parts: [("train", count(manifest.train)), ("validation", count(manifest.validation)), ("test", count(manifest.test))],
+        splits: splits.iter().map(|split| of_split(split)).collect(),
         density: format!("{:.3}%", 100.0 * all as f64 / (manifest.users.max(1) as f64 * manifest.items.max(1) as f64)),
         fingerprint: &manifest.fingerprint,
         settings: serde_json::to_string_pretty(&manifest.settings).unwrap_or_default(),
     }
+}
+
+fn of_split(split: &RepeatedSplit) -> SplitLine<'_> {
+    let RepeatedSplit { seed, manifest } = split;
+    let parts = [("train", manifest.train), ("validation", manifest.validation), ("test", manifest.test)];
+    let sizes = parts.map(|(part, size)| format!("{} {part}", count(size))).join(", ");
+    SplitLine { seed: *seed, sizes, fingerprint: &manifest.fingerprint }
 }

@@ -1,7 +1,7 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, measured::Measured, number, words},
+    super::{Input, Report, measured::Measured, number, splits, words},
     Method, Palette,
     spread::{self, Parts},
 };
@@ -94,6 +94,7 @@ pub(super) fn leaderboard<'a>(
     };
     let compared = ranking.iter().filter(|row| row.mean.is_some()).count();
     let most = |count: fn(&LeaderboardRow) -> u32| ranking.iter().map(|row| count(row)).max().unwrap_or(0);
+    let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
     Leaderboard {
         primary: headline[0].to_string(),
         level: words::level(input.evaluation),
@@ -101,8 +102,8 @@ pub(super) fn leaderboard<'a>(
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         letters: input.evaluation.significance.family == Family::AllPairs,
-        how_to_read: words::significance(input.evaluation, compared),
-        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds)),
+        how_to_read: words::significance(input.evaluation, compared, splits > 1),
+        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits),
     }
 }
 

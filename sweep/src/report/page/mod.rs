@@ -16,7 +16,7 @@ use super::{
     number,
     pairs::Pairs,
     remarks::{self, Failure},
-    words,
+    splits, words,
 };
 use anyhow::{Context, Result};
 use chart::Chart;
@@ -111,7 +111,7 @@ fn section<'a>(
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
         failures: remarks::failures(input, dataset),
-        facts: facts::facts(manifest),
+        facts: facts::facts(manifest, &splits::splits(input, dataset)),
     }
 }
 
@@ -126,7 +126,8 @@ fn overview(input: &Input) -> String {
 
 fn settings(input: &Input) -> Vec<(&'static str, String)> {
     let evaluation = input.evaluation;
-    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test, evaluation.significance.over)).collect();
+    let (over, splits) = (evaluation.significance.over, !input.splits.is_empty());
+    let tests: Vec<String> = evaluation.significance.tests.iter().map(|&test| words::test(test, over, splits)).collect();
     let metrics: Vec<String> = evaluation.metric_ats().iter().map(ToString::to_string).collect();
     vec![
         ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),

@@ -1,7 +1,7 @@
 //! Successive halving: every configuration of a method trains for a few epochs, and the best of them for more.
 //!
-//! What goes on is decided by validation alone: the best value so far, meaned over seeds, in the order in which values are picked in the
-//! end (`score.rs`). A trial stops at a rung as it would be interrupted, with its state, and goes on from it to the bits of a training that
+//! What goes on is decided by validation alone: the best value so far, meaned over splits and seeds, in the order in which values are picked
+//! in the end (`score.rs`). A trial stops at a rung as it would be interrupted, with its state, and goes on from it to the bits of a training that
 //! was never stopped. It is the trial of the same id as in a grid. So a value at a rung follows from the trial, whatever else was stored,
 //! trained further or killed, and a decision follows from values at rungs: nothing of a search is stored, it is replayed.
 //!

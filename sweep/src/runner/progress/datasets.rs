@@ -1,6 +1,7 @@
 //! How a preparation goes: what is left after each step.
 
 use super::Progress;
+use crate::plan::PlannedDataset;
 use dataset::Counts;
 use indicatif::ProgressBar;
 use pipeline::Prepared;
@@ -14,13 +15,14 @@ pub(in crate::runner) struct DatasetStage<'a> {
 }
 
 impl<'a> DatasetStage<'a> {
-    pub(super) fn new(progress: &'a Progress, name: &str) -> Self {
+    pub(super) fn new(progress: &'a Progress, dataset: &PlannedDataset) -> Self {
+        let name = dataset.label();
         let spinner = progress.bar(0, "{spinner} {msg} {elapsed}");
         if let Some(spinner) = &spinner {
             spinner.set_message(format!("preparing {name}"));
             spinner.enable_steady_tick(Duration::from_millis(100));
         }
-        Self { progress, name: name.to_owned(), spinner }
+        Self { progress, name, spinner }
     }
 
     /// One step is done.

@@ -12,7 +12,7 @@ impl Progress {
         }
         let mut rest = standings;
         for method in &plan.methods {
-            let (own, others) = rest.split_at(method.configurations.len() * method.seeds());
+            let (own, others) = rest.split_at(method.configurations.len() * method.repeats());
             rest = others;
             let (label, dataset, text) = (&method.label, &method.dataset, stops(own));
             tracing::info!(method = label, dataset, stopped = text, "halved");

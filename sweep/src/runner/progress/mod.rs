@@ -10,7 +10,7 @@ pub(super) use datasets::DatasetStage;
 pub(super) use ranking::RankingStage;
 pub(super) use trials::TrialStage;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedDataset};
 use dataset::Location;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -47,8 +47,8 @@ impl Progress {
     }
 
     /// The preparation of one dataset begins.
-    pub(super) fn dataset(&self, name: &str) -> DatasetStage<'_> {
-        DatasetStage::new(self, name)
+    pub(super) fn dataset(&self, dataset: &PlannedDataset) -> DatasetStage<'_> {
+        DatasetStage::new(self, dataset)
     }
 
     /// The training of so many trials begins.

@@ -31,7 +31,16 @@ impl<'a> TrialStage<'a> {
         let (method, configuration, trial) = planned;
         let values = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ");
         let (label, dataset) = (&method.label, &method.dataset);
-        tracing::info!(trial = trial.id, method = label, dataset, seed = trial.seed(), values, until, "training");
+        tracing::info!(
+            trial = trial.id,
+            method = label,
+            dataset,
+            split_seed = trial.split_seed,
+            seed = trial.seed(),
+            values,
+            until,
+            "training"
+        );
         let epochs = trial.trial.learning.as_ref().map_or(0, |learning| until.unwrap_or(learning.training.epochs));
         let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {left} left  {wide_msg}");
         let pace = Pace::of(bar.as_ref());

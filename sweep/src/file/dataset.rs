@@ -1,0 +1,98 @@
+//! An entry of `datasets`: one preparation, or one for each seed that its split lists.
+//!
+//! `split: {kind: random, test: 0.2, seed: [1, 2, 3]}` is one dataset with three splits. Each of them is prepared as the entry with that seed
+//! alone would be.
+
+use super::{
+    error::Result,
+    node::{Node, Value},
+};
+use pipeline::Preparation;
+use std::collections::HashSet;
+
+/// The key whose list repeats a split.
+pub(crate) const SEED: &str = "split.seed";
+
+/// An entry of `datasets`.
+#[derive(Clone, Debug)]
+pub struct DatasetEntry {
+    /// As typed.
+    pub node: Node,
+    /// How each split is prepared, in the order of the listed seeds; one where no seeds are listed. Never empty.
+    pub splits: Vec<Preparation>,
+}
+
+impl DatasetEntry {
+    pub(super) fn read(node: &Node) -> Result<Self> {
+        let splits = match seeds(node)? {
+            None => vec![node.read()?],
+            Some(seeds) => seeds.iter().map(|seed| node.with(SEED, seed).read()).collect::<Result<_>>()?,
+        };
+        Ok(Self { node: node.clone(), splits })
+    }
+
+    /// The dataset's name.
+    pub fn name(&self) -> &str {
+        &self.splits[0].name
+    }
+
+    /// Whether there are several splits.
+    pub fn is_repeated(&self) -> bool {
+        self.splits.len() > 1
+    }
+}
+
+/// The seeds that the split lists, where it lists any.
+fn seeds(node: &Node) -> Result<Option<&[Node]>> {
+    let Some(Node { place, value: Value::Sequence(seeds) }) = node.get("split").and_then(|split| split.get("seed")) else {
+        return Ok(None);
+    };
+    if seeds.is_empty() {
+        return Err(place.error("an empty list: give one seed, or several for as many splits"));
+    }
+    let mut seen = HashSet::new();
+    for node in seeds {
+        let seed: u64 = node.read()?;
+        if !seen.insert(seed) {
+            return Err(node.place.error(format!("the seed {seed} stands twice")));
+        }
+    }
+    Ok(Some(seeds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(split: &str) -> Result<DatasetEntry> {
+        DatasetEntry::read(&Node::parse(&format!("name: d\nsource: {{format: synthetic}}\nsplit: {split}\n"), "s.yaml").unwrap())
+    }
+
+    fn message(split: &str) -> String {
+        read(split).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_listed_seed_is_the_entry_with_that_seed_alone() {
+        let alone = |seed: u64| read(&format!("{{kind: random, test: 0.2, seed: {seed}}}")).unwrap().splits;
+        let listed = read("{kind: random, test: 0.2, seed: [3, 18446744073709551615, 0]}").unwrap();
+        assert_eq!(listed.splits, [alone(3), alone(u64::MAX), alone(0)].concat());
+        assert!(listed.is_repeated() && listed.name() == "d");
+        let single = read("{kind: random, test: 0.2, seed: [3]}").unwrap();
+        assert!(single.splits == alone(3) && !single.is_repeated());
+    }
+
+    #[test]
+    fn what_is_no_list_of_seeds_names_its_place() {
+        let random = |seed: &str| message(&format!("{{kind: random, test: 0.2, seed: {seed}}}"));
+        assert_eq!(random("[]"), "s.yaml:3:40: split.seed: an empty list: give one seed, or several for as many splits");
+        assert_eq!(random("[1, 2, 01]"), "s.yaml:3:47: split.seed[2]: the seed 1 stands twice");
+        assert!(
+            random("[1, x]").starts_with("s.yaml:3:44: split.seed[1]: expected a whole number from 0 to 18446744073709551615, found `x`")
+        );
+        assert!(random("[[1, 2]]").starts_with("s.yaml:3:41: split.seed[0]: expected a whole number"));
+        assert!(random("{a: 1}").starts_with("s.yaml:3:40: split.seed: expected a whole number"));
+        assert!(message("{kind: temporal, test: 0.2, seed: [1, 2]}").starts_with("s.yaml:3:36: split.seed: unknown key `seed`"));
+        assert!(message("{kind: random, test: [0.2, 0.1], seed: [1]}").starts_with("s.yaml:3:29: split.test: expected a number"));
+    }
+}
