@@ -11,6 +11,8 @@ pub struct Evaluation {
     pub metrics: Vec<Metric>,
     /// The lengths at which lists are cut.
     pub cutoffs: Vec<u32>,
+    /// Which users with held-out items are ranked.
+    pub users: Users,
     /// Which known items are left out of the test ranking.
     pub mask: Mask,
     /// The denominator of recall.
@@ -19,6 +21,16 @@ pub struct Evaluation {
     pub ties: Ties,
     /// How differences between methods are tested.
     pub significance: Significance,
+}
+
+/// Which users with held-out items are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// Those with train interactions.
+    Known,
+    /// Also those without, whom no training touched.
+    All,
 }
 
 /// Which known items are left out of the test ranking.
@@ -193,6 +205,7 @@ impl Default for Evaluation {
         Self {
             metrics: vec![Metric::Ndcg, Metric::Recall, Metric::Precision, Metric::Mrr],
             cutoffs: vec![20],
+            users: Users::Known,
             mask: Mask::TrainAndValidation,
             recall: Recall::Standard,
             ties: Ties::Pessimistic,

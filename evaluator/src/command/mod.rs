@@ -10,7 +10,7 @@ pub use summary::Summary;
 use crate::{
     Error, Evaluation, Metric, Result,
     evaluate::{Candidate, TrialValues, evaluate},
-    settings::{Correction, Mask, Recall, Significance, Test, Ties},
+    settings::{Correction, Mask, Recall, Significance, Test, Ties, Users},
     significance::{self, Comparison},
     tables,
 };
@@ -38,6 +38,9 @@ pub struct Evaluate {
     /// Lengths at which lists are cut
     #[arg(long, value_delimiter = ',', default_value = "20")]
     pub cutoffs: Vec<u32>,
+    /// Users with held-out items that are ranked: known (those with train interactions) or all
+    #[arg(long, default_value = "known", value_parser = named::<Users>)]
+    pub users: Users,
     /// Known items left out of the test ranking: train-and-validation or train-only
     #[arg(long, default_value = "train-and-validation", value_parser = named::<Mask>)]
     pub mask: Mask,
@@ -78,7 +81,7 @@ impl Evaluate {
         let comparisons = if self.tests.is_empty() { Vec::new() } else { significance::compare(&values, &settings.significance)? };
         let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
         write(&out, &values, &comparisons, checkpoints)?;
-        Ok(Summary { values, comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
+        Ok(Summary { values, comparisons, users: self.users, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
     fn settings(&self) -> Evaluation {
@@ -87,7 +90,7 @@ impl Evaluate {
             significance.tests = self.tests.clone();
         }
         let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
-        Evaluation { metrics, cutoffs, mask: self.mask, recall: self.recall, ties: self.ties, significance }
+        Evaluation { metrics, cutoffs, users: self.users, mask: self.mask, recall: self.recall, ties: self.ties, significance }
     }
 }
 

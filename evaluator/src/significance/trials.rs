@@ -90,6 +90,7 @@ mod tests {
             user_ids: (0..values.len()).map(|user| user.to_string()).collect(),
             values: vec![("ndcg@20".parse().unwrap(), values.to_vec()), ("auc".parse().unwrap(), values.to_vec())],
             tied_users: 0,
+            unknown_users: 0,
         }
     }
 

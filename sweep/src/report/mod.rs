@@ -12,6 +12,7 @@ mod remarks;
 mod standings;
 mod terminal;
 mod tuning;
+mod unknown;
 mod verdict;
 mod words;
 
@@ -75,8 +76,9 @@ impl Report {
     /// # Errors
     /// When the trials of a method were ranked for different users.
     pub fn new(input: &Input) -> anyhow::Result<Self> {
-        let rows = standings::standings(input)?;
-        let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &manifest.name)).collect();
+        let rows = leaderboard(input)?;
+        let verdict = |dataset: &str| verdict::verdict(input, &rows, dataset) + &unknown::clause(input, dataset);
+        let verdicts = input.manifests.iter().map(|manifest| verdict(&manifest.name)).collect();
         Ok(Self { rows, verdicts })
     }
 
@@ -84,6 +86,14 @@ impl Report {
     fn ranking<'a>(&'a self, dataset: &str, at: MetricAt) -> Vec<&'a LeaderboardRow> {
         self.rows.iter().filter(|row| row.dataset == dataset && row.at == at).collect()
     }
+}
+
+/// The leaderboard alone: by dataset, metric and rank.
+///
+/// # Errors
+/// When the trials of a method were ranked for different users.
+pub fn leaderboard(input: &Input) -> anyhow::Result<Vec<LeaderboardRow>> {
+    standings::standings(input)
 }
 
 /// Writes `leaderboard.parquet`, then `report.html`, into the sweep's folder.

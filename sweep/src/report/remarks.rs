@@ -3,7 +3,7 @@
 use super::{
     Input,
     method::{Method, methods},
-    number,
+    number, unknown,
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
@@ -39,7 +39,8 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
     Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
 }
 
-/// Remarks on a dataset: missing trials, single seeds, values at the edge of their grid, trainings cut short, ties.
+/// Remarks on a dataset: missing trials, single seeds, values at the edge of their grid, trainings cut short, ties, users whom no model
+/// knows.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
@@ -49,6 +50,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(methods.iter().filter_map(edge));
     remarks.extend(cut_short(&methods));
     remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
+    remarks.extend(unknown::remark(input, dataset));
     remarks
 }
 

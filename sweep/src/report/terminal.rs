@@ -1,6 +1,6 @@
 //! The leaderboard as text, for the end of a run.
 
-use super::{Input, Report, board::board, number, remarks, words};
+use super::{Input, Report, board::board, number, remarks, unknown, words};
 use crate::tables::LeaderboardRow;
 use dataset::Manifest;
 use std::fmt::Write;
@@ -58,7 +58,8 @@ fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
     let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
     let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
-    format!("{} {}", words::significance(input.evaluation, measured), words::conventions(input.evaluation, users as usize, seeds))
+    let note = ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset));
+    format!("{} {}{note}", words::significance(input.evaluation, measured), words::conventions(input.evaluation, users as usize, seeds))
 }
 
 impl Style {

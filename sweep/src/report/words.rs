@@ -1,6 +1,6 @@
 //! Settings of the evaluation in words.
 
-use evaluator::settings::{Correction, Evaluation, Mask, Recall, Test, Ties};
+use evaluator::settings::{Correction, Evaluation, Mask, Recall, Test, Ties, Users};
 
 pub(super) fn test(test: Test) -> &'static str {
     match test {
@@ -17,6 +17,13 @@ pub(super) fn correction(correction: Correction) -> &'static str {
         Correction::Bonferroni => "adjusted after Bonferroni",
         Correction::Holm => "adjusted after Holm",
         Correction::BenjaminiHochberg => "adjusted after Benjamini and Hochberg",
+    }
+}
+
+pub(super) fn users(users: Users) -> &'static str {
+    match users {
+        Users::Known => "users with test items and train interactions",
+        Users::All => "users with test items, also those without train interactions (users: all)",
     }
 }
 

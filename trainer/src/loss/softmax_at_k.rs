@@ -26,7 +26,8 @@ pub struct SoftmaxAtK {
     pub weight_temperature: f64,
     /// Epochs between two updates of the quantiles.
     pub quantile_every: u32,
-    /// When in a due epoch they are set: after its steps, nearest to the authors' release, or before them, as in the paper's Algorithm E.1.
+    /// When in a due epoch they are set: after its steps, nearest to the authors' release, which the paper's values are of, or before them, as in
+    /// the paper's Algorithm E.1.
     #[serde(default)]
     pub quantile_update: QuantileUpdate,
     /// Whether the weights are constants of the gradient.

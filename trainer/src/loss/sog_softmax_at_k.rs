@@ -27,7 +27,8 @@ pub struct SogSoftmaxAtK {
     pub weight_temperature: f64,
     /// Epochs between two updates of the quantiles.
     pub quantile_every: u32,
-    /// When in a due epoch they are set: after its steps, nearest to the authors' release, or before them, as in the paper's Algorithm E.1.
+    /// When in a due epoch they are set: after its steps, nearest to the authors' release, which the paper's values are of, or before them, as in
+    /// the paper's Algorithm E.1.
     #[serde(default)]
     pub quantile_update: QuantileUpdate,
     /// Share of a new estimate in the user's moving average, above 0 and at most 1.

@@ -1,7 +1,7 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, number, words},
+    super::{Input, Report, number, unknown, words},
     Method, Palette,
 };
 use crate::{
@@ -87,7 +87,8 @@ pub(super) fn leaderboard<'a>(
         rows: ranking.iter().map(row).collect(),
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         how_to_read: words::significance(input.evaluation, measured),
-        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds)),
+        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds))
+            + &ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset)),
     }
 }
 
