@@ -75,10 +75,13 @@ pub fn check_plan(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own.
+/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. The
+/// leaderboard and the report of an earlier evaluation go.
 pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
-    folder.join("plan.json").delete()?;
+    for stale in ["plan.json", "leaderboard.parquet", "report.html"] {
+        folder.join(stale).delete()?;
+    }
     folder.join("sweep.yaml").write(session.file.text.clone())?;
     tables::trials::write(&folder.join("trials.parquet"), &results.trials)?;
     tables::curves::write(&folder.join("curves.parquet"), &results.curves)?;
