@@ -105,6 +105,16 @@ impl Interactions {
         self.row(user).binary_search(&item).is_ok()
     }
 
+    /// The interactions of some of the users; the others stay, without items.
+    pub fn of_users(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let (mut offsets, mut items) = (vec![0; self.users() + 1], Vec::with_capacity(self.len()));
+        for user in 0..self.users() {
+            items.extend_from_slice(if keep(user) { self.row(user) } else { &[] });
+            offsets[user + 1] = items.len();
+        }
+        Self { offsets, items }
+    }
+
     /// All (user, item) pairs, by user, then item.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         (0..self.users()).flat_map(|user| self.row(user).iter().map(move |&item| (user as u32, item)))

@@ -1,6 +1,6 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
-use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, rank, settings::Mask};
+use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
 use dataset::{Dataset, Interactions, Location, Split};
 
 /// A checkpoint to rank.
@@ -20,7 +20,7 @@ pub struct Candidate {
     pub checkpoint: Location,
 }
 
-/// What one trial reached on every user with held-out items.
+/// What one trial reached on every ranked user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialValues {
     /// The trial's id.
@@ -44,6 +44,8 @@ pub struct TrialValues {
     /// How many users have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest
     /// cutoff.
     pub tied_users: usize,
+    /// How many users have held-out items and no train interaction; `users` has them where all were to be ranked.
+    pub unknown_users: usize,
 }
 
 /// Ranks every candidate on a part of the dataset, one after the other, each with all threads. `progress` hears of each one that is done.
@@ -51,7 +53,7 @@ pub struct TrialValues {
 /// On test, train items are masked, and validation items unless `mask` is `train-only`; on validation, train items.
 ///
 /// # Errors
-/// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without interactions, or train; [`Error::Trial`], with
+/// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without a user to rank, or train; [`Error::Trial`], with
 /// the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is not finite.
 pub fn evaluate(
     dataset: &Dataset,
@@ -62,10 +64,8 @@ pub fn evaluate(
     progress: &mut dyn FnMut(&Candidate),
 ) -> Result<Vec<TrialValues>> {
     settings.check().map_err(|reason| Error::Settings { reason })?;
-    let task = Task { dataset, split, masked: masked(dataset, split, settings.mask)?, settings, memory };
-    if dataset.split(split).is_empty() {
-        return Err(Error::Ranking { reason: format!("dataset `{}` has no {} interactions", dataset.name, split.name()) });
-    }
+    let masked = masked(dataset, split, settings.mask)?;
+    let task = Task { dataset, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
     let values = candidates.iter().map(|candidate| {
         let values = task.values(candidate).map_err(|error| Error::Trial { trial: candidate.trial.clone(), source: Box::new(error) })?;
         progress(candidate);
@@ -86,6 +86,7 @@ fn masked(dataset: &Dataset, split: Split, mask: Mask) -> Result<Vec<&Interactio
 struct Task<'a> {
     dataset: &'a Dataset,
     split: Split,
+    part: RankedPart<'a>,
     masked: Vec<&'a Interactions>,
     settings: &'a Evaluation,
     memory: usize,
@@ -93,7 +94,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
-        let Self { dataset, split, masked, settings, memory } = self;
+        let Self { dataset, split, part, masked, settings, memory } = self;
         let scorer = Scorer::read(&candidate.checkpoint)?;
         if scorer.items() != dataset.items() {
             let reason =
@@ -101,8 +102,8 @@ impl Task<'_> {
             return Err(Error::Ranking { reason });
         }
         let metrics = settings.metric_ats();
-        let (part, limit) = (dataset.split(*split), metric::depth(&metrics));
-        let rankings = rank::rank_within(&scorer, &dataset.train, masked, part, settings.ties, *memory, limit)
+        let limit = metric::depth(&metrics);
+        let rankings = rank::rank_within(&scorer, &dataset.train, masked, &part.interactions, settings.ties, *memory, limit)
             .map_err(|error| with_own_ids(error, dataset))?;
         Ok(TrialValues {
             trial: candidate.trial.clone(),
@@ -114,6 +115,7 @@ impl Task<'_> {
             user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
             values: metrics.into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
             tied_users: rankings.tied_users(),
+            unknown_users: part.unknown_users,
             users: rankings.users,
         })
     }

@@ -4,6 +4,7 @@ pub mod command;
 mod error;
 pub mod evaluate;
 pub mod metric;
+pub mod part;
 pub mod rank;
 pub mod scorer;
 pub mod settings;

@@ -28,6 +28,14 @@ pub enum Error {
         /// `does not exist`, `is a folder`.
         found: &'static str,
     },
+    /// A raw file is another one after it was read than before.
+    #[error("{at} (`{key}`) changed while it was read: run this again when nothing writes to it")]
+    Changed {
+        /// The key below the dataset's entry that names it: `source.path`.
+        key: &'static str,
+        /// The file.
+        at: String,
+    },
     /// A raw file as a whole is not what its format says.
     #[error("{at}: {reason}")]
     File {

@@ -41,11 +41,31 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
     let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());
     let source = source.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
-        let at = Location::parse(path)?;
-        source[key.trim_start_matches("source.")] =
-            json!({"name": at.name(), "blake3": checksum(&at).map_err(|error| absent(error, key, &at))?});
+        source[key.trim_start_matches("source.")] = file(key, &Location::parse(path)?)?;
     }
     Ok(sorted(settings))
+}
+
+/// What the fingerprint covers of a source file.
+fn file(key: &'static str, at: &Location) -> Result<Value> {
+    Ok(json!({"name": at.name(), "blake3": checksum(at).map_err(|error| absent(error, key, at))?}))
+}
+
+/// That the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag is
+/// another one, or there is none.
+///
+/// # Errors
+/// [`Error::Changed`] for the first that is not, or the storage's error.
+pub(crate) fn check_unchanged(preparation: &Preparation, settings: &Value) -> Result<()> {
+    let source = settings["source"].as_object().and_then(|source| source.values().next());
+    let source = source.expect("a source is written as {format: settings}");
+    for (key, path) in preparation.source.files() {
+        let at = Location::parse(path)?;
+        if source[key.trim_start_matches("source.")] != file(key, &at)? {
+            return Err(Error::Changed { key, at: at.to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// The hash of settings.

@@ -24,7 +24,7 @@ pub struct Prepared {
 ///
 /// # Errors
 /// Each names the key, or the file and line, and what to do: a bad setting, an unreadable source, a bad row, an interaction in two parts,
-/// nothing left after a step, a memory limit that is too small, or a storage that cannot be written.
+/// a source file that changes while it is read, nothing left after a step, a memory limit that is too small, or a storage that cannot be written.
 pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, progress: &mut dyn FnMut(&Counts)) -> Result<Prepared> {
     let settings = fingerprint::settings(preparation)?;
     let fingerprint = fingerprint::of(&settings);
@@ -38,6 +38,7 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
     let mut rejected = RejectedRows::new(limits)?;
     let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
     let mut edges = gather(preparation, &mut rejected, limits, &mut steps)?;
+    fingerprint::check_unchanged(preparation, &settings)?;
     preparation.split.hold_out(&mut edges)?;
     count_parts(&edges, &mut steps)?;
     rejected.store(&folder.join("rejected.tsv"))?;

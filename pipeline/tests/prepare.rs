@@ -313,3 +313,25 @@ fn the_generator_prepares_with_its_defaults() {
     assert!(manifest.users == 2_000 && manifest.items > 900, "{} {}", manifest.users, manifest.items);
     assert!(manifest.test > 10_000 && manifest.validation > 3_000);
 }
+
+/// Nothing of another file is stored under the fingerprint of the first; one that was only written again is the same.
+#[test]
+fn a_source_that_changes_while_it_is_read_is_refused() {
+    let (rows, others) = (many_rows(false), many_rows(false).replace("u7,", "u8,"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let local = folder.path().join("changing.csv");
+    for (at, name) in [("memory:///raw/changing.csv", "changing"), (local.to_str().expect("UTF-8"), "changing-local")] {
+        let file = Location::parse(at).expect("a good URL");
+        let mut settings = ratings("changing.csv", &rows, json!({}));
+        settings["source"]["delimited"]["path"] = at.into();
+        let prepare_while = |content: &str| {
+            file.write(rows.clone()).expect("it is written");
+            let mut change = |_: &dataset::Counts| file.write(content.to_owned()).expect("it is written");
+            prepare(&preparation(settings.clone()), &datasets(name), &LIMITS, &mut change)
+        };
+        let error = prepare_while(&others).expect_err("another file").to_string();
+        assert!(error.contains("changing.csv (`source.path`) changed while it was read"), "{error}");
+        assert_eq!(datasets(name).list().expect("a folder").len(), 0, "nothing is stored");
+        assert!(!prepare_while(&rows).expect("the same file").reused);
+    }
+}

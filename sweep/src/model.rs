@@ -2,8 +2,8 @@
 
 use crate::{
     cli::Usage,
-    recommend,
-    runner::{self, Session},
+    recommend, report,
+    runner::{self, Results, Session},
     tables::{self, TrialRow},
 };
 use anyhow::{Context, Result, bail};
@@ -42,14 +42,15 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
 }
 
 fn find(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<TrialRow> {
-    let missing = "the sweep has no tables yet; run `ranksweep run` first";
-    let trials = tables::trials::read(&session.folder().join("trials.parquet")).context(missing)?;
     let on = dataset.map_or_else(String::new, |name| format!(" on `{name}`"));
     let Some(id) = trial else {
-        let rows = tables::leaderboard::read(&session.folder().join("leaderboard.parquet")).context(missing)?;
-        let best = recommend::best(&rows, &trials, dataset.unwrap_or_default()).cloned();
+        let results = Results::read(session)?;
+        let rows = report::leaderboard(&results.input(session)); // the stored one may be of an earlier evaluation
+        let best = recommend::best(&rows, &results.trials, dataset.unwrap_or_default()).cloned();
         return best.with_context(|| format!("no method has a result{on}"));
     };
+    let missing = "the sweep has no tables yet; run `ranksweep run` first";
+    let trials = tables::trials::read(&session.folder().join("trials.parquet")).context(missing)?;
     match trials.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),
         None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),

@@ -44,13 +44,22 @@ pub enum Seen {
     Include,
 }
 
-/// Writes the lists as Parquet, best item first: `user, user_id, rank, item, item_id, score`. Returns the number of users.
+/// How many lists were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Users that have a list.
+    pub users: usize,
+    /// Those of them without train interactions, of whom the model knows nothing.
+    pub unknown: usize,
+}
+
+/// Writes the lists as Parquet, best item first: `user, user_id, rank, item, item_id, score`.
 ///
 /// A user with fewer than k items left has a shorter list. Items of the same score stand in the order of their ids.
 ///
 /// # Errors
 /// When users are not in the dataset, naming them, or something cannot be read or stored.
-pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Request) -> Result<usize> {
+pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Request) -> Result<Written> {
     let users = match request.users {
         Some(ids) => dense(dataset, ids)?,
         None => (0..dataset.users() as u32).collect(),
@@ -67,7 +76,8 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
         writer.write(&batch(dataset, block, &lists)).with_context(failed)?;
     }
     at.write(writer.into_inner().with_context(failed)?)?;
-    Ok(users.len())
+    let unknown = users.iter().filter(|&&user| dataset.train.row(user as usize).is_empty()).count();
+    Ok(Written { users: users.len(), unknown })
 }
 
 /// Reads users' own ids, one in a line. Empty lines are passed over.
@@ -168,7 +178,7 @@ mod tests {
     fn lists(name: &str, k: usize, users: Option<&[String]>, seen: Seen) -> Vec<(String, u32, String)> {
         let at = Location::parse(&format!("memory:///recommend/{name}.parquet")).unwrap();
         let request = Request { k, users, seen, memory: 1 << 20 };
-        write(&at, &small(), &by_number(), &request).unwrap();
+        assert_eq!(write(&at, &small(), &by_number(), &request).unwrap(), Written { users: 2, unknown: 0 });
         let stored = table::read(&at).unwrap();
         let user: &StringArray = table::column(&stored, "user_id", &at).unwrap();
         let rank: &UInt32Array = table::column(&stored, "rank", &at).unwrap();
@@ -192,6 +202,14 @@ mod tests {
         let asked = ["b,\"c\"", "a", "a"].map(str::to_owned);
         let expected = rows([("b,\"c\"", 1, "z"), ("b,\"c\"", 2, "y"), ("b,\"c\"", 3, "w"), ("a", 1, "w"), ("a", 2, "v")]);
         assert_eq!(lists("asked", 3, Some(&asked), Seen::Exclude), expected);
+    }
+
+    #[test]
+    fn users_without_train_interactions_are_counted() {
+        let dataset = Dataset { train: Interactions::from_pairs(2, [(1, 2)].into_iter()), ..small() };
+        let at = Location::parse("memory:///recommend/without.parquet").unwrap();
+        let request = Request { k: 1, users: None, seen: Seen::Exclude, memory: 1 << 20 };
+        assert_eq!(write(&at, &dataset, &by_number(), &request).unwrap(), Written { users: 2, unknown: 1 });
     }
 
     #[test]

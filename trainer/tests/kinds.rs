@@ -24,6 +24,10 @@ const LOSSES: &[(&str, &str)] = &[
     (r#""softmax": {"temperature": 0.2}"#, UNIFORM),
     (r#""sampled-softmax": {}"#, r#"{"popularity": {"negatives": 20}}"#),
     (r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}"#, UNIFORM),
+    (
+        r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3, "quantile_update": "before-epoch"}"#,
+        UNIFORM,
+    ),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2, "form": "pairs"}"#, UNIFORM),
     (r#""smooth-ndcg": {"temperature": 1.0}"#, UNIFORM),

@@ -104,6 +104,25 @@ fn small_batches_learn_the_tastes() {
     }
 }
 
+/// Quantiles of all items need no draws: those that are set before epoch 2 are those that are set after epoch 1.
+#[test]
+fn quantiles_are_set_before_or_after_the_steps_of_a_due_epoch() {
+    let model = |every: u32, update: &str| {
+        let loss = format!(
+            r#"{{"softmax-at-k": {{"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": {every},
+                "quantile_update": "{update}"}}}}"#
+        );
+        let mut trial = trial(MF, &loss, r#"{"uniform": {"negatives": 500}}"#, ADAM);
+        trial.learning.as_mut().unwrap().training.epochs = 2;
+        let folder = folder(&format!("quantiles {every} {update}"));
+        train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
+        folder.join("checkpoint/scorer.safetensors").read().unwrap()
+    };
+    let after_each = model(1, "after-epoch");
+    assert!(model(2, "before-epoch") == after_each);
+    assert!(model(2, "after-epoch") != after_each && model(1, "before-epoch") != after_each);
+}
+
 #[test]
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
     let bpr = small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND));

@@ -1,9 +1,10 @@
 //! Folders and files on any object store: `./runs`, `file://`, `s3://`, `gs://`, `az://`, `memory://`.
 //!
 //! Credentials and endpoints come from the clouds' usual environment variables. Writes are atomic: a reader sees the old file, the
-//! new file or none. Nothing waits for ever: a store that never answered is given up within 30 s, one that has answered before after
+//! new file or none. On a local disk a link stays and what it leads to is written; a pipe or a device is written into. Nothing waits for ever: a store that never answered is given up within 30 s, one that has answered before after
 //! 5 minutes (`server.rs`).
 
+mod place;
 mod read;
 mod server;
 mod unfinished;

@@ -1,6 +1,9 @@
 //! Files into stores: whole or not at all.
 
-use super::{Location, PART, PARTS_AT_ONCE};
+use super::{
+    Location, PART, PARTS_AT_ONCE,
+    place::{Place, write_through},
+};
 use crate::{Error, Result};
 use bytes::Bytes;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
@@ -12,12 +15,21 @@ use std::{
 use tokio::task::JoinSet;
 
 impl Location {
-    /// Puts the whole file in place, atomically. What is larger than a part goes to a server in parts.
+    /// Puts the whole file in place, atomically. What is larger than a part goes to a server in parts. A link is followed; into a pipe or a
+    /// device the content is written as it is opened, and it may be written in part when an error comes.
     ///
     /// # Errors
     /// [`Error::Store`]: the old file, if any, is untouched.
     pub fn write(&self, content: impl Into<Bytes>) -> Result<()> {
         let content = content.into();
+        match self.place()? {
+            Place::Here => self.put(content),
+            Place::Linked(aim) => aim.put(content),
+            Place::Through(path) => write_through(&path, &content[..]),
+        }
+    }
+
+    fn put(&self, content: Bytes) -> Result<()> {
         if self.is_remote() && content.len() > PART {
             return self.write_parts(&|place| Ok(content.slice(place.min(content.len())..content.len().min(place + PART))));
         }
@@ -27,12 +39,21 @@ impl Location {
         Ok(())
     }
 
-    /// Copies a local file here in parts, atomically: the file appears when the last part is in.
+    /// Copies a local file here in parts, atomically: the file appears when the last part is in. Links, pipes and devices are as for
+    /// [`write`](Self::write).
     ///
     /// # Errors
     /// [`Error::Store`]: the old file, if any, is untouched.
     pub fn upload(&self, file: &Path) -> Result<()> {
-        File::open(file).map_err(|error| Error::store("read", file.display(), &error))?;
+        let content = File::open(file).map_err(|error| Error::store("read", file.display(), &error))?;
+        match self.place()? {
+            Place::Here => self.put_parts_of(file),
+            Place::Linked(aim) => aim.put_parts_of(file),
+            Place::Through(path) => write_through(&path, content),
+        }
+    }
+
+    fn put_parts_of(&self, file: &Path) -> Result<()> {
         self.write_parts(&|place| {
             let mut source = File::open(file)?;
             source.seek(SeekFrom::Start(place as u64))?;

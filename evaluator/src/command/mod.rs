@@ -10,7 +10,7 @@ pub use summary::Summary;
 use crate::{
     Error, Evaluation, Metric, Result,
     evaluate::{Candidate, TrialValues, evaluate},
-    settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties},
+    settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties, Users},
     significance::{self, Findings},
     tables,
 };
@@ -38,6 +38,9 @@ pub struct Evaluate {
     /// Lengths at which lists are cut
     #[arg(long, value_delimiter = ',', default_value = "20")]
     pub cutoffs: Vec<u32>,
+    /// Users with held-out items that are ranked: known (those with train interactions) or all
+    #[arg(long, default_value = "known", value_parser = named::<Users>)]
+    pub users: Users,
     /// Known items left out of the test ranking: train-and-validation or train-only
     #[arg(long, default_value = "train-and-validation", value_parser = named::<Mask>)]
     pub mask: Mask,
@@ -86,7 +89,8 @@ impl Evaluate {
         let findings = significance::compare(&values, &tested, &mut |_, _| ())?;
         let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
         write(&out, &values, &findings, checkpoints)?;
-        Ok(Summary { values, comparisons: findings.comparisons, other_datasets: found.other_datasets, unfinished: found.unfinished })
+        let (comparisons, users) = (findings.comparisons, self.users);
+        Ok(Summary { values, comparisons, users, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
     fn settings(&self) -> Evaluation {
@@ -96,7 +100,8 @@ impl Evaluate {
             significance.tests = self.tests.clone();
         }
         let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
-        Evaluation { metrics, cutoffs, primary: None, mask: self.mask, recall: self.recall, ties: self.ties, significance }
+        let (users, mask, recall, ties) = (self.users, self.mask, self.recall, self.ties);
+        Evaluation { metrics, cutoffs, primary: None, users, mask, recall, ties, significance }
     }
 }
 

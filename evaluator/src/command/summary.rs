@@ -1,6 +1,6 @@
 //! What is said on the terminal when the ranking is done.
 
-use crate::{evaluate::TrialValues, significance::Comparison, tables};
+use crate::{evaluate::TrialValues, settings::Users, significance::Comparison, tables};
 use comfy_table::{CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
 use std::fmt;
 
@@ -11,6 +11,8 @@ pub struct Summary {
     pub values: Vec<TrialValues>,
     /// The tests between them.
     pub comparisons: Vec<Comparison>,
+    /// Which users were ranked.
+    pub users: Users,
     /// How many trials belong to other datasets.
     pub other_datasets: usize,
     /// How many trials of the dataset failed or are not done.
@@ -19,12 +21,12 @@ pub struct Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { values, comparisons, other_datasets, unfinished } = self;
+        let Self { values, comparisons, users, other_datasets, unfinished } = self;
         let mut rows: Vec<(&TrialValues, Vec<f64>)> = values.iter().map(|trial| (trial, means(trial))).collect();
         rows.sort_by(|a, b| b.1[0].total_cmp(&a.1[0]));
         if let Some((trial, _)) = rows.first() {
-            let users = trial.users.len();
-            writeln!(f, "{}, {}: {users} users, mean of each metric", trial.dataset, trial.split.name())?;
+            let (count, unknown) = (trial.users.len(), unknown(trial.unknown_users, *users));
+            writeln!(f, "{}, {}: {count} users{unknown}, mean of each metric", trial.dataset, trial.split.name())?;
             writeln!(f, "{}", table(&rows))?;
         }
         if !comparisons.is_empty() {
@@ -35,6 +37,15 @@ impl fmt::Display for Summary {
             writeln!(f, "skipped {other_datasets} trials of other datasets and {unfinished} that failed or are not done")?;
         }
         Ok(())
+    }
+}
+
+/// What became of the users without train interactions; nothing where there are none.
+fn unknown(count: usize, users: Users) -> String {
+    match (count, users) {
+        (0, _) => String::new(),
+        (_, Users::Known) => format!(" (and {count} without train interactions, left out)"),
+        (_, Users::All) => format!(" ({count} of them without train interactions)"),
     }
 }
 

@@ -8,8 +8,9 @@ use super::{
 /// Bytes that [`rank`](super::rank()) takes at most beside the scorer and the interactions, for vectors of `dim` dimensions, `held_out`
 /// held-out items in all, so many threads, and the `memory` that it is given.
 ///
-/// The items' vectors once more, packed, where half of `memory` holds them, and the items' order; for each thread the vectors and
-/// scores of a block of users; and the ranks, once by block and once joined. Item weights are scored as they lie: 0 dimensions.
+/// The held-out items of known users once more, where others are left out; the items' vectors once more, packed, where half of `memory`
+/// holds them, and the items' order; for each thread the vectors and scores of a block of users; and the ranks, once by block and once
+/// joined. Item weights are scored as they lie: 0 dimensions.
 pub fn rank_memory(users: usize, items: usize, dim: usize, held_out: usize, threads: usize, memory: usize) -> usize {
     // Negative squared distances have one dimension more.
     let dim = dim + usize::from(dim > 0);
@@ -20,7 +21,8 @@ pub fn rank_memory(users: usize, items: usize, dim: usize, held_out: usize, thre
     let thread = (USERS * (dim + TILE) + TILE * dim) * size_of::<f32>();
     // Of a user its id, candidates, end, area and whether it is tied; a growing list holds up to twice what is in it.
     let rankings = 3 * (users * (4 + 4 + 8 + 8 + 1) + held_out * size_of::<u32>());
-    packed + order + threads * thread + rankings
+    let known = (users + 1) * size_of::<usize>() + held_out * size_of::<u32>();
+    known + packed + order + threads * thread + rankings
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub struct Evaluation {
     /// the first metric at the first cutoff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<MetricAt>,
+    /// Which users with held-out items are ranked.
+    pub users: Users,
     /// Which known items are left out of the test ranking.
     pub mask: Mask,
     /// The denominator of recall.
@@ -31,6 +33,16 @@ pub struct Evaluation {
     pub ties: Ties,
     /// How differences between methods are tested.
     pub significance: Significance,
+}
+
+/// Which users with held-out items are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// Those with train interactions.
+    Known,
+    /// Also those without, whom no training touched.
+    All,
 }
 
 /// Which known items are left out of the test ranking.
@@ -121,6 +133,7 @@ impl Default for Evaluation {
             metrics: vec![Metric::Ndcg, Metric::Recall, Metric::Precision, Metric::Mrr],
             cutoffs: vec![20],
             primary: None,
+            users: Users::Known,
             mask: Mask::TrainAndValidation,
             recall: Recall::Standard,
             ties: Ties::Pessimistic,

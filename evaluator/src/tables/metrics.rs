@@ -1,10 +1,11 @@
 //! `metrics.parquet`: the mean over users of every metric of every trial.
 //!
 //! ```text
-//! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users: uint32
+//! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users, unknown_users: uint32
 //! ```
 //! Rows follow the trials as given, then the metrics as given. `users` is how many the mean is over; `tied_users` of them have a
-//! held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest cutoff.
+//! held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest cutoff. `unknown_users` have
+//! held-out items and no train interaction; they are among `users` only where all users were to be ranked.
 
 use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
@@ -31,11 +32,13 @@ pub struct MetricRow {
     pub metric: MetricAt,
     /// The mean over users.
     pub value: f64,
-    /// How many users have held-out items.
+    /// How many users were ranked.
     pub users: usize,
     /// How many of them have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the
     /// largest cutoff.
     pub tied_users: usize,
+    /// How many users have held-out items and no train interaction, ranked or not.
+    pub unknown_users: usize,
 }
 
 impl MetricRow {
@@ -52,6 +55,7 @@ impl MetricRow {
             value: mean(values),
             users: trial.users.len(),
             tied_users: trial.tied_users,
+            unknown_users: trial.unknown_users,
         };
         trial.values.iter().map(row)
     }
@@ -80,6 +84,7 @@ pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
         ("value", means, false),
         ("users", columns::numbers(rows().map(|(trial, _, _)| trial.users.len() as u32)), false),
         ("tied_users", columns::numbers(rows().map(|(trial, _, _)| trial.tied_users as u32)), false),
+        ("unknown_users", columns::numbers(rows().map(|(trial, _, _)| trial.unknown_users as u32)), false),
     ]);
     Ok(table::write(at, &batch)?)
 }
@@ -93,7 +98,7 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
     let text = |name| table::column::<StringArray>(&batch, name, at);
     let number = |name| table::column::<UInt32Array>(&batch, name, at);
     let (trial, method, dataset, split) = (text("trial")?, text("method")?, text("dataset")?, text("split")?);
-    let (users, tied_users) = (number("users")?, number("tied_users")?);
+    let (users, tied_users, unknown_users) = (number("users")?, number("tied_users")?, number("unknown_users")?);
     let optional = |name| table::column::<UInt64Array>(&batch, name, at);
     let (seed, split_seed) = (optional("seed")?, optional("split_seed")?);
     let value: &Float64Array = table::column(&batch, "value", at)?;
@@ -110,6 +115,7 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
             value: value.value(row),
             users: users.value(row) as usize,
             tied_users: tied_users.value(row) as usize,
+            unknown_users: unknown_users.value(row) as usize,
         })
     });
     rows.collect()

@@ -30,8 +30,8 @@ pub fn read_values(metrics: &Location, per_user: &Location) -> Result<Vec<TrialV
             continue;
         }
         let (users, user_ids, values) = read_per_user(&per_user.join(&per_user::file(&row.trial)))?;
-        let MetricRow { trial, method, dataset, seed, split_seed, split, tied_users, .. } = row;
-        trials.push(TrialValues { trial, method, dataset, seed, split_seed, split, users, user_ids, values, tied_users });
+        let MetricRow { trial, method, dataset, seed, split_seed, split, tied_users, unknown_users, .. } = row;
+        trials.push(TrialValues { trial, method, dataset, seed, split_seed, split, users, user_ids, values, tied_users, unknown_users });
     }
     Ok(trials)
 }
@@ -58,6 +58,7 @@ mod tests {
             user_ids: vec!["a".to_owned(), "d,\"e\"".to_owned()],
             values: vec![("ndcg@20".parse().unwrap(), vec![0.25 + shift, 0.5]), ("auc".parse().unwrap(), vec![1.0, 0.1 + shift])],
             tied_users: 1,
+            unknown_users: 5,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Ending, Global, Usage, output};
 use crate::{
     model::{self, Model},
-    recommend::{self, Request, Seen},
+    recommend::{self, Request, Seen, Written},
     runner::Session,
 };
 use anyhow::Result;
@@ -30,7 +30,7 @@ pub struct Recommend {
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
-    /// Where the lists go
+    /// Where the lists go; a link is followed, and a pipe or /dev/stdout is written into
     #[arg(short, long, value_name = "URL", default_value = "recommendations.parquet")]
     out: String,
 }
@@ -46,12 +46,16 @@ impl Recommend {
         let Model { trial, dataset, scorer } = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, memory: global.memory };
+        let is_stdout = output::is_stdout(&out);
+        let Written { users, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
+        let unknown = match unknown {
+            0 => String::new(),
+            unknown => format!("; {unknown} of them have no train interaction, so that the model knows nothing of them"),
+        };
         let split = trial.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
-        let written = recommend::write(&out, &dataset, &scorer, &request)?;
-        output::print(&format!(
-            "{out}: lists of up to {} items for {written} users, by {} (trial {}{split})\n",
-            self.k, trial.method, trial.trial
-        ))?;
+        let (method, trial) = (trial.method, trial.trial);
+        let text = format!("{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}){unknown}\n", self.k);
+        if is_stdout { output::print_aside(&text) } else { output::print(&text) }?;
         Ok(Ending::Done)
     }
 }

@@ -9,8 +9,12 @@ use crate::{
 };
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use dataset::Location;
-use evaluator::{rank, settings::Ties};
+use dataset::{Location, Split};
+use evaluator::{
+    part::RankedPart,
+    rank,
+    settings::{Ties, Users},
+};
 use theory::{bounds::Grid, opauc};
 
 /// What the papers state about losses and metrics, recomputed.
@@ -156,11 +160,12 @@ impl Opauc {
     }
 }
 
-/// The ranks of the test items, as in the evaluation.
+/// The ranks of the test items of users with train interactions, as in the evaluation.
 fn lists(model: Model, memory: usize) -> Result<Lists> {
     let Model { trial, dataset, scorer } = model;
     let masked = [&dataset.train, &dataset.validation];
-    let rankings = rank::rank(&scorer, &dataset.train, &masked, &dataset.test, Ties::Pessimistic, memory)?;
+    let part = RankedPart::new(&dataset, Split::Test, Users::Known)?;
+    let rankings = rank::rank(&scorer, &dataset.train, &masked, &part.interactions, Ties::Pessimistic, memory)?;
     Ok(Lists { trial: trial.trial, rankings })
 }
 

@@ -106,6 +106,7 @@ pub(super) fn values(trial: &str, at: MetricAt, values: &[f64]) -> TrialValues {
         user_ids: (0..values.len()).map(|user| format!("u{user}")).collect(),
         values: vec![(at, values.to_vec())],
         tied_users: 0,
+        unknown_users: 0,
     }
 }
 

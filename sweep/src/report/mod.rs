@@ -14,6 +14,7 @@ mod splits;
 mod standings;
 mod terminal;
 mod tuning;
+mod unknown;
 mod verdict;
 mod words;
 
@@ -95,7 +96,8 @@ impl Report {
     pub fn new(input: &Input) -> Self {
         let pairs = Pairs::new(input);
         let rows = standings::standings(input, &pairs);
-        let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &pairs, &manifest.name)).collect();
+        let verdict = |dataset: &str| verdict::verdict(input, &rows, &pairs, dataset) + &unknown::clause(input, dataset);
+        let verdicts = input.manifests.iter().map(|manifest| verdict(&manifest.name)).collect();
         Self { rows, tuning: budget::expected(input), verdicts }
     }
 
@@ -103,6 +105,11 @@ impl Report {
     fn ranking<'a>(&'a self, dataset: &str, at: MetricAt) -> Vec<&'a LeaderboardRow> {
         self.rows.iter().filter(|row| row.dataset == dataset && row.at == at).collect()
     }
+}
+
+/// The leaderboard alone: by dataset, metric and rank.
+pub fn leaderboard(input: &Input) -> Vec<LeaderboardRow> {
+    standings::standings(input, &Pairs::new(input))
 }
 
 /// Writes `leaderboard.parquet` and `tuning.parquet`, then `report.html`, into the sweep's folder.

@@ -3,7 +3,7 @@
 use super::{
     Input, budget,
     method::{Method, methods},
-    number, splits,
+    number, splits, unknown,
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
@@ -39,7 +39,8 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
     Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
 }
 
-/// Remarks on a dataset: missing trials, repeated splits, single seeds, unequal tuning, values at the edge, trainings cut short, ties.
+/// Remarks on a dataset: missing trials, repeated splits, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
+/// whom no model knows.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
@@ -51,6 +52,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(methods.iter().filter_map(|method| edge(input, method)));
     remarks.extend(cut_short(&methods));
     remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
+    remarks.extend(unknown::remark(input, dataset));
     remarks
 }
 

@@ -1,6 +1,6 @@
 //! The leaderboard as text, for the end of a run.
 
-use super::{Input, Report, board::board, number, remarks, splits, words};
+use super::{Input, Report, board::board, number, remarks, splits, unknown, words};
 use crate::tables::LeaderboardRow;
 use dataset::Manifest;
 use std::fmt::Write;
@@ -60,7 +60,8 @@ fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);
     let splits = ranking.first().map_or(0, |row| splits::splits(input, &row.dataset).len());
     let how_to_read = words::significance(input.evaluation, measured, splits > 1);
-    format!("{how_to_read} {}", words::conventions(input.evaluation, users as usize, seeds, splits))
+    let note = ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset));
+    format!("{how_to_read} {}{note}", words::conventions(input.evaluation, users as usize, seeds, splits))
 }
 
 impl Style {

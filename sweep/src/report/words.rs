@@ -1,7 +1,7 @@
 //! Settings of the evaluation in words.
 
 use evaluator::{
-    settings::{Correction, Evaluation, Family, Margin, Mask, Over, Recall, Test, Ties},
+    settings::{Correction, Evaluation, Family, Margin, Mask, Over, Recall, Test, Ties, Users},
     significance::Comparison,
 };
 
@@ -65,6 +65,13 @@ pub(super) fn correction(correction: Correction) -> &'static str {
         Correction::Holm => "adjusted after Holm",
         Correction::BenjaminiHochberg => "adjusted after Benjamini and Hochberg",
         Correction::RomanoWolf => "adjusted after Romano and Wolf",
+    }
+}
+
+pub(super) fn users(users: Users) -> &'static str {
+    match users {
+        Users::Known => "users with test items and train interactions",
+        Users::All => "users with test items, also those without train interactions (users: all)",
     }
 }
 

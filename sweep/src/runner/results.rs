@@ -105,12 +105,13 @@ pub(super) fn prepared(session: &Session) -> Result<(Vec<Manifest>, Vec<Repeated
     Ok((manifests, splits))
 }
 
-/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. Test
-/// values of all trials go, as what is trained and picked may have changed since.
+/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. The
+/// leaderboard, the report and the test values of all trials of an earlier evaluation go.
 pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
-    folder.join("plan.json").delete()?;
-    folder.join(all_trials::FILE).delete()?;
+    for stale in ["plan.json", "leaderboard.parquet", "tuning.parquet", "report.html", all_trials::FILE] {
+        folder.join(stale).delete()?;
+    }
     folder.join("sweep.yaml").write(session.file.text.clone())?;
     tables::trials::write(&folder.join("trials.parquet"), &results.trials)?;
     tables::curves::write(&folder.join("curves.parquet"), &results.curves)?;

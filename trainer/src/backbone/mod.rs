@@ -5,12 +5,14 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod ease;
+mod facts;
 mod init;
 mod light_gcn;
 mod mf;
 pub(crate) mod popularity;
 
 pub use ease::Ease;
+pub use facts::Facts;
 pub use init::{Init, Normal, XavierNormal};
 pub use light_gcn::LightGcn;
 pub use mf::Mf;

@@ -5,8 +5,11 @@
 //! vectors by another sum.
 
 use super::draws::starts;
-use crate::{Result, fit::validation::Validation};
-use dataset::Dataset;
+use crate::{
+    Result,
+    fit::validation::{Validation, ranked},
+};
+use dataset::{Dataset, Interactions};
 use evaluator::{MetricAt, Rankings, metric, rank, settings::Ties};
 use gpu::{
     Gpu,
@@ -16,17 +19,18 @@ use gpu::{
 
 /// The validation part on the device.
 #[derive(Debug)]
-pub(crate) struct Validator(HeldOut);
+pub(crate) struct Validator {
+    on_device: HeldOut,
+    ranked: Interactions,
+}
 
 impl Validator {
     /// `None` where there is no validation part.
     pub(crate) fn new(gpu: &Gpu, dataset: &Dataset) -> Result<Option<Self>> {
-        let validation = &dataset.validation;
-        if validation.is_empty() {
-            return Ok(None);
-        }
-        rank::check_held_out(dataset.items(), &[&dataset.train], validation)?;
-        Ok(Some(Self(HeldOut::new(gpu, &starts(validation), validation.items())?)))
+        let Some(part) = ranked(dataset)? else { return Ok(None) };
+        let ranked = part.interactions.into_owned();
+        rank::check_held_out(dataset.items(), &[&dataset.train], &ranked)?;
+        Ok(Some(Self { on_device: HeldOut::new(gpu, &starts(&ranked), ranked.items())?, ranked }))
     }
 
     /// Ranks the validation part by the prepared vectors of all users and items; train items, which lie in `train` too, are masked.
@@ -38,10 +42,10 @@ impl Validator {
         dataset: &Dataset,
         select_by: MetricAt,
     ) -> Result<Validation> {
-        let counts = ranking::count_before(gpu, users, items, &self.0, train).map_err(not_finite)?;
+        let counts = ranking::count_before(gpu, users, items, &self.on_device, train).map_err(not_finite)?;
         let before: Vec<(u32, u32)> = counts.at_least.into_iter().zip(counts.above).collect();
         let limit = metric::depth(&[select_by]);
-        let rankings = Rankings::from_counts(&dataset.validation, &dataset.train, dataset.items(), &before, Ties::Pessimistic, limit);
+        let rankings = Rankings::from_counts(&self.ranked, &dataset.train, dataset.items(), &before, Ties::Pessimistic, limit);
         Ok(Validation::new(rankings, select_by))
     }
 }
@@ -58,7 +62,6 @@ pub(super) fn not_finite(error: gpu::Error) -> crate::Error {
 mod tests {
     use super::*;
     use crate::{Error, device::whole::Whole, fit::validation::validate};
-    use dataset::Interactions;
     use evaluator::{Matrix, Metric, Scorer};
     use gpu::{Buffer, vectors::Similarity};
 

@@ -175,9 +175,14 @@ impl<'a> Batches<'a> {
 
     /// Draws the candidates of a row of a step.
     pub(super) fn draw(&self, (epoch, step, place): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        let mut stream = Stream::new(self.seed, Purpose::Negatives, epoch, step, place as u32);
+        let mut stream = self.draws((epoch, step, place));
         let positives = self.positives.chunks(self.batch_size).nth(step as usize - 1).unwrap_or_default();
         self.sampler.draw(&mut stream, sampler::Row { user, place, positives }, ids, None);
+    }
+
+    /// The random numbers of the draws in a row of a step.
+    fn draws(&self, (epoch, step, place): (u32, u32, usize)) -> Stream {
+        Stream::new(self.seed, Purpose::Negatives, epoch, step, place as u32)
     }
 
     /// What the sampler makes of its candidates' scores.
@@ -211,17 +216,22 @@ impl<'a> Batches<'a> {
         left == 0
     }
 
-    /// The log-probabilities of some items for a user.
-    pub(super) fn log_probabilities_of(&self, user: u32, ids: &[u32], out: &mut [f32]) {
-        self.sampler.log_probabilities(user, ids, out);
+    /// The log-probabilities of the candidates that were drawn for a row of a step.
+    pub(super) fn log_probabilities_of_draws(&self, at: (u32, u32, usize), user: u32, ids: &[u32], out: &mut [f32]) {
+        self.sampler.log_probabilities_of_draws(&mut self.draws(at), user, ids, out);
     }
 
-    /// The log-probabilities of the items of a step's rows, `[B, P + N]`: those of the positives, were they none, and of the negatives.
-    pub(super) fn log_probabilities(&self, users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
+    /// The log-probabilities of the items of a step's rows from a place on, `[B, P + N]`: those of the positives, were they none, and of the
+    /// negatives.
+    pub(super) fn log_probabilities(&self, (epoch, step, first): (u32, u32, usize), users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
         let (list, width) = (self.list(), ids.len() / users.len());
         let mut all = vec![0.0; ids.len()];
-        let rows = all.par_chunks_exact_mut(width).zip(ids.par_chunks_exact(width)).zip(users);
-        rows.for_each(|((out, ids), &user)| self.sampler.log_probabilities(user, ids, out));
+        let rows = all.par_chunks_exact_mut(width).zip(ids.par_chunks_exact(width)).zip(users).enumerate();
+        rows.for_each(|(row, ((out, ids), &user))| {
+            let ((own, drawn), (own_ids, drawn_ids)) = (out.split_at_mut(list), ids.split_at(list));
+            self.sampler.log_probabilities(user, own_ids, own);
+            self.log_probabilities_of_draws((epoch, step, first + row), user, drawn_ids, drawn);
+        });
         let rows = || all.chunks_exact(width).map(|row| row.split_at(list));
         [rows().flat_map(|(positives, _)| positives).copied().collect(), rows().flat_map(|(_, negatives)| negatives).copied().collect()]
     }
@@ -248,7 +258,7 @@ mod tests {
             order: Vec::new(),
             positives: Vec::new(),
         };
-        let [own, drawn] = batches.log_probabilities(&[2, 0], &[3, 1, 2, 1, 2, 3]);
+        let [own, drawn] = batches.log_probabilities((1, 1, 0), &[2, 0], &[3, 1, 2, 1, 2, 3]);
         let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();
         assert_eq!(own, [expected(2, &[3]), expected(0, &[1])].concat());
         assert_eq!(drawn, [expected(2, &[1, 2]), expected(0, &[2, 3])].concat());

@@ -17,7 +17,7 @@ use crate::{
     backbone::{Encode, Wanted},
     collective::Collective,
     device,
-    loss::Quantiles,
+    loss::{QuantileUpdate, Quantiles},
     optimizer::{Moments, Stepper},
     scoring::Vectors,
     tables::Tables,
@@ -133,8 +133,11 @@ impl<'a> Learner<'a> {
     fn run_epoch(&mut self, epoch: u32) -> Result<()> {
         let training = &self.learning.training;
         self.collective.at(epoch, 0);
+        if self.position.so_far.step == 0 {
+            self.update_quantiles(epoch, QuantileUpdate::BeforeEpoch)?;
+        }
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
-        self.update_quantiles(epoch)?;
+        self.update_quantiles(epoch, QuantileUpdate::AfterEpoch)?;
         self.update_sharpness(epoch);
         let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
         let validation = if evaluates { self.evaluate(epoch)? } else { None };
@@ -209,9 +212,14 @@ impl<'a> Learner<'a> {
         self.quantiles.as_ref().map(|quantiles| &quantiles.values[..])
     }
 
-    fn update_quantiles(&mut self, epoch: u32) -> Result<()> {
-        let Some(schedule) = self.learning.loss.quantiles().filter(|schedule| schedule.is_due(epoch)) else { return Ok(()) };
+    /// Sets the quantiles where this is the time for it.
+    fn update_quantiles(&mut self, epoch: u32, time: QuantileUpdate) -> Result<()> {
+        let schedule = self.learning.loss.quantiles().filter(|schedule| schedule.is_due(epoch) && schedule.update == time);
+        let Some(schedule) = schedule else { return Ok(()) };
         let train = &self.dataset.train;
+        if let Some((_, path)) = &mut self.work {
+            path.load(&self.parameters, [&self.user_moments, &self.item_moments], &self.stepper)?;
+        }
         if let Some(quantiles) = &mut self.quantiles {
             let on_device = self.work.as_mut().and_then(|(_, path)| path.update_quantiles(quantiles, schedule, train, epoch));
             if let Some(updated) = on_device {

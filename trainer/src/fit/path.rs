@@ -10,7 +10,7 @@ use crate::{
     collective::Collective,
     gradient::RowGradients,
     loss::quantile::{QuantileSchedule, Quantiles},
-    optimizer::Moments,
+    optimizer::{Moments, Stepper},
     scoring::{Catalogue, Few, Sampled},
     tables::Tables,
 };
@@ -126,6 +126,16 @@ impl Path {
         }
     }
 
+    /// Has a device take tables and moments from home, if it has not yet.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    pub(super) fn load(&mut self, parameters: &Tables, moments: [&Moments; 2], stepper: &Stepper) -> Result<()> {
+        match self {
+            #[cfg(any(test, feature = "cuda"))]
+            Self::Device(device) => device.begin(parameters, moments, None, stepper),
+            _ => Ok(()),
+        }
+    }
+
     /// Ranks the validation part by vectors that are on a device; `None` where they are at home.
     #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
     pub(super) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Option<Result<Option<Validation>>> {
@@ -136,7 +146,7 @@ impl Path {
         }
     }
 
-    /// Sets the quantiles at the end of an epoch from vectors that are on a device; `None` where they are at home.
+    /// Sets the quantiles between epochs from vectors that are on a device; `None` where they are at home.
     #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
     pub(super) fn update_quantiles(
         &mut self,

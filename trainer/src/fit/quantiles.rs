@@ -45,6 +45,7 @@ pub(crate) fn update(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::QuantileUpdate;
     use crate::tables::Tables;
     use evaluator::Similarity;
 
@@ -56,7 +57,15 @@ mod tests {
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: Similarity::Dot };
         let train = Interactions::from_pairs(1, [(0, 3), (0, 8)].into_iter());
         let mut quantiles = Quantiles::new(1);
-        update(&mut quantiles, QuantileSchedule { cutoff: 3, every: 1 }, vectors, &train, Some(negatives), (1, 1)).unwrap();
+        update(
+            &mut quantiles,
+            QuantileSchedule { cutoff: 3, every: 1, update: QuantileUpdate::default() },
+            vectors,
+            &train,
+            Some(negatives),
+            (1, 1),
+        )
+        .unwrap();
         quantiles.values[0]
     }
 

@@ -1,15 +1,18 @@
 //! The validation metric of a model, and its per-user values.
 
-use crate::Result;
+use crate::{Error, Result};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
-use dataset::{Dataset, Location, table};
+use dataset::{Dataset, Location, Split, table};
 use evaluator::{
-    MetricAt, Rankings, Scorer, metric, rank,
-    settings::{Recall, Ties},
+    MetricAt, Rankings, Scorer, metric,
+    part::RankedPart,
+    rank,
+    settings::{Recall, Ties, Users},
 };
 use std::sync::Arc;
 
-/// One model's validation: train items are masked, ties are pessimistic, recall is the standard one.
+/// One model's validation: users without train interactions are left out, train items are masked, ties are pessimistic, recall is the
+/// standard one.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Validation {
     pub(crate) mean: f64,
@@ -19,12 +22,18 @@ pub(crate) struct Validation {
 
 /// Ranks the validation part; `None` where there is none.
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
+    let Some(part) = ranked(dataset)? else { return Ok(None) };
+    let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
+    let rankings = rank::rank_within(scorer, train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
+    Ok(Some(Validation::new(rankings, select_by)))
+}
+
+/// What is ranked of the validation part; `None` where there is none. What is random about users whom no training touches picks no model.
+pub(crate) fn ranked(dataset: &Dataset) -> Result<Option<RankedPart<'_>>> {
     if dataset.validation.is_empty() {
         return Ok(None);
     }
-    let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
-    let rankings = rank::rank_within(scorer, train, &[train], &dataset.validation, Ties::Pessimistic, memory, limit)?;
-    Ok(Some(Validation::new(rankings, select_by)))
+    RankedPart::new(dataset, Split::Validation, Users::Known).map(Some).map_err(|error| Error::Impossible(error.to_string()))
 }
 
 impl Validation {
@@ -48,5 +57,52 @@ impl Validation {
             ("value", Arc::new(Float64Array::from(self.values.clone())), false),
         ]);
         Ok(table::write(at, &batch)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataset::Interactions;
+    use evaluator::{Matrix, Similarity};
+
+    fn part(pairs: &[(u32, u32)]) -> Interactions {
+        Interactions::from_pairs(3, pairs.iter().copied())
+    }
+
+    /// Users 0 and 1 have item 0, user 2 has nothing in train.
+    fn dataset(validation: &[(u32, u32)]) -> Dataset {
+        Dataset {
+            name: "late".into(),
+            fingerprint: "f00d".into(),
+            user_ids: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            item_ids: ["p", "q", "r", "s"].map(str::to_owned).to_vec(),
+            train: part(&[(0, 0), (1, 0)]),
+            validation: part(validation),
+            test: part(&[]),
+            steps: Vec::new(),
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    fn mean(dataset: &Dataset) -> Result<Option<f64>> {
+        let users = Matrix { rows: 3, dim: 1, values: vec![1.0, 1.0, -1.0] };
+        let items = Matrix { rows: 4, dim: 1, values: vec![4.0, 3.0, 2.0, 1.0] };
+        let scorer = Scorer::Factors { users, items, similarity: Similarity::Dot };
+        Ok(validate(&scorer, dataset, "mrr@3".parse().unwrap(), 1 << 20)?.map(|validation| validation.mean))
+    }
+
+    /// Of items 1, 2 and 3 user 0 finds item 1 first and user 1 item 3 last; user 2, who finds item 2 second, counts nowhere.
+    #[test]
+    fn users_without_train_interactions_do_not_count() {
+        let found = mean(&dataset(&[(0, 1), (1, 3), (2, 2)])).unwrap().unwrap();
+        assert!((found - (1.0 + 1.0 / 3.0) / 2.0).abs() < 1e-12, "{found}");
+        assert_eq!(mean(&dataset(&[])).unwrap(), None);
+    }
+
+    #[test]
+    fn a_validation_part_of_unknown_users_alone_is_an_error_that_comes_again() {
+        let error = mean(&dataset(&[(2, 2)])).unwrap_err();
+        assert!(error.repeats() && error.to_string().contains("none of the 1 users with validation interactions"), "{error}");
     }
 }

@@ -123,7 +123,10 @@ impl<'a> Weigher<'a> {
         if let Some(narrowed) = narrowed {
             negatives.to_mut().iter_mut().zip(&narrowed.weights).for_each(|(score, &weight)| *score = left(*score, weight));
         }
-        let draws = self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.users, &scored.ids));
+        let draws = self
+            .loss
+            .needs_log_probabilities()
+            .then(|| self.batches.log_probabilities((self.at.0, self.at.1, self.first), self.users, &scored.ids));
         let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
         let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
         let others = extra.others.map(|[own, drawn, counts]| (own, left_of(narrowed, drawn), counts));
@@ -165,12 +168,13 @@ impl<'a> Weigher<'a> {
     /// Has the sampler's rule look at the candidates of a row, `ids [N]`, none where they are the whole catalogue, and at its scores.
     fn choose(&self, at: usize, ids: Option<&[u32]>, (positive, negatives): (f32, &[f32]), draws: &mut Vec<f32>, choice: &mut Choice) {
         let Some(rule) = self.batches.rule() else { return };
+        let row = (self.at.0, self.at.1, self.first + at);
         let log_probabilities = ids.filter(|_| rule.needs_log_probabilities()).map(|ids| {
             draws.resize(ids.len(), 0.0);
-            self.batches.log_probabilities_of(self.users[at], ids, draws);
+            self.batches.log_probabilities_of_draws(row, self.users[at], ids, draws);
             &draws[..]
         });
-        let mut stream = self.batches.choices((self.at.0, self.at.1, self.first + at));
+        let mut stream = self.batches.choices(row);
         rule.choose(&mut stream, positive, negatives, log_probabilities, choice);
     }
 

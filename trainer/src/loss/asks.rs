@@ -8,8 +8,8 @@ impl Loss {
     /// When the users' quantiles are brought up to date, and which; `None` for losses without.
     pub fn quantiles(&self) -> Option<QuantileSchedule> {
         match self {
-            Loss::SoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
-            Loss::SogSoftmaxAtK(settings) => Some(QuantileSchedule { cutoff: settings.cutoff, every: settings.quantile_every }),
+            Loss::SoftmaxAtK(settings) => Some(settings.quantiles()),
+            Loss::SogSoftmaxAtK(settings) => Some(settings.quantiles()),
             _ => None,
         }
     }

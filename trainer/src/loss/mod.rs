@@ -75,7 +75,7 @@ pub use mse::{Mse, mse};
 pub use needs::{Adversary, Phase, Related};
 pub use neural_ndcg::{NeuralNdcg, neural_ndcg};
 pub use psl::{Psl, Surrogate, psl};
-pub use quantile::{QuantileSchedule, Quantiles};
+pub use quantile::{QuantileSchedule, QuantileUpdate, Quantiles};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Others, Pair, Relations, Scores};
 pub use sml::{Sml, Surroundings, sml};

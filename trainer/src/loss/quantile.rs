@@ -7,7 +7,11 @@
 //!
 //! The authors' release differs: it cuts the positives of heavy users to the 90th percentile of the users' numbers of positives, uses the
 //! negatives of the batch once more, and updates within the epoch, after the step of each batch that a user is in. Here each user's
-//! quantile is set once, at the end of the epoch. Both start at 0, so that until the first update weights are `sigmoid(s / t_w)`.
+//! quantile is set once in a due epoch: after its steps, which is nearest to the release, or before them, as the paper's Algorithm E.1 has it
+//! ([`QuantileUpdate`]). The release is what the paper's values were found by, so that its time is the default. All start at 0, so that
+//! until the first update weights are `sigmoid(s / t_w)`.
+
+use serde::{Deserialize, Serialize};
 
 /// Which quantile, and in which epochs it is brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +20,23 @@ pub struct QuantileSchedule {
     pub cutoff: u32,
     /// Epochs between two updates.
     pub every: u32,
+    /// When in a due epoch.
+    pub update: QuantileUpdate,
+}
+
+/// When in a due epoch quantiles are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuantileUpdate {
+    /// Before its steps, which have them.
+    BeforeEpoch,
+    /// After its steps: the next epoch has them.
+    #[default]
+    AfterEpoch,
 }
 
 impl QuantileSchedule {
-    /// Whether quantiles are set at the end of the epoch, counted from 1: after epochs `every`, `2 every`, ...
+    /// Whether quantiles are set in the epoch, counted from 1: in epochs `every`, `2 every`, ...
     pub fn is_due(&self, epoch: u32) -> bool {
         epoch.is_multiple_of(self.every)
     }
@@ -72,8 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_due_after_every_fifth_epoch() {
-        let schedule = QuantileSchedule { cutoff: 20, every: 5 };
+    fn quantiles_are_due_in_every_fifth_epoch() {
+        let schedule = QuantileSchedule { cutoff: 20, every: 5, update: QuantileUpdate::AfterEpoch };
         let due: Vec<u32> = (1..=20).filter(|&epoch| schedule.is_due(epoch)).collect();
         assert_eq!(due, [5, 10, 15, 20]);
     }

@@ -4,12 +4,12 @@
 //! l(u, i) = w_ui log sum_j exp((s_uj - s_ui) / t),   w_ui = sigmoid((s_ui - b_u) / t_w)
 //! ```
 //! `b_u` is the user's top-K quantile, the K-th largest score of all items; it is a constant of the gradient and is estimated now and then
-//! (see [`quantile`](super::quantile)). The weight carries a gradient, as in the authors' release; `detach_weight` stops it. The bound on
+//! (see [`quantile`](super::quantile), and there why `quantile_update` is `after-epoch` unless the paper's time is asked for). The weight carries a gradient, as in the authors' release; `detach_weight` stops it. The bound on
 //! DCG@K (Theorem 3.1) needs the sum over all items with the positive; the release sums over the drawn negatives only, and so does
 //! this, unless `include_positive` adds the positive. Yang et al., "Breaking the Top-K Barrier", KDD 2025, arXiv:2508.05673.
 
 use super::primitives::sigmoid;
-use super::{check_above_zero, fused, softmax};
+use super::{QuantileSchedule, QuantileUpdate, check_above_zero, fused, softmax};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,10 @@ pub struct SoftmaxAtK {
     pub weight_temperature: f64,
     /// Epochs between two updates of the quantiles.
     pub quantile_every: u32,
+    /// When in a due epoch they are set: after its steps, nearest to the authors' release, which the paper's values are of, or before them, as in
+    /// the paper's Algorithm E.1.
+    #[serde(default)]
+    pub quantile_update: QuantileUpdate,
     /// Whether the weights are constants of the gradient.
     #[serde(default)]
     pub detach_weight: bool,
@@ -46,6 +50,10 @@ impl SoftmaxAtK {
             (_, 0) => Err("quantile_every is 0: expected at least 1 epoch".into()),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn quantiles(&self) -> QuantileSchedule {
+        QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update }
     }
 
     pub(super) fn fused(&self) -> fused::SoftmaxAtK {
@@ -80,6 +88,7 @@ mod tests {
             temperature,
             weight_temperature,
             quantile_every: 5,
+            quantile_update: QuantileUpdate::AfterEpoch,
             detach_weight: false,
             include_positive: false,
             similarity: Similarity::Cosine,

@@ -10,7 +10,7 @@
 use super::primitives::{log_sigmoid, log_sum_exp};
 use super::scores::columns;
 use super::sog_clr::{check_update_rate, estimate_over_average, sog_clr_averages};
-use super::{Scores, check_above_zero};
+use super::{QuantileSchedule, QuantileUpdate, Scores, check_above_zero};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,10 @@ pub struct SogSoftmaxAtK {
     pub weight_temperature: f64,
     /// Epochs between two updates of the quantiles.
     pub quantile_every: u32,
+    /// When in a due epoch they are set: after its steps, nearest to the authors' release, which the paper's values are of, or before them, as in
+    /// the paper's Algorithm E.1.
+    #[serde(default)]
+    pub quantile_update: QuantileUpdate,
     /// Share of a new estimate in the user's moving average, above 0 and at most 1.
     pub update_rate: f64,
     /// How two vectors make a score.
@@ -44,6 +48,10 @@ impl SogSoftmaxAtK {
             (_, 0) => Err("quantile_every is 0: expected at least 1 epoch".into()),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn quantiles(&self) -> QuantileSchedule {
+        QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update }
     }
 
     /// The users' averages after this batch.
@@ -90,6 +98,7 @@ mod tests {
             temperature: 0.2,
             weight_temperature: 1.0,
             quantile_every: 5,
+            quantile_update: QuantileUpdate::AfterEpoch,
             update_rate: 0.9,
             similarity: Similarity::Cosine,
         }

@@ -1,7 +1,11 @@
 //! Every item that is not a train positive of the user.
 //!
+//! ```text
+//! negatives of (u, i): all items but the train items of u, of which i and all other train positives of u are
+//! ```
 //! Nothing is drawn: every item of the catalogue is scored, and the scores of the user's train items, the positive's own among them, are
-//! masked. This is the full form of a loss, at a cost of the whole catalogue for each positive.
+//! masked. This is the full form of a loss, at a cost of the whole catalogue for each positive. Papers that sum over all items have the user's
+//! other positives among them; that form is not built.
 
 use serde::{Deserialize, Serialize};
 

@@ -161,11 +161,21 @@ impl<'a> Prepared<'a> {
             Proposal::InBatch(proposal) => proposal.take(complement, row, ids, log_probabilities),
             Proposal::Ppr(proposal) => proposal.draw(row.user, complement, rng, ids, log_probabilities),
             Proposal::Live(live) => {
-                live.draw((self.train, complement), rng, row.user as usize, ids);
+                let (mut again, user) = (rng.clone(), row.user as usize);
+                live.draw((self.train, complement), rng, user, ids);
                 if let Some(log_probabilities) = log_probabilities {
-                    live.log_probabilities(complement, row.user as usize, ids, log_probabilities);
+                    live.log_probabilities_of_draws(complement, &mut again, user, ids, log_probabilities);
                 }
             }
+        }
+    }
+
+    /// The log-probabilities of the draws `ids [N]` that this stream gave. They are those of the items, but where a pool draws slots of which
+    /// several may hold an item: such a pool draws them again.
+    pub(crate) fn log_probabilities_of_draws(&self, rng: &mut Stream, user: u32, ids: &[u32], out: &mut [f32]) {
+        match &self.proposal {
+            Proposal::Live(live) => live.log_probabilities_of_draws(self.complement(user), rng, user as usize, ids, out),
+            _ => self.log_probabilities(user, ids, out),
         }
     }
 

@@ -1,10 +1,10 @@
-//! `docs/kinds.md`: every loss and every sampler, made of the enums, the settings, the heads of the files and the facts beside them.
+//! `docs/kinds.md`: every loss, every sampler and every model, made of the enums, the settings, the heads of the files and the facts beside them.
 
 mod head;
 mod pairs;
 mod settings;
 
-use super::{LOSSES, SAMPLERS};
+use super::{LIGHT_GCN, LOSSES, MF, SAMPLERS};
 use head::Head;
 use pairs::Case;
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,12 +13,13 @@ use settings::{LeftOut, expected, keys};
 use std::fmt::Write;
 use std::path::Path;
 use trainer::loss::{Motion, Of};
-use trainer::{Loss, Sampler};
+use trainer::{Backbone, Loss, Sampler};
 
 const INTRODUCTION: &str = "\
-# Losses and samplers
+# Losses, samplers and models
 
-Every `kind` of `losses` and `samplers` in a sweep file. This page is made from the code, and a test holds it against the code:
+Every `kind` of `losses` and `samplers` in a sweep file, and what models make of users whom they do not know. This page is made from the code, and
+a test holds it against the code:
 `RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page` writes it anew.
 
 In equations `s_ui` is the score of the positive i of user u, `s_uj` that of a negative j, of N. Costs are those of a row beside its
@@ -33,6 +34,12 @@ A sampler draws candidates from a **pool**, and a **rule** that looks at their s
 `uniform`, `popularity`, `in-batch`, `ppr`, `aobpr`, `kernel` and `irgan` are pools alone, whose draws are the negatives. Where `pool` is a key it takes
 such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, candidates: 200, divergence: 1, pool: {kind: ppr}}`; over `all` and
 `in-batch` the key `candidates` may be left out and stands for all items, or all other rows of the batch.
+";
+
+const MODEL_WORDS: &str = "\
+A user is unknown who has no train interaction: with `split: {kind: temporal}` one who first appears after the moment of the split. `evaluation.users`
+is `known` unless it says `all`, and leaves such users out of the test ranking; validation during training always does. `recommend` makes
+lists for them, by the scores that the table tells of, and says how many they are.
 ";
 
 const PAIR_WORDS: &str = "\
@@ -92,7 +99,7 @@ fn loss_table(losses: &[Example<Loss>]) -> String {
 fn state(loss: &Loss) -> String {
     let mut state: Vec<String> = Vec::new();
     if loss.quantiles().is_some() {
-        state.push("a quantile of each user, set after every `quantile_every` epochs".into());
+        state.push("a quantile of each user, set every `quantile_every` epochs".into());
     }
     let columns = loss.columns();
     let sizes = columns.iter().map(|column| if let Of::Whole(size) = column.of { size } else { 0 });
@@ -140,6 +147,17 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
     page
 }
 
+fn model_table() -> String {
+    let mut page = "| kind | | an unknown user is scored |\n|---|---|---|\n".to_owned();
+    for text in [r#"{"popularity": {}}"#, r#"{"ease": {"regularization": 100}}"#, MF, LIGHT_GCN] {
+        let model: Backbone = serde_json::from_str(text).unwrap();
+        let kind = text.split('"').nth(1).unwrap();
+        let head = Head::find("backbone", kind);
+        writeln!(page, "| `{kind}` | [{}](../{}) | {} |", head.title.trim_end_matches('.'), head.path, model.facts().unknown_user).unwrap();
+    }
+    page
+}
+
 /// What one kind is, computes and takes.
 fn section<T: DeserializeOwned + Serialize>(part: &str, example: &Example<T>, values: &str, is_possible: impl Fn(&T) -> bool) -> String {
     let Example { kind, settings, .. } = example;
@@ -175,10 +193,11 @@ fn page() -> String {
         .collect();
     let pairs = pairs::page(&with_dot_products(cases::<Loss>(LOSSES)), &plain_pools());
     format!(
-        "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
+        "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Models\n\n{MODEL_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
          ## Each sampler\n{of_samplers}",
         loss_table(&losses),
-        sampler_table(&samplers)
+        sampler_table(&samplers),
+        model_table()
     )
 }
 

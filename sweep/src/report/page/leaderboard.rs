@@ -1,7 +1,7 @@
 //! The leaderboard with its intervals drawn, and the table of every metric.
 
 use super::{
-    super::{Input, Report, measured::Measured, number, splits, words},
+    super::{Input, Report, measured::Measured, number, splits, unknown, words},
     Method, Palette,
     spread::{self, Parts},
 };
@@ -103,7 +103,8 @@ pub(super) fn leaderboard<'a>(
         ticks: axis.as_ref().map(Axis::ticks).unwrap_or_default(),
         letters: input.evaluation.significance.family == Family::AllPairs,
         how_to_read: words::significance(input.evaluation, compared, splits > 1),
-        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits),
+        conventions: words::conventions(input.evaluation, most(|row| row.users) as usize, most(|row| row.seeds), splits)
+            + &ranking.first().map_or_else(String::new, |row| unknown::note(input, &row.dataset)),
     }
 }
 

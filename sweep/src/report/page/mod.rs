@@ -132,6 +132,7 @@ fn settings(input: &Input) -> Vec<(&'static str, String)> {
     vec![
         ("decided by", format!("{}, on test users, after values were picked on validation", input.primary())),
         ("metrics", metrics.join(", ")),
+        ("users", words::users(evaluation.users).to_owned()),
         ("ranked", words::mask(evaluation.mask).to_owned()),
         ("ties", words::ties(evaluation.ties).to_owned()),
         ("recall", words::recall(evaluation.recall).to_owned()),

@@ -19,7 +19,7 @@ const fn case(backbone: &'static str, loss: &'static str, sampler: &'static str,
 }
 
 /// Rates are small: what rounding has parted, steps part further.
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 1}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 16}"#, AT_K, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 5}"#, r#""mse": {}"#, r#""popularity": {"negatives": 7}"#, (LAZY, 64)),
@@ -27,11 +27,14 @@ const CASES: [Case; 8] = [
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""softmax": {"temperature": 0.2}"#, r#""uniform": {"negatives": 9}"#, (ADAM, 64)),
     case(r#""light-gcn": {"dim": 20, "layers": 3}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 16}"#, r#""bce": {}"#, r#""uniform": {"negatives": 4}"#, (ADAM, 64)),
+    case(r#""light-gcn": {"dim": 8, "layers": 2}"#, EARLY, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     FEW,
 ];
 /// Batches that touch few rows of both tables, which leave the others behind after some steps.
 const FEW: Case = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
 const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
+/// The device has the tables before its first step.
+const EARLY: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1, "quantile_update": "before-epoch"}"#;
 const FAR: &str = r#""bpr": {"similarity": "negative-squared-distance"}"#;
 const ADAM: &str = r#""adam": {"learning_rate": 0.01, "weight_decay": 0.001}"#;
 const LAZY: &str = r#""lazy-adam": {"learning_rate": 0.01}"#;

@@ -25,7 +25,7 @@ impl Training {
         validator.validate(gpu, vectors, train, dataset, select_by).map(Some)
     }
 
-    /// Sets the quantiles at the end of an epoch.
+    /// Sets the quantiles between epochs.
     pub(crate) fn update_quantiles(
         &mut self,
         quantiles: &mut Quantiles,

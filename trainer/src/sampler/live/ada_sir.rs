@@ -22,6 +22,7 @@ use crate::{
 use dataset::Interactions;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// `ada-sir` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,16 +177,35 @@ impl Pools {
 
     /// Draws `ids [N]`.
     pub(super) fn draw(&self, user: usize, rng: &mut Stream, ids: &mut [u32]) {
-        let pool = &self.ids[user * self.pool_size..][..self.pool_size];
-        ids.fill_with(|| pool[rng.below(pool.len() as u32) as usize]);
+        let pool = &self.ids[self.slots(user)];
+        ids.fill_with(|| pool[self.draw_slot(rng)]);
     }
 
-    /// What stands for the log-probabilities of the user's drawn items: minus the logarithm of their weights.
+    /// What stands for the log-probabilities of what a stream drew for the user: minus the logarithms of the weights of the drawn slots. An
+    /// item may stand in several, which it came to in other epochs and with other weights.
+    pub(super) fn log_probabilities_of_draws(&self, user: usize, rng: &mut Stream, out: &mut [f32]) {
+        let log_weights = &self.log_weights[self.slots(user)];
+        out.fill_with(|| -log_weights[self.draw_slot(rng)]);
+    }
+
+    /// The same of items whose slots are not known: minus the logarithm of the mean weight of an item's slots; 0 where it has none.
     pub(super) fn log_probabilities(&self, user: usize, ids: &[u32], out: &mut [f32]) {
-        let row = user * self.pool_size..(user + 1) * self.pool_size;
-        let (pool, log_weights) = (&self.ids[row.clone()], &self.log_weights[row]);
-        let place = |id: &u32| pool.iter().position(|other| other == id);
-        out.iter_mut().zip(ids).for_each(|(out, id)| *out = place(id).map_or(0.0, |place| -log_weights[place]));
+        let (pool, log_weights) = (&self.ids[self.slots(user)], &self.log_weights[self.slots(user)]);
+        out.iter_mut().zip(ids).for_each(|(out, id)| {
+            let of_slots = || pool.iter().zip(log_weights).filter(|(other, _)| *other == id).map(|(_, log_weight)| *log_weight);
+            let max = of_slots().fold(f32::NEG_INFINITY, f32::max);
+            let mean = of_slots().map(|log_weight| (log_weight - max).exp()).sum::<f32>() / of_slots().count() as f32;
+            *out = if max.is_finite() { -(max + mean.ln()) } else { 0.0 };
+        });
+    }
+
+    /// Where the user's slots stand.
+    fn slots(&self, user: usize) -> Range<usize> {
+        user * self.pool_size..(user + 1) * self.pool_size
+    }
+
+    fn draw_slot(&self, rng: &mut Stream) -> usize {
+        rng.below(self.pool_size as u32) as usize
     }
 }
 
@@ -313,6 +333,44 @@ mod tests {
         assert_eq!(drawn(&prepared), [f64::from(USERS), 0.0]);
         refresh(&mut prepared, [0.0, 50.0], 2);
         assert_drawn_from(&drawn(&prepared), &[0.5, 0.5], 1.0);
+    }
+
+    /// Two slots each, of which any is old with an even chance: item 0 with weight 1/k, k being how often it was proposed. A new one is
+    /// either item, with weight 1/60. Two draws that both find item 0 come from the same slot, or from two of which one is old and one new
+    /// with chance 1/4, both are old with 1/4 and both are new with 1/16: weights differ in (1/2 1/4) / (1/2 3/4 + 1/2 9/16) = 4/21 of them.
+    #[test]
+    fn an_item_in_several_slots_has_the_weight_of_the_drawn_one() {
+        let train = train();
+        let mut prepared = Prepared::new(&sampler(&pool(2, 60, Pool::default()), 2), &train, 3).unwrap();
+        refresh(&mut prepared, [50.0, 0.0], 1);
+        refresh(&mut prepared, [0.0, 0.0], 2);
+        let mut found = [0.0; 2];
+        for user in 0..USERS {
+            let (mut ids, mut log_probabilities) = ([0; 2], [0.0; 2]);
+            let stream = || Stream::new(7, Purpose::Negatives, 2, 1, user);
+            prepared.draw(&mut stream(), Row::alone(user), &mut ids, Some(&mut log_probabilities));
+            let mut again = [0.0; 2];
+            prepared.log_probabilities_of_draws(&mut stream(), user, &ids, &mut again);
+            assert_eq!(again, log_probabilities);
+            for (id, log_probability) in ids.into_iter().zip(log_probabilities) {
+                assert!(id == 0 || (log_probability - 60f32.ln()).abs() < 1e-5, "item 1 is new: {log_probability}");
+            }
+            if ids == [0, 0] {
+                found[usize::from((log_probabilities[0] - log_probabilities[1]).abs() < 1e-5)] += 1.0;
+            }
+        }
+        assert_drawn_from(&found, &[4.0 / 21.0, 17.0 / 21.0], 1.0);
+    }
+
+    #[test]
+    fn an_item_without_a_known_slot_has_the_mean_weight_of_its_slots() {
+        let proposal = Proposal::Uniform { replacement: true };
+        let mut pools = Pools::new(&AdaSirPool { pool_size: 3, proposals: 1, pool: Box::default() }, proposal, 1);
+        (pools.ids, pools.log_weights) = (vec![4, 7, 4], vec![0.1f32.ln(), 0.5f32.ln(), 0.3f32.ln()]);
+        let mut found = [0.0; 3];
+        pools.log_probabilities(0, &[4, 7, 5], &mut found);
+        // The mean of 0.1 and 0.3; ln 5 = 1.6094379, ln 2 = 0.6931472.
+        assert!(found.iter().zip([1.6094379, 0.6931472, 0.0]).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
     }
 
     #[test]

@@ -105,6 +105,14 @@ impl Live {
         }
     }
 
+    /// The log-probabilities of what a stream drew.
+    pub(super) fn log_probabilities_of_draws(&self, complement: Complement, rng: &mut Stream, user: usize, ids: &[u32], out: &mut [f32]) {
+        match self {
+            Live::AdaSir(pools) => pools.log_probabilities_of_draws(user, rng, out),
+            Live::Aobpr(_) | Live::Kernel(_) | Live::Irgan(_) => self.log_probabilities(complement, user, ids, out),
+        }
+    }
+
     /// Whether its state has its size before the first refresh.
     pub(super) fn is_sized(&self) -> bool {
         matches!(self, Live::AdaSir(_) | Live::Irgan(_))
