@@ -57,7 +57,7 @@ fn weighted_sum(counts: &[i32], values: &[f64]) -> f64 {
 }
 
 /// The value below which a share of the sorted values lies, linear between neighbours. NaN without values.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
+pub(super) fn percentile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;
     let below = place as usize;

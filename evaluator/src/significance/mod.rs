@@ -17,6 +17,7 @@
 pub mod bootstrap;
 mod compare;
 mod correction;
+pub mod datasets;
 mod differences;
 mod effect_size;
 mod interval;

@@ -2,6 +2,7 @@
 //!
 //! [`write()`] makes `leaderboard.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
 
+pub(crate) mod across;
 mod board;
 mod measured;
 mod method;
@@ -19,6 +20,7 @@ mod words;
 mod example;
 
 use crate::tables::{self, CurveRow, LeaderboardRow, TrialRow};
+use across::AcrossDatasets;
 use dataset::{Location, Manifest};
 use evaluator::{Evaluation, MetricAt, evaluate::TrialValues, significance::Comparison};
 
@@ -67,6 +69,8 @@ pub struct Report {
     pub rows: Vec<LeaderboardRow>,
     /// One sentence for each dataset.
     pub verdicts: Vec<String>,
+    /// The methods over all datasets, where there are several.
+    across: Option<AcrossDatasets>,
 }
 
 impl Report {
@@ -77,7 +81,7 @@ impl Report {
     pub fn new(input: &Input) -> anyhow::Result<Self> {
         let rows = standings::standings(input)?;
         let verdicts = input.manifests.iter().map(|manifest| verdict::verdict(input, &rows, &manifest.name)).collect();
-        Ok(Self { rows, verdicts })
+        Ok(Self { rows, verdicts, across: AcrossDatasets::of_sweep(input) })
     }
 
     /// The rows of one dataset and metric, best first.
