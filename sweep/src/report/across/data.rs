@@ -87,7 +87,7 @@ impl Joined {
     }
 
     fn add(&mut self, data: &Data, means: &Means, key: &str, title: String) {
-        let seeds = |dataset: &&str| means.get(&(*dataset, key)).map(|seeds| seeds.iter().map(|(_, mean)| *mean).collect());
+        let seeds = |dataset: &&str| means.get(&(*dataset, key)).map(|seeds| seeds.values().copied().collect());
         let found: Vec<Option<Vec<f64>>> = data.datasets.iter().map(seeds).collect();
         let lacking = data.datasets.iter().zip(&found).filter(|(_, seeds)| seeds.is_none()).map(|(&name, _)| name.to_owned());
         let lacking: Vec<String> = lacking.collect();

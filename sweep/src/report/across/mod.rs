@@ -20,6 +20,7 @@ use evaluator::{
 use outcomes::Outcomes;
 pub(super) use page::Section;
 pub(crate) use page::{diagram, render};
+use rayon::prelude::*;
 pub(crate) use words::against;
 
 /// What the datasets together say of the methods that have a result on each of them.
@@ -183,7 +184,7 @@ fn pairs(data: &Data, methods: &[Ranked], blocks: &CompleteBlocks, ranks: &Avera
         by_mean: Record::of_values(blocks.values(one), blocks.values(other)),
     };
     let tests = z_tests(ranks, &places);
-    places.into_iter().zip(tests).map(pair).collect()
+    places.into_par_iter().zip(tests).map(pair).collect()
 }
 
 /// The methods with their ranks and their records against all others.
