@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 PAGE = Path(__file__).with_name("tables.md")
 FOLDERS = {
     "Tables of a sweep": "sweeps/{sweep}",
+    "Tables of a comparison": "compare",
     "Tables of a dataset": "datasets/*",
     "Tables of a trial": "trials/*",
     "Tables of stored checkpoints": "again",

@@ -3,10 +3,11 @@
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
 //! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there. `study` is what `ranksweep theory` writes and
-//! draws, [`doctor`] what `ranksweep doctor` finds.
+//! draws, `compare` the methods of several sweeps over their datasets, [`doctor`] what `ranksweep doctor` finds.
 
 mod chain;
 pub mod cli;
+mod compare;
 pub mod doctor;
 mod figure;
 pub mod file;

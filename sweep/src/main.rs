@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Train(command) => command.run(global),
         Command::Evaluate(command) => command.run(global),
         Command::Report(command) => command.run(global),
+        Command::Compare(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
         Command::Render(command) => command.run(global),
         Command::Gc(command) => command.run(global),

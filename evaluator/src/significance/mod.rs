@@ -21,6 +21,7 @@ mod compare;
 mod comparison;
 mod correction;
 mod crossed;
+pub mod datasets;
 mod differences;
 mod effect_size;
 mod expected_best;

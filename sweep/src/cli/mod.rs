@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod cancel;
+mod compare;
 mod doctor;
 mod drive;
 mod evaluate;
@@ -58,6 +59,8 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     /// Write the leaderboard and the report from the stored tables
     Report(report::Report),
+    /// Compare the methods of one sweep or several over all of their datasets, from the stored tables
+    Compare(compare::Compare),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
     /// Print the objects that run the sweep on Kubernetes, as YAML; create nothing
@@ -102,6 +105,9 @@ mod tests {
         assert!(parse("ranksweep train s.yaml --share").is_ok() && parse("ranksweep train s.yaml --share=0.5 --threads 1").is_ok());
         assert!(parse("ranksweep train s.yaml --share=0").unwrap_err().contains("minutes between"));
         assert!(parse("ranksweep train s.yaml --share --index 1").unwrap_err().contains("cannot be used with"));
+        assert!(parse("ranksweep compare s.yaml t.yaml --metric recall@5 --against bpr --out o").is_ok());
+        assert!(parse("ranksweep compare").unwrap_err().contains("<SWEEP>"));
+        assert!(parse("ranksweep compare s.yaml --metric ndcg").unwrap_err().contains("--metric"));
         assert!(parse("ranksweep doctor --check --bench --out d.json").is_ok());
         assert!(parse("ranksweep theory opauc s.yaml --trial x --cutoffs 5,10 --out o").is_ok());
         assert!(parse("ranksweep theory quantiles --trial x").unwrap_err().contains("<SWEEP>"));

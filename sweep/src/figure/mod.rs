@@ -2,7 +2,9 @@
 
 mod axis;
 mod chart;
+mod critical_difference;
 mod layout;
 
 pub(crate) use axis::{Axis, Tick, apart, line};
 pub(crate) use chart::{Chart, Key, Line, Mark, Panel};
+pub(crate) use critical_difference::{CriticalDifference, LabelledRank};

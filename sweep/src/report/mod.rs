@@ -2,6 +2,7 @@
 //!
 //! [`write()`] makes `leaderboard.parquet`, `tuning.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
 
+pub(crate) mod across;
 mod board;
 mod budget;
 mod measured;
@@ -25,6 +26,7 @@ use crate::{
     plan::Spaces,
     tables::{self, CurveRow, LeaderboardRow, TrialRow, TuningRow},
 };
+use across::AcrossDatasets;
 use dataset::{Location, Manifest};
 use evaluator::{
     Evaluation, MetricAt,
@@ -89,6 +91,8 @@ pub struct Report {
     pub tuning: Vec<TuningRow>,
     /// One sentence for each dataset.
     pub verdicts: Vec<String>,
+    /// The methods over all datasets, where there are several.
+    across: Option<AcrossDatasets>,
 }
 
 impl Report {
@@ -98,7 +102,7 @@ impl Report {
         let rows = standings::standings(input, &pairs);
         let verdict = |dataset: &str| verdict::verdict(input, &rows, &pairs, dataset) + &unknown::clause(input, dataset);
         let verdicts = input.manifests.iter().map(|manifest| verdict(&manifest.name)).collect();
-        Self { rows, tuning: budget::expected(input), verdicts }
+        Self { rows, tuning: budget::expected(input), verdicts, across: AcrossDatasets::of_sweep(input) }
     }
 
     /// The rows of one dataset and metric, best first.

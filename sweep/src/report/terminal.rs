@@ -15,11 +15,12 @@ pub struct Style {
 }
 
 impl Report {
-    /// The findings as text: for each dataset its table, how to read it, its verdict, and the trials that failed.
+    /// The findings as text: for each dataset its table, how to read it, its verdict, and the trials that failed; then all datasets together.
     pub fn terminal(&self, input: &Input, style: Style) -> String {
         let sections = input.manifests.iter().zip(&self.verdicts);
         let texts: Vec<String> = sections.map(|(manifest, verdict)| self.section(input, manifest, verdict, style)).collect();
-        texts.join("\n\n")
+        let together = self.across.as_ref().map(|across| across.terminal(style));
+        texts.into_iter().chain(together).collect::<Vec<_>>().join("\n\n")
     }
 
     fn section(&self, input: &Input, manifest: &Manifest, verdict: &str, style: Style) -> String {
@@ -110,6 +111,7 @@ mod tests {
             "2 trials failed:",
             "step 7: the gradient of the item vectors is NaN <&>",
             "films: 300 users",
+            "All 2 datasets: books, films",
         ] {
             assert!(text.replace('\n', " ").contains(expected), "{expected}\n{text}");
         }

@@ -11,7 +11,7 @@ mod trials;
 mod tuning;
 
 use super::{
-    Input, Report,
+    Input, Report, across,
     method::{Method, methods},
     number,
     pairs::Pairs,
@@ -35,13 +35,33 @@ use trials::TrialLine;
 /// # Errors
 /// When the template and the page disagree.
 pub(super) fn render(input: &Input, report: &Report) -> Result<String> {
+    let templates = environment()?;
+    let template = templates.get_template("report.html").context("the report's template")?;
+    template.render(Serde(page(input, report)?)).context("the report's page")
+}
+
+/// How all pages look.
+pub(super) const STYLE: &str =
+    concat!(include_str!("../../figure/theme.css"), include_str!("../../figure/critical_difference.css"), include_str!("../style.css"));
+
+/// The templates of all pages.
+///
+/// # Errors
+/// When one of them is no template.
+pub(super) fn environment() -> Result<Environment<'static>> {
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().context("the report's syntax")?);
-    templates.add_template("report.html", include_str!("../report.html.j2")).context("the report's template")?;
-    let template = templates.get_template("report.html").context("the report's template")?;
-    template.render(Serde(page(input, report))).context("the report's page")
+    let texts = [
+        ("report.html", include_str!("../report.html.j2")),
+        ("compare.html", include_str!("../compare.html.j2")),
+        ("across.html", include_str!("../across.html.j2")),
+    ];
+    for (name, text) in texts {
+        templates.add_template(name, text).context("the report's templates")?;
+    }
+    Ok(templates)
 }
 
 #[derive(Serialize)]
@@ -50,6 +70,7 @@ struct Page<'a> {
     version: &'static str,
     style: &'static str,
     overview: String,
+    across: Option<across::Section>,
     sections: Vec<Section<'a>>,
     settings: Vec<(&'static str, String)>,
     sweep_file: &'a str,
@@ -72,18 +93,19 @@ struct Section<'a> {
     facts: Facts<'a>,
 }
 
-fn page<'a>(input: &Input<'a>, report: &'a Report) -> Page<'a> {
+fn page<'a>(input: &Input<'a>, report: &'a Report) -> Result<Page<'a>> {
     let (palette, pairs) = (Palette::new(input, report), Pairs::new(input));
     let sections = input.manifests.iter().zip(&report.verdicts);
-    Page {
+    Ok(Page {
         name: input.name,
         version: env!("CARGO_PKG_VERSION"),
-        style: concat!(include_str!("../../figure/theme.css"), include_str!("../style.css")),
+        style: STYLE,
         overview: overview(input),
+        across: report.across.as_ref().map(|across| across::Section::new(across, None)).transpose()?,
         sections: sections.map(|(manifest, verdict)| section(input, report, &pairs, &palette, manifest, verdict)).collect(),
         settings: settings(input),
         sweep_file: input.sweep_file,
-    }
+    })
 }
 
 fn section<'a>(
@@ -196,7 +218,15 @@ mod tests {
             sweep.comparisons.clear();
             sweep.curves.clear();
         });
-        assert!(page.contains("No method has a result on books."));
+        assert!(page.contains("No method has a result on books.") && !page.contains("All datasets together"));
+    }
+
+    #[test]
+    fn several_datasets_are_compared_first_and_one_is_not() {
+        let page = rendered(|_| ());
+        let (together, books) = (page.find("All datasets together").unwrap(), page.find("id=\"dataset-1\"").unwrap());
+        assert!(together < books && page.contains("class=\"cd\""));
+        assert!(!rendered(|sweep| sweep.manifests.truncate(1)).contains("All datasets together"));
     }
 
     #[test]

@@ -1,0 +1,82 @@
+//! `ranksweep compare`: the methods of one sweep or several over all of their datasets, from stored tables.
+
+mod unite;
+
+use crate::{
+    report::{
+        Style,
+        across::{self, AcrossDatasets, Control, Data},
+    },
+    runner::{Results, Session},
+    tables::{average_ranks, dataset_pairs, friedman},
+};
+use anyhow::Result;
+use dataset::Location;
+use evaluator::MetricAt;
+use unite::United;
+
+/// A sweep that has run.
+pub(crate) struct Ran {
+    /// The sweep file as it was named, for messages.
+    pub(crate) path: String,
+    /// The sweep, opened.
+    pub(crate) session: Session,
+    /// Its stored tables.
+    pub(crate) results: Results,
+}
+
+/// The methods over all datasets of the sweeps.
+pub(crate) struct Compared {
+    names: Vec<String>,
+    across: AcrossDatasets,
+    control: Option<Control>,
+}
+
+impl Compared {
+    /// Joins the sweeps and compares the methods that they have on all datasets, by the first sweep's primary metric where none is named;
+    /// also each with the control, where there is one.
+    ///
+    /// # Errors
+    /// [`Usage`](crate::cli::Usage) for sweeps that do not go together, fewer than two datasets or methods, a metric that a sweep has not,
+    /// and a control that is no method of all datasets.
+    pub(crate) fn new(sweeps: &[Ran], metric: Option<MetricAt>, control: Option<&str>) -> Result<Self> {
+        let united = United::new(sweeps, metric)?;
+        let across = AcrossDatasets::new(&Data {
+            at: united.at,
+            significance: &sweeps[0].session.plan.evaluation.significance,
+            datasets: united.datasets.iter().map(String::as_str).collect(),
+            trials: &united.trials,
+            values: &united.values,
+            deciding: united.deciding.iter().collect(),
+        });
+        let across = across.map_err(unite::refusal)?;
+        let control = control.map(|name| across.against(name).ok_or_else(|| no_control(&across, name))).transpose()?;
+        let mut names: Vec<String> = sweeps.iter().map(|sweep| sweep.session.plan.name.clone()).collect();
+        names.dedup();
+        Ok(Self { names, across, control })
+    }
+
+    /// Writes the tables, the diagram and the page into a folder, and gives the files' names.
+    ///
+    /// # Errors
+    /// When something cannot be stored.
+    pub(crate) fn write(&self, folder: &Location) -> Result<Vec<&'static str>> {
+        average_ranks::write(&folder.join("average_ranks.parquet"), &self.across)?;
+        friedman::write(&folder.join("friedman.parquet"), &self.across)?;
+        dataset_pairs::write(&folder.join("dataset_pairs.parquet"), &self.across, self.control.as_ref())?;
+        folder.join("critical_difference.svg").write(across::diagram(&self.across).svg()?)?;
+        folder.join("compare.html").write(across::render(&self.names, &self.across, self.control.as_ref())?)?;
+        Ok(vec!["average_ranks.parquet", "friedman.parquet", "dataset_pairs.parquet", "critical_difference.svg", "compare.html"])
+    }
+
+    /// The findings for whoever reads standard output.
+    pub(crate) fn terminal(&self, style: Style) -> String {
+        let against = self.control.as_ref().map(|control| style.wrap(&across::against(&self.across, control)));
+        [Some(self.across.terminal(style)), against].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn no_control(across: &AcrossDatasets, name: &str) -> anyhow::Error {
+    let titles: Vec<&str> = across.methods.iter().map(|method| method.title.as_str()).collect();
+    unite::refusal(format!("--against: no method with a result on all datasets is called `{name}`; there are {}", titles.join(", ")))
+}

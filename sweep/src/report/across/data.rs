@@ -1,0 +1,148 @@
+//! What is compared: the values of methods on datasets, joined by the methods' keys.
+
+use super::{
+    super::{Input, method::methods, number},
+    Ranked,
+};
+use crate::tables::TrialRow;
+use evaluator::{
+    MetricAt,
+    evaluate::TrialValues,
+    settings::Significance,
+    significance::{Comparison, datasets::Record},
+};
+use std::collections::BTreeMap;
+
+/// All that a comparison over datasets is made from.
+pub(crate) struct Data<'a> {
+    /// The metric that is compared.
+    pub(crate) at: MetricAt,
+    /// The level, and the resamples of the bootstrap.
+    pub(crate) significance: &'a Significance,
+    /// The datasets' names, in the order in which they are shown.
+    pub(crate) datasets: Vec<&'a str>,
+    /// The trials of all datasets, in the order of their plan.
+    pub(crate) trials: &'a [TrialRow],
+    /// Test values by user of the selected trials.
+    pub(crate) values: &'a [TrialValues],
+    /// The deciding test of each pair of methods on each dataset, by the metric that is compared.
+    pub(crate) deciding: Vec<&'a Comparison>,
+}
+
+impl<'a> Data<'a> {
+    /// What a sweep holds on all of its datasets.
+    pub(crate) fn of(input: &Input<'a>, at: MetricAt) -> Self {
+        Self {
+            at,
+            significance: &input.evaluation.significance,
+            datasets: input.manifests.iter().map(|manifest| manifest.name.as_str()).collect(),
+            trials: input.trials,
+            values: input.values,
+            deciding: deciding(input.comparisons, &input.evaluation.significance, at).collect(),
+        }
+    }
+}
+
+/// The rows of the test that decides, by one metric.
+pub(crate) fn deciding<'a>(rows: &'a [Comparison], settings: &Significance, at: MetricAt) -> impl Iterator<Item = &'a Comparison> {
+    let test = settings.tests.first().copied();
+    rows.iter().filter(move |row| row.metric == at && Some(row.test) == test)
+}
+
+/// The methods that have a result on all datasets, not yet ranked, and those that lack one.
+pub(super) struct Joined {
+    pub(super) methods: Vec<Ranked>,
+    pub(super) left_out: Vec<String>,
+}
+
+impl Joined {
+    /// Joins the methods by their key, in the order of the first dataset's plan, then of the others'.
+    ///
+    /// # Errors
+    /// A sentence, where there are fewer than two datasets, or two methods that have a result on all of them.
+    pub(super) fn new(data: &Data) -> Result<Self, String> {
+        let found = number::counted(data.datasets.len(), "dataset");
+        if data.datasets.len() < 2 {
+            return Err(format!("methods are compared over 2 datasets or more, here is {found} ({})", data.datasets.join(", ")));
+        }
+        let means = means(data);
+        let (mut joined, mut seen) = (Self { methods: Vec::new(), left_out: Vec::new() }, Vec::new());
+        for dataset in &data.datasets {
+            for method in methods(data.trials, dataset) {
+                if !seen.contains(&method.key) {
+                    seen.push(method.key);
+                    joined.add(data, &means, method.key, method.title);
+                }
+            }
+        }
+        match joined.methods.len() {
+            count @ (0 | 1) => Err(format!(
+                "methods with a result of {} on all of {}: {count}, at least 2 are needed{}",
+                data.at,
+                data.datasets.join(", "),
+                joined.left_out.iter().map(|line| format!("; {line}")).collect::<String>()
+            )),
+            _ => Ok(joined),
+        }
+    }
+
+    fn add(&mut self, data: &Data, means: &Means, key: &str, title: String) {
+        let seeds = |dataset: &&str| means.get(&(*dataset, key)).map(|seeds| seeds.values().copied().collect());
+        let found: Vec<Option<Vec<f64>>> = data.datasets.iter().map(seeds).collect();
+        let lacking = data.datasets.iter().zip(&found).filter(|(_, seeds)| seeds.is_none()).map(|(&name, _)| name.to_owned());
+        let lacking: Vec<String> = lacking.collect();
+        if lacking.is_empty() {
+            let seeds = found.into_iter().flatten().collect();
+            self.methods.push(Ranked { key: key.to_owned(), title, average_rank: 0.0, record: Record::default(), seeds });
+        } else {
+            self.left_out.push(format!("{title} has no result on {}", number::listed(&lacking)));
+        }
+    }
+}
+
+/// By dataset and method: each training's id and mean over users, in the order of the ids, so that sums have the same bits however they come.
+type Means<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<&'a str, f64>>;
+
+fn means<'a>(data: &Data<'a>) -> Means<'a> {
+    let mut means = Means::new();
+    for trial in data.values {
+        let of_metric = trial.values.iter().find(|(at, values)| *at == data.at && !values.is_empty());
+        if let Some((_, values)) = of_metric {
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            means.entry((&trial.dataset, &trial.method)).or_default().insert(&trial.trial, mean);
+        }
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn methods_are_joined_by_key_and_what_lacks_a_dataset_is_named() {
+        let mut sweep = example::sweep();
+        let key = "mf-64 / bpr / uniform-1";
+        sweep.values.retain(|trial| trial.dataset == "films" || trial.method != key);
+        let input = sweep.input();
+        let joined = Joined::new(&Data::of(&input, input.primary())).unwrap();
+        assert_eq!(joined.left_out, ["bpr on mf-64 has no result on books"]);
+        assert_eq!(joined.methods.len(), 6);
+        let seeds: Vec<usize> = joined.methods[1].seeds.iter().map(Vec::len).collect();
+        assert_eq!((joined.methods[1].title.as_str(), seeds), ("softmax on mf-64", vec![3, 3]));
+    }
+
+    #[test]
+    fn too_few_are_said_with_what_there_is() {
+        let mut sweep = example::sweep();
+        sweep.values.retain(|trial| trial.dataset == "books" || trial.method == "popularity");
+        let input = sweep.input();
+        let message = Joined::new(&Data::of(&input, input.primary())).err().unwrap();
+        assert!(message.starts_with("methods with a result of ndcg@20 on all of books, films: 1, at least 2 are needed; "), "{message}");
+        assert!(message.contains("; bpr on mf-64 has no result on films; softmax on mf-64 has"), "{message}");
+        let one = Input { manifests: &sweep.manifests[..1], ..input };
+        let message = Joined::new(&Data::of(&one, one.primary())).err().unwrap();
+        assert_eq!(message, "methods are compared over 2 datasets or more, here is 1 dataset (books)");
+    }
+}
