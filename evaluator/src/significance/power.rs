@@ -69,6 +69,11 @@ impl Variances {
     }
 }
 
+/// The critical value of so many comparisons, each at the level `alpha` shared out evenly: an upper bound of a joint adjustment's.
+pub fn critical(alpha: f64, comparisons: usize) -> f64 {
+    super::normal_quantile(alpha / comparisons.max(1) as f64)
+}
+
 fn beyond() -> f64 {
     Normal::standard().inverse_cdf(POWER)
 }

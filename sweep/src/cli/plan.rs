@@ -1,7 +1,10 @@
 //! `ranksweep plan SWEEP.yaml`
 
 use super::{Ending, Global, output};
-use crate::{plan, runner::Session};
+use crate::{
+    plan,
+    runner::{self, Session},
+};
 use anyhow::Result;
 use clap::Args;
 
@@ -24,7 +27,10 @@ impl Plan {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let text = match self.json {
             true => session.plan.to_json(),
-            false => plan::show(&session.plan, &session.found()?, global.memory, &session.file.resources.value),
+            false => {
+                let text = plan::show(&session.plan, &session.found()?, global.memory, &session.file.resources.value);
+                text + &plan::show_tests(&session.plan, &runner::pilots(&session)?)
+            }
         };
         output::print(&text)?;
         Ok(Ending::Done)

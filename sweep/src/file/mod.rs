@@ -9,7 +9,7 @@ mod environment;
 mod error;
 mod fields;
 mod grid;
-mod nearest;
+pub(crate) mod nearest;
 pub mod node;
 mod parse;
 mod range;

@@ -4,7 +4,7 @@
 const ALIKE: f64 = 0.6;
 
 /// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
-pub(super) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
+pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
     let list = match expected {
         [] => "no key is expected here".to_owned(),
         [only] => format!("expected `{only}`"),

@@ -4,7 +4,8 @@ use super::{
     draft::{Choice, Draft},
     resolve, search,
 };
-use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, dataset::SEED};
+use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, dataset::SEED, nearest};
+use evaluator::settings::Family;
 use pipeline::{Preparation, Split};
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +27,27 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     validation(file, drafts)?;
     each_trial(file, drafts)?;
     device(file, drafts)?;
-    no_trial_twice(file, drafts)
+    no_trial_twice(file, drafts)?;
+    significance(file, drafts)
+}
+
+/// The method that others are compared with must be there, and resamples must be able to decide as many comparisons.
+fn significance(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let settings = &file.evaluation.value.significance;
+    let names: Vec<&str> = drafts.iter().map(|draft| draft.names.method.as_str()).collect();
+    if let Family::Against(method) = &settings.family
+        && !names.contains(&method.as_str())
+    {
+        let complaint = format!("`family` is against another method: {}", nearest::unknown("method", method, &names));
+        return Err(file.evaluation.complain(complaint));
+    }
+    let comparisons = settings.family.comparisons(drafts.len());
+    let Some((key, needed)) = settings.resamples_needed(comparisons) else { return Ok(()) };
+    let correction = settings.correction.name();
+    Err(file.evaluation.complain(format!(
+        "`{key}` is too small: {comparisons} comparisons adjusted by {correction} leave no p-value below alpha; give {needed} or more, or \
+         `correction: romano-wolf` with paired-t and bootstrap alone"
+    )))
 }
 
 /// A name that becomes a folder on any store.

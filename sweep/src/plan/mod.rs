@@ -11,6 +11,7 @@ mod rungs;
 mod scaling;
 mod search;
 mod show;
+mod significance;
 mod space;
 
 pub use estimate::{Estimate, PROGRAM};
@@ -18,6 +19,7 @@ pub use part::plain;
 pub use planned::PlannedDataset;
 pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
+pub use significance::{Pilot, tests as show_tests};
 pub use space::Spaces;
 
 use crate::file::{DatasetEntry, Result, Search, SweepFile};

@@ -277,3 +277,38 @@ fn pairs_that_cannot_be_say_why() {
         "s.yaml:14:16: grid[0].optimizer: listed values are tuned on validation, but dataset `d` (line 3) has no validation part: give its `split` one (`validation: 0.1`), or give one value"
     );
 }
+
+/// The good file with a `significance` block.
+fn tested_by(significance: &str) -> String {
+    format!("{GOOD}evaluation: {{significance: {{{significance}}}}}\n")
+}
+
+#[test]
+fn the_method_of_a_family_must_be_there() {
+    let family = |method: &str| tested_by(&format!("family: {{against: \"{method}\"}}"));
+    assert!(plan_of(&family("popularity")).is_ok());
+    let message = message(&family("popularty"));
+    assert!(
+        message.contains("evaluation.significance.family") && message.contains("unknown method `popularty`: did you mean `popularity`?"),
+        "{message}"
+    );
+}
+
+/// Six methods have 15 comparisons, of which none falls below 0.05 with 200 resamples to each.
+#[test]
+fn resamples_that_decide_nothing_are_refused_before_the_sweep() {
+    let few = message(&tested_by("tests: [paired-t, randomization], correction: holm, alpha: 0.001, resamples: 1000"));
+    assert!(few.contains("`resamples` is too small: 15 comparisons adjusted by holm") && few.contains("give 15000 or more"), "{few}");
+    assert!(plan_of(&tested_by("tests: [paired-t, randomization], correction: holm, alpha: 0.001, resamples: 15000")).is_ok());
+    assert!(plan_of(&tested_by("alpha: 0.01, bootstrap_resamples: 1000")).is_ok());
+}
+
+#[test]
+fn the_metric_of_selection_is_the_primary_one_where_it_is_measured() {
+    let primary = |evaluation: &str| plan_of(&format!("{GOOD}evaluation: {evaluation}\n")).unwrap().evaluation.primary().to_string();
+    assert_eq!(primary("{metrics: [recall, ndcg], cutoffs: [5, 20]}"), "ndcg@20");
+    assert_eq!(primary("{metrics: [recall], cutoffs: [5]}"), "recall@5");
+    assert_eq!(primary("{metrics: [recall, ndcg], cutoffs: [5, 20], primary: recall@20}"), "recall@20");
+    let unknown = message(&format!("{GOOD}evaluation: {{metrics: [recall], cutoffs: [5], primary: map@5}}\n"));
+    assert!(unknown.contains("evaluation.primary: `primary` is map@5: expected one of those measured, recall@5"), "{unknown}");
+}

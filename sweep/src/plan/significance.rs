@@ -1,0 +1,157 @@
+//! What of the tests can be said before a sweep: how many comparisons there are, and which differences its seeds can tell apart.
+
+use super::Plan;
+use evaluator::{
+    MetricAt,
+    significance::{
+        MethodComponents,
+        power::{Variances, critical},
+    },
+};
+use std::fmt::Write as _;
+
+/// Numbers of seeds that the advice is about, beside the sweep's own.
+const SEEDS: [u32; 4] = [3, 5, 10, 20];
+
+/// What an earlier sweep on the same data measured: the advice follows from its variances.
+pub struct Pilot {
+    /// The sweep's name.
+    pub sweep: String,
+    /// Its methods by all metrics.
+    pub components: Vec<MethodComponents>,
+}
+
+/// The tests of a plan, and for each dataset the smallest difference that they tell apart. `pilots` holds one entry per dataset name, in the
+/// plan's order; none where nothing was measured on it.
+pub fn tests(plan: &Plan, pilots: &[(String, Option<Pilot>)]) -> String {
+    let evaluation = &plan.evaluation;
+    let methods = |dataset: &str| plan.methods.iter().filter(|method| method.dataset == dataset).count();
+    let comparisons = |dataset: &str| evaluation.significance.family.comparisons(methods(dataset));
+    let all: usize = pilots.iter().map(|(dataset, _)| comparisons(dataset)).sum();
+    let each = evaluation.metric_ats().len() * evaluation.significance.tests.len();
+    let mut text = format!(
+        "\n{all} comparisons of methods, each by {} of {}",
+        counted(each, "test"),
+        counted(evaluation.metric_ats().len(), "metric")
+    );
+    let _ = writeln!(text, "; verdicts are about {}", evaluation.primary());
+    for (dataset, pilot) in pilots {
+        let advice = pilot.as_ref().and_then(|pilot| advice(plan, dataset, pilot, comparisons(dataset)));
+        let unknown = || {
+            let seeds = plan.methods.iter().filter(|method| method.dataset == *dataset).map(super::Method::repeats).max().unwrap_or(1);
+            let single = if seeds < 2 { "; with one seed verdicts are about the trained models alone" } else { "" };
+            format!("no sweep on this storage has measured how far users and seeds spread here{single}")
+        };
+        let _ = writeln!(text, "{dataset}: {}", advice.unwrap_or_else(unknown));
+    }
+    text
+}
+
+/// The differences that some numbers of seeds tell apart, by the medians of what was measured.
+fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Option<String> {
+    let at = plan.evaluation.primary();
+    let rows: Vec<&MethodComponents> = pilot.components.iter().filter(|row| row.dataset == dataset && row.metric == at).collect();
+    let learned: Vec<&&MethodComponents> = rows.iter().filter(|row| row.var_replicate > 0.0 && row.var_users.is_some()).collect();
+    let users = learned.first()?.users;
+    let of = |part: &dyn Fn(&MethodComponents) -> f64| median(learned.iter().map(|row| part(row)).collect());
+    let variances = Variances {
+        // Of a difference of two methods, as if their users' values had nothing in common: paired tests need less.
+        users: 2.0 * users as f64 * of(&|row| (row.var_users.unwrap_or_default() - row.var_interaction / row.trials as f64).max(0.0)),
+        interaction: 2.0 * users as f64 * of(&|row| row.var_interaction),
+        replicates: 2.0 * of(&|row| (row.var_replicate - row.var_interaction).max(0.0)),
+    };
+    let critical = critical(plan.evaluation.significance.alpha, comparisons);
+    let mean = of(&|row| row.mean);
+    let own = plan.methods.iter().filter(|method| method.dataset == dataset).map(super::Method::repeats).max().unwrap_or(1) as u32;
+    let mut numbers: Vec<u32> = SEEDS.into_iter().chain([own]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let told = |seeds: &u32| {
+        let difference = variances.detectable(*seeds, users, critical);
+        let here = if *seeds == own { " (this sweep)" } else { "" };
+        format!("{:.2}% with {seeds}{here}", 100.0 * difference / mean)
+    };
+    let numbers: Vec<String> = numbers.iter().map(told).collect();
+    Some(format!(
+        "differences of {at} that at least 80% of sweeps tell apart, by the spread over users and seeds in sweep {}, in percent of {}: {} seeds",
+        pilot.sweep,
+        value(mean, at),
+        numbers.join(", ")
+    ))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+fn value(mean: f64, at: MetricAt) -> String {
+    format!("{mean:.4} (the median {at})")
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{file::SweepFile, plan};
+    use evaluator::{settings::Over, significance::Spread};
+
+    const SWEEP: &str = "
+name: s
+datasets: [{name: d, source: {format: synthetic}, split: {kind: random, test: 0.2, validation: 0.1, seed: 1}}]
+grid:
+  - backbones: [{kind: mf, dim: 8}]
+    losses: [{kind: bpr}, {kind: softmax, temperature: 0.2}]
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: 0.01}
+seeds: [1, 2]
+";
+
+    fn pilot() -> Pilot {
+        let row = MethodComponents {
+            dataset: "d".into(),
+            metric: "ndcg@20".parse().unwrap(),
+            method: "m".into(),
+            users: 1000,
+            trials: 5,
+            splits: 1,
+            mean: 0.25,
+            ci_low: None,
+            ci_high: None,
+            over: Over::UsersAndSeeds,
+            var_users: Some(1e-5),
+            var_seeds: Some(5e-6),
+            var_splits: None,
+            var_replicate: 5e-6,
+            degrees: 4.0,
+            var_interaction: 1e-6,
+            spread: Spread::Own,
+        };
+        Pilot { sweep: "pilot".into(), components: vec![row] }
+    }
+
+    fn said(pilot: Option<Pilot>) -> String {
+        let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
+        let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
+        tests(&plan, &[("d".to_owned(), pilot)])
+    }
+
+    /// By hand, with 2 seeds: se² = 2 (0.0098 + 0.001 / 2) / 1000 + 2 * 4e-6 / 2 = 2.46e-5, times 1.96 + 0.8416, of 0.25: 5.56%.
+    #[test]
+    fn a_pilot_says_what_can_be_told_apart() {
+        let text = said(Some(pilot()));
+        assert!(text.starts_with("\n1 comparisons of methods, each by 8 tests of 4 metrics; verdicts are about ndcg@20\n"), "{text}");
+        assert!(
+            text.contains("sweep pilot, in percent of 0.2500 (the median ndcg@20): 5.56% with 2 (this sweep), 5.37% with 3,"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn nothing_measured_is_said_plainly() {
+        assert!(said(None).ends_with("d: no sweep on this storage has measured how far users and seeds spread here\n"));
+    }
+}

@@ -1,0 +1,46 @@
+//! What earlier sweeps on the same storage measured of a plan's datasets.
+
+use super::Session;
+use crate::plan::{Pilot, Plan};
+use anyhow::Result;
+use dataset::Location;
+use evaluator::{significance::Spread, tables::read_components};
+
+/// For each dataset of the plan, by name, the sweep with the most trainings that has measured it over several seeds.
+///
+/// # Errors
+/// A storage that cannot be listed. Tables that cannot be read, as of another version, are no pilots.
+pub fn pilots(session: &Session) -> Result<Vec<(String, Option<Pilot>)>> {
+    let mut names: Vec<String> = session.plan.datasets.iter().map(|dataset| dataset.name().to_owned()).collect();
+    names.dedup();
+    let mut found: Vec<(String, Option<Pilot>)> = names.into_iter().map(|name| (name, None)).collect();
+    for folder in session.storage().join("sweeps").folders()? {
+        let Some((plan, pilot)) = read(&folder) else { continue };
+        for (name, best) in &mut found {
+            let better = best.as_ref().is_none_or(|best| trainings(&pilot, name) > trainings(best, name));
+            if holds(&plan, session, name) && trainings(&pilot, name) > 0 && better {
+                let components = pilot.components.iter().filter(|row| row.dataset == *name).cloned().collect();
+                *best = Some(Pilot { sweep: pilot.sweep.clone(), components });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read(folder: &Location) -> Option<(Plan, Pilot)> {
+    let plan: Plan = serde_json::from_slice(&folder.join("plan.json").read().ok()?).ok()?;
+    let components = read_components(&folder.join("variance_components.parquet")).ok()?;
+    let pilot = Pilot { sweep: plan.name.clone(), components };
+    Some((plan, pilot))
+}
+
+/// Whether a plan has a dataset of this name with the same data.
+fn holds(plan: &Plan, session: &Session, name: &str) -> bool {
+    let ours = || session.plan.datasets.iter().filter(|dataset| dataset.name() == name);
+    plan.datasets.iter().any(|theirs| theirs.name() == name && ours().any(|ours| ours.fingerprint == theirs.fingerprint))
+}
+
+/// Trainings of methods whose spread over seeds is their own.
+fn trainings(pilot: &Pilot, dataset: &str) -> usize {
+    pilot.components.iter().filter(|row| row.dataset == dataset && row.spread == Spread::Own).map(|row| row.trials).max().unwrap_or(0)
+}
