@@ -2,6 +2,7 @@
 
 use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
 use dataset::{Dataset, Interactions, Location, Split};
+use std::sync::Arc;
 
 /// A checkpoint to rank.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub struct TrialValues {
     /// The users' dense ids, ascending.
     pub users: Vec<u32>,
     /// The users' own ids, in the same order.
-    pub user_ids: Vec<String>,
+    pub user_ids: Arc<[String]>,
     /// Each metric's values, in the order of `users`.
     pub values: Vec<(MetricAt, Vec<f64>)>,
     /// How many users have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest
@@ -66,8 +67,15 @@ pub fn evaluate(
     settings.check().map_err(|reason| Error::Settings { reason })?;
     let masked = masked(dataset, split, settings.mask)?;
     let task = Task { dataset, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
+    let mut ids: Arc<[String]> = Arc::new([]);
     let values = candidates.iter().map(|candidate| {
-        let values = task.values(candidate).map_err(|error| Error::Trial { trial: candidate.trial.clone(), source: Box::new(error) })?;
+        let mut values =
+            task.values(candidate).map_err(|error| Error::Trial { trial: candidate.trial.clone(), source: Box::new(error) })?;
+        // All trials of a dataset have the same users: their ids are kept once.
+        if values.user_ids == ids {
+            values.user_ids = Arc::clone(&ids);
+        }
+        ids = Arc::clone(&values.user_ids);
         progress(candidate);
         Ok(values)
     });

@@ -14,7 +14,7 @@ use super::{
     randomization::randomization,
     resample::Resampled,
     romano_wolf::{Adjusted, Draw, against_best, step_down},
-    spread::Spreads,
+    spread::{Spreads, variance_of_mean},
     verdict::{Verdict, agreeing},
     wilcoxon::wilcoxon,
 };
@@ -33,7 +33,16 @@ pub(crate) struct Compared<'a> {
     pub(crate) spreads: &'a Spreads,
     pub(crate) settings: &'a Significance,
     pairs: Pairs,
-    differences: Vec<Differences>,
+    differences: Vec<Difference>,
+}
+
+/// What of a pair's differences over users is kept: those of all pairs of many methods would not fit in memory.
+#[derive(Clone, Copy)]
+struct Difference {
+    mean: f64,
+    /// The variance of the mean over users.
+    variance: f64,
+    effect_size: f64,
 }
 
 /// What a test finds of every pair, before the verdicts.
@@ -65,7 +74,12 @@ impl<'a> Compared<'a> {
         settings: &'a Significance,
     ) -> Self {
         let pairs = Pairs::new(methods, &settings.family);
-        let differences = pairs.all.par_iter().map(|&(a, b)| Differences::new(&methods[a].values, &methods[b].values)).collect();
+        let difference = |&(a, b): &(usize, usize)| {
+            let differences = Differences::new(&methods[a].values, &methods[b].values);
+            let (mean, variance) = (differences.mean(), variance_of_mean(&differences.values));
+            Difference { mean, variance, effect_size: standardised(&differences.values) }
+        };
+        let differences = pairs.all.par_iter().map(difference).collect();
         Self { dataset, metric, primary, methods, spreads, settings, pairs, differences }
     }
 
@@ -100,9 +114,9 @@ impl<'a> Compared<'a> {
             .all
             .iter()
             .zip(&self.differences)
-            .map(|(&(a, b), differences)| self.spreads.of_pair(a, b, differences, over))
+            .map(|(&(a, b), differences)| self.spreads.crossed(a, b, differences.variance, self.methods[a].users.len(), over))
             .collect();
-        let p_values: Vec<f64> = crossed.par_iter().zip(&self.differences).map(|(crossed, d)| crossed.p_value(d.mean())).collect();
+        let p_values: Vec<f64> = crossed.par_iter().zip(&self.differences).map(|(crossed, d)| crossed.p_value(d.mean)).collect();
         let quantiles: Vec<[f64; 2]> = crossed.par_iter().map(|crossed| crossed.quantiles(alpha)).collect();
         let half_widths: Vec<f64> = crossed.iter().zip(&quantiles).map(|(crossed, quantiles)| crossed.half_width_at(*quantiles)).collect();
         let tested: Vec<Tested> =
@@ -131,7 +145,7 @@ impl<'a> Compared<'a> {
     fn of_mean_by_t(&self, pair: usize, crossed: &Crossed, alone: f64, half: f64) -> OfMean {
         let Significance { over, alpha, .. } = *self.settings;
         let (a, b) = self.pairs.all[pair];
-        let (difference, margin) = (self.differences[pair].mean(), self.margin(pair));
+        let (difference, margin) = (self.differences[pair].mean, self.margin(pair));
         let one_sided =
             |distance: f64| if distance > 0.0 { crossed.p_value(distance) / 2.0 } else { 1.0 - crossed.p_value(distance) / 2.0 };
         let counts = [a, b].map(|method| self.spreads.methods[method].replicates).into_iter().filter(|&count| count > 1);
@@ -157,7 +171,7 @@ impl<'a> Compared<'a> {
             let (a, b) = self.pairs.all[pair];
             let sizes = bootstrap.sizes(a, b);
             let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
-            (bootstrap.p_value(a, b, self.differences[pair].mean()), bootstrap.half_width(a, b, alpha), error)
+            (bootstrap.p_value(a, b, self.differences[pair].mean), bootstrap.half_width(a, b, alpha), error)
         };
         let found: Vec<(f64, f64, f64)> = (0..self.pairs.all.len()).into_par_iter().map(of_pair).collect();
         let p_values: Vec<f64> = found.iter().map(|(p_value, ..)| *p_value).collect();
@@ -171,7 +185,7 @@ impl<'a> Compared<'a> {
         let adjusted = self.adjusted(&p_values, &half_widths, resamples, &draw, &half_width);
         let of_mean = |pair: usize| {
             let (a, b) = self.pairs.all[pair];
-            let (difference, half) = (self.differences[pair].mean(), adjusted.half_widths[pair]);
+            let (difference, half) = (self.differences[pair].mean, adjusted.half_widths[pair]);
             OfMean {
                 interval: Interval { low: difference - half, high: difference + half },
                 standard_error: found[pair].2,
@@ -199,7 +213,7 @@ impl<'a> Compared<'a> {
     fn over_users(&self, test: Test) -> Found {
         let columns: Vec<&[f64]> = self.methods.iter().map(|method| method.values.as_slice()).collect();
         let tested: Vec<Tested> = match test {
-            Test::Wilcoxon => self.differences.par_iter().map(wilcoxon).collect(),
+            Test::Wilcoxon => self.pairs.all.par_iter().map(|&(a, b)| wilcoxon(&Differences::new(columns[a], columns[b]))).collect(),
             Test::Randomization => randomization(&columns, &self.pairs.all, self.settings.resamples, self.settings.seed),
             _ => self.pairs.all.par_iter().map(|&(a, b)| mann_whitney(columns[a], columns[b])).collect(),
         };
@@ -235,7 +249,7 @@ impl<'a> Compared<'a> {
             }
             return simultaneous;
         }
-        let observed: Vec<f64> = self.differences.iter().zip(half_widths).map(|(d, half)| ratio(d.mean().abs(), *half)).collect();
+        let observed: Vec<f64> = self.differences.iter().zip(half_widths).map(|(d, half)| ratio(d.mean.abs(), *half)).collect();
         let Adjusted { p_values: joint, critical } = match self.pairs.best {
             Some(best) => {
                 let against: Vec<f64> =
@@ -253,12 +267,8 @@ impl<'a> Compared<'a> {
     }
 
     fn tested_by_mean(&self, pair: usize, p_value: f64, standard_error: f64) -> Tested {
-        let differences = &self.differences[pair];
-        Tested {
-            statistic: ratio(differences.mean().abs(), standard_error).copysign(differences.mean()),
-            p_value,
-            effect_size: standardised(&differences.values),
-        }
+        let Difference { mean, effect_size, .. } = self.differences[pair];
+        Tested { statistic: ratio(mean.abs(), standard_error).copysign(mean), p_value, effect_size }
     }
 
     /// The margin of a pair in units of the metric.
@@ -269,7 +279,7 @@ impl<'a> Compared<'a> {
 
     fn row(&self, pair: usize, test: Test, found: &Found) -> Comparison {
         let (a, b) = self.pairs.all[pair];
-        let (difference, tested, margin) = (self.differences[pair].mean(), &found.tested[pair], self.margin(pair));
+        let (difference, tested, margin) = (self.differences[pair].mean, &found.tested[pair], self.margin(pair));
         let significant = found.p_adjusted[pair] < self.settings.alpha;
         let of_mean = found.mean.as_ref().map(|pairs| pairs[pair]);
         let interval = of_mean.map(|found| agreeing(found.interval, difference, significant)).filter(|interval| interval.low.is_finite());

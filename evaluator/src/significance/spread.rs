@@ -92,8 +92,12 @@ impl Spreads {
 
     /// The variance of the difference of two methods' means, by the sources that are counted.
     pub fn of_pair(&self, a: usize, b: usize, differences: &Differences, over: Over) -> Crossed {
-        let users = (variance_of_mean(&differences.values), differences.values.len());
-        crossed(users, &[self.methods[a], self.methods[b]], over)
+        self.crossed(a, b, variance_of_mean(&differences.values), differences.values.len(), over)
+    }
+
+    /// The same from the variance of the mean difference over so many users.
+    pub(crate) fn crossed(&self, a: usize, b: usize, variance: f64, users: usize, over: Over) -> Crossed {
+        crossed((variance, users), &[self.methods[a], self.methods[b]], over)
     }
 
     /// The variance of one method's mean, by the sources that are counted.

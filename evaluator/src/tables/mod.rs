@@ -29,7 +29,10 @@ pub fn read_values(metrics: &Location, per_user: &Location) -> Result<Vec<TrialV
         if trials.last().is_some_and(|trial| trial.trial == row.trial) {
             continue;
         }
-        let (users, user_ids, values) = read_per_user(&per_user.join(&per_user::file(&row.trial)))?;
+        let (users, mut user_ids, values) = read_per_user(&per_user.join(&per_user::file(&row.trial)))?;
+        if let Some(last) = trials.last().filter(|last| last.user_ids == user_ids) {
+            user_ids = last.user_ids.clone(); // kept once for all trials of a dataset
+        }
         let MetricRow { trial, method, dataset, seed, split_seed, split, tied_users, unknown_users, .. } = row;
         trials.push(TrialValues { trial, method, dataset, seed, split_seed, split, users, user_ids, values, tied_users, unknown_users });
     }
@@ -55,7 +58,7 @@ mod tests {
             split_seed: None,
             split: Split::Test,
             users: vec![0, 3],
-            user_ids: vec!["a".to_owned(), "d,\"e\"".to_owned()],
+            user_ids: ["a".to_owned(), "d,\"e\"".to_owned()].into(),
             values: vec![("ndcg@20".parse().unwrap(), vec![0.25 + shift, 0.5]), ("auc".parse().unwrap(), vec![1.0, 0.1 + shift])],
             tied_users: 1,
             unknown_users: 5,

@@ -29,7 +29,7 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
         let batch = table::batch(vec![
             columns::strings(&at, "trial", repeat_n(&trial.trial, users.len() * values.len()))?,
             ("user", columns::numbers(values.iter().flat_map(|_| users.iter().copied())), false),
-            columns::strings(&at, "user_id", values.iter().flat_map(|_| user_ids))?,
+            columns::strings(&at, "user_id", values.iter().flat_map(|_| user_ids.iter()))?,
             metric,
             cutoff,
             ("value", Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied()))), false),
@@ -57,7 +57,7 @@ pub fn drop_other_trials(folder: &Location, trials: &[TrialValues]) -> Result<()
 }
 
 /// The users' dense ids, their own ids, and each metric's values in the order of the users.
-type PerUser = (Vec<u32>, Vec<String>, Vec<(MetricAt, Vec<f64>)>);
+type PerUser = (Vec<u32>, Arc<[String]>, Vec<(MetricAt, Vec<f64>)>);
 
 /// Reads one table that [`write_per_user`] wrote.
 ///
