@@ -132,7 +132,7 @@ fn the_same_checkpoints_give_the_same_bytes() {
         files.into_iter().map(|file| (file.to_string(), file.read().unwrap())).collect::<Vec<_>>()
     };
     let first = bytes();
-    assert_eq!(first.len(), 5);
+    assert_eq!(first.len(), 6);
     assert_eq!(first, bytes());
 }
 

@@ -21,7 +21,7 @@ grid:
   - backbones: [{kind: popularity}, {kind: ease, regularization: 10}]
 training: {epochs: 2, batch_size: 64, evaluate_every: 1, select_by: ndcg@5}
 seeds: [1, 2]
-evaluation: {metrics: [ndcg, recall], cutoffs: [5], significance: {tests: [paired-t], resamples: 1000, bootstrap_resamples: 500}}
+evaluation: {metrics: [ndcg, recall], cutoffs: [5], significance: {tests: [paired-t], resamples: 1000, bootstrap_resamples: 1000}}
 ";
 
 /// The sweep with one text replaced by another.

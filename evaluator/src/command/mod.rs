@@ -53,9 +53,9 @@ pub struct Evaluate {
     /// Tests between all pairs of trials: paired-t, bootstrap, wilcoxon, randomization, mann-whitney; none unless given
     #[arg(long, value_delimiter = ',', value_parser = named::<Test>)]
     pub tests: Vec<Test>,
-    /// What a difference should hold for: users-and-seeds, users or seeds
-    #[arg(long, default_value = "users-and-seeds", value_parser = named::<Over>)]
-    pub over: Over,
+    /// What a difference should hold for: users-and-seeds, users or seeds; users-and-seeds unless the first test is of users alone
+    #[arg(long, value_parser = named::<Over>)]
+    pub over: Option<Over>,
     /// Adjustment for many comparisons: none, bonferroni, holm, benjamini-hochberg, romano-wolf
     #[arg(long, default_value = "romano-wolf", value_parser = named::<Correction>)]
     pub correction: Correction,
@@ -94,7 +94,9 @@ impl Evaluate {
     }
 
     fn settings(&self) -> Evaluation {
-        let (over, correction, alpha, margin) = (self.over, self.correction, self.alpha, self.margin);
+        let of_users = self.tests.first().is_some_and(|test| !test.counts_seeds());
+        let over = self.over.unwrap_or(if of_users { Over::Users } else { Over::UsersAndSeeds });
+        let (correction, alpha, margin) = (self.correction, self.alpha, self.margin);
         let mut significance = Significance { over, correction, alpha, margin, ..Significance::default() };
         if !self.tests.is_empty() {
             significance.tests = self.tests.clone();
@@ -154,6 +156,7 @@ mod tests {
         let settings = flags.settings();
         assert_eq!((settings.metrics, settings.cutoffs), (vec![Metric::Map, Metric::HitRate], vec![5, 50]));
         assert_eq!((settings.significance.tests, settings.recall), (vec![Test::Wilcoxon], Recall::Capped));
+        assert_eq!(settings.significance.over, Over::Users);
     }
 
     #[test]

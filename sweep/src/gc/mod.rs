@@ -81,6 +81,7 @@ const TABLES: [&str; 9] = [
     "all_trials.parquet",
     "leaderboard.parquet",
     "tuning.parquet",
+    "variance_components.parquet",
     "report.html",
 ];
 
