@@ -39,7 +39,8 @@ evaluation:
 ";
 
 /// The tables that hold no times.
-const TIMELESS: [&str; 6] = ["metrics.parquet", "significance.parquet", "variance_components.parquet", "leaderboard.parquet", "tuning.parquet", "plan.json"];
+const TIMELESS: [&str; 6] =
+    ["metrics.parquet", "significance.parquet", "variance_components.parquet", "leaderboard.parquet", "tuning.parquet", "plan.json"];
 
 /// A folder with a sweep file in it.
 struct Bench {
@@ -260,7 +261,7 @@ fn a_plan_prints_and_writes_nothing() {
     bench.expect(0, &["prepare", "s.yaml"]);
     assert_eq!(bench.expect(0, &["plan", "s.yaml", "--json"]).0, json);
     let (prepared, _) = bench.expect(0, &["plan", "s.yaml"]);
-    assert!(prepared.contains("150 users") && prepared.ends_with(" in all\n") && json.ends_with("}\n"), "{prepared}");
+    assert!(prepared.contains("150 users") && prepared.contains(" in all\n") && json.ends_with("}\n"), "{prepared}");
 }
 
 #[test]

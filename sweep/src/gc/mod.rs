@@ -72,7 +72,7 @@ struct Judge {
 }
 
 /// What `evaluate` and `report` write beside `per_user/`; without a plan that says whose they are, nobody reads them.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "sweep.yaml",
     "trials.parquet",
     "metrics.parquet",

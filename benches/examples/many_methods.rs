@@ -1,6 +1,6 @@
 //! All tests of a large sweep: time and memory.
 //!
-//!     cargo run --release -p benches --example significance -- [METHODS] [SEEDS] [USERS]
+//!     cargo run --release -p benches --example many_methods -- [METHODS] [SEEDS] [USERS]
 //!
 //! Values are random, with differences between methods and seeds; the settings are the defaults (four metrics, t test and bootstrap over users
 //! and seeds, Romano and Wolf's adjustment over all pairs).
