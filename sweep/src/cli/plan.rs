@@ -28,8 +28,9 @@ impl Plan {
         let text = match self.json {
             true => session.plan.to_json(),
             false => {
-                let text = plan::show(&session.plan, &session.found()?, global.memory, &session.file.resources.value);
-                text + &plan::show_tests(&session.plan, &runner::pilots(&session)?)
+                let found = session.found()?;
+                let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
+                text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)
             }
         };
         output::print(&text)?;

@@ -143,7 +143,7 @@ fn count_of(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn bytes(count: u64) -> String {
+pub(super) fn bytes(count: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (mut value, mut unit) = (count as f64, 0);
     while value >= 1024.0 && unit + 1 < units.len() {

@@ -1,11 +1,12 @@
 //! What of the tests can be said before a sweep: how many comparisons there are, and which differences its seeds can tell apart.
 
-use super::Plan;
+use super::{Found, PROGRAM, Plan, PlannedDataset, show::bytes};
 use evaluator::{
     MetricAt,
     significance::{
         MethodComponents,
         power::{Variances, critical},
+        tests_memory,
     },
 };
 use std::fmt::Write as _;
@@ -23,7 +24,7 @@ pub struct Pilot {
 
 /// The tests of a plan, and for each dataset the smallest difference that they tell apart. `pilots` holds one entry per dataset name, in the
 /// plan's order; none where nothing was measured on it.
-pub fn tests(plan: &Plan, pilots: &[(String, Option<Pilot>)]) -> String {
+pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -> String {
     let evaluation = &plan.evaluation;
     let methods = |dataset: &str| plan.methods.iter().filter(|method| method.dataset == dataset).count();
     let comparisons = |dataset: &str| evaluation.significance.family.comparisons(methods(dataset));
@@ -34,7 +35,9 @@ pub fn tests(plan: &Plan, pilots: &[(String, Option<Pilot>)]) -> String {
         counted(each, "test"),
         counted(evaluation.metric_ats().len(), "metric")
     );
-    let _ = writeln!(text, "; verdicts are about {}", evaluation.primary());
+    let memory = memory(plan, found)
+        .map_or_else(String::new, |most| format!("; {} of memory for the values of all users and the tests", bytes(most)));
+    let _ = writeln!(text, "; verdicts are about {}{memory}", evaluation.primary());
     for (dataset, pilot) in pilots {
         let advice = pilot.as_ref().and_then(|pilot| advice(plan, dataset, pilot, comparisons(dataset)));
         let unknown = || {
@@ -45,6 +48,17 @@ pub fn tests(plan: &Plan, pilots: &[(String, Option<Pilot>)]) -> String {
         let _ = writeln!(text, "{dataset}: {}", advice.unwrap_or_else(unknown));
     }
     text
+}
+
+/// What the values and the tests of the largest dataset take, of those that are prepared; none where none is.
+fn memory(plan: &Plan, found: &[Found]) -> Option<u64> {
+    let of = |(planned, found): (&PlannedDataset, &Found)| {
+        let Found::Prepared(manifest) = found else { return None };
+        let methods: Vec<&super::Method> = plan.methods.iter().filter(|method| method.dataset == planned.name()).collect();
+        let trials = methods.iter().map(|method| method.repeats()).sum();
+        Some(PROGRAM + tests_memory(&plan.evaluation, manifest.users, methods.len(), trials))
+    };
+    plan.datasets.iter().zip(found).filter_map(of).max()
 }
 
 /// The differences that some numbers of seeds tell apart, by the medians of what was measured.
@@ -136,7 +150,7 @@ seeds: [1, 2]
     fn said(pilot: Option<Pilot>) -> String {
         let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
-        tests(&plan, &[("d".to_owned(), pilot)])
+        tests(&plan, &[Found::Raw(0)], &[("d".to_owned(), pilot)])
     }
 
     /// By hand, with 2 seeds: se² = 2 (0.0098 + 0.001 / 2) / 1000 + 2 * 4e-6 / 2 = 2.46e-5, times 1.96 + 0.8416, of 0.25: 5.56%.
