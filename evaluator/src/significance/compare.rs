@@ -15,6 +15,7 @@ use super::{
     resample::Resampled,
     romano_wolf::{Adjusted, Draw, against_best, step_down},
     spread::{Spreads, variance_of_mean},
+    students_t::UpperQuantiles,
     verdict::{Verdict, agreeing},
     wilcoxon::wilcoxon,
 };
@@ -122,12 +123,13 @@ impl<'a> Compared<'a> {
         let tested: Vec<Tested> =
             (0..crossed.len()).map(|pair| self.tested_by_mean(pair, p_values[pair], crossed[pair].standard_error())).collect();
         let users = resampled.map(|resampled| resampled.averaged(self.methods.iter().map(|method| method.replicates.len())));
+        let tabulated = UpperQuantiles::new(alpha / 2.0);
         let joint = users.as_ref().map(|users| JointT {
             users,
             spreads: self.spreads,
             pairs: &self.pairs.all,
             crossed: &crossed,
-            quantiles: &quantiles,
+            quantiles: &tabulated,
             over,
             seed,
         });

@@ -1,15 +1,18 @@
 //! The joint distribution of all comparisons of a family when no methods differ: what [`step_down`](super::romano_wolf::step_down) adjusts by.
 //!
 //! For the t test each resample draws users for all methods together, a normal deviation of each method's mean for its replicates, and the
-//! moderated variances that such replicates would have shown; a comparison's statistic is then its difference in units of the half width
-//! `h` of [`Crossed`] for these variances. So the statistic that is resampled is the one that is tested, and what few seeds do not know is
-//! in it. For the bootstrap the statistic is the resampled difference, less the observed one, in units of its own half width.
+//! variances that such replicates would have shown. These are moderated anew, as the prior too is only an estimate; a comparison's statistic is
+//! its difference in units of the half width `h` of [`Crossed`] for these variances. So the statistic that is resampled is the one that is
+//! tested, and what few seeds do not know is in it. For the bootstrap the statistic is the resampled difference, less the observed one, in
+//! units of its own half width.
 
 use super::{
     crossed::Crossed,
+    moderation::Prior,
     resample::Resampled,
     spread::{MethodSpread, Spreads},
     stream::stream,
+    students_t::UpperQuantiles,
 };
 use crate::settings::Over;
 use rand::Rng;
@@ -26,8 +29,8 @@ pub(crate) struct JointT<'a> {
     pub(crate) pairs: &'a [(usize, usize)],
     /// The variance of each pair.
     pub(crate) crossed: &'a [Crossed],
-    /// The quantiles of each pair, by which it is scaled.
-    pub(crate) quantiles: &'a [[f64; 2]],
+    /// Student's quantiles that are exceeded with probability `alpha / 2`, by which differences are scaled.
+    pub(crate) quantiles: &'a UpperQuantiles,
     pub(crate) over: Over,
     pub(crate) seed: u64,
 }
@@ -37,6 +40,8 @@ struct Drawn {
     deviation: f64,
     /// The variance of its mean over replicates, as they would have shown it.
     variance: f64,
+    /// Its share of the inverse degrees of freedom: `variance / degrees`.
+    spent: f64,
 }
 
 impl JointT<'_> {
@@ -45,40 +50,50 @@ impl JointT<'_> {
         let mut stream = stream(self.seed ^ REPLICATES, resample);
         let degrees = self.crossed.first().map_or(0.0, |pair| pair.users_degrees);
         let users_scale = if degrees > 0.0 { chi_square(&mut stream, degrees) / degrees } else { 1.0 };
-        let shared = self.spreads.prior.filter(|prior| prior.degrees.is_infinite()).map(|prior| {
-            let degrees = prior.pooled_degrees;
-            chi_square(&mut stream, degrees) / degrees
-        });
-        let counted = self.over != Over::Users;
-        let users = self.users.of(resample);
-        let methods: Vec<Drawn> = self
-            .spreads
-            .methods
-            .iter()
-            .zip(users)
-            .map(|(spread, user)| {
-                let user = if self.over == Over::Seeds { 0.0 } else { f64::from(*user) };
-                if counted { self.drawn(spread, user, shared, &mut stream) } else { Drawn { deviation: user, variance: 0.0 } }
-            })
-            .collect();
-        for ((&(a, b), out), (pair, &quantiles)) in self.pairs.iter().zip(out).zip(self.crossed.iter().zip(self.quantiles)) {
-            let replicates = methods[a].variance + methods[b].variance;
-            let half = Crossed { users: pair.users * users_scale, replicates, ..*pair }.half_width_at(quantiles);
-            *out = ratio((methods[a].deviation - methods[b].deviation).abs(), half);
+        let z = self.quantiles.of(degrees);
+        let methods = self.methods(resample, &mut stream);
+        for ((&(a, b), out), pair) in self.pairs.iter().zip(out).zip(self.crossed) {
+            let (a, b) = (&methods[a], &methods[b]);
+            let (replicates, spent) = (a.variance + b.variance, a.spent + b.spent);
+            let t = if spent > 0.0 { self.quantiles.of(replicates / spent) } else { 0.0 };
+            let half = Crossed { users: pair.users * users_scale, replicates, ..*pair }.half_width_at([z, t]);
+            *out = ratio((a.deviation - b.deviation).abs(), half);
         }
     }
 
-    fn drawn(&self, spread: &MethodSpread, user: f64, shared: Option<f64>, stream: &mut SplitMix64) -> Drawn {
-        let count = spread.replicates as f64;
+    fn methods(&self, resample: u32, stream: &mut SplitMix64) -> Vec<Drawn> {
+        let users = self.users.of(resample).iter().map(|user| if self.over == Over::Seeds { 0.0 } else { f64::from(*user) });
+        if self.over == Over::Users || self.spreads.prior.is_none() {
+            return users.map(|deviation| Drawn { deviation, variance: 0.0, spent: 0.0 }).collect();
+        }
+        let spreads = &self.spreads.methods;
+        let drawn: Vec<(f64, f64)> = users.zip(spreads).map(|(user, spread)| self.replicates(spread, user, stream)).collect();
+        let own = |(spread, (_, raw)): (&MethodSpread, &(f64, f64))| spread.raw.map(|_| (*raw, own_degrees(spread)));
+        let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>());
+        let of_method = |(spread, &(deviation, raw)): (&MethodSpread, &(f64, f64))| {
+            let Some(prior) = prior.filter(|_| spread.variance > 0.0) else { return Drawn { deviation, variance: 0.0, spent: 0.0 } };
+            let variance = prior.moderated(raw, own_degrees(spread)) / spread.replicates as f64;
+            Drawn { deviation, variance, spent: variance / prior.degrees(own_degrees(spread)) }
+        };
+        spreads.iter().zip(&drawn).map(of_method).collect()
+    }
+
+    /// The deviation of a method's mean, and the variance that its replicates show; zero of a single one.
+    fn replicates(&self, spread: &MethodSpread, user: f64, stream: &mut SplitMix64) -> (f64, f64) {
         if spread.variance == 0.0 {
-            return Drawn { deviation: user, variance: 0.0 };
+            return (user, 0.0);
         }
         // Without users the interaction is theirs no more: it is part of what other replicates of these very users would show.
         let taken_out = if self.over == Over::Seeds { 0.0 } else { spread.interaction };
-        let deviation = user + normal(stream) * ((spread.variance - taken_out).max(0.0) / count).sqrt();
-        let scale = shared.unwrap_or_else(|| chi_square(stream, spread.degrees) / spread.degrees);
-        Drawn { deviation, variance: spread.variance * scale / count }
+        let deviation = user + normal(stream) * ((spread.variance - taken_out).max(0.0) / spread.replicates as f64).sqrt();
+        let degrees = own_degrees(spread);
+        (deviation, if degrees > 0.0 { spread.variance * chi_square(stream, degrees) / degrees } else { 0.0 })
     }
+}
+
+/// The degrees of freedom of a method's own replicates.
+fn own_degrees(spread: &MethodSpread) -> f64 {
+    spread.replicates.saturating_sub(1) as f64
 }
 
 /// A difference in units of its half width; infinite where it has a size and no width, zero where it has neither.

@@ -48,8 +48,53 @@ impl Students {
     }
 }
 
+/// The quantiles that are exceeded with one probability, for any degrees of freedom: interpolated between tabulated ones, within 1e-4 of them.
+pub(crate) struct UpperQuantiles {
+    /// Their logarithms, at degrees of freedom of equal ratios.
+    logs: Vec<f64>,
+    limit: f64,
+}
+
+/// The smallest degrees of freedom that are tabulated.
+const LEAST: f64 = 0.25;
+/// The logarithm of the ratio of neighbouring degrees of freedom.
+const RATIO: f64 = 0.02;
+/// How many are tabulated: up to about 2,000 degrees of freedom.
+const TABULATED: usize = 450;
+
+impl UpperQuantiles {
+    /// Tabulates the quantiles for a probability, at most one half.
+    pub(crate) fn new(tail: f64) -> Self {
+        let log = |place: usize| Students::new(LEAST * (RATIO * place as f64).exp()).upper_quantile(tail).ln();
+        Self { logs: (0..TABULATED).map(log).collect(), limit: Students::new(f64::INFINITY).upper_quantile(tail) }
+    }
+
+    /// The quantile for so many degrees of freedom, more than zero.
+    pub(crate) fn of(&self, degrees: f64) -> f64 {
+        let place = ((degrees / LEAST).ln() / RATIO).max(0.0);
+        let below = place as usize;
+        match self.logs.get(below + 1) {
+            Some(above) => (self.logs[below] + (above - self.logs[below]) * (place - below as f64)).exp(),
+            // Beyond the table the distance to the normal quantile falls as the inverse of the degrees of freedom.
+            None => {
+                self.limit
+                    * (1.0 + (self.logs[TABULATED - 1].exp() / self.limit - 1.0) * (RATIO * (TABULATED - 1) as f64).exp() * LEAST / degrees)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn tabulated_quantiles_are_the_quantiles() {
+        let table = UpperQuantiles::new(0.025);
+        for degrees in [0.8, 1.0, 1.37, 4.0, 33.3, 938.0, 2.1e3, 3e4, 1e9] {
+            let exact = Students::new(degrees).upper_quantile(0.025);
+            assert!((table.of(degrees) / exact - 1.0).abs() < 1e-4, "{degrees}: {} {exact}", table.of(degrees));
+        }
+    }
+
     use super::*;
 
     /// `scipy.stats.t.ppf(1 - tail, df)`, `scipy.stats.norm.ppf(1 - tail)`
