@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! calibration simulate [--repeats N]
-//! calibration seeds SWEEP_FOLDER...
+//! calibration seeds [--pairs N] SWEEP_FOLDER...
 //! ```
 
 mod seeds;
@@ -25,6 +25,9 @@ enum Calibration {
     },
     /// On real trainings: seeds of one method, split at random into two "methods".
     Seeds {
+        /// Pairs of each method, metric and number of seeds.
+        #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+        pairs: u32,
         /// Folders of finished sweeps, such as `runs/sweeps/seeds-movielens`.
         #[arg(required = true)]
         sweeps: Vec<String>,
@@ -35,6 +38,6 @@ fn main() -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match Calibration::parse() {
         Calibration::Simulate { repeats } => simulate::simulate(repeats as usize, &mut out),
-        Calibration::Seeds { sweeps } => seeds::seeds(&sweeps, &mut out),
+        Calibration::Seeds { sweeps, pairs } => seeds::seeds(&sweeps, pairs as usize, &mut out),
     }
 }

@@ -1,10 +1,10 @@
 //! `calibration seeds`: trainings that differ in nothing but their seeds, compared as if they were of two methods.
 //!
-//! For a method with enough seeds, 1,000 times two disjoint sets of them are drawn at random. A test at 0.05 should call few of these pairs
+//! For a method with enough seeds, many times two disjoint sets of them are drawn at random. A test at 0.05 should call few of these pairs
 //! different. Pairs share seeds and users, so that rates of one method vary more than those of as many independent pairs.
 
 use crate::{
-    simulated::{ALPHA, Rate},
+    simulated::{ALPHA, Rate, draws::stream},
     table::{Target, cell, head, row},
 };
 use anyhow::{Context, ensure};
@@ -15,13 +15,10 @@ use evaluator::{
     significance::{Differences, MethodValues, Replication, Spreads, over_users},
     tables::read_values,
 };
-use rand::{Rng, SeedableRng};
-use rand_xoshiro::SplitMix64;
+use rand::Rng;
 use rayon::prelude::*;
 use std::{borrow::Cow, io::Write};
 
-/// Pairs of each method, metric and number of seeds.
-const PAIRS: u64 = 1000;
 /// How many seeds each set has.
 const SEEDS: [usize; 3] = [2, 3, 5];
 /// At most so many may be called different.
@@ -39,8 +36,8 @@ const COLUMNS: [&str; 9] = [
     "median p",
 ];
 
-/// Prints the rates of every method of the sweeps that has seeds for two sets.
-pub(crate) fn seeds(sweeps: &[String], out: &mut impl Write) -> anyhow::Result<()> {
+/// Prints the rates, over so many pairs, of every method of the sweeps that has seeds for two sets.
+pub(crate) fn seeds(sweeps: &[String], pairs: usize, out: &mut impl Write) -> anyhow::Result<()> {
     head(&COLUMNS, out)?;
     for sweep in sweeps {
         let folder = Location::parse(sweep)?;
@@ -49,7 +46,7 @@ pub(crate) fn seeds(sweeps: &[String], out: &mut impl Write) -> anyhow::Result<(
         values.sort_by(|one, other| (&one.dataset, &one.method).cmp(&(&other.dataset, &other.method)));
         let mut rows = 0;
         for trials in values.chunk_by(|one, other| (&one.dataset, &one.method) == (&other.dataset, &other.method)) {
-            rows += of_method(trials, out)?;
+            rows += of_method(trials, pairs, out)?;
         }
         ensure!(rows > 0, "no method of {sweep} has {} seeds, which two sets of {} need", 2 * SEEDS[0], SEEDS[0]);
     }
@@ -57,7 +54,7 @@ pub(crate) fn seeds(sweeps: &[String], out: &mut impl Write) -> anyhow::Result<(
 }
 
 /// Writes the rows of a method's trials, and says how many there are.
-fn of_method(trials: &[TrialValues], out: &mut impl Write) -> anyhow::Result<usize> {
+fn of_method(trials: &[TrialValues], pairs: usize, out: &mut impl Write) -> anyhow::Result<usize> {
     let first = &trials[0];
     let same = |trial: &TrialValues| trial.split_seed.is_none() && trial.users == first.users;
     ensure!(trials.iter().all(same), "the trials of `{}` on {} are of several splits; give sweeps of one", first.method, first.dataset);
@@ -65,18 +62,18 @@ fn of_method(trials: &[TrialValues], out: &mut impl Write) -> anyhow::Result<usi
     for (place, (metric, _)) in first.values.iter().enumerate() {
         let values: Vec<&[f64]> = trials.iter().map(|trial| trial.values[place].1.as_slice()).collect();
         for seeds in SEEDS.into_iter().filter(|seeds| 2 * seeds <= trials.len()) {
-            let named =
-                [&first.dataset, &first.method, &trials.len().to_string(), &metric.to_string(), &seeds.to_string()].map(String::clone);
-            row(&[named.as_slice(), &of_pairs(&values, seeds)].concat(), out)?;
+            let named = [first.dataset.clone(), first.method.clone(), trials.len().to_string(), metric.to_string(), seeds.to_string()];
+            let drawn = |pair: usize| drawn(&values, 2 * seeds, &mut stream(&named.join(" "), pair));
+            let p_values: Vec<[f64; 2]> = (0..pairs).into_par_iter().map(|pair| p_values(&drawn(pair))).collect();
+            row(&[named.as_slice(), &cells(&p_values)].concat(), out)?;
             rows += 1;
         }
     }
     Ok(rows)
 }
 
-/// The rates and median p-values of pairs of sets of so many seeds.
-fn of_pairs(values: &[&[f64]], seeds: usize) -> [String; 4] {
-    let pairs: Vec<[f64; 2]> = (0..PAIRS).into_par_iter().map(|pair| p_values(&drawn(values, 2 * seeds, pair))).collect();
+/// The rates and the median p-values, by the default test and over users alone.
+fn cells(pairs: &[[f64; 2]]) -> [String; 4] {
     let [default, users] = [0, 1].map(|test| pairs.iter().map(|p_values| p_values[test]).collect::<Vec<f64>>());
     let rate = |p_values: &[f64]| Rate::of(p_values.iter().map(|p_value| *p_value < ALPHA));
     let (default_rate, users_rate) = (rate(&default), rate(&users));
@@ -84,8 +81,7 @@ fn of_pairs(values: &[&[f64]], seeds: usize) -> [String; 4] {
 }
 
 /// So many of the rows at random, none twice.
-fn drawn<'a>(rows: &[&'a [f64]], count: usize, pair: u64) -> Vec<&'a [f64]> {
-    let mut words = SplitMix64::seed_from_u64(SplitMix64::seed_from_u64(pair).next_u64());
+fn drawn<'a>(rows: &[&'a [f64]], count: usize, words: &mut impl Rng) -> Vec<&'a [f64]> {
     let mut rows = rows.to_vec();
     for place in 0..count {
         let left = (rows.len() - place) as u64;
@@ -108,5 +104,5 @@ fn p_values(rows: &[&[f64]]) -> [f64; 2] {
 fn median(mut values: Vec<f64>) -> String {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
-    format!("{:.3}", (values[middle - 1] + values[middle]) / 2.0)
+    format!("{:.3}", (values[middle] + values[values.len() - 1 - middle]) / 2.0)
 }

@@ -1,7 +1,11 @@
 //! `calibration simulate`: one row for each scenario.
 
 use crate::{
-    simulated::{FamilyRates, Form, Interaction, PairRates, Population, Rate, Scenario, Variances, bootstrap, family, pair},
+    simulated::{
+        Form, Interaction, Population, Rate, Scenario, Variances,
+        family::{FamilyRates, family},
+        pair::{PairRates, bootstrap, pair},
+    },
     table::{Target, cell, head, row},
 };
 use std::io::Write;

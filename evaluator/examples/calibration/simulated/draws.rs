@@ -3,18 +3,23 @@
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-/// A stream of standard normal numbers.
+/// The random words of one repeat of what `purpose` names.
+pub(crate) fn stream(purpose: &str, repeat: usize) -> SplitMix64 {
+    let mixed = |key: u64| SplitMix64::seed_from_u64(key).next_u64();
+    let key = purpose.bytes().fold(0, |key, byte| mixed(key ^ u64::from(byte)));
+    SplitMix64::seed_from_u64(mixed(key.wrapping_add(repeat as u64)))
+}
+
+/// Normal numbers.
 pub(crate) struct Draws {
     words: SplitMix64,
     spare: Option<f64>,
 }
 
 impl Draws {
-    /// The stream of one repeat of what `purpose` names.
+    /// The numbers of one repeat of what `purpose` names.
     pub(crate) fn keyed(purpose: &str, repeat: usize) -> Self {
-        let mixed = |key: u64| SplitMix64::seed_from_u64(key).next_u64();
-        let key = purpose.bytes().fold(0, |key, byte| mixed(key ^ u64::from(byte)));
-        Self { words: SplitMix64::seed_from_u64(mixed(key.wrapping_add(repeat as u64))), spare: None }
+        Self { words: stream(purpose, repeat), spare: None }
     }
 
     /// Normal with this standard deviation, after Box and Muller.

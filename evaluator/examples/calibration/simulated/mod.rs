@@ -8,16 +8,14 @@
 //! The metric is the latent score itself, or what it makes of a rank ([`Form`]). Where methods do not differ, their means over all users and
 //! seeds are equal.
 
-mod draws;
-mod family;
+pub(crate) mod draws;
+pub(crate) mod family;
 mod form;
-mod pair;
+pub(crate) mod pair;
 mod population;
 mod rate;
 
-pub(crate) use family::{FamilyRates, family};
 pub(crate) use form::Form;
-pub(crate) use pair::{PairRates, bootstrap, pair};
 pub(crate) use population::{Interaction, Population, Scenario, Variances};
 pub(crate) use rate::Rate;
 
