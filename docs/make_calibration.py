@@ -2,7 +2,7 @@
 
     cargo build --release -p evaluator --example calibration
     target/release/examples/calibration simulate > simulate.md
-    target/release/examples/calibration seeds runs/sweeps/seeds-movielens > seeds.md
+    target/release/examples/calibration seeds runs/sweeps/seeds-movielens runs/sweeps/seeds-electronic > seeds.md
     target/release/examples/calibration seeds --pairs 20000 runs/sweeps/seeds-movielens > seeds-20000.md
     python docs/make_calibration.py simulate.md seeds.md seeds-20000.md
 
