@@ -101,7 +101,7 @@ impl Spreads {
     }
 
     /// The variance of one method's mean, by the sources that are counted.
-    pub(crate) fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
+    pub fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
         crossed((variance_of_mean(values), values.len()), &[self.methods[method]], over)
     }
 
