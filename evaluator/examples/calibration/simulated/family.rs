@@ -65,9 +65,10 @@ fn trials(method: &MethodValues<'_>) -> Vec<TrialValues> {
         split_seed: None,
         split: Split::Test,
         users: method.users.clone(),
-        user_ids: vec![String::new(); values.len()],
+        user_ids: vec![String::new(); values.len()].into(),
         values: vec![(PRIMARY, values.to_vec())],
         tied_users: 0,
+        unknown_users: 0,
     };
     (0..).zip(&method.replicates).map(trial).collect()
 }
