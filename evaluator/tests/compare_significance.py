@@ -176,7 +176,7 @@ def compare_crossed(what, methods, found):
     for over, (users, seeds, both) in {"users-and-seeds": (q1, q2, q3), "users": (q1, 0, 0), "seeds": (0, q2, 0)}.items():
         def half(alpha):
             z, t = stats.t.isf(alpha / 2, len(d) - 1), stats.t.isf(alpha / 2, nu)
-            return np.sqrt(users * z**2 + max(0, seeds * t**2 - both * z * t))
+            return np.sqrt(users * z**2 + max(0, seeds * t**2 - both * z**2))
         near(f"{what} {over} half", found[over]["half"], half(1 - LEVEL))
         near(f"{what} {over} error", found[over]["error"], np.sqrt(users + max(0, seeds - both)))
         excess = lambda log: half(np.exp(log)) - abs(d.mean())

@@ -58,9 +58,9 @@ pub(crate) struct UpperQuantiles {
 /// The smallest degrees of freedom that are tabulated.
 const LEAST: f64 = 0.25;
 /// The logarithm of the ratio of neighbouring degrees of freedom.
-const RATIO: f64 = 0.02;
+const RATIO: f64 = 0.012;
 /// How many are tabulated: up to about 2,000 degrees of freedom.
-const TABULATED: usize = 450;
+const TABULATED: usize = 760;
 
 impl UpperQuantiles {
     /// Tabulates the quantiles for a probability, at most one half.
