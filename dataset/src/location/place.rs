@@ -56,7 +56,8 @@ pub(super) fn write_through(path: &Path, mut content: impl Read) -> Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::{os::unix::fs::symlink, process::Command, thread};
