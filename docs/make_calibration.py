@@ -1,10 +1,9 @@
 """Puts what `calibration` prints into docs/calibration.md, each table below the marker of its name.
 
     cargo build --release -p evaluator --example calibration
-    target/release/examples/calibration simulate > simulate.md
+    target/release/examples/calibration simulate --repeats 1600 > simulate.md
     target/release/examples/calibration seeds runs/sweeps/seeds-movielens runs/sweeps/seeds-electronic > seeds.md
-    target/release/examples/calibration seeds --pairs 20000 runs/sweeps/seeds-movielens > seeds-20000.md
-    python docs/make_calibration.py simulate.md seeds.md seeds-20000.md
+    python docs/make_calibration.py simulate.md seeds.md
 
 A table goes between `<!-- NAME -->` and the next `<!-- end -->`; those that are not given stay.
 """

@@ -14,7 +14,7 @@ use super::{
     randomization::randomization,
     resample::Resampled,
     romano_wolf::{Adjusted, Draw, against_best, step_down},
-    spread::{Spreads, variance_of_mean},
+    spread::{Spread, Spreads, variance_of_mean},
     students_t::UpperQuantiles,
     verdict::{Verdict, agreeing},
     wilcoxon::wilcoxon,
@@ -33,6 +33,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) methods: &'a [MethodValues<'a>],
     pub(crate) spreads: &'a Spreads,
     pub(crate) settings: &'a Significance,
+    /// What is counted: users alone where nothing is known of seeds.
+    over: Over,
     pairs: Pairs,
     differences: Vec<Difference>,
 }
@@ -81,7 +83,9 @@ impl<'a> Compared<'a> {
             Difference { mean, variance, effect_size: standardised(&differences.values) }
         };
         let differences = pairs.all.par_iter().map(difference).collect();
-        Self { dataset, metric, primary, methods, spreads, settings, pairs, differences }
+        let unknown = spreads.prior.is_none() && spreads.methods.iter().any(|method| method.source == Spread::Unknown);
+        let over = if unknown { Over::Users } else { settings.over };
+        Self { dataset, metric, primary, methods, spreads, settings, over, pairs, differences }
     }
 
     /// The rows of all tests of the settings, in their order, then by pair. `done` hears of each test.
@@ -109,7 +113,8 @@ impl<'a> Compared<'a> {
     }
 
     fn paired_t(&self, resampled: Option<&Resampled>) -> Found {
-        let Significance { over, alpha, bootstrap_resamples, seed, .. } = *self.settings;
+        let Significance { alpha, bootstrap_resamples, seed, .. } = *self.settings;
+        let over = self.over;
         let crossed: Vec<Crossed> = self
             .pairs
             .all
@@ -145,7 +150,7 @@ impl<'a> Compared<'a> {
     }
 
     fn of_mean_by_t(&self, pair: usize, crossed: &Crossed, alone: f64, half: f64) -> OfMean {
-        let Significance { over, alpha, .. } = *self.settings;
+        let (over, alpha) = (self.over, self.settings.alpha);
         let (a, b) = self.pairs.all[pair];
         let (difference, margin) = (self.differences[pair].mean, self.margin(pair));
         let one_sided =
@@ -164,13 +169,17 @@ impl<'a> Compared<'a> {
     }
 
     fn bootstrap(&self, resampled: Option<&Resampled>) -> Found {
-        let Significance { over, alpha, bootstrap_resamples: resamples, seed, .. } = *self.settings;
+        let Significance { alpha, bootstrap_resamples: resamples, seed, .. } = *self.settings;
+        let over = self.over;
         let Some(resampled) = resampled else {
             return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: self.settings.correction, mean: None };
         };
         let bootstrap = Bootstrap::of(self.methods, resampled, over, resamples, seed);
         let of_pair = |pair: usize| {
             let (a, b) = self.pairs.all[pair];
+            if over == Over::Seeds && (self.is_single(a) || self.is_single(b)) {
+                return (1.0, f64::INFINITY, f64::INFINITY); // nothing can be resampled of a method with one seed
+            }
             let sizes = bootstrap.sizes(a, b);
             let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
             (bootstrap.p_value(a, b, self.differences[pair].mean), bootstrap.half_width(a, b, alpha), error)
@@ -207,9 +216,14 @@ impl<'a> Compared<'a> {
 
     /// What the bootstrap counts of a pair: users alone where a method has one seed, which cannot be resampled.
     fn resampled_sources(&self, a: usize, b: usize) -> Over {
-        let single =
-            |method: usize| self.spreads.methods[method].raw.is_none() && self.spreads.methods[method].source != super::Spread::None;
-        if single(a) || single(b) { Over::Users } else { self.settings.over }
+        let single = self.is_single(a) || self.is_single(b);
+        if single && self.over == Over::UsersAndSeeds { Over::Users } else { self.over }
+    }
+
+    /// Whether a method has one replicate, of what has a spread.
+    fn is_single(&self, method: usize) -> bool {
+        let spread = &self.spreads.methods[method];
+        spread.raw.is_none() && spread.source != Spread::None
     }
 
     fn over_users(&self, test: Test) -> Found {

@@ -254,6 +254,20 @@ mod tests {
         assert!((row.p_value - 0.01647098).abs() < 5e-9);
     }
 
+    /// Over seeds alone one seed tells nothing: without another method's seeds users are counted, with them the bootstrap finds nothing.
+    #[test]
+    fn over_seeds_one_seed_is_no_certainty() {
+        let tests = [Test::PairedT, Test::Bootstrap];
+        let of_seeds = |settings: &mut Significance| settings.over = Over::Seeds;
+        let single = sweep(&[("a", &[0.0]), ("b", &[0.001])]);
+        for row in found(&single, &evaluation(&tests, of_seeds)).comparisons {
+            assert!(row.over == Over::Users && row.p_value > 0.05, "{row:?}");
+        }
+        let rows = found(&sweep(&[("a", &[0.0, 0.01, 0.02]), ("b", &[0.3])]), &evaluation(&tests, of_seeds)).comparisons;
+        assert_eq!((rows[0].over, rows[0].spread, rows[1].p_value, rows[1].ci_low), (Over::Seeds, Spread::Pooled, 1.0, None));
+        assert!(rows[0].p_value < 0.01, "{rows:?}");
+    }
+
     /// Every interval agrees with its verdict, for each correction; Romano and Wolf's p-values lie between the plain ones and Bonferroni's.
     #[test]
     fn intervals_never_contradict_verdicts() {
