@@ -19,7 +19,7 @@ pub use part::plain;
 pub use planned::PlannedDataset;
 pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
-pub use significance::{Pilot, tests as show_tests};
+pub use significance::{PairError, Pilot, tests as show_tests};
 pub use space::Spaces;
 
 use crate::file::{DatasetEntry, Result, Search, SweepFile};

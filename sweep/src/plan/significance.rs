@@ -15,11 +15,27 @@ use std::fmt::Write as _;
 const SEEDS: [u32; 4] = [3, 5, 10, 20];
 
 /// What an earlier sweep on the same data measured: the advice follows from its variances.
+#[derive(Clone)]
 pub struct Pilot {
     /// The sweep's name.
     pub sweep: String,
     /// Its methods by all metrics.
     pub components: Vec<MethodComponents>,
+    /// The standard errors of its comparisons.
+    pub errors: Vec<PairError>,
+}
+
+/// How well an earlier sweep knew the difference of two methods that learn.
+#[derive(Clone)]
+pub struct PairError {
+    /// The dataset's name.
+    pub dataset: String,
+    /// The metric.
+    pub at: MetricAt,
+    /// The standard error of the difference over users and seeds.
+    pub standard_error: f64,
+    /// Seeds of each method, of the one with fewer.
+    pub seeds: usize,
 }
 
 /// The tests of a plan, and for each dataset the smallest difference that they tell apart. `pilots` holds one entry per dataset name, in the
@@ -68,11 +84,15 @@ fn advice(plan: &Plan, dataset: &str, pilot: &Pilot, comparisons: usize) -> Opti
     let learned: Vec<&&MethodComponents> = rows.iter().filter(|row| row.var_replicate > 0.0 && row.var_users.is_some()).collect();
     let users = learned.first()?.users;
     let of = |part: &dyn Fn(&MethodComponents) -> f64| median(learned.iter().map(|row| part(row)).collect());
+    let errors: Vec<&PairError> = pilot.errors.iter().filter(|pair| pair.dataset == dataset && pair.at == at).collect();
+    let seeds = errors.iter().map(|pair| pair.seeds).min()? as f64;
+    let (interaction, replicates) =
+        (2.0 * of(&|row| row.var_interaction), 2.0 * of(&|row| (row.var_replicate - row.var_interaction).max(0.0)));
+    let error = median(errors.iter().map(|pair| pair.standard_error).collect());
     let variances = Variances {
-        // Of a difference of two methods, as if their users' values had nothing in common: paired tests need less.
-        users: 2.0 * users as f64 * of(&|row| (row.var_users.unwrap_or_default() - row.var_interaction / row.trials as f64).max(0.0)),
-        interaction: 2.0 * users as f64 * of(&|row| row.var_interaction),
-        replicates: 2.0 * of(&|row| (row.var_replicate - row.var_interaction).max(0.0)),
+        users: users as f64 * (error * error - (replicates + interaction) / seeds).max(0.0),
+        interaction: users as f64 * interaction,
+        replicates,
     };
     let critical = critical(plan.evaluation.significance.alpha, comparisons);
     let mean = of(&|row| row.mean);
@@ -144,7 +164,8 @@ seeds: [1, 2]
             var_interaction: 1e-6,
             spread: Spread::Own,
         };
-        Pilot { sweep: "pilot".into(), components: vec![row] }
+        let error = PairError { dataset: "d".into(), at: row.metric, standard_error: 3e-3, seeds: 5 };
+        Pilot { sweep: "pilot".into(), components: vec![row], errors: vec![error] }
     }
 
     fn said(pilot: Option<Pilot>) -> String {
@@ -153,13 +174,13 @@ seeds: [1, 2]
         tests(&plan, &[Found::Raw(0)], &[("d".to_owned(), pilot)])
     }
 
-    /// By hand, with 2 seeds: se² = 2 (0.0098 + 0.001 / 2) / 1000 + 2 * 4e-6 / 2 = 2.46e-5, times 1.96 + 0.8416, of 0.25: 5.56%.
+    /// By hand: users 9e-6 - (8e-6 + 2e-6) / 5 = 7e-6; with 2 seeds se² = 7e-6 + 1e-5 / 2 = 1.2e-5, times 1.96 + 0.8416, of 0.25: 3.88%.
     #[test]
     fn a_pilot_says_what_can_be_told_apart() {
         let text = said(Some(pilot()));
         assert!(text.starts_with("\n1 comparisons of methods, each by 8 tests of 4 metrics; verdicts are about ndcg@20\n"), "{text}");
         assert!(
-            text.contains("sweep pilot, in percent of 0.2500 (the median ndcg@20): 5.56% with 2 (this sweep), 5.37% with 3,"),
+            text.contains("sweep pilot, in percent of 0.2500 (the median ndcg@20): 3.88% with 2 (this sweep), 3.60% with 3,"),
             "{text}"
         );
     }

@@ -1,10 +1,14 @@
 //! What earlier sweeps on the same storage measured of a plan's datasets.
 
 use super::Session;
-use crate::plan::{Pilot, Plan};
+use crate::plan::{PairError, Pilot, Plan};
 use anyhow::Result;
 use dataset::Location;
-use evaluator::{significance::Spread, tables::read_components};
+use evaluator::{
+    settings::{Over, Test},
+    significance::{Comparison, Spread},
+    tables::{read_components, read_significance},
+};
 
 /// For each dataset of the plan, by name, the sweep with the most trainings that has measured it over several seeds.
 ///
@@ -19,8 +23,7 @@ pub fn pilots(session: &Session) -> Result<Vec<(String, Option<Pilot>)>> {
         for (name, best) in &mut found {
             let better = best.as_ref().is_none_or(|best| trainings(&pilot, name) > trainings(best, name));
             if holds(&plan, session, name) && trainings(&pilot, name) > 0 && better {
-                let components = pilot.components.iter().filter(|row| row.dataset == *name).cloned().collect();
-                *best = Some(Pilot { sweep: pilot.sweep.clone(), components });
+                *best = Some(pilot.clone());
             }
         }
     }
@@ -30,8 +33,17 @@ pub fn pilots(session: &Session) -> Result<Vec<(String, Option<Pilot>)>> {
 fn read(folder: &Location) -> Option<(Plan, Pilot)> {
     let plan: Plan = serde_json::from_slice(&folder.join("plan.json").read().ok()?).ok()?;
     let components = read_components(&folder.join("variance_components.parquet")).ok()?;
-    let pilot = Pilot { sweep: plan.name.clone(), components };
+    let rows = read_significance(&folder.join("significance.parquet")).ok()?;
+    let pilot = Pilot { sweep: plan.name.clone(), components, errors: rows.iter().filter_map(error).collect() };
     Some((plan, pilot))
+}
+
+/// What a comparison tells of the errors to come: of two methods that have seeds of their own.
+fn error(row: &Comparison) -> Option<PairError> {
+    let of_seeds = row.test == Test::PairedT && row.over == Over::UsersAndSeeds && row.spread == Spread::Own;
+    let seeds = row.replicates_a.min(row.replicates_b);
+    let standard_error = row.standard_error.filter(|_| of_seeds && seeds > 1)?;
+    Some(PairError { dataset: row.dataset.clone(), at: row.metric, standard_error, seeds })
 }
 
 /// Whether a plan has a dataset of this name with the same data.
