@@ -47,13 +47,19 @@ pub(super) fn within(evaluation: &Evaluation) -> String {
     }
 }
 
+/// Rounded up to two digits, as far as such a number can be known.
+fn two_digits(number: u64) -> u64 {
+    let unit = 10u64.pow(number.max(1).ilog10().saturating_sub(1));
+    number.div_ceil(unit) * unit
+}
+
 /// What would decide an undecided comparison, as far as it is known.
 pub(super) fn needed(row: &Comparison) -> Option<String> {
     match (row.needed_seeds, row.needed_users) {
         (Some(seeds), _) if row.over != Over::Users => {
             Some(format!("about {} of each would decide", super::number::counted(seeds as usize, "seed")))
         }
-        (_, Some(users)) => Some(format!("about {} would decide", super::number::counted(users as usize, "user"))),
+        (_, Some(users)) => Some(format!("about {} would decide", super::number::counted(two_digits(users) as usize, "user"))),
         _ => None,
     }
 }
@@ -139,4 +145,14 @@ pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, spl
         evaluation.primary()
     );
     format!("{intervals} Full catalogue: {}; {}.", mask(evaluation.mask), ties(evaluation.ties))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_digits;
+
+    #[test]
+    fn numbers_that_are_estimates_have_two_digits() {
+        assert_eq!([0, 7, 42, 100, 101, 28_996, 31_000].map(two_digits), [0, 7, 42, 100, 110, 29_000, 31_000]);
+    }
 }
