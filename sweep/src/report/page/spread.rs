@@ -27,9 +27,9 @@ pub(super) fn means(input: &Input, row: &LeaderboardRow) -> Vec<f64> {
     values.map(|(_, values)| values.iter().sum::<f64>() / values.len().max(1) as f64).collect()
 }
 
-/// The parts of a method's variance; none where it is not known.
+/// The parts of a method's variance; none where users are all that is known of it.
 pub(super) fn parts(measured: &Measured, row: &LeaderboardRow) -> Option<Parts> {
-    let found = measured.of(&row.dataset, row.at, &row.method)?;
+    let found = measured.of(&row.dataset, row.at, &row.method).filter(|found| !matches!(found.spread, Spread::None | Spread::Unknown))?;
     let [users, seeds, splits] = variances(found)?;
     let all = users + seeds + splits;
     let percent = |part: f64| (1000.0 * part / all).round() / 10.0;
@@ -46,9 +46,6 @@ pub(super) fn parts(measured: &Measured, row: &LeaderboardRow) -> Option<Parts> 
 /// What users, seeds and splits add to the variance of the mean. Interaction is the users': the more of them, the less there is.
 fn variances(found: &MethodComponents) -> Option<[f64; 3]> {
     let users = found.var_users?;
-    if matches!(found.spread, Spread::None | Spread::Unknown) {
-        return Some([users, 0.0, 0.0]);
-    }
     let trials = found.trials.max(1) as f64;
     if found.splits > 1 {
         let splits = found.splits as f64;
@@ -96,6 +93,6 @@ mod tests {
         let split = MethodComponents { splits: 3, trials: 6, var_seeds: Some(6e-6), ..found.clone() };
         let [_, seeds, splits] = variances(&split).unwrap();
         assert!((seeds - 1e-6).abs() < 1e-18 && (splits - 1e-6).abs() < 1e-18);
-        assert_eq!(variances(&MethodComponents { spread: Spread::Unknown, ..found }), Some([1.8e-5, 0.0, 0.0]));
+        assert_eq!(variances(&MethodComponents { var_users: None, ..found }), None);
     }
 }
