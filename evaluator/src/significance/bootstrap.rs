@@ -12,7 +12,8 @@
 
 use super::{
     Interval,
-    method::{MethodValues, mean},
+    differences::mean,
+    method::MethodValues,
     resample::Resampled,
     romano_wolf::{critical, p_value},
     stream::stream,

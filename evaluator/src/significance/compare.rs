@@ -8,7 +8,6 @@ use super::{
     effect_size::standardised,
     joint::{JointT, ratio},
     mann_whitney::mann_whitney,
-    method::mean,
     pairs::Pairs,
     power::{Needed, Variances},
     randomization::randomization,
@@ -35,6 +34,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) settings: &'a Significance,
     /// What is counted: users alone where nothing is known of seeds.
     over: Over,
+    /// Each method's mean, which every one of its pairs asks for.
+    means: Vec<f64>,
     pairs: Pairs,
     differences: Vec<Difference>,
 }
@@ -83,9 +84,10 @@ impl<'a> Compared<'a> {
             Difference { mean, variance, effect_size: standardised(&differences.values) }
         };
         let differences = pairs.all.par_iter().map(difference).collect();
+        let means = methods.iter().map(MethodValues::mean).collect();
         let unknown = spreads.prior.is_none() && spreads.methods.iter().any(|method| method.source == Spread::Unknown);
         let over = if unknown { Over::Users } else { settings.over };
-        Self { dataset, metric, primary, methods, spreads, settings, over, pairs, differences }
+        Self { dataset, metric, primary, methods, spreads, settings, over, means, pairs, differences }
     }
 
     /// The rows of all tests of the settings, in their order, then by pair. `done` hears of each test.
@@ -290,7 +292,7 @@ impl<'a> Compared<'a> {
     /// The margin of a pair in units of the metric.
     fn margin(&self, pair: usize) -> Option<f64> {
         let (a, b) = self.pairs.all[pair];
-        self.settings.margin.map(|margin| margin.of(mean(&self.methods[a].values), mean(&self.methods[b].values)))
+        self.settings.margin.map(|margin| margin.of(self.means[a], self.means[b]))
     }
 
     fn row(&self, pair: usize, test: Test, found: &Found) -> Comparison {
@@ -311,8 +313,8 @@ impl<'a> Compared<'a> {
             users: self.methods[a].users.len(),
             replicates_a: spreads[0].replicates,
             replicates_b: spreads[1].replicates,
-            mean_a: self.methods[a].mean(),
-            mean_b: self.methods[b].mean(),
+            mean_a: self.means[a],
+            mean_b: self.means[b],
             difference,
             standard_error: of_mean.map(|found| found.standard_error).filter(|error| error.is_finite()),
             ci_low: interval.map(|interval| interval.low),

@@ -3,7 +3,8 @@
 use super::{
     Comparison, Interval, MethodComponents,
     compare::Compared,
-    method::{MethodValues, all_users, mean},
+    differences::mean,
+    method::{MethodValues, all_users},
     spread::{Spread, Spreads},
 };
 use crate::{Error, Evaluation, MetricAt, Result, evaluate::TrialValues, settings::Over};

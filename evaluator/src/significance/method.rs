@@ -4,6 +4,7 @@
 //! split. A user that a split does not hold out has the split's mean there, and the others are scaled so that a row's mean is the
 //! split's: `h_u = mean + [u held out] (y_u - mean) U / U_split`, of which a mean over users has the right variance.
 
+use super::differences::mean;
 use crate::{Error, MetricAt, Result, evaluate::TrialValues};
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -113,10 +114,6 @@ fn spread_out(trials: &[&TrialValues], place: usize, users: &[u32]) -> Vec<f64> 
 /// For each user the mean over rows.
 fn mean_over<T: std::ops::Deref<Target = [f64]>>(rows: &[T], users: usize) -> Vec<f64> {
     (0..users).map(|user| rows.iter().map(|row| row[user]).sum::<f64>() / rows.len() as f64).collect()
-}
-
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The pairs of methods that a family compares.
 
-use super::{MethodValues, method::mean};
+use super::{MethodValues, differences::mean};
 use crate::settings::Family;
 
 /// Pairs of places in a list of methods, the smaller one first.

@@ -7,8 +7,8 @@
 
 use super::{
     crossed::Crossed,
-    differences::Differences,
-    method::{MethodValues, Replication, mean},
+    differences::{Differences, mean},
+    method::{MethodValues, Replication},
     moderation::Prior,
 };
 use crate::settings::Over;

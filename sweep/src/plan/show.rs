@@ -139,7 +139,7 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
     text
 }
 
-fn count_of(count: usize, what: &str) -> String {
+pub(super) fn count_of(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

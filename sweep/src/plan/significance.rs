@@ -1,6 +1,9 @@
 //! What of the tests can be said before a sweep: how many comparisons there are, and which differences its seeds can tell apart.
 
-use super::{Found, PROGRAM, Plan, PlannedDataset, show::bytes};
+use super::{
+    Found, PROGRAM, Plan, PlannedDataset,
+    show::{bytes, count_of},
+};
 use evaluator::{
     MetricAt,
     significance::{
@@ -48,8 +51,8 @@ pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -
     let each = evaluation.metric_ats().len() * evaluation.significance.tests.len();
     let mut text = format!(
         "\n{all} comparisons of methods, each by {} of {}",
-        counted(each, "test"),
-        counted(evaluation.metric_ats().len(), "metric")
+        count_of(each, "test"),
+        count_of(evaluation.metric_ats().len(), "metric")
     );
     let memory = memory(plan, found)
         .map_or_else(String::new, |most| format!("; {} of memory for the values of all users and the tests", bytes(most)));
@@ -121,10 +124,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn value(mean: f64, at: MetricAt) -> String {
     format!("{mean:.4} (the median {at})")
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
