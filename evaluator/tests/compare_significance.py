@@ -6,13 +6,14 @@ Exact and asymptotic values agree to 1e-9; what is sampled agrees within its sam
 """
 
 import collections
+import itertools
 import json
 import pathlib
 import subprocess
 import sys
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import integrate, optimize, special, stats
 from statsmodels.stats.multitest import multipletests
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -163,6 +164,40 @@ def moderated(methods):
     return (d0, s0), variance, np.minimum(d0 + d, d[known].sum()), interaction
 
 
+class Crossed:
+    """The p-value of a difference whose variance has a part by users and one by seeds, with an interaction that both hold (docs/statistics.md)."""
+
+    def __init__(self, users, seeds, interaction, users_degrees, seeds_degrees):
+        self.users, self.users_degrees = max(users - interaction, 0), users_degrees
+        self.seeds, self.seeds_degrees = seeds, seeds_degrees
+        if self.seeds == 0:
+            self.users = users
+
+    def p_value(self, size):
+        if self.users == 0 or self.seeds == 0:
+            variance, degrees = (self.seeds, self.seeds_degrees) if self.seeds > 0 else (self.users, self.users_degrees)
+            return 2 * stats.t.sf(size / np.sqrt(variance), degrees)
+
+        def weight(y):
+            density = -self.seeds_degrees / 2 * (y + np.exp(-y) - 1) - y / 2
+            return np.exp(density) * np.sqrt(self.users + self.seeds * np.exp(y))
+
+        def tail(y):
+            variance = self.users + self.seeds * np.exp(y)
+            degrees = self.users_degrees * (variance / self.users) ** 2
+            two_sided = 2 * (stats.norm.sf if degrees > 1e9 else lambda t: stats.t.sf(t, degrees))(size / np.sqrt(variance))
+            return weight(y) * two_sided
+
+        width = np.sqrt(2 / self.seeds_degrees)
+        ends = np.concatenate([-4 * width * np.array([2.5, 1, 0.5, 0.25]), width * np.array([0, 0.25, 0.5, 1, 2, 4, 8, 16]), [16 * width + 60 / self.seeds_degrees]])
+        return self.integral(tail, ends) / self.integral(weight, ends)
+
+    @staticmethod
+    def integral(function, ends):
+        ends = np.maximum(ends, -8)
+        return sum(integrate.quad(function, low, high, epsabs=0, epsrel=1e-12, limit=200)[0] for low, high in itertools.pairwise(ends) if low < high)
+
+
 def compare_crossed(what, methods, found):
     prior, variance, degrees, interaction = moderated(methods)
     near(f"{what} prior", np.minimum(found["prior"], 1e300), np.minimum(prior, 1e300))
@@ -173,15 +208,11 @@ def compare_crossed(what, methods, found):
     q1, q2 = d.var(ddof=1) / len(d), sum(parts)
     q3 = sum(interaction[place] / len(methods[place]) for place in (0, 1))
     nu = q2 / sum(part / degrees[place] for place, part in enumerate(parts))
-    for over, (users, seeds, both) in {"users-and-seeds": (q1, q2, q3), "users": (q1, 0, 0), "seeds": (0, q2, 0)}.items():
-        def half(alpha):
-            z, t = stats.t.isf(alpha / 2, len(d) - 1), stats.t.isf(alpha / 2, nu)
-            return np.sqrt(users * z**2 + max(0, seeds * t**2 - both * z**2))
-        near(f"{what} {over} half", found[over]["half"], half(1 - LEVEL))
-        near(f"{what} {over} error", found[over]["error"], np.sqrt(users + max(0, seeds - both)))
-        excess = lambda log: half(np.exp(log)) - abs(d.mean())
-        log = optimize.brentq(excess, -60, -1e-12, xtol=1e-14, rtol=1e-14) if excess(-60) > 0 else -np.inf
-        near(f"{what} {over} p", found[over]["p_value"], np.exp(log))
+    for over, parts in {"users-and-seeds": (q1, q2, q3), "users": (q1, 0, 0), "seeds": (0, q2, 0)}.items():
+        theirs = Crossed(*parts, len(d) - 1, nu)
+        near(f"{what} {over} error", found[over]["error"], np.sqrt(parts[0] + max(0, parts[1] - parts[2])))
+        near(f"{what} {over} p", found[over]["p_value"], theirs.p_value(abs(d.mean())))
+        near(f"{what} {over} half", theirs.p_value(found[over]["half"]), 1 - LEVEL)
 
 
 def compare_bootstrap(what, d, found):

@@ -2,7 +2,7 @@
 //! seeds. Prints Markdown; docs/calibration.md holds it.
 //!
 //! ```text
-//! calibration simulate [--repeats N]
+//! calibration simulate [--pairs N] [--families N] [--bootstraps N]
 //! calibration seeds [--pairs N] SWEEP_FOLDER...
 //! ```
 
@@ -12,17 +12,14 @@ mod simulated;
 mod table;
 
 use clap::Parser;
+use simulate::Sets;
 use std::io;
 
 /// Measures how often the verdicts err.
 #[derive(Parser)]
 enum Calibration {
     /// On simulated sets of methods, of which the truth is known.
-    Simulate {
-        /// Sets of each scenario; a quarter as many for families, an eighth for those with better methods and for the bootstrap.
-        #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(8..))]
-        repeats: u32,
-    },
+    Simulate(Sets),
     /// On real trainings: seeds of one method, split at random into two "methods".
     Seeds {
         /// Pairs of each method, metric and number of seeds.
@@ -37,7 +34,7 @@ enum Calibration {
 fn main() -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match Calibration::parse() {
-        Calibration::Simulate { repeats } => simulate::simulate(repeats as usize, &mut out),
+        Calibration::Simulate(sets) => simulate::simulate(&sets, &mut out),
         Calibration::Seeds { sweeps, pairs } => seeds::seeds(&sweeps, pairs as usize, &mut out),
     }
 }

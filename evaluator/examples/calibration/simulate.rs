@@ -8,7 +8,22 @@ use crate::{
     },
     table::{Target, cell, head, row},
 };
+use clap::Args;
 use std::io::Write;
+
+/// How many sets of methods are drawn for each scenario.
+#[derive(Args)]
+pub(crate) struct Sets {
+    /// Sets whose first two methods are compared.
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// Sets whose pairs are all compared, with the correction; as many with equal methods and with three better ones.
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..))]
+    families: u32,
+    /// Sets whose first two methods are compared by the bootstrap.
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    bootstraps: u32,
+}
 
 /// The targets.
 const FALSE_POSITIVES: Target = Target { low: 0.03, high: 0.06 };
@@ -35,20 +50,16 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// Prints the rates of all scenarios, and their standard errors.
-pub(crate) fn simulate(repeats: usize, out: &mut impl Write) -> anyhow::Result<()> {
+pub(crate) fn simulate(sets: &Sets, out: &mut impl Write) -> anyhow::Result<()> {
     head(&COLUMNS, out)?;
     for scenario in scenarios() {
-        row(&measured(scenario, repeats)?, out)?;
+        row(&measured(scenario, sets)?, out)?;
     }
-    let errors = [repeats, repeats / 4, repeats / 8].map(|repeats| {
-        let never = Rate::of((0..repeats).map(|_| false));
-        format!("{:.4} at 0.05 and {:.4} at 0.5 over {repeats} sets", never.standard_error_at(0.05), never.standard_error_at(0.5))
+    let errors = [(sets.pairs, "pairs"), (sets.families, "families"), (sets.bootstraps, "bootstrap")].map(|(sets, of)| {
+        let never = Rate::of((0..sets).map(|_| false));
+        format!("{:.4} at 0.05 and {:.4} at 0.5 over {sets} sets ({of})", never.standard_error_at(0.05), never.standard_error_at(0.5))
     });
-    writeln!(
-        out,
-        "\nStandard errors: {} (pairs), {} (families), {} (families with better methods, bootstrap).",
-        errors[0], errors[1], errors[2]
-    )?;
+    writeln!(out, "\nStandard errors: {}.", errors.join(", "))?;
     Ok(())
 }
 
@@ -68,14 +79,15 @@ fn scenarios() -> Vec<Scenario> {
     scenarios
 }
 
-fn measured(scenario: Scenario, repeats: usize) -> anyhow::Result<Vec<String>> {
+fn measured(scenario: Scenario, sets: &Sets) -> anyhow::Result<Vec<String>> {
     let population = Population::new(scenario);
-    let of_pair = pair(&population, repeats);
-    let resampled = bootstrap(&population, repeats / 8);
+    let of_pair = pair(&population, sets.pairs as usize);
+    let resampled = bootstrap(&population, sets.bootstraps as usize);
     let mut cells = named(&scenario).to_vec();
     cells.extend(of_tests(&of_pair, resampled));
     cells.extend(if scenario.methods > 2 {
-        of_families(&family(&population, 0, repeats / 4)?, &family(&population, scenario.methods / 2, repeats / 8)?)
+        let of = |better: usize| family(&population, better, sets.families as usize);
+        of_families(&of(0)?, &of(scenario.methods / 2)?)
     } else {
         [const { String::new() }; 3]
     });

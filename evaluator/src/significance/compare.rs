@@ -3,7 +3,6 @@
 use super::{
     Comparison, Differences, Interval, MethodValues, Tested, adjust,
     bootstrap::Bootstrap,
-    correction::level,
     crossed::Crossed,
     effect_size::standardised,
     joint::{JointT, ratio},
@@ -12,7 +11,7 @@ use super::{
     power::{Needed, Variances},
     randomization::randomization,
     resample::Resampled,
-    romano_wolf::{Adjusted, Draw, against_best, step_down},
+    simultaneous::{Alone, PairsOfFamily, simultaneous},
     spread::{Spread, Spreads, variance_of_mean},
     students_t::UpperQuantiles,
     verdict::{Verdict, agreeing},
@@ -125,10 +124,8 @@ impl<'a> Compared<'a> {
             .map(|(&(a, b), differences)| self.spreads.crossed(a, b, differences.variance, self.methods[a].users.len(), over))
             .collect();
         let p_values: Vec<f64> = crossed.par_iter().zip(&self.differences).map(|(crossed, d)| crossed.p_value(d.mean)).collect();
-        let quantiles: Vec<[f64; 2]> = crossed.par_iter().map(|crossed| crossed.quantiles(alpha)).collect();
-        let half_widths: Vec<f64> = crossed.iter().zip(&quantiles).map(|(crossed, quantiles)| crossed.half_width_at(*quantiles)).collect();
-        let tested: Vec<Tested> =
-            (0..crossed.len()).map(|pair| self.tested_by_mean(pair, p_values[pair], crossed[pair].standard_error())).collect();
+        let half_widths: Vec<f64> = crossed.par_iter().map(|crossed| crossed.half_width(alpha)).collect();
+        let scales: Vec<f64> = crossed.par_iter().map(|crossed| crossed.scale(crossed.quantiles(alpha))).collect();
         let users = resampled.map(|resampled| resampled.averaged(self.methods.iter().map(|method| method.replicates.len())));
         let tabulated = UpperQuantiles::new(alpha / 2.0);
         let joint = users.as_ref().map(|users| JointT {
@@ -141,10 +138,12 @@ impl<'a> Compared<'a> {
             seed,
         });
         let draw = |resample: u32, out: &mut [f64]| joint.iter().for_each(|joint| joint.draw(resample, out));
-        let adjusted = self.adjusted(&p_values, &half_widths, bootstrap_resamples, &draw, &|pair, alpha| crossed[pair].half_width(alpha));
-        let of_mean = |pair: usize| self.of_mean_by_t(pair, &crossed[pair], half_widths[pair], adjusted.half_widths[pair]);
+        let alone = Alone { p_values, half_widths, scales, half_width: &|pair, alpha| crossed[pair].half_width(alpha) };
+        let adjusted = simultaneous(&alone, &self.family(), bootstrap_resamples, &draw);
+        let of_mean = |pair: usize| self.of_mean_by_t(pair, &crossed[pair], alone.half_widths[pair], adjusted.half_widths[pair]);
+        let tested = |pair: usize| self.tested_by_mean(pair, alone.p_values[pair], crossed[pair].standard_error());
         Found {
-            tested,
+            tested: (0..crossed.len()).map(tested).collect(),
             mean: Some((0..crossed.len()).map(of_mean).collect()),
             p_adjusted: adjusted.p_values,
             correction: self.settings.correction,
@@ -195,7 +194,8 @@ impl<'a> Compared<'a> {
             }
         };
         let half_width = |pair: usize, alpha: f64| bootstrap.half_width(self.pairs.all[pair].0, self.pairs.all[pair].1, alpha);
-        let adjusted = self.adjusted(&p_values, &half_widths, resamples, &draw, &half_width);
+        let alone = Alone { p_values, half_widths: half_widths.clone(), scales: half_widths.clone(), half_width: &half_width };
+        let adjusted = simultaneous(&alone, &self.family(), resamples, &draw);
         let of_mean = |pair: usize| {
             let (a, b) = self.pairs.all[pair];
             let (difference, half) = (self.differences[pair].mean, adjusted.half_widths[pair]);
@@ -207,7 +207,7 @@ impl<'a> Compared<'a> {
                 needed: Needed::default(),
             }
         };
-        let tested = (0..found.len()).map(|pair| self.tested_by_mean(pair, p_values[pair], found[pair].2)).collect();
+        let tested = (0..found.len()).map(|pair| self.tested_by_mean(pair, alone.p_values[pair], found[pair].2)).collect();
         Found {
             tested,
             mean: Some((0..found.len()).map(of_mean).collect()),
@@ -246,42 +246,9 @@ impl<'a> Compared<'a> {
         Found { tested, p_adjusted, correction, mean: None }
     }
 
-    /// Adjusts p-values and half widths of tests of the mean by one procedure.
-    fn adjusted(
-        &self,
-        p_values: &[f64],
-        half_widths: &[f64],
-        resamples: u32,
-        draw: Draw<'_>,
-        half_width: &(dyn Fn(usize, f64) -> f64 + Sync),
-    ) -> Simultaneous {
-        let Significance { correction, alpha, .. } = *self.settings;
-        if correction != Correction::RomanoWolf {
-            let reported: Vec<f64> = self.pairs.reported.iter().map(|&pair| p_values[pair]).collect();
-            let mut simultaneous = Simultaneous { p_values: vec![1.0; p_values.len()], half_widths: half_widths.to_vec() };
-            let adjusted = adjust(correction, &reported);
-            let level = level(correction, &adjusted, alpha);
-            let widths: Vec<f64> = self.pairs.reported.par_iter().map(|&pair| half_width(pair, level)).collect();
-            for ((&pair, p_value), half) in self.pairs.reported.iter().zip(adjusted).zip(widths) {
-                (simultaneous.p_values[pair], simultaneous.half_widths[pair]) = (p_value, half);
-            }
-            return simultaneous;
-        }
-        let observed: Vec<f64> = self.differences.iter().zip(half_widths).map(|(d, half)| ratio(d.mean.abs(), *half)).collect();
-        let Adjusted { p_values: joint, critical } = match self.pairs.best {
-            Some(best) => {
-                let against: Vec<f64> =
-                    (0..self.methods.len()).map(|method| self.pairs.between(best, method).map_or(0.0, |pair| observed[pair])).collect();
-                let by_method = against_best(&against, &self.pairs.all, resamples, alpha, draw);
-                let of_pair = |&(a, b): &(usize, usize)| by_method.p_values[if a == best { b } else { a }];
-                Adjusted { p_values: self.pairs.all.iter().map(of_pair).collect(), critical: by_method.critical }
-            }
-            None => step_down(&observed, resamples, alpha, draw),
-        };
-        Simultaneous {
-            p_values: joint.iter().zip(p_values).map(|(joint, alone)| joint.max(*alone)).collect(),
-            half_widths: half_widths.iter().map(|half| half * critical.max(1.0)).collect(),
-        }
+    fn family(&self) -> PairsOfFamily<'_> {
+        let sizes = self.differences.iter().map(|difference| difference.mean.abs()).collect();
+        PairsOfFamily { pairs: &self.pairs, methods: self.methods.len(), sizes, settings: self.settings }
     }
 
     fn tested_by_mean(&self, pair: usize, p_value: f64, standard_error: f64) -> Tested {
@@ -336,10 +303,4 @@ impl<'a> Compared<'a> {
             needed_users: needed.users,
         }
     }
-}
-
-/// P-values and half widths of a family, of one procedure.
-struct Simultaneous {
-    p_values: Vec<f64>,
-    half_widths: Vec<f64>,
 }

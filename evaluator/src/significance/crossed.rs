@@ -4,14 +4,14 @@
 //! Q1 = s²_d / U                                users: the differences of the users' means over replicates
 //! Q2 = sum over both methods of s~²_m / n_m    replicates: moderated variances of the replicates' means
 //! Q3 = sum over both methods of e_m / n_m      e_m = MS(users x replicates) / U, which is part of Q1 and of Q2
-//! h² = Q1 z² + max(0, Q2 t² - Q3 z²)           z, t: Student's quantiles with the degrees of freedom of users and of replicates
+//! V = (Q1 - Q3) + θ                            θ: what Q2 estimates
 //! ```
-//! `difference ± h` is the interval, and the p-value is the level at which it reaches zero. Users and replicates are crossed, so their
-//! variances add up and their interaction, which both hold, is taken out once, as of the users. Each part has its own quantile (Banerjee, Sankhya 1960), as
-//! Satterthwaite's single number of degrees of freedom calls too much different where replicates are few: 11% for 5%, with two seeds
-//! (docs/statistics.md). Without replicates' variance this is Student's t; without users' it is Welch's with moderated variances.
+//! Users and replicates are crossed, so their variances add up and their interaction, which both hold, is counted once. `Q2` is known from
+//! few replicates, and what is not known of it is averaged out: see [`BehrensFisher`]. One number of degrees of freedom for both parts, after Satterthwaite, calls too much different where
+//! replicates are few: 11% for 5%, with two seeds (docs/statistics.md). Without replicates' variance this is Student's t; without users' it is
+//! Welch's with moderated variances.
 
-use super::{Interval, students_t::Students};
+use super::{Interval, behrens_fisher::BehrensFisher, students_t::Students};
 
 /// The parts of the variance of a mean difference, or of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,31 +28,57 @@ pub struct Crossed {
     pub interaction: f64,
 }
 
-/// Beyond so many standard errors p-values are zero.
-const FARTHEST: f64 = 32.0;
-
 impl Crossed {
     /// The standard error: the square root of `Q1 + max(0, Q2 - Q3)`.
     pub fn standard_error(&self) -> f64 {
         (self.users + (self.replicates - self.interaction).max(0.0)).sqrt()
     }
 
-    /// The quantiles `z` and `t` that are exceeded with probability `alpha / 2`.
+    /// What users add to what replicates show: `Q1 - Q3`.
+    fn users_alone(&self) -> f64 {
+        (self.users - self.interaction).max(0.0)
+    }
+
+    /// Both parts, where there are both.
+    fn both(&self) -> Option<BehrensFisher> {
+        let Self { users_degrees, replicates, replicates_degrees, .. } = *self;
+        let users = self.users_alone();
+        (users > 0.0 && replicates > 0.0 && replicates_degrees > 0.0).then_some(BehrensFisher {
+            users,
+            users_degrees,
+            replicates,
+            replicates_degrees,
+        })
+    }
+
+    /// The variance and the degrees of freedom of the one part there is.
+    fn one(&self) -> (f64, f64) {
+        if self.replicates > 0.0 { (self.replicates, self.replicates_degrees) } else { (self.users, self.users_degrees) }
+    }
+
+    /// Student's quantiles `z` of users and `t` of replicates that are exceeded with probability `alpha / 2`.
     pub(crate) fn quantiles(&self, alpha: f64) -> [f64; 2] {
         let quantile = |part: f64, degrees: f64| if part > 0.0 { Students::new(degrees).upper_quantile(alpha / 2.0) } else { 0.0 };
         let t = quantile(self.replicates, self.replicates_degrees);
         [if self.users > 0.0 { quantile(self.users, self.users_degrees) } else { t }, t]
     }
 
-    /// `h` for these quantiles.
-    pub(crate) fn half_width_at(&self, [z, t]: [f64; 2]) -> f64 {
+    /// A scale of differences in closed form, near the half width of the quantiles' level: `sqrt(Q1 z² + max(0, Q2 t² - Q3 z²))`, after
+    /// Banerjee, Sankhya 1960.
+    pub(crate) fn scale(&self, [z, t]: [f64; 2]) -> f64 {
         let users = self.users * z * z;
         (users + (self.replicates * t * t - self.interaction * z * z).max(0.0)).sqrt()
     }
 
-    /// Half the width of the interval at the level `1 - alpha`.
+    /// Half the width of the interval at the level `1 - alpha`: the size of difference whose p-value is `alpha`.
     pub fn half_width(&self, alpha: f64) -> f64 {
-        self.half_width_at(self.quantiles(alpha))
+        let scale = self.scale(self.quantiles(alpha));
+        let (known, (variance, degrees)) = (scale > 0.0 && scale.is_finite(), self.one());
+        match self.both().filter(|_| known) {
+            Some(both) => both.half_width(alpha, scale),
+            None if known => variance.sqrt() * Students::new(degrees).upper_quantile(alpha / 2.0),
+            None => scale,
+        }
     }
 
     /// The interval of a difference at the level `1 - alpha`; infinite where users or replicates have no degrees of freedom.
@@ -67,41 +93,8 @@ impl Crossed {
         if size == 0.0 || self.standard_error().is_nan() || self.standard_error().is_infinite() {
             return 1.0;
         }
-        if self.users == 0.0 || self.replicates == 0.0 {
-            let (part, degrees) =
-                if self.replicates == 0.0 { (self.users, self.users_degrees) } else { (self.replicates, self.replicates_degrees) };
-            return 2.0 * Students::new(degrees).tail(size / part.sqrt());
-        }
-        2.0 * Students::new(self.users_degrees).tail(self.reach(size))
-    }
-
-    /// The quantile `z` at which `h` is the size of the difference: doubled until `h` is beyond, then false position.
-    fn reach(&self, size: f64) -> f64 {
-        let (users, replicates) = (Students::new(self.users_degrees), Students::new(self.replicates_degrees));
-        let excess = |z: f64| self.half_width_at([z, replicates.upper_quantile(users.tail(z))]) - size;
-        let (mut low, mut high) = (0.0, 1.0);
-        let (mut below, mut above) = (-size, excess(high));
-        while above <= 0.0 {
-            (low, below, high) = (high, above, 2.0 * high);
-            if low >= FARTHEST {
-                return f64::INFINITY;
-            }
-            above = excess(high);
-        }
-        for _ in 0..200 {
-            let middle = (low * above - high * below) / (above - below);
-            let found = excess(middle);
-            if found.abs() <= 1e-13 * size || high - low <= 1e-14 * high {
-                return middle;
-            }
-            // The end that stays is halved (the Illinois rule), so that both ends close in.
-            if found < 0.0 {
-                (low, below, above) = (middle, found, above / 2.0);
-            } else {
-                (high, above, below) = (middle, found, below / 2.0);
-            }
-        }
-        (low + high) / 2.0
+        let (variance, degrees) = self.one();
+        self.both().map_or_else(|| 2.0 * Students::new(degrees).tail(size / variance.sqrt()), |both| both.p_value(size))
     }
 }
 
@@ -115,12 +108,12 @@ mod tests {
         assert!((found - expected).abs() < 1e-9 * expected.abs().max(1e-3), "{found} {expected}");
     }
 
-    /// t(.025, 938) = 1.96249626940, t(.025, 4) = 2.77644510520: by hand, h² = 3.6e-6 z² + 6.6e-6 t² - 0.9e-6 z².
+    /// t(.025, 938) = 1.96249626940, t(.025, 4) = 2.77644510520: by hand, scale² = 3.6e-6 z² + 6.6e-6 t² - 0.9e-6 z².
     #[test]
-    fn parts_have_their_own_quantiles() {
+    fn the_scale_has_a_quantile_for_each_part() {
         let (z, t): (f64, f64) = (1.962_496_269_398_767_5, 2.776_445_105_197_799);
         let expected = (3.6e-6 * z * z + 6.6e-6 * t * t - 0.9e-6 * z * z).sqrt();
-        near(BOTH.half_width(0.05) * 1e3, expected * 1e3);
+        near(BOTH.scale(BOTH.quantiles(0.05)) * 1e3, expected * 1e3);
         near(BOTH.standard_error() * 1e3, 9.3e-6f64.sqrt() * 1e3);
     }
 
@@ -134,12 +127,20 @@ mod tests {
         near(few.p_value(few.half_width(0.2)), 0.2);
     }
 
-    /// Interaction explains all of the replicates' variance: what is left is the users'.
+    /// Of replicates whose variance is known, interaction is counted once: 3.6e-6 - 2e-6 + 2e-6, with Student's t of 938 degrees of freedom for the first part.
     #[test]
-    fn replicates_never_take_variance_away() {
+    fn interaction_is_counted_once() {
+        let known = Crossed { replicates: 2e-6, replicates_degrees: 1e9, interaction: 2e-6, ..BOTH };
+        near(known.standard_error() * 1e3, 3.6e-6f64.sqrt() * 1e3);
+        let degrees = 938.0 * (3.6f64 / 1.6).powi(2);
+        near(known.half_width(0.05) * 1e3, 3.6e-6f64.sqrt() * Students::new(degrees).upper_quantile(0.025) * 1e3);
+    }
+
+    /// All of the users' variance is interaction: what replicates show is all there is.
+    #[test]
+    fn interaction_takes_no_more_than_there_is() {
         let explained = Crossed { interaction: 60e-6, ..BOTH };
-        near(explained.half_width(0.05) * 1e3, 3.6e-6f64.sqrt() * 1.962_496_269_398_767_5 * 1e3);
-        near(explained.standard_error() * 1e3, 3.6e-6f64.sqrt() * 1e3);
+        near(explained.half_width(0.05) * 1e3, 6.6e-6f64.sqrt() * 2.776_445_105_197_799 * 1e3);
         near(explained.p_value(explained.half_width(0.05)), 0.05);
     }
 

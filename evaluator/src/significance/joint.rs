@@ -2,7 +2,7 @@
 //!
 //! For the t test each resample draws users for all methods together, a variance over replicates for each method from what is known of it (its
 //! posterior), a normal deviation of that variance, and the variance that such replicates would have shown. These are moderated anew, as the
-//! prior too is only an estimate; a comparison's statistic is its difference in units of the half width `h` of [`Crossed`] for these variances. So the statistic that is resampled is the one that is
+//! prior too is only an estimate; a comparison's statistic is its difference in units of the [`scale`](Crossed::scale) of [`Crossed`] for these variances. So the statistic that is resampled is the one that is
 //! tested, and what few seeds do not know is in it. For the bootstrap the statistic is the resampled difference, less the observed one, in
 //! units of its own half width.
 
@@ -56,8 +56,8 @@ impl JointT<'_> {
             let (a, b) = (&methods[a], &methods[b]);
             let (replicates, spent) = (a.variance + b.variance, a.spent + b.spent);
             let t = if spent > 0.0 { self.quantiles.of(replicates / spent) } else { 0.0 };
-            let half = Crossed { users: pair.users * users_scale, replicates, ..*pair }.half_width_at([z, t]);
-            *out = ratio((a.deviation - b.deviation).abs(), half);
+            let scale = Crossed { users: pair.users * users_scale, replicates, ..*pair }.scale([z, t]);
+            *out = ratio((a.deviation - b.deviation).abs(), scale);
         }
     }
 
@@ -105,10 +105,10 @@ fn own_degrees(spread: &MethodSpread) -> f64 {
     spread.replicates.saturating_sub(1) as f64
 }
 
-/// A difference in units of its half width; infinite where it has a size and no width, zero where it has neither.
-pub(crate) fn ratio(size: f64, half: f64) -> f64 {
-    if half > 0.0 {
-        size / half
+/// A difference in units of its scale; infinite where it has a size and no scale, zero where it has neither.
+pub(crate) fn ratio(size: f64, scale: f64) -> f64 {
+    if scale > 0.0 {
+        size / scale
     } else if size > 0.0 {
         f64::INFINITY
     } else {

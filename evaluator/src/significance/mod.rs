@@ -16,6 +16,7 @@
 //! Every test is two-sided, and an effect is positive where the first method is better. Intervals are adjusted as p-values are, so that none
 //! contradicts the verdict beside it.
 
+mod behrens_fisher;
 pub mod bootstrap;
 mod compare;
 mod comparison;
@@ -39,6 +40,7 @@ pub mod randomization;
 mod ranks;
 mod resample;
 mod romano_wolf;
+mod simultaneous;
 mod spread;
 mod stream;
 mod students_t;

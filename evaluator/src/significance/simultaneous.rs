@@ -1,0 +1,77 @@
+//! P-values and half widths of all comparisons of a family, by one procedure, so that no interval contradicts its p-value.
+
+use super::{
+    adjust,
+    correction::level,
+    joint::ratio,
+    pairs::Pairs,
+    romano_wolf::{Adjusted, Draw, against_best, step_down},
+};
+use crate::settings::{Correction, Significance};
+use rayon::prelude::*;
+
+/// What a test of the mean says of each pair by itself.
+pub(crate) struct Alone<'a> {
+    pub(crate) p_values: Vec<f64>,
+    /// Half widths of the intervals at the level `1 - alpha`.
+    pub(crate) half_widths: Vec<f64>,
+    /// What differences are divided by where they are held against those of other pairs.
+    pub(crate) scales: Vec<f64>,
+    /// The half width of a pair's interval at any level `1 - alpha`.
+    pub(crate) half_width: &'a (dyn Fn(usize, f64) -> f64 + Sync),
+}
+
+/// The comparisons of a family.
+pub(crate) struct PairsOfFamily<'a> {
+    pub(crate) pairs: &'a Pairs,
+    pub(crate) methods: usize,
+    /// The size of each pair's difference.
+    pub(crate) sizes: Vec<f64>,
+    pub(crate) settings: &'a Significance,
+}
+
+/// Adjusted p-values and half widths, one for each pair.
+pub(crate) struct Simultaneous {
+    pub(crate) p_values: Vec<f64>,
+    pub(crate) half_widths: Vec<f64>,
+}
+
+/// Adjusts by the correction of the settings. `draw` gives the statistics of a resample, in units of the pairs' scales; romano-wolf's alone asks for it.
+pub(crate) fn simultaneous(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamples: u32, draw: Draw<'_>) -> Simultaneous {
+    match family.settings.correction {
+        Correction::RomanoWolf => by_resamples(alone, family, resamples, draw),
+        correction => by_level(alone, family, correction),
+    }
+}
+
+fn by_level(alone: &Alone<'_>, family: &PairsOfFamily<'_>, correction: Correction) -> Simultaneous {
+    let reported = &family.pairs.reported;
+    let adjusted = adjust(correction, &reported.iter().map(|&pair| alone.p_values[pair]).collect::<Vec<_>>());
+    let level = level(correction, &adjusted, family.settings.alpha);
+    let widths: Vec<f64> = reported.par_iter().map(|&pair| (alone.half_width)(pair, level)).collect();
+    let mut found = Simultaneous { p_values: vec![1.0; alone.p_values.len()], half_widths: alone.half_widths.clone() };
+    for ((&pair, p_value), half) in reported.iter().zip(adjusted).zip(widths) {
+        (found.p_values[pair], found.half_widths[pair]) = (p_value, half);
+    }
+    found
+}
+
+/// No p-value and no interval is smaller than that of the pair by itself.
+fn by_resamples(alone: &Alone<'_>, family: &PairsOfFamily<'_>, resamples: u32, draw: Draw<'_>) -> Simultaneous {
+    let (pairs, alpha) = (family.pairs, family.settings.alpha);
+    let observed: Vec<f64> = family.sizes.iter().zip(&alone.scales).map(|(size, scale)| ratio(*size, *scale)).collect();
+    let Adjusted { p_values, critical } = match pairs.best {
+        Some(best) => {
+            let against: Vec<f64> =
+                (0..family.methods).map(|method| pairs.between(best, method).map_or(0.0, |pair| observed[pair])).collect();
+            let by_method = against_best(&against, &pairs.all, resamples, alpha, draw);
+            let of_pair = |&(a, b): &(usize, usize)| by_method.p_values[if a == best { b } else { a }];
+            Adjusted { p_values: pairs.all.iter().map(of_pair).collect(), critical: by_method.critical }
+        }
+        None => step_down(&observed, resamples, alpha, draw),
+    };
+    Simultaneous {
+        p_values: p_values.iter().zip(&alone.p_values).map(|(joint, alone)| joint.max(*alone)).collect(),
+        half_widths: alone.half_widths.iter().zip(&alone.scales).map(|(half, scale)| half.max(scale * critical)).collect(),
+    }
+}
