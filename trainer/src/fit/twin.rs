@@ -2,7 +2,7 @@
 
 use super::formula::{Derivatives, Rows};
 use crate::{
-    loss::{FusedOwn, OwnRow},
+    loss::{FusedOwn, OwnRows},
     scoring::Weighed,
 };
 use rayon::prelude::*;
@@ -21,13 +21,10 @@ pub(super) fn weigh(twin: &FusedOwn, rows: Rows, scale: f32) -> Derivatives {
     let parts: Vec<_> = parts.map(|((losses, positives), negatives)| (losses, positives, negatives, of_adversary.next())).collect();
     let sums = parts.into_par_iter().map(|(losses, positives, negatives, adversary)| {
         let mut sums = vec![0.0; numbers.len()];
-        let mut of_rows = adversary.unwrap_or_default().chunks_exact_mut(width);
-        for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
-            let adversary = of_rows.next().unwrap_or_default();
-            *loss = twin.row(positive, negatives, OwnRow { numbers: &numbers, by_numbers: &mut sums, adversary: &mut *adversary });
-            *positive *= scale;
-            negatives.iter_mut().chain(adversary).for_each(|derivative| *derivative *= scale);
-        }
+        let adversary = adversary.unwrap_or_default();
+        let own = OwnRows { phase: rows.phase, numbers: &numbers, by_numbers: &mut sums, adversary: &mut *adversary };
+        twin.rows(losses, positives, negatives, own);
+        positives.iter_mut().chain(negatives).chain(adversary).for_each(|derivative| *derivative *= scale);
         sums
     });
     let sums: Vec<Vec<f64>> = sums.collect();
@@ -45,7 +42,10 @@ pub(super) fn weigh(twin: &FusedOwn, rows: Rows, scale: f32) -> Derivatives {
 mod tests {
     use super::super::formula;
     use super::*;
-    use crate::Loss;
+    use crate::{
+        Loss,
+        loss::{Column, Of},
+    };
 
     #[track_caller]
     fn near(found: &[f32], expected: &[f32], tolerance: f32) {
@@ -61,15 +61,23 @@ mod tests {
         let wave = |length: usize, pitch: f32| (0..length).map(|at| 0.9 * (at as f32 * pitch).sin()).collect::<Vec<f32>>();
         let (positives, mut negatives, hardness) = (wave(rows, 0.7), wave(rows * width, 1.3), wave(rows * width, 0.37));
         negatives.iter_mut().step_by(7).for_each(|score| *score = -1e30);
-        for loss in [
+        let guided = [0, 1, 2].map(|phase| (r#"{"guided-rec": {"negatives": 30}}"#, phase));
+        let others = [
             r#"{"llpauc": {"true_positive_rate": 0.7, "false_positive_rate": 0.1}}"#,
             r#"{"llpauc": {"true_positive_rate": 0.3, "false_positive_rate": 0.2, "form": "release", "concavity": 2}}"#,
             r#"{"adv-info-nce": {"temperature": 0.2}}"#,
-        ] {
+        ];
+        for (loss, phase) in others.map(|loss| (loss, 0)).into_iter().chain(guided) {
             let loss: Loss = serde_json::from_str(loss).unwrap();
-            let columns: Vec<Vec<f32>> = loss.columns().iter().zip(wave(7, 0.8)).map(|(_, number)| vec![number.abs()]).collect();
+            let numbers = |(at, column): (usize, &Column)| match column.of {
+                Of::Whole(1) => vec![wave(7, 0.8)[at].abs()],
+                Of::Whole(length) => wave(length, 0.8 + at as f32).into_iter().map(|number| 0.2 * number).collect(),
+                _ => unreachable!("no twin has numbers of users or items"),
+            };
+            let columns: Vec<Vec<f32>> = loss.columns().iter().enumerate().map(numbers).collect();
             let adversary = loss.adversary().map(|_| &hardness[..]);
-            let given = Rows { positives: &positives, negatives: &negatives, items: 5000, columns: &columns, adversary, ..Rows::default() };
+            let given =
+                Rows { positives: &positives, negatives: &negatives, items: 5000, phase, columns: &columns, adversary, ..Rows::default() };
             let (expected, found) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(&loss.fused_own().unwrap(), given, 0.5));
             near(&found.scores.losses, &expected.scores.losses, 1e-5);
             near(&found.scores.positives, &expected.scores.positives, 1e-5);

@@ -66,7 +66,7 @@ pub use cml::{Cml, cml};
 pub use column::{Column, Learned, Motion, Of, Start};
 pub use direct_au::{DirectAu, direct_au};
 pub use facts::Facts;
-pub use fused::{Fused, FusedOwn, OwnRow};
+pub use fused::{Fused, FusedOwn, OwnRows};
 pub use gbce::{Gbce, gbce};
 pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};
 pub use lambda::{LambdaLoss, LambdaLossAtK, LambdaRank, lambda_loss, lambda_loss_at_k, lambda_rank};
@@ -318,6 +318,7 @@ impl Loss {
         match self {
             Loss::AdvInfoNce(settings) => Some(FusedOwn::AdvInfoNce(settings.fused())),
             Loss::Llpauc(settings) => Some(FusedOwn::Llpauc(settings.fused())),
+            Loss::GuidedRec(_) => Some(FusedOwn::GuidedRec),
             _ => None,
         }
     }

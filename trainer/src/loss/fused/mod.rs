@@ -8,6 +8,7 @@ mod adv_info_nce;
 mod bsl;
 mod ccl;
 pub(crate) mod elementary;
+mod guided_rec;
 mod items;
 pub(crate) mod lanes;
 #[cfg(test)]
@@ -37,7 +38,7 @@ pub use ccl::Ccl;
 pub use llpauc::Llpauc;
 pub use mse::Mse;
 pub use neural_ndcg::NeuralNdcg;
-pub use own::{FusedOwn, OwnRow};
+pub use own::{FusedOwn, OwnRows};
 pub use psl::Psl;
 pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
 pub use smooth_rank::SmoothRank;

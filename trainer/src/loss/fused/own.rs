@@ -2,6 +2,7 @@
 
 use super::{
     adv_info_nce::{AdvInfoNce, adv_info_nce},
+    guided_rec::{self, guided_rec},
     llpauc::{Llpauc, llpauc},
 };
 
@@ -12,33 +13,50 @@ pub enum FusedOwn {
     Llpauc(Llpauc),
     /// `adv-info-nce`, whose adversary scores each negative.
     AdvInfoNce(AdvInfoNce),
+    /// `guided-rec`, whose numbers are the parameters of its network.
+    GuidedRec,
 }
 
-/// What a row has beside its scores.
+/// What rows have beside their scores.
 #[derive(Debug, Default)]
-pub struct OwnRow<'a> {
+pub struct OwnRows<'a> {
+    /// The phase of the step, from 0.
+    pub phase: usize,
     /// The loss's own numbers, one column after the other.
     pub numbers: &'a [f32],
     /// What the derivatives of the loss by them are added to.
     pub by_numbers: &'a mut [f64],
-    /// The adversary's scores of the negatives, `[N]`, which become the derivatives by them.
+    /// The adversary's scores of the negatives, `[rows, N]`, which become the derivatives by them; empty without an adversary.
     pub adversary: &'a mut [f32],
 }
 
 impl FusedOwn {
-    /// The loss of a row: scores when called, of which masked ones stand for no item, become derivatives.
+    /// The losses of rows: scores of `positives [rows]` and `negatives [rows, N]`, of which masked ones stand for no item, become derivatives.
     ///
     /// # Panics
-    /// When the row has not as many numbers as the loss.
-    pub fn row(&self, positive: &mut f32, negatives: &mut [f32], own: OwnRow) -> f32 {
-        let (loss, derivative) = match self {
+    /// When the loss has another number of numbers, or the adversary other scores.
+    pub fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: OwnRows) {
+        let width = negatives.len() / losses.len();
+        match self {
             FusedOwn::Llpauc(settings) => {
                 let scalars = own.numbers.try_into().expect("llpauc has seven scalars");
-                llpauc(settings, *positive, negatives, scalars, own.by_numbers)
+                for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
+                    (*loss, *positive) = llpauc(settings, *positive, negatives, scalars, own.by_numbers);
+                }
             }
-            FusedOwn::AdvInfoNce(settings) => adv_info_nce(settings, *positive, negatives, own.adversary),
-        };
-        *positive = derivative;
-        loss
+            FusedOwn::AdvInfoNce(settings) => {
+                let rows = negatives.chunks_exact_mut(width).zip(own.adversary.chunks_exact_mut(width));
+                for ((loss, positive), (negatives, hardness)) in losses.iter_mut().zip(positives).zip(rows) {
+                    (*loss, *positive) = adv_info_nce(settings, *positive, negatives, hardness);
+                }
+            }
+            FusedOwn::GuidedRec => {
+                const ROWS: usize = guided_rec::ROWS;
+                let rows = positives.chunks_mut(ROWS).zip(negatives.chunks_mut(ROWS * width));
+                for (losses, (positives, negatives)) in losses.chunks_mut(ROWS).zip(rows) {
+                    guided_rec(own.phase, losses, positives, negatives, (own.numbers, &mut *own.by_numbers));
+                }
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::super::{Column, Learned, Motion, Of, Start};
 use candle_core::{Result, Tensor};
 
 /// Inputs and outputs of each layer, for rows of `length` items.
-fn layers(length: usize) -> [(usize, usize); 6] {
+pub(in super::super) fn layers(length: usize) -> [(usize, usize); 6] {
     let wide = 2 * length;
     [(wide, wide), (wide, wide), (2, wide), (length, wide), (wide, 8), (8, 1)]
 }
