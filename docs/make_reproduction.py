@@ -18,12 +18,12 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "evaluator" / "tests"))
-from compare_significance import fit_f_dist  # noqa: E402
+from compare_significance import Crossed, fit_f_dist  # noqa: E402
 PAPER = HERE.parent / "configs" / "paper-001.csv"
 NOTES = HERE / "reproduction_notes.md"
 # The lines of the page that each sweep gave.
@@ -137,8 +137,7 @@ def over_users_and_seeds(difference, low, high, seeds, prior):
     users = ((high - low) / 2 / stats.norm.isf(0.025)) ** 2
     parts, degrees = zip(*[((s0 if np.isinf(d0) else (d0 * s0 + (n - 1) * s**2) / (d0 + n - 1)) / n, min(d0 + n - 1, pooled)) for n, s in seeds])
     nu = sum(parts) / sum(part / d for part, d in zip(parts, degrees))
-    half = lambda p: np.sqrt(users * stats.norm.isf(p / 2) ** 2 + sum(parts) * stats.t.isf(p / 2, nu) ** 2)
-    return optimize.brentq(lambda log: half(np.exp(log)) - abs(difference), -40, -1e-9) if half(np.exp(-40)) > abs(difference) else -40.0
+    return Crossed(users, sum(parts), 0, np.inf, nu).p_value(abs(difference))
 
 
 def judged(sweep):
@@ -154,7 +153,7 @@ def judged(sweep):
         methods = [found.get(f"{name.partition(', ')[0]}|{line[1]}" + "".join(name.partition(", ")[1:])) for name in (better, worse)]
         difference, low, high = (float(number) for number in NUMBER.findall(line[5])[:3])
         if all(method and method[1] is not None for method in methods):
-            p_values.append((len(lines), np.exp(over_users_and_seeds(difference, low, high, methods, prior))))
+            p_values.append((len(lines), over_users_and_seeds(difference, low, high, methods, prior)))
             lines.append([*line[:7], ""])
         elif any(method and method[0] == 1 for method in methods):
             lines.append([*line[:7], said(difference, line[7] in ("holds", "**reversed**"), MODELS)])

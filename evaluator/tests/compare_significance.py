@@ -179,8 +179,8 @@ class Crossed:
             return 2 * stats.t.sf(size / np.sqrt(variance), degrees)
 
         def weight(y):
-            density = -self.seeds_degrees / 2 * (y + np.exp(-y) - 1) - y / 2
-            return np.exp(density) * np.sqrt(self.users + self.seeds * np.exp(y))
+            density = -self.seeds_degrees / 2 * (y + np.exp(-y) - 1)
+            return np.exp(density) * (np.exp(-y) + self.seeds / self.users) ** (1 / 3)
 
         def tail(y):
             variance = self.users + self.seeds * np.exp(y)
