@@ -18,7 +18,7 @@ use dataset::quote;
 use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
-use std::{collections::BTreeMap, fmt::Display, fs::File, io::Read};
+use std::{collections::BTreeMap, fmt::Display, fs::File, io::Read, slice};
 use trainer::Training;
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
@@ -115,14 +115,13 @@ impl SweepFile {
     pub fn parse(text: &str, file: &str) -> Result<Self> {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
-        check_combinations(fields.items("grid")?)?;
         let (training, timing, select_by) = training(absent_or(&root, "training"))?;
         Ok(Self {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
             storage: placed(&root, "storage", "./runs".to_owned())?,
             datasets: fields.items("datasets")?.iter().map(DatasetEntry::read).collect::<Result<_>>()?,
-            grid: fields.items("grid")?.iter().map(Block::read).collect::<Result<_>>()?,
+            grid: blocks(fields.items("grid")?)?,
             training,
             timing,
             select_by,
@@ -135,12 +134,14 @@ impl SweepFile {
     }
 }
 
-/// That the kinds of the grid have no more combinations than a sweep can mean, before any is made.
-fn check_combinations(grid: &[Node]) -> Result<()> {
+/// The blocks of the grid, whose kinds have no more combinations than a sweep can mean.
+fn blocks(grid: &[Node]) -> Result<Vec<Block>> {
     let lists = grid.iter().flat_map(Node::keys).map(|(_, list)| list);
-    tuned::check_count(
-        lists.flat_map(|list| if let Value::Sequence(kinds) = &list.value { kinds.as_slice() } else { std::slice::from_ref(list) }),
-    )
+    tuned::check_count(lists.flat_map(|list| match &list.value {
+        Value::Sequence(kinds) => kinds.as_slice(),
+        _ => slice::from_ref(list),
+    }))?;
+    grid.iter().map(Block::read).collect()
 }
 
 /// The value of a key, or its default.
