@@ -68,6 +68,8 @@ fn in_words(error: &(dyn Cause + 'static)) -> String {
 fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space there, or store elsewhere"),
+        io::ErrorKind::FileTooLarge => Some("raise the limit of a file's size (ulimit -f), or store elsewhere"),
+        io::ErrorKind::Unsupported => Some("use another path"),
         io::ErrorKind::ReadOnlyFilesystem => Some("make it writable, or store elsewhere"),
         io::ErrorKind::PermissionDenied => Some("give the user that runs this the permission, or use another path"),
         io::ErrorKind::NotADirectory => Some("a file stands where a folder is expected: remove it, or use another path"),

@@ -2,7 +2,8 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
-//! object store, and [`table`] moves Arrow batches in and out of it.
+//! object store, [`table`] moves Arrow batches in and out of it, [`quote`] shows what came from
+//! outside in messages, and [`panics`] makes errors of what decoders give up on.
 
 mod cache;
 mod error;
@@ -10,7 +11,9 @@ mod interactions;
 mod location;
 mod manifest;
 mod memory;
+pub mod panics;
 mod prepared;
+pub mod quote;
 mod runtime;
 pub mod table;
 
@@ -20,4 +23,4 @@ pub use interactions::Interactions;
 pub use location::{Location, Unfinished};
 pub use manifest::{Counts, FileEntry, Manifest, SCHEMA_VERSION};
 pub use prepared::{Dataset, Split};
-pub use runtime::block_on;
+pub use runtime::{block_on, start_runtime};

@@ -34,6 +34,31 @@ pub struct Manifest {
     pub files: BTreeMap<String, FileEntry>,
 }
 
+/// More than any machine holds, and few enough to reckon with: users, items, interactions of a part, bytes of a table.
+const MOST_USERS: usize = 1 << 31;
+const MOST_ITEMS: usize = 1 << 28;
+const MOST_INTERACTIONS: usize = 1 << 40;
+const MOST_BYTES: u64 = 1 << 50;
+
+impl Manifest {
+    /// That the counts can be counts, so that sizes that follow from them are numbers.
+    ///
+    /// # Errors
+    /// A sentence that names the first that cannot.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let ids = [("users", self.users, MOST_USERS), ("items", self.items, MOST_ITEMS)];
+        let parts = [("train", self.train), ("validation", self.validation), ("test", self.test)];
+        let parts = parts.map(|(key, count)| (key, count, MOST_INTERACTIONS));
+        if let Some((key, count, most)) = ids.into_iter().chain(parts).find(|(_, count, most)| count > most) {
+            return Err(format!("`{key}` is {count}: expected at most {most}"));
+        }
+        match self.files.values().find(|file| file.bytes > MOST_BYTES) {
+            Some(file) => Err(format!("`bytes` of a table is {}: expected at most {MOST_BYTES}", file.bytes)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What was left after one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

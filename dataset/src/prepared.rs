@@ -5,10 +5,9 @@
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! ```
 
-use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
+use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, location::checksum, quote, table};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 /// One of the three parts of a dataset.
@@ -132,7 +131,11 @@ impl Dataset {
         // The version first: another one may have other keys.
         let version: Version = serde_json::from_slice(&text).map_err(refuse)?;
         match version.schema_version {
-            SCHEMA_VERSION => serde_json::from_slice(&text).map_err(refuse),
+            SCHEMA_VERSION => {
+                let manifest: Manifest = serde_json::from_slice(&text).map_err(refuse)?;
+                manifest.check().map_err(|reason| Error::content(&at, format!("{reason}; delete the folder and prepare again")))?;
+                Ok(manifest)
+            }
             newer if newer > SCHEMA_VERSION => {
                 let reason =
                     format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
@@ -164,20 +167,27 @@ impl Dataset {
             let at = folder.join(name);
             let entry = manifest.files.get(name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
             let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
-            if entry.sha256 != checksum(&bytes) {
-                return Err(Error::content(at, "the checksum differs from the manifest's; delete the folder and prepare again"));
-            }
+            let reason = "the checksum differs from the manifest's; delete the folder and prepare again";
+            let bytes = at.verified(bytes, &entry.sha256, reason)?;
             Ok((table::decode(bytes, &at)?, at))
         };
         let read_ids = |what: &str| -> Result<Vec<String>> {
             let (batch, at) = open(&format!("{what}s.parquet"))?;
             let column: &StringArray = table::column(&batch, &format!("{what}_id"), &at)?;
+            let listed = if what == "user" { manifest.users } else { manifest.items };
+            check_count(&format!("{what}s"), batch.num_rows(), listed, &at)?;
             Ok(column.iter().map(|id| id.unwrap_or_default().to_owned()).collect())
         };
         let read_split = |split: Split| -> Result<Interactions> {
             let (batch, at) = open(&format!("{}.parquet", split.name()))?;
             let users: &UInt32Array = table::column(&batch, "user", &at)?;
             let items: &UInt32Array = table::column(&batch, "item", &at)?;
+            let listed = match split {
+                Split::Train => manifest.train,
+                Split::Validation => manifest.validation,
+                Split::Test => manifest.test,
+            };
+            check_count("interactions", batch.num_rows(), listed, &at)?;
             check_range("user", users, manifest.users, &at)?;
             check_range("item", items, manifest.items, &at)?;
             Ok(Interactions::from_pairs(manifest.users, users.values().iter().copied().zip(items.values().iter().copied())))
@@ -206,7 +216,7 @@ impl Dataset {
         for (held, known) in held_out {
             for (user, item) in self.split(held).pairs() {
                 if self.split(known).contains(user as usize, item) {
-                    let (user, item) = (&self.user_ids[user as usize], &self.item_ids[item as usize]);
+                    let (user, item) = (quote::value(&self.user_ids[user as usize]), quote::value(&self.item_ids[item as usize]));
                     return Err(format!(
                         "user `{user}` has item `{item}` in {} and in {}; an interaction may stand in one part only",
                         held.name(),
@@ -228,10 +238,6 @@ struct Version {
 /// What gives the bytes of a table.
 type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
 
-pub(crate) fn checksum(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
-}
-
 fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>> {
     let places = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef;
     let texts = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(&ids[rows])) as ArrayRef;
@@ -242,6 +248,14 @@ fn pairs(interactions: &Interactions) -> Result<Vec<u8>> {
     let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
     let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
     table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items)])
+}
+
+/// That a table holds as many rows as the manifest says, before anything is made from that number.
+fn check_count(what: &str, rows: usize, listed: usize, at: &Location) -> Result<()> {
+    match rows == listed {
+        true => Ok(()),
+        false => Err(Error::content(at, format!("{rows} {what} where the manifest says {listed}; delete the folder and prepare again"))),
+    }
 }
 
 fn check_range(what: &str, ids: &UInt32Array, bound: usize, at: &Location) -> Result<()> {
@@ -301,6 +315,29 @@ mod tests {
         folder.join("test.parquet").write("junk").unwrap();
         let message = Dataset::read(&folder).unwrap_err().to_string();
         assert!(message.contains("test.parquet") && message.contains("checksum"), "{message}");
+    }
+
+    #[test]
+    fn counts_that_are_not_those_of_the_tables_are_refused() {
+        let folder = Location::parse("memory:///prepared/counts").unwrap();
+        let manifest = small().write(&folder).unwrap();
+        let at = folder.join("manifest.json");
+        let refused = |manifest: &Manifest| {
+            at.write(serde_json::to_string(manifest).unwrap()).unwrap();
+            Dataset::read(&folder).unwrap_err().to_string()
+        };
+        for users in [1 << 60, usize::MAX, 1 << 33] {
+            let message = refused(&Manifest { users, ..manifest.clone() });
+            assert!(message.contains(&format!("manifest.json: `users` is {users}: expected at most 2147483648")), "{message}");
+        }
+        let message = refused(&Manifest { users: 2_000_000_000, ..manifest.clone() });
+        assert!(message.contains("users.parquet: 2 users where the manifest says 2000000000"), "{message}");
+        let message = refused(&Manifest { items: 2, ..manifest.clone() });
+        assert!(message.contains("items.parquet: 3 items where the manifest says 2"), "{message}");
+        let message = refused(&Manifest { test: 1 << 40, ..manifest.clone() });
+        assert!(message.contains("test.parquet: 2 interactions where the manifest says 1099511627776"), "{message}");
+        let message = refused(&Manifest { train: usize::MAX, ..manifest });
+        assert!(message.contains("`train` is 18446744073709551615"), "{message}");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Parquet tables at a location. The same batch always gives the same bytes.
 
-use crate::{Error, Location, Result};
+use crate::{Error, Location, Result, panics, quote};
 use arrow::{
     array::{ArrayRef, RecordBatch},
     compute::concat_batches,
     datatypes::{Field, FieldRef, Schema, SchemaRef},
 };
+use bytes::Bytes;
 use parquet::{
     arrow::{
         ArrowWriter,
@@ -24,6 +25,9 @@ use std::{ops::Range, sync::Arc};
 const GROUP: usize = 1 << 20;
 /// Rows that are made at a time; a multiple of the writer's batches, so that it makes no difference to the bytes.
 const PIECE: usize = 1 << 14;
+/// Bytes that any table may take when it is decoded, and how many times its size a large one.
+const LEAST_BOUND: usize = 512 << 20;
+const MOST_EXPANSION: usize = 1_000;
 
 /// The writer's settings, shared by all tables of the project.
 pub fn writer_properties() -> WriterProperties {
@@ -130,14 +134,27 @@ pub fn read(at: &Location) -> Result<RecordBatch> {
 ///
 /// # Errors
 /// [`Error::Content`] when the bytes are no Parquet file.
-pub fn decode(bytes: bytes::Bytes, at: &Location) -> Result<RecordBatch> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).and_then(|builder| {
-        let schema: SchemaRef = builder.schema().clone();
-        Ok((schema, builder.build()?))
-    });
-    let (schema, reader) = reader.map_err(|error| broken(at, error))?;
-    let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(|error| broken(at, error))?;
-    concat_batches(&schema, &batches).map_err(|error| broken(at, error))
+pub fn decode(bytes: Bytes, at: &Location) -> Result<RecordBatch> {
+    // The decoder trusts lengths and offsets in the file, and panics where they lead nowhere.
+    let decoded = panics::caught(|| decode_bounded(bytes));
+    decoded.unwrap_or_else(|_| Err("its content contradicts itself".to_owned())).map_err(|error| broken(at, error))
+}
+
+/// Decodes batch by batch, up to so many bytes: a few bytes can stand for any number of equal rows.
+fn decode_bounded(bytes: Bytes) -> Result<RecordBatch, String> {
+    let most = LEAST_BOUND.max(bytes.len().saturating_mul(MOST_EXPANSION));
+    let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|error| error.to_string())?;
+    let schema: SchemaRef = builder.schema().clone();
+    let (mut batches, mut held) = (Vec::new(), 0);
+    for batch in builder.build().map_err(|error| error.to_string())? {
+        let batch = batch.map_err(|error| error.to_string())?;
+        held += batch.get_array_memory_size();
+        if held > most {
+            return Err(format!("it expands to more than {} MiB, which no table of its size does", most >> 20));
+        }
+        batches.push(batch);
+    }
+    concat_batches(&schema, &batches).map_err(|error| error.to_string())
 }
 
 fn broken(at: &Location, error: impl std::fmt::Display) -> Error {
@@ -151,7 +168,7 @@ fn broken(at: &Location, error: impl std::fmt::Display) -> Error {
 pub fn column<'a, T: 'static>(batch: &'a RecordBatch, name: &str, at: &Location) -> Result<&'a T> {
     let column = batch.column_by_name(name).ok_or_else(|| {
         let columns: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Error::content(at, format!("no column `{name}` among {}", columns.join(", ")))
+        Error::content(at, format!("no column `{name}` among {}", quote::names(&columns)))
     })?;
     column
         .as_any()
@@ -178,5 +195,32 @@ mod tests {
             let encoded = encode_sorted(count, &[("user", &column(0)), ("item", &column(1)), ("own", &column(2))]).unwrap();
             assert!(decode(encoded.into(), &at).unwrap() == part, "{count} rows");
         }
+    }
+    #[test]
+    fn a_table_whose_lengths_lead_nowhere_is_an_error_and_no_panic() {
+        let ids = StringArray::from_iter_values((0..500).map(|row| format!("id-{row}")));
+        let numbers = UInt32Array::from_iter_values(0..500);
+        let whole = encode(&batch(vec![("own", Arc::new(ids), false), ("number", Arc::new(numbers), false)])).unwrap();
+        let at = Location::parse("memory:///tables/lying").unwrap();
+        for place in 0..whole.len() {
+            for flip in [0x01, 0x10, 0x80, 0xff] {
+                let mut lying = whole.clone();
+                lying[place] ^= flip;
+                if let Err(error) = decode(lying.into(), &at) {
+                    assert!(error.to_string().ends_with("delete its folder and run again"), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_do_not_become_gigabytes() {
+        let text = "x".repeat(1 << 16);
+        let rows = StringArray::from_iter_values((0..9_000).map(|_| &text));
+        let bytes = encode(&batch(vec![("text", Arc::new(rows), false)])).unwrap();
+        assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+        let at = Location::parse("memory:///tables/bomb").unwrap();
+        let message = decode(bytes.into(), &at).unwrap_err().to_string();
+        assert!(message.contains("it expands to more than 512 MiB"), "{message}");
     }
 }

@@ -1,6 +1,7 @@
 //! `ranksweep-evaluator`: ranks stored checkpoints, without any code of training.
 
 use clap::Parser;
+use dataset::{panics, quote};
 use evaluator::{Error, command::Evaluate, command::parse_size};
 use std::{
     error::Error as _,
@@ -21,7 +22,12 @@ struct Cli {
 
 fn main() -> ExitCode {
     let Cli { evaluate, memory } = Cli::parse();
-    match evaluate.run(memory) {
+    panics::keep_quiet();
+    let Ok(result) = panics::caught(|| evaluate.run(memory)) else {
+        let _ = writeln!(stderr(), "error: this is a mistake of ranksweep: {}", quote::line(&panics::last()));
+        return ExitCode::FAILURE;
+    };
+    match result {
         Ok(summary) => match write!(stdout(), "{summary}") {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
@@ -34,7 +40,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             // Nothing is left to tell it to if standard error is closed.
-            let _ = writeln!(stderr(), "error: {message}");
+            let _ = writeln!(stderr(), "error: {}", quote::line(&message));
             ExitCode::from(if matches!(error, Error::Settings { .. }) { 2 } else { 1 })
         }
     }

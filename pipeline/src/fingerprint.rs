@@ -8,7 +8,7 @@ use crate::{Error, Noise, Preparation, Result};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, io::Read, sync::Mutex};
+use std::{collections::BTreeMap, io::Read, path::PathBuf, sync::Mutex};
 
 /// Bytes that are hashed at a time.
 const BLOCK: usize = 1 << 20;
@@ -48,6 +48,14 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
 
 /// What the fingerprint covers of a source file.
 fn file(key: &'static str, at: &Location) -> Result<Value> {
+    let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if at.local_path().is_some_and(is_special) {
+        return Err(Error::Absent {
+            key,
+            at: at.to_string(),
+            found: "is a pipe or a device, expected a file, as it is read several times",
+        });
+    }
     Ok(json!({"name": at.name(), "blake3": checksum(at).map_err(|error| absent(error, key, at))?}))
 }
 

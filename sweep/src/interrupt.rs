@@ -8,14 +8,14 @@
 
 use crate::cli::{LogFormat, say};
 use signal_hook::{
-    consts::{SIGINT, SIGTERM},
+    consts::{SIGINT, SIGTERM, SIGXFSZ},
     iterator::Signals,
     low_level,
 };
 use std::{
     io,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -67,6 +67,8 @@ pub(crate) fn has_come() -> bool {
 /// # Errors
 /// When the operating system refuses the handlers.
 pub fn listen(format: LogFormat) -> io::Result<()> {
+    // A file that would grow beyond the system's limit is then an error of its write.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = Signals::new([SIGTERM, SIGINT])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
@@ -76,10 +78,13 @@ pub fn listen(format: LogFormat) -> io::Result<()> {
             }
             if !is_second {
                 tracing::info!("interrupted: training stops after this step (Ctrl-C ends it at once)");
-                thread::spawn(move || {
+                let later = move || {
                     thread::sleep(GRACE);
                     leave(format, CUT_SHORT);
-                });
+                };
+                if thread::Builder::new().spawn(later).is_err() {
+                    leave(format, CUT_SHORT);
+                }
             }
         }
     })?;

@@ -5,6 +5,7 @@
 //! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there. `study` is what `ranksweep theory` writes and
 //! draws, `compare` the methods of several sweeps over their datasets, [`doctor`] what `ranksweep doctor` finds.
 
+pub mod allocator;
 mod chain;
 pub mod cli;
 mod compare;

@@ -1,13 +1,30 @@
 //! `ranksweep`: which loss, with which negative sampler, on which backbone, ranks best on this data, and is the difference real?
 
 use clap::Parser;
+use dataset::panics;
 use std::process::ExitCode;
-use sweep::cli::{Cli, Command, exit, log_peak, start};
+use sweep::{
+    allocator::Refusing,
+    cli::{Cli, Command, Ending, exit, log_peak, start},
+};
+
+#[global_allocator]
+static ALLOCATOR: Refusing = Refusing;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    panics::keep_quiet();
+    let result =
+        panics::caught(|| run(&cli)).unwrap_or_else(|_| Err(anyhow::anyhow!("this is a mistake of ranksweep: {}", panics::last())));
+    if result.is_ok() {
+        log_peak();
+    }
+    exit(cli.global.log_format, result)
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Ending> {
     let global = &cli.global;
-    let result = start(global).and_then(|()| match &cli.command {
+    start(global).and_then(|()| match &cli.command {
         Command::Run(command) => command.run(global),
         Command::Plan(command) => command.run(global),
         Command::Prepare(command) => command.run(global),
@@ -25,9 +42,5 @@ fn main() -> ExitCode {
         Command::Drive(command) => command.run(),
         Command::Doctor(command) => command.run(global),
         Command::Theory(command) => command.run(global),
-    });
-    if result.is_ok() {
-        log_peak();
-    }
-    exit(global.log_format, result)
+    })
 }

@@ -81,6 +81,26 @@ fn a_method_without_any_model_stays_on_the_leaderboard() {
 }
 
 #[test]
+fn a_model_that_tells_no_item_from_another_is_not_ranked() {
+    let sandbox = Sandbox::new(&changed("[{kind: popularity}]", "[{kind: popularity}, {kind: ease, regularization: 1.0e+30}]"));
+    let ended = sandbox.run();
+    assert_eq!(ended.complaint(1), "1 trial failed; everything else was done");
+    let rows = trial_rows(&sandbox);
+    let ease = rows.iter().find(|row| row.backbone == "ease").unwrap();
+    assert_eq!((ease.status, ease.selected), (Status::Constant, false));
+    let error = ease.error.as_deref().unwrap();
+    assert!(
+        error.starts_with("all items have the same score for each of 12 users") && error.contains("backbone.regularization=1e+30"),
+        "{error}"
+    );
+    let rows: Vec<LeaderboardRow> = leaderboard_rows(&sandbox).into_iter().filter(|row| row.backbone == "ease").collect();
+    assert!(!rows.is_empty() && rows.iter().all(|row| (row.rank, row.failed, row.mean) == (None, 1, None)), "{rows:?}");
+    assert!(ended.out.contains("there is nothing to rank"), "{}", ended.out);
+    let again = sandbox.run();
+    assert_eq!((again.complaint(1), &again.out), ("1 trial failed; everything else was done", &ended.out));
+}
+
+#[test]
 fn one_failed_trial_alone_ends_with_42_and_is_not_to_be_tried_again() {
     let sandbox = Sandbox::new(&changed("learning_rate: 0.05", "learning_rate: 1.0e+38"));
     let prepared = sandbox.ended(&mut sandbox.command(&["prepare", "s.yaml"]));

@@ -8,10 +8,12 @@ mod place;
 mod read;
 mod server;
 mod unfinished;
+mod verified;
 mod words;
 mod write;
 
 pub use unfinished::Unfinished;
+pub(crate) use verified::checksum;
 
 use crate::{Error, Result};
 use futures::TryStreamExt;

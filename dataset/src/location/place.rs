@@ -5,6 +5,7 @@ use crate::{Error, Result};
 use std::{
     fs::{self, OpenOptions},
     io::{self, Read},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -27,6 +28,10 @@ impl Location {
         let Some(path) = self.local_path() else { return Ok(Place::Here) };
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() || found.is_dir() => return Ok(Place::Here),
+            Err(_) if takes_no_files(&path) => {
+                let error = io::Error::new(io::ErrorKind::Unsupported, "no file can be created there");
+                return Err(Error::store("write", self, &error));
+            }
             Err(_) => return Ok(Place::Here), // what is wrong with it is found when it is written
             Ok(_) => {}
         }
@@ -36,6 +41,14 @@ impl Location {
         let aim = aim(&path).map_err(|error| Error::store("write", self, &error))?;
         Self::parse(&aim.to_string_lossy()).map(Place::Linked)
     }
+}
+
+/// Whether the folder of a path is one of the system's own, of processes: it says of each new file that there is no folder for it, and
+/// `object_store` makes the folder and tries again for ever.
+fn takes_no_files(path: &Path) -> bool {
+    let system = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+    let folder = path.parent().and_then(system);
+    folder.is_some() && folder == system(Path::new("/proc"))
 }
 
 /// What a link leads to, whether it is there or not.
@@ -112,6 +125,16 @@ mod tests {
             assert_eq!(reader.join().unwrap(), expected);
         }
         assert!(!fs::symlink_metadata(&pipe).unwrap().is_file());
+    }
+
+    #[test]
+    fn where_no_file_can_be_created_is_an_error_and_no_wait() {
+        for path in ["/proc/x", "/proc/self/x"] {
+            let error = Location::parse(path).unwrap().write("x").unwrap_err();
+            let message = format!("{error}: {}", std::error::Error::source(&error).unwrap());
+            assert_eq!(message, format!("cannot write {path}: no file can be created there; use another path"));
+        }
+        assert!(Location::parse("/proc/none/x").unwrap().write("x").is_err());
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub(super) fn in_words(error: &object_store::Error, server: &Server) -> String {
     if is_bucket_missing(error) {
         return "there is no such bucket; create it, or correct the URL".to_owned();
     }
+    if SKEWED.iter().any(|words| text.contains(words)) {
+        let said = answer.said();
+        return format!("the clock of this machine and that of {address} differ too much ({said}); set this one, then run this again");
+    }
     match answer.status {
         Some(401 | 403) => format!(
             "{address} refuses the credentials ({}); correct them in the environment, or allow them to list, read, write and delete there",
@@ -64,6 +68,8 @@ pub(super) fn in_words(error: &object_store::Error, server: &Server) -> String {
 
 /// What S3 and Google, and Azure, call a bucket that does not exist.
 const NO_BUCKET: [&str; 2] = ["NoSuchBucket", "ContainerNotFound"];
+/// What S3 and Google, Azure, and Google's tokens say of a request whose time is not theirs.
+const SKEWED: [&str; 3] = ["RequestTimeTooSkewed", "date header too old", "short-lived token"];
 /// What `object_store` says of an answer with neither content nor an address, which S3 gives for a bucket of another region.
 const REDIRECTED: &str = "redirect without LOCATION";
 

@@ -11,6 +11,7 @@ mod aligned;
 mod block;
 mod bound;
 mod check;
+mod constant;
 mod count;
 mod factors;
 mod item_weights;
@@ -27,6 +28,7 @@ mod top_k;
 mod tests;
 
 pub use check::held_out as check_held_out;
+pub use constant::is_constant;
 pub use lists::reduce_lists;
 pub use memory::rank_memory;
 pub(crate) use product::{PANEL, product};

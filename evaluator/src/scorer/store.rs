@@ -93,12 +93,11 @@ impl Scorer {
         let description = Description::read(folder)?;
         let at = folder.join("scorer.safetensors");
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
-        let bytes = at.read()?;
-        if checksum(&bytes) != description.sha256 {
-            return Err(refuse(
-                "the checksum differs from the one in scorer.json; delete the trial's folder and train it again".to_owned(),
-            ));
-        }
+        let reason = "the checksum differs from the one in scorer.json; delete the trial's folder and train it again";
+        let bytes = at.verified(at.read()?, &description.sha256, reason).map_err(|error| match error {
+            dataset::Error::Content { reason, .. } => refuse(reason),
+            other => other.into(),
+        })?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
         let matrix = |name: &str, rows, dim| decode(&tensors, name, rows, dim).map_err(refuse);
         let scorer = match description.scorer {

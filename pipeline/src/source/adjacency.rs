@@ -3,13 +3,14 @@
 //! A user without items on their line has none in that part.
 
 use super::{
+    blocks::LINE_BYTES,
     content,
     row::{Row, Sinks},
 };
 use crate::{Error, Result};
 use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 /// `adjacency` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +38,12 @@ impl Adjacency {
         let mut text = Vec::new();
         for line in 1.. {
             text.clear();
-            if content.read_until(b'\n', &mut text).map_err(|error| content::unreadable(&at, line - 1, error))? == 0 {
+            let read = content.by_ref().take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut text);
+            if read.map_err(|error| content::unreadable(&at, line - 1, error))? == 0 {
                 break;
+            }
+            if text.len() > LINE_BYTES {
+                return Err(Error::row(&at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
             }
             let text = std::str::from_utf8(&text).map_err(|_| Error::row(&at, line, "not UTF-8; convert the file to UTF-8"))?;
             let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
@@ -51,9 +56,17 @@ impl Adjacency {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::testing::{pair, read, source, stored};
+    use super::super::row::testing::{failure, pair, read, source, stored};
+    use super::LINE_BYTES;
     use dataset::Split;
     use serde_json::json;
+
+    #[test]
+    fn a_line_without_end_is_named() {
+        let train = stored("adjacency/endless.txt", [&b"0 1\n"[..], &vec![b'7'; LINE_BYTES + 1]].concat());
+        let message = failure(&source(json!({"adjacency": {"train": train, "test": train}})));
+        assert!(message.contains("endless.txt line 2: the line is longer than 16777216 bytes"), "{message}");
+    }
 
     #[test]
     fn items_follow_their_user() {

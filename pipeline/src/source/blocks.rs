@@ -14,8 +14,8 @@ use std::io::{self, Read};
 
 /// Bytes of a block; more where a record is longer.
 const BLOCK: usize = 256 << 10;
-/// The longest line.
-const LINE_BYTES: usize = 64 << 20;
+/// The longest line, and the longest record of several.
+pub(super) const LINE_BYTES: usize = 16 << 20;
 
 /// Whole records.
 #[derive(Default)]
@@ -95,6 +95,10 @@ impl<'a> Blocks<'a> {
             return Err(Error::row(self.at, self.lines + lines(text) + 1, reason));
         }
         let whole = if memchr(b'"', &text[..end]).is_none() { end } else { self.whole_records(&text[..end]) };
+        if whole == 0 && end >= LINE_BYTES {
+            let reason = format!("a record is longer than {LINE_BYTES} bytes; close the quote that starts in it");
+            return Err(Error::row(self.at, self.lines + 1, reason));
+        }
         Ok((whole > 0 || self.end.is_some()).then_some(whole))
     }
 

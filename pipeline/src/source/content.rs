@@ -4,34 +4,87 @@ use crate::{Error, Result};
 use dataset::Location;
 use flate2::read::MultiGzDecoder;
 use memchr::memchr_iter;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::{
+    io::{self, BufReader, ErrorKind, Read},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-/// Bytes from which lines are counted.
+/// Bytes of the file from which lines are counted, and bytes of text that are looked at for that.
 const SAMPLE: u64 = 1 << 20;
+const SAMPLED_TEXT: u64 = 16 << 20;
 /// Bytes of the buffer before decompression.
 const BUFFER: usize = 256 << 10;
+/// Text that a compressed file may hold whatever its size; and how many times its size a larger one.
+const LEAST_BOUND: u64 = 16 << 20;
+const MOST_EXPANSION: u64 = 250;
 
 /// Opens a raw file, to be read in large blocks.
 pub(crate) fn open(at: &Location) -> Result<Box<dyn Read + Send>> {
-    decompressed(at, at.open()?)
+    decompressed(at, at.open()?, &Arc::default())
 }
 
 /// The lines of a raw file, by those in its first bytes.
 pub(crate) fn lines(at: &Location) -> Result<u64> {
-    let size = at.size()?;
-    let mut text = Vec::new();
+    let (size, read) = (at.size()?, Arc::default());
+    let mut content = decompressed(at, at.open()?.take(SAMPLE), &read)?;
+    let (mut block, mut bytes, mut lines) = (vec![0; BUFFER], 0, 0);
     // A compressed file that is cut off gives what came before.
-    let _ = decompressed(at, at.open()?.take(SAMPLE))?.read_to_end(&mut text);
-    let lines = memchr_iter(b'\n', &text).count() as u64;
-    Ok((lines as f64 * size as f64 / SAMPLE.min(size).max(1) as f64) as u64)
+    while let Ok(length @ 1..) = content.read(&mut block) {
+        lines += memchr_iter(b'\n', &block[..length]).count();
+        bytes += length as u64;
+        if bytes >= SAMPLED_TEXT {
+            break;
+        }
+    }
+    Ok((lines as f64 * size as f64 / read.load(Ordering::Relaxed).max(1) as f64) as u64)
 }
 
-fn decompressed(at: &Location, raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>> {
+/// The text of a file; `read` counts what is taken of the file itself.
+fn decompressed(at: &Location, raw: impl Read + Send + 'static, read: &Arc<AtomicU64>) -> Result<Box<dyn Read + Send>> {
+    let raw = Counted { raw, read: Arc::clone(read) };
+    let expanded = |content| Box::new(Expanded { content, read: Arc::clone(read), given: 0 });
     Ok(match suffix(at.name()) {
-        Some(".gz") => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, raw))),
-        Some(_) => Box::new(zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?),
+        Some(".gz") => expanded(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, raw))) as Box<dyn Read + Send>),
+        Some(_) => expanded(Box::new(zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?)),
         None => Box::new(raw),
     })
+}
+
+/// A file, and how much of it was read.
+struct Counted<R> {
+    raw: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.raw.read(buffer)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+/// What a file holds, as long as it is not more than interactions can be compressed.
+struct Expanded {
+    content: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+    given: u64,
+}
+
+impl Read for Expanded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.content.read(buffer)?;
+        self.given += length as u64;
+        let most = MOST_EXPANSION * self.read.load(Ordering::Relaxed);
+        if self.given > LEAST_BOUND.max(most) {
+            let words = format!("it expands to more than {MOST_EXPANSION} times its size");
+            return Err(io::Error::new(ErrorKind::FileTooLarge, words));
+        }
+        Ok(length)
+    }
 }
 
 /// The file's name without the suffix of its compression.
@@ -45,6 +98,7 @@ pub(crate) fn unreadable(at: &Location, line: u64, source: io::Error) -> Error {
     let reason = match source.kind() {
         ErrorKind::UnexpectedEof => "the compressed data ends in the middle; copy or download the file again",
         ErrorKind::InvalidInput | ErrorKind::InvalidData => "it is not what its suffix says; name it by its compression, or copy it again",
+        ErrorKind::FileTooLarge => "no interactions are that alike; decompress it first, if it is what it should be",
         _ if suffix(at.name()) == Some(".zst") => "it is no complete zstd file; name it by its compression, or copy it again",
         _ => "its store fails",
     };
@@ -95,6 +149,30 @@ mod tests {
         for (name, bytes) in [("cut.gz", gzip(&text)), ("cut.zst", zstd::encode_all(text.as_bytes(), 1).unwrap())] {
             let half = bytes[..bytes.len() / 2].to_vec();
             assert_eq!(content(name, half).unwrap_err().kind(), ErrorKind::UnexpectedEof, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_and_its_lines_are_not_all_counted() {
+        let text = "u1,i1\n".repeat(40 << 20 >> 2);
+        let bomb = zstd::encode_all(text.as_bytes(), 1).unwrap();
+        let at = Location::parse("memory:///content/bomb.csv.zst").unwrap();
+        at.write(bomb.clone()).unwrap();
+        assert!(lines(&at).unwrap() > 1 << 20);
+        for (name, bytes) in [("bomb.zst", bomb), ("bomb.gz", gzip(&text))] {
+            let error = content(name, bytes).unwrap_err();
+            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::FileTooLarge, "it expands to more than 250 times its size"));
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_as_the_file_is_large() {
+        let text: String = (0..400_000).map(|n| format!("{},{}\n", n * 7919 % 100_003, n * 31 % 9_973)).collect();
+        let at = |name: &str| Location::parse(&format!("memory:///content/{name}")).unwrap();
+        for (name, bytes) in [("lines.csv", text.clone().into_bytes()), ("lines.csv.gz", gzip(&text))] {
+            at(name).write(bytes).unwrap();
+            let counted = lines(&at(name)).unwrap();
+            assert!((380_000..420_000).contains(&counted), "{name}: {counted}");
         }
     }
 

@@ -16,7 +16,7 @@ use datafusion::{
     error::DataFusionError,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
 };
-use dataset::{Location, block_on};
+use dataset::{Location, block_on, panics, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -59,11 +59,11 @@ impl Parquet {
             return Err(Error::file(&at, "the file is empty; copy it again"));
         }
         let failed = |error: DataFusionError| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error);
-        let frame = block_on(scan(&at)).map_err(failed)?;
+        let frame = decoded(&at, || block_on(scan(&at)))?.map_err(failed)?;
         let frame = frame.clone().select(self.selection(&frame, &at)?).map_err(failed)?;
-        let mut stream = block_on(frame.execute_stream()).map_err(failed)?;
+        let mut stream = decoded(&at, || block_on(frame.execute_stream()))?.map_err(failed)?;
         let (mut sink, mut rows) = (sinks.sink(), 0);
-        while let Some(batch) = block_on(stream.next()) {
+        while let Some(batch) = decoded(&at, || block_on(stream.next()))? {
             let batch = batch.map_err(failed)?;
             self.give(&batch, rows, &at, &mut *sink)?;
             rows += batch.num_rows();
@@ -74,7 +74,7 @@ impl Parquet {
     /// The number of rows.
     pub(crate) fn rows(&self) -> Result<u64> {
         let at = Location::parse(&self.path)?;
-        let count = block_on(async { scan(&at).await?.count().await });
+        let count = decoded(&at, || block_on(async { scan(&at).await?.count().await }))?;
         count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
     }
 
@@ -95,7 +95,7 @@ impl Parquet {
         let names = [Some(&self.columns.user), Some(&self.columns.item), self.columns.rating.as_ref(), self.columns.timestamp.as_ref()];
         let names: Vec<&String> = names.into_iter().flatten().collect();
         let bad = |row: usize, column: usize, what: &str| {
-            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, names[column]))
+            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, quote::value(names[column])))
         };
         let id = |row: usize, column: usize| {
             let ids = batch.column(column).as_string::<i32>();
@@ -114,6 +114,11 @@ impl Parquet {
             sink.row(Row { user: id(row, 0)?, item: id(row, 1)?, rating: number(row, rating)?, time: number(row, time)? })
         })
     }
+}
+
+/// What a decoder makes of the file; one that panics has met lengths or offsets that lead nowhere.
+fn decoded<T>(at: &Location, decode: impl FnOnce() -> T) -> Result<T> {
+    panics::caught(decode).map_err(|_| Error::file(at, "its content contradicts itself as Parquet; copy it again"))
 }
 
 /// The file as a table, in the order of its rows.
@@ -140,7 +145,10 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
     let fields = frame.schema().fields();
     let Some(field) = fields.iter().find(|field| field.name() == name) else {
         let present: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-        return Err(Error::file(at, format!("no column `{name}`; its {} columns are `{}`", present.len(), present.join("`, `"))));
+        return Err(Error::file(
+            at,
+            format!("no column `{}`; its {} columns are {}", quote::value(name), present.len(), quote::names(&present)),
+        ));
     };
     let of = field.data_type();
     let temporal = matches!(of, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
@@ -150,7 +158,7 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
         Role::Time => (of.is_numeric() || temporal, "numbers, timestamps or dates"),
     };
     if !fits {
-        return Err(Error::file(at, format!("column `{name}` is of type {of} (expected {expected})")));
+        return Err(Error::file(at, format!("column `{}` is of type {of} (expected {expected})", quote::value(name))));
     }
     let column = ident(name);
     Ok(match role {
@@ -218,6 +226,23 @@ mod tests {
         assert!(kind.contains("`stars` is of type Float32 (expected text or integers)"), "{kind}");
         let null = failure(&from("null.parquet", json!({"user": "empty", "item": "item.id"})));
         assert!(null.contains("null.parquet: row 1: column `empty` is empty"), "{null}");
+    }
+
+    #[test]
+    fn a_file_whose_lengths_lead_nowhere_is_an_error_and_no_panic() {
+        let whole = Location::parse(&stored("whole.parquet")).unwrap().read().unwrap();
+        let at = Location::parse("memory:///sources/lying.parquet").unwrap();
+        let settings = json!({"path": at.to_string(), "columns": {"user": "User", "item": "item.id", "rating": "stars"}});
+        let lying = source(json!({"parquet": settings}));
+        for place in (0..whole.len()).step_by(3) {
+            let mut bytes = whole.to_vec();
+            bytes[place] ^= 0x55;
+            at.write(bytes).unwrap();
+            if let Err(error) = read(&lying, Split::Train) {
+                assert!(error.to_string().contains("lying.parquet"), "{error}");
+            }
+            let _ = lying.rows(Split::Train);
+        }
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn without_end(raw: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::blocks::{Block, Blocks},
+        super::blocks::{Block, Blocks, LINE_BYTES},
         *,
     };
 
@@ -159,6 +159,15 @@ mod tests {
         assert!(message.contains("unclosed line 2: ") && message.contains("never closed"), "{message}");
         let long = format!("a,\"b\n{}", "c,d\n".repeat(5_000));
         assert!(records("long", long).unwrap_err().to_string().contains("line 1: "));
+    }
+
+    #[test]
+    fn lines_and_records_without_end_are_named() {
+        let line = records("line", [&b"a,b\n"[..], &vec![b'x'; LINE_BYTES]].concat()).unwrap_err().to_string();
+        assert!(line.contains("line 2: the line is longer than 16777216 bytes"), "{line}");
+        let quoted = format!("a,b\nc,\"{}\"\n", format!("{}\n", "x".repeat(1 << 20)).repeat(17));
+        let record = records("record", quoted).unwrap_err().to_string();
+        assert!(record.contains("line 2: a record is longer than 16777216 bytes; close the quote"), "{record}");
     }
 
     /// Blocks end within quoted fields, and one record is longer than a block.

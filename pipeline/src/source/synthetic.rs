@@ -48,6 +48,10 @@ const SPAN: f64 = 63_072_000.0;
 const SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 /// What an item has of the appeal of topics that are not its own.
 const ELSEWHERE: f64 = 0.02;
+/// More users, interactions, or numbers of items and topics together are not generated.
+const MOST_USERS: u32 = 1 << 27;
+const MOST_INTERACTIONS: usize = 1 << 33;
+const MOST_APPEALS: u64 = 1 << 28;
 /// Draws before the next free item is taken instead.
 const TRIES: usize = 32;
 
@@ -57,6 +61,7 @@ impl Synthetic {
         if users == 0 || items == 0 || self.dim == 0 {
             return Err(Error::setting("source", "`users`, `items` and `dim` must be at least 1"));
         }
+        self.check_size()?;
         if self.interactions < users || self.interactions > users.saturating_mul(items) / 2 {
             let most = users.saturating_mul(items) / 2;
             let reason = format!(
@@ -64,6 +69,27 @@ impl Synthetic {
                 self.interactions
             );
             return Err(Error::setting("source.interactions", reason));
+        }
+        Ok(())
+    }
+
+    /// That a machine holds what is generated.
+    fn check_size(&self) -> Result<()> {
+        let Self { users, items, interactions, dim, .. } = *self;
+        if users > MOST_USERS {
+            return Err(Error::setting("source.users", format!("`users` is {users} (expected at most {MOST_USERS})")));
+        }
+        if interactions > MOST_INTERACTIONS {
+            return Err(Error::setting(
+                "source.interactions",
+                format!("`interactions` is {interactions} (expected at most {MOST_INTERACTIONS})"),
+            ));
+        }
+        if u64::from(items) * u64::from(dim) > MOST_APPEALS {
+            let (key, value) = if u64::from(items) > u64::from(dim) { ("source.items", "`items`") } else { ("source.dim", "`dim`") };
+            let reason =
+                format!("{value} is too large: {items} items of {dim} topics (expected at most {MOST_APPEALS} numbers, items times `dim`)");
+            return Err(Error::setting(key, reason));
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! What every command knows: threads, memory, logs.
 
+use super::limits;
 use crate::{
     interrupt,
     runner::{Machine, Progress},
 };
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use evaluator::command::parse_size;
 use std::{
     io::{self, IsTerminal},
+    num::NonZero,
     path::PathBuf,
 };
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
@@ -16,7 +19,7 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 #[derive(Clone, Debug, Args)]
 pub struct Global {
     /// Threads to use; all cores when left out. The results are the same for any number
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", value_parser = parse_threads)]
     pub threads: Option<u16>,
     /// Memory for preparing and ranking, beside the tables themselves: 512MiB, 4GiB
     #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size, default_value = "2GiB")]
@@ -60,7 +63,7 @@ impl Global {
 /// Starts the threads and the log, and listens for signals.
 ///
 /// # Errors
-/// When the operating system gives no threads, or takes no handlers of signals.
+/// When the operating system gives too little, no threads, or takes no handlers of signals.
 pub fn start(global: &Global) -> anyhow::Result<()> {
     // What fails in the clients of Kubernetes and of stores is said by whoever asked them.
     let level = if global.draws_bars() { "off" } else { "info,kube_client=off,object_store=off" };
@@ -71,7 +74,36 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
         LogFormat::Text => registry.with(lines).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
     }
-    interrupt::listen(global.log_format)?;
-    rayon::ThreadPoolBuilder::new().num_threads(global.threads.unwrap_or_default().into()).build_global()?;
+    let threads = global.threads.map_or_else(own_threads, usize::from);
+    limits::check(threads)?;
+    interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
+    dataset::start_runtime().context("the system gives no threads; raise its limits")?;
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build_global()
+        .context("the system gives no threads; raise its limits, or lower --threads")?;
     Ok(())
+}
+
+/// The machine's cores, or what rayon's own variable says.
+fn own_threads() -> usize {
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|&threads| threads > 0);
+    asked.unwrap_or_else(cores).min(most_threads())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// More threads than this wait for each other.
+fn most_threads() -> usize {
+    (4 * cores()).max(64)
+}
+
+fn parse_threads(text: &str) -> Result<u16, String> {
+    let threads: u16 = text.parse().map_err(|error| format!("{error}"))?;
+    match (1..=most_threads()).contains(&threads.into()) {
+        true => Ok(threads),
+        false => Err(format!("{threads} is not in 1..={}, on {} cores", most_threads(), cores())),
+    }
 }

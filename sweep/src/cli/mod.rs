@@ -8,6 +8,7 @@ mod evaluate;
 mod exit;
 mod gc;
 mod global;
+mod limits;
 mod logs;
 mod memory;
 mod namespace;

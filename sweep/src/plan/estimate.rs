@@ -61,6 +61,6 @@ fn work(learning: &Learning, manifest: &Manifest) -> Estimate {
     let (pairs, epochs) = (manifest.train as u64, u64::from(learning.training.epochs));
     // Of a positive: its own and its negatives'; every item where the sampler takes all.
     let scores = learning.candidates().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
-    let steps = epochs * pairs.div_ceil(u64::from(learning.training.batch_size.max(1)));
-    Estimate { steps, scores: epochs * pairs * scores, ..Estimate::default() }
+    let steps = epochs.saturating_mul(pairs.div_ceil(u64::from(learning.training.batch_size.max(1))));
+    Estimate { steps, scores: epochs.saturating_mul(pairs).saturating_mul(scores), ..Estimate::default() }
 }

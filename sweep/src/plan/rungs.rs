@@ -70,7 +70,9 @@ impl Plan {
 impl Plan {
     /// Of what each trial on a dataset, or on one of its splits, does in all of its epochs, what the search does at most, in all trials.
     pub(super) fn halved(&self, dataset: &PlannedDataset, of_trials: &[u64]) -> u64 {
-        let Some(halving) = self.search.halving().filter(|halving| !halving.asynchronous) else { return of_trials.iter().sum() };
+        let Some(halving) = self.search.halving().filter(|halving| !halving.asynchronous) else {
+            return of_trials.iter().copied().fold(0, u64::saturating_add);
+        };
         let last = u64::from(self.rung_epochs.last().copied().unwrap_or(1));
         let mut rest = of_trials;
         let mut total = 0;
@@ -83,7 +85,8 @@ impl Plan {
             let mut before = 0;
             for (rung, &epochs) in self.rung_epochs.iter().enumerate() {
                 let here = survivors(method.configurations.len(), halving.factor, rung) * repeats;
-                total += costs[..here].iter().map(|cost| cost / last * u64::from(epochs - before)).sum::<u64>();
+                let of_rung = costs[..here].iter().map(|cost| cost / last * u64::from(epochs - before));
+                total = of_rung.fold(total, u64::saturating_add);
                 before = epochs;
             }
         }

@@ -23,6 +23,7 @@ mod words;
 mod example;
 
 use crate::{
+    chain::chain,
     plan::Spaces,
     tables::{self, CurveRow, LeaderboardRow, TrialRow, TuningRow},
 };
@@ -116,13 +117,20 @@ pub fn leaderboard(input: &Input) -> Vec<LeaderboardRow> {
     standings::standings(input, &Pairs::new(input))
 }
 
-/// Writes `leaderboard.parquet` and `tuning.parquet`, then `report.html`, into the sweep's folder.
+/// Writes `leaderboard.parquet` and `tuning.parquet`, then `report.html`, into the sweep's folder. Where nothing can be written, a leaderboard
+/// that is stored already and says the same is enough.
 ///
 /// # Errors
 /// When something cannot be stored.
 pub fn write(folder: &Location, input: &Input) -> anyhow::Result<Report> {
-    let report = Report::new(input);
-    tables::leaderboard::write(&folder.join("leaderboard.parquet"), &report.rows)?;
+    let (report, leaderboard) = (Report::new(input), folder.join("leaderboard.parquet"));
+    match tables::leaderboard::write(&leaderboard, &report.rows) {
+        Err(error) if tables::leaderboard::read(&leaderboard).is_ok_and(|stored| stored == report.rows) => {
+            tracing::warn!("nothing was written, as the stored leaderboard is the same: {}", chain(&error.into()));
+            return Ok(report);
+        }
+        written => written?,
+    }
     tables::tuning::write(&folder.join("tuning.parquet"), &report.tuning)?;
     folder.join("report.html").write(page::render(input, &report)?)?;
     Ok(report)

@@ -45,6 +45,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
     remarks.extend(missing(&methods));
+    remarks.extend(methods.iter().filter_map(constant));
     remarks.extend(stopped(&methods));
     remarks.extend(splits::remark(input, dataset));
     remarks.extend(single_seed(&methods));
@@ -60,6 +61,16 @@ fn missing(methods: &[Method]) -> Option<String> {
     let missing = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Missing).count();
     (missing > 0)
         .then(|| format!("{} of the plan {} not trained yet.", number::counted(missing, "trial"), if missing == 1 { "is" } else { "are" }))
+}
+
+/// Models that rank nothing, for which a metric would be a number all the same.
+fn constant(method: &Method) -> Option<String> {
+    let count = method.trials.iter().filter(|trial| trial.status == Status::Constant).count();
+    let trials = number::counted(method.trials.len(), "trial");
+    (count > 0).then(|| {
+        let what = "all items have the same score for every user, so that there is nothing to rank";
+        format!("{}: in {} of {trials} {what}; the values are too extreme for a model.", method.title, number::count(count))
+    })
 }
 
 /// What successive halving left out: those trials' validation values are of fewer epochs.
@@ -153,6 +164,16 @@ mod tests {
         said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
         said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
         assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+
+    #[test]
+    fn models_that_rank_nothing_are_said() {
+        let mut sweep = example::sweep();
+        let mut of_bpr = sweep.trials.iter_mut().filter(|trial| trial.dataset == "books" && trial.loss.as_deref() == Some("bpr"));
+        of_bpr.next().unwrap().status = Status::Constant;
+        let remarks = remarks(&sweep.input(), "books");
+        let said = remarks.iter().find(|remark| remark.contains("all items have the same score for every user")).unwrap();
+        assert!(said.starts_with("bpr on mf-64: in 1 of "), "{said}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     method::{Method, methods},
     pairs::Pairs,
 };
-use crate::tables::{LeaderboardRow, Status};
+use crate::tables::LeaderboardRow;
 use evaluator::{MetricAt, settings::Family, significance};
 
 /// All rows: by dataset, metric, and mean, the largest first.
@@ -48,7 +48,7 @@ fn row(method: &Method, dataset: &str, at: MetricAt, measured: &Measured) -> Lea
         parameters: method.picked().cloned(),
         configurations: method.tried(),
         seeds: found.map_or(0, |found| found.trials.div_ceil(found.splits) as u32),
-        failed: method.trials.iter().filter(|trial| trial.status == Status::Failed).count() as u32,
+        failed: method.trials.iter().filter(|trial| trial.status.has_failed()).count() as u32,
         users: found.map_or(0, |found| found.users as u32),
         mean: found.map(|found| found.mean),
         ci_low: found.and_then(|found| found.ci_low),
@@ -84,7 +84,10 @@ fn compared(input: &Input, pairs: &Pairs, dataset: &str, at: MetricAt, rows: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{report::example, tables::TrialRow};
+    use crate::{
+        report::example,
+        tables::{Status, TrialRow},
+    };
 
     #[test]
     fn the_best_mean_is_first_and_failures_are_counted() {

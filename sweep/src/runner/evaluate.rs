@@ -3,13 +3,15 @@
 use super::{Interrupted, Results, Session, Standing, results, rows, select};
 use crate::{
     interrupt,
-    plan::{PlannedDataset, Spaces},
-    tables::TrialRow,
+    plan::{PlannedDataset, Spaces, plain},
+    tables::{Status, TrialRow},
 };
 use anyhow::{Context, Result};
-use dataset::Split;
+use dataset::{Dataset, Split};
 use evaluator::{
+    Scorer,
     evaluate::{Candidate, TrialValues, evaluate as rank},
+    rank::is_constant,
     significance::{Findings, compare},
 };
 use std::collections::HashMap;
@@ -24,7 +26,7 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     }
     let (manifests, splits) = results::prepared(session)?;
     let picked = select::picked(&session.plan, endings);
-    let trials = rows::trials(session, endings, &picked);
+    let mut trials = rows::trials(session, endings, &picked);
     let progress = session.progress.ranking(trials.iter().filter(|row| row.selected).count());
     let mut values: Vec<TrialValues> = Vec::new();
     for planned in &session.plan.datasets {
@@ -36,7 +38,12 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
         let dataset = session.read_dataset(planned).with_context(of_dataset)?;
         let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
         let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
-        values.extend(ranked.with_context(of_dataset)?);
+        for ranked in ranked.with_context(of_dataset)? {
+            match constant(session, &dataset, &ranked).with_context(of_dataset)? {
+                true => leave_out(&mut trials, &ranked),
+                false => values.push(ranked),
+            }
+        }
     }
     in_order_of(&trials, &mut values);
     let Findings { comparisons, methods: components } =
@@ -44,8 +51,32 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     progress.finish();
     let (spaces, curves) = (Spaces::of(&session.file), rows::curves(session, endings)?);
     let results = Results { manifests, splits, spaces, trials, values, comparisons, components, curves };
-    results::write(session, &results)?;
+    results::keep(session, &results)?;
     Ok(results)
+}
+
+/// Whether a trial's model tells no item from another, for any user: untrained, diverged, or with values too extreme for its numbers.
+fn constant(session: &Session, dataset: &Dataset, values: &TrialValues) -> Result<bool> {
+    if values.tied_users < values.users.len() {
+        return Ok(false);
+    }
+    let scorer = Scorer::read(&session.trial(&values.trial).join("checkpoint"))?;
+    Ok(is_constant(&scorer, &dataset.train, &values.users, session.machine.memory)?)
+}
+
+/// Marks a trial whose metrics would be those of no model.
+fn leave_out(trials: &mut [TrialRow], values: &TrialValues) {
+    for row in trials.iter_mut().filter(|row| row.trial == values.trial) {
+        let numbers = row.parameters.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
+        let numbers: Vec<String> = numbers.map(|(name, value)| format!("{name}={}", plain(value))).collect();
+        let error = format!(
+            "all items have the same score for each of {} users: these values are too extreme for a model ({})",
+            values.users.len(),
+            numbers.join(", ")
+        );
+        tracing::warn!(trial = row.trial, method = row.method, dataset = row.dataset, error, "not ranked");
+        (row.status, row.selected, row.error) = (Status::Constant, false, Some(error));
+    }
 }
 
 /// Splits are ranked one after the other, and a method has trials on each.

@@ -2,6 +2,7 @@
 
 use super::{Session, all_trials};
 use crate::{
+    chain::chain,
     cli::Ending,
     plan::{PlannedDataset, Spaces},
     report::{self, Input, RepeatedSplit, Report},
@@ -74,10 +75,19 @@ impl Results {
         }
     }
 
+    /// Whether the tables would hold the same.
+    fn is_same(&self, other: &Self) -> bool {
+        self.trials == other.trials
+            && self.values == other.values
+            && self.comparisons == other.comparisons
+            && self.components == other.components
+            && self.curves == other.curves
+    }
+
     /// Whether everything asked for was done.
     pub fn ending(&self) -> Ending {
-        let count = |status| self.trials.iter().filter(|row| row.status == status).count();
-        Ending::of(count(Status::Failed), count(Status::Missing))
+        let count = |is: fn(&TrialRow) -> bool| self.trials.iter().filter(|row| is(row)).count();
+        Ending::of(count(|row| row.status.has_failed()), count(|row| row.status == Status::Missing))
     }
 }
 
@@ -105,9 +115,22 @@ pub(super) fn prepared(session: &Session) -> Result<(Vec<Manifest>, Vec<Repeated
     Ok((manifests, splits))
 }
 
+/// Writes the tables. Where nothing can be written, as on a disk that is read-only by now, tables that are stored already are enough.
+///
+/// # Errors
+/// A store that fails, and has not these very results.
+pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
+    let Err(error) = write(session, results) else { return Ok(()) };
+    if !Results::read(session).is_ok_and(|stored| stored.is_same(results)) {
+        return Err(error);
+    }
+    tracing::warn!("nothing was written, as the stored tables are the same: {}", chain(&error));
+    Ok(())
+}
+
 /// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. The
 /// leaderboard, the report and the test values of all trials of an earlier evaluation go.
-pub(super) fn write(session: &Session, results: &Results) -> Result<()> {
+fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
     for stale in ["plan.json", "leaderboard.parquet", "tuning.parquet", "report.html", all_trials::FILE] {
         folder.join(stale).delete()?;

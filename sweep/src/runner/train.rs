@@ -6,8 +6,7 @@ use crate::{
     plan::{PlannedDataset, PlannedRef, PlannedTrial},
 };
 use anyhow::{Context, Result};
-use dataset::Dataset;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use dataset::{Dataset, panics};
 use trainer::{Error, Observer, Resources};
 
 /// A signal stopped the training of a sweep.
@@ -139,17 +138,11 @@ fn guarded(
         ..Resources::new(session.machine.memory)
     };
     let folder = session.trial(&trial.id);
-    let training = AssertUnwindSafe(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer));
-    match catch_unwind(training) {
+    match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
         Ok(Ok(fit)) => Ok(Some(Standing::Done(fit))),
         Ok(Err(Error::Interrupted { .. })) => Ok(None),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
         Ok(Err(error)) => Ok(Some(Standing::of(error))),
-        Err(panic) => Ok(Some(Standing::Broken(format!("panic: {}", panic_text(panic.as_ref()))))),
+        Err(panic) => Ok(Some(Standing::Broken(format!("panic: {panic}")))),
     }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

@@ -59,12 +59,19 @@ pub enum Status {
     Stopped,
     /// Stopped by an error.
     Failed,
+    /// Trained to a model that gives all items the same score for every user, and not ranked.
+    Constant,
     /// Not trained, or not to the end.
     Missing,
 }
 
 impl Status {
-    const ALL: [Self; 4] = [Self::Done, Self::Stopped, Self::Failed, Self::Missing];
+    const ALL: [Self; 5] = [Self::Done, Self::Stopped, Self::Failed, Self::Constant, Self::Missing];
+
+    /// Whether there is no model to rank, for a reason that would come again.
+    pub fn has_failed(self) -> bool {
+        matches!(self, Self::Failed | Self::Constant)
+    }
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
@@ -72,6 +79,7 @@ impl Status {
             Self::Done => "done",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
+            Self::Constant => "constant",
             Self::Missing => "missing",
         }
     }

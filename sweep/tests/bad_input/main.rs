@@ -5,6 +5,7 @@
 
 mod cluster;
 mod data;
+mod hostile;
 mod leftovers;
 mod remote;
 mod storage;

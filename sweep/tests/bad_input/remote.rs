@@ -85,6 +85,11 @@ fn what_a_server_refuses_is_said_with_what_to_do() {
              correct them in the environment, or allow them to list, read, write and delete there",
         ),
         (
+            s3_error("403 Forbidden", "RequestTimeTooSkewed", "The difference between the request time and the current time is too large."),
+            "the clock of this machine and that of ENDPOINT differ too much (403 RequestTimeTooSkewed: The difference between the request time \
+             and the current time is too large); set this one, then run this again",
+        ),
+        (
             s3_error("404 Not Found", "NoSuchBucket", "The specified bucket does not exist"),
             "there is no such bucket; create it, or correct the URL",
         ),

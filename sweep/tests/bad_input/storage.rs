@@ -62,6 +62,24 @@ fn a_disk_that_fills_up_anywhere_is_named_and_spoils_nothing() {
 }
 
 #[test]
+fn a_finished_sweep_is_shown_from_a_disk_that_cannot_be_written() {
+    let sandbox = Sandbox::new(SWEEP);
+    let Some(disk) = Mount::new(sandbox.path("runs"), "size=64m") else { return };
+    let finished = sandbox.run_well();
+    let whole = sandbox.results();
+    disk.change("ro");
+    for command in ["run", "report", "plan"] {
+        let ended = sandbox.ended(&mut sandbox.command(&[command, "s.yaml"]));
+        assert_eq!(ended.code, Some(0), "{}", ended.error);
+        assert!(command == "plan" || ended.out == finished.out, "{}", ended.out);
+    }
+    assert!(sandbox.results() == whole);
+    sandbox.write("s.yaml", changed("resamples: 1000", "resamples: 2000"));
+    let complaint = sandbox.run();
+    assert!(complaint.complaint(1).ends_with("make it writable, or store elsewhere"), "{}", complaint.error);
+}
+
+#[test]
 fn a_storage_that_cannot_be_written_is_named() {
     let sandbox = Sandbox::new(SWEEP);
     if let Some(disk) = Mount::new(sandbox.path("runs"), "size=64m") {

@@ -78,6 +78,10 @@ pub(crate) fn fit(settings: &Ease, dataset: &Dataset, memory: usize) -> Result<S
         }
         row[item] = 0.0;
     });
+    if let Some(weight) = weights.iter().find(|weight| !weight.is_finite()) {
+        let lambda = settings.regularization;
+        return Err(Error::Impossible(format!("ease: regularization is {lambda}, which makes a weight {weight}; give a less extreme one")));
+    }
     Ok(Scorer::ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } })
 }
 
@@ -127,6 +131,12 @@ mod tests {
         for (weight, expected) in weights.values.iter().zip(expected) {
             assert!((weight - expected).abs() < 1e-6, "{:?}", weights.values);
         }
+    }
+
+    #[test]
+    fn a_regularization_that_leaves_no_numbers_is_named() {
+        let message = fit(&Ease { regularization: 1e300 }, &small(), 1 << 20).unwrap_err().to_string();
+        assert!(message.starts_with("ease: regularization is 1") && message.ends_with("NaN; give a less extreme one"), "{message}");
     }
 
     #[test]

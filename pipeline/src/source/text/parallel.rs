@@ -23,7 +23,12 @@ pub(super) fn read(blocks: Blocks<'_>, first: Block, reading: &Reading<'_>, plac
     let queue = Mutex::new(Queue { blocks, first: Some(first), failure: None });
     let worker = Worker { queue: &queue, turns: &turns, reading, places };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..reading.sinks.threads()).map(|_| scope.spawn(|| worker.run())).collect();
+        // Where the system gives fewer threads, those that there are do it.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, || worker.run()).ok();
+        let workers: Vec<_> = (0..reading.sinks.threads()).map_while(spawn).collect();
+        if workers.is_empty() {
+            return worker.run();
+        }
         let join =
             |worker: thread::ScopedJoinHandle<'_, Result<()>>| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         workers.into_iter().map(join).collect::<Vec<_>>().into_iter().collect::<Result<()>>()

@@ -26,7 +26,7 @@ pub(super) struct TrialLine<'a> {
 pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine<'a>> {
     let tuned = method.tuned();
     let mut trials = method.trials.clone();
-    let order = |trial: &TrialRow| (!trial.selected, trial.status == Status::Failed, trial.status == Status::Stopped);
+    let order = |trial: &TrialRow| (!trial.selected, trial.status.has_failed(), trial.status == Status::Stopped);
     trials.sort_by(|a, b| {
         let validation = |trial: &TrialRow| if trial.selected { 0.0 } else { trial.validation.unwrap_or(f64::NEG_INFINITY) };
         order(a).cmp(&order(b)).then(validation(b).total_cmp(&validation(a)))
@@ -45,7 +45,7 @@ fn line<'a>(method: &Method, trial: &'a TrialRow, shown: Option<&[String]>, pale
         seed: trial.seed.map_or_else(String::new, |seed| seed.to_string()),
         split: trial.split_seed.map_or_else(String::new, |seed| seed.to_string()),
         status: trial.status.name(),
-        failed: trial.status == Status::Failed,
+        failed: trial.status.has_failed(),
         selected: trial.selected,
         validation: trial.validation.map_or_else(String::new, number::value),
         epochs: epochs.unwrap_or_default(),

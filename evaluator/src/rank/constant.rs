@@ -1,0 +1,51 @@
+//! Models that tell no item from another: untrained, fallen to zeros, or all of them at one place.
+
+use super::top_k;
+use crate::{Result, Scorer};
+use dataset::Interactions;
+
+/// Users that are looked at together: of most models the first tells that items differ.
+const BLOCK: usize = 64;
+
+/// Whether every item of the catalogue has the same score, for each of these users.
+///
+/// # Errors
+/// Those of [`top_k()`].
+pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memory: usize) -> Result<bool> {
+    for users in users.chunks(BLOCK) {
+        let lists = top_k(scorer, history, &[], users, scorer.items(), memory)?;
+        if lists.iter().any(|list| list.first().map(|item| item.1) != list.last().map(|item| item.1)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Matrix, Similarity};
+
+    fn of(users: &[f32], items: &[f32]) -> bool {
+        let matrix = |values: &[f32]| Matrix { rows: values.len(), dim: 1, values: values.to_vec() };
+        let scorer = Scorer::Factors { users: matrix(users), items: matrix(items), similarity: Similarity::Dot };
+        let all: Vec<u32> = (0..users.len() as u32).collect();
+        is_constant(&scorer, &Interactions::empty(users.len()), &all, 1 << 20).unwrap()
+    }
+
+    #[test]
+    fn a_model_is_constant_where_no_user_has_a_better_item() {
+        assert!(of(&[0.0, 0.0], &[1.0, 2.0, 3.0]) && of(&[1.0, 2.0], &[0.5, 0.5, 0.5]) && of(&[1e-30; 2], &[1e-30, 2e-30, 3e-30]));
+        assert!(!of(&[0.0, 1.0], &[1.0, 2.0, 3.0]) && !of(&[1.0; 100], &[1.0, 1.0, 1.5]));
+        let last: Vec<f32> = (0..100).map(|user| f32::from(u8::from(user == 99))).collect();
+        assert!(!of(&last, &[1.0, 2.0]));
+    }
+
+    #[test]
+    fn weights_of_zeros_are_constant() {
+        let weights = |value: f32| Scorer::ItemWeights { weights: Matrix { rows: 2, dim: 2, values: vec![0.0, value, value, 0.0] } };
+        let history = Interactions::from_pairs(2, [(0, 0), (1, 1)].into_iter());
+        assert!(is_constant(&weights(0.0), &history, &[0, 1], 1 << 20).unwrap());
+        assert!(!is_constant(&weights(1e-20), &history, &[0, 1], 1 << 20).unwrap());
+    }
+}
