@@ -133,6 +133,7 @@ fn blame(session: &Session, error: &cluster::Error) -> anyhow::Error {
     match error {
         cluster::Error::Name { .. } => session.file.name.place().error(message).into(),
         cluster::Error::Namespace { .. } => Usage(format!("--namespace: {message}")).into(),
+        cluster::Error::NoSecret { .. } => session.file.resources.node.at("nodes").place.error(message).into(),
         cluster::Error::Variable { .. } | cluster::Error::TooLarge { .. } => file::Error::new(message).into(),
     }
 }

@@ -66,7 +66,7 @@ impl Collective {
             Self::Nccl(member) => return member.gather(what, own, all).map(Pending::Nccl),
             Self::Single => gpu.copy(own, all)?,
             _ => {
-                let values = self.gather(what, &gpu.read(own)?)?.concat();
+                let values = self.gather_equal(what, &gpu.read(own)?)?.concat();
                 gpu.write(all, &values)?;
             }
         }
@@ -119,7 +119,7 @@ mod tests {
             }
             collective.finish("the end", &gpu)?;
             let found = [sum, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
-            let all = collective.gather("results", &found)?;
+            let all = collective.gather_equal("results", &found)?;
             assert!(all.iter().all(|of_rank| *of_rank == found), "every rank has the same");
             Ok(found)
         };

@@ -4,7 +4,7 @@ use super::Collective;
 use crate::Result;
 use gpu::{
     Buffer, Element, Gpu,
-    nccl::{Party, Patience, Pending},
+    nccl::{Id, Party, Patience, Pending},
 };
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Member {
         const WHAT: &str = "the communicator";
         let error = |error: gpu::Error| host.error(WHAT, error.to_string());
         let own = if host.leads() { gpu::nccl::id().map_err(error)?.to_vec() } else { Vec::new() };
-        let id = host.of_first(WHAT, &own)?;
+        let id = host.of_first(WHAT, &own, size_of::<Id>())?;
         let id = id.try_into().map_err(|_| host.error(WHAT, "rank 0 gave no id".to_owned()))?;
         let patience = Patience { limit, lost: &|| host.lost() };
         let party = Party::new(gpu, (host.rank(), host.ranks()), &id, patience).map_err(error)?;
