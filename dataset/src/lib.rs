@@ -2,7 +2,7 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
-//! object store, and [`table`] moves Arrow batches in and out of it.
+//! object store, [`table`] moves Arrow batches in and out of it, and [`quote`] shows what came from outside in messages.
 
 mod cache;
 mod error;
@@ -11,6 +11,7 @@ mod location;
 mod manifest;
 mod memory;
 mod prepared;
+pub mod quote;
 mod runtime;
 pub mod table;
 

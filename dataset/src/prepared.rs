@@ -5,7 +5,7 @@
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! ```
 
-use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, table};
+use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, quote, table};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -206,7 +206,7 @@ impl Dataset {
         for (held, known) in held_out {
             for (user, item) in self.split(held).pairs() {
                 if self.split(known).contains(user as usize, item) {
-                    let (user, item) = (&self.user_ids[user as usize], &self.item_ids[item as usize]);
+                    let (user, item) = (quote::value(&self.user_ids[user as usize]), quote::value(&self.item_ids[item as usize]));
                     return Err(format!(
                         "user `{user}` has item `{item}` in {} and in {}; an interaction may stand in one part only",
                         held.name(),

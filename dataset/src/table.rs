@@ -1,6 +1,6 @@
 //! Parquet tables at a location. The same batch always gives the same bytes.
 
-use crate::{Error, Location, Result};
+use crate::{Error, Location, Result, quote};
 use arrow::{
     array::{ArrayRef, RecordBatch},
     compute::concat_batches,
@@ -151,7 +151,7 @@ fn broken(at: &Location, error: impl std::fmt::Display) -> Error {
 pub fn column<'a, T: 'static>(batch: &'a RecordBatch, name: &str, at: &Location) -> Result<&'a T> {
     let column = batch.column_by_name(name).ok_or_else(|| {
         let columns: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-        Error::content(at, format!("no column `{name}` among {}", columns.join(", ")))
+        Error::content(at, format!("no column `{name}` among {}", quote::names(&columns)))
     })?;
     column
         .as_any()

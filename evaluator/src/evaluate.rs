@@ -1,7 +1,7 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
 use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
-use dataset::{Dataset, Interactions, Location, Split};
+use dataset::{Dataset, Interactions, Location, Split, quote};
 use std::sync::Arc;
 
 /// A checkpoint to rank.
@@ -132,6 +132,6 @@ impl Task<'_> {
 /// The same error with the dataset's own ids where it has dense ones.
 fn with_own_ids(error: Error, dataset: &Dataset) -> Error {
     let Error::NotFinite { user, item } = error else { return error };
-    let (user, item) = (&dataset.user_ids[user as usize], &dataset.item_ids[item as usize]);
+    let (user, item) = (quote::value(&dataset.user_ids[user as usize]), quote::value(&dataset.item_ids[item as usize]));
     Error::Ranking { reason: format!("the score of user `{user}` for item `{item}` is not finite") }
 }

@@ -1,6 +1,7 @@
 //! `ranksweep-evaluator`: ranks stored checkpoints, without any code of training.
 
 use clap::Parser;
+use dataset::quote;
 use evaluator::{Error, command::Evaluate, command::parse_size};
 use std::{
     error::Error as _,
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             // Nothing is left to tell it to if standard error is closed.
-            let _ = writeln!(stderr(), "error: {message}");
+            let _ = writeln!(stderr(), "error: {}", quote::line(&message));
             ExitCode::from(if matches!(error, Error::Settings { .. }) { 2 } else { 1 })
         }
     }

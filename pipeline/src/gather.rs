@@ -9,7 +9,7 @@ use crate::{
     rejected::RejectedRows,
     steps::Steps,
 };
-use dataset::{Counts, Location, Split};
+use dataset::{Counts, Location, Split, quote};
 
 /// Read, threshold, duplicates, k-core. All interactions are train.
 pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
@@ -70,7 +70,7 @@ fn check_parts(edges: &Edges) -> Result<()> {
     for (user, row) in edges.offsets.windows(2).enumerate() {
         let twice = (row[0] + 1..row[1]).find(|&place| edges.items[place - 1] == edges.items[place]);
         if let Some(place) = twice {
-            let (user, item) = (&edges.user_ids[user], &edges.item_ids[edges.items[place] as usize]);
+            let (user, item) = (quote::value(&edges.user_ids[user]), quote::value(&edges.item_ids[edges.items[place] as usize]));
             let [one, other] = [edges.parts[place - 1], edges.parts[place]].map(Split::name);
             let reason = format!(
                 "user `{user}` has item `{item}` in {one} and in {other} (expected each interaction in one part; remove it from one)"

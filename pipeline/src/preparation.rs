@@ -1,7 +1,7 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
 use crate::{Error, KCore, Noise, Result, Source, Split, source::Has, split};
-use dataset::Location;
+use dataset::{Location, quote};
 use serde::{Deserialize, Serialize};
 
 /// How raw interactions become a prepared dataset.
@@ -83,7 +83,10 @@ impl Preparation {
 fn check_name(name: &str) -> Result<()> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if name.is_empty() || !name.chars().all(fits) {
-        return Err(Error::setting("name", format!("`{name}` cannot name a folder (expected letters, digits, `-`, `_` and `.`)")));
+        return Err(Error::setting(
+            "name",
+            format!("`{}` cannot name a folder (expected letters, digits, `-`, `_` and `.`)", quote::value(name)),
+        ));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use arrow::{
     datatypes::{DataType, Field, Schema, SchemaRef},
 };
 use clap::ValueEnum;
-use dataset::{Dataset, Interactions, Location, table};
+use dataset::{Dataset, Interactions, Location, quote, table};
 use evaluator::{Scorer, rank};
 use parquet::arrow::ArrowWriter;
 use std::{
@@ -110,7 +110,8 @@ pub fn best<'a>(rows: &[LeaderboardRow], trials: &'a [TrialRow], dataset: &str) 
 /// Dense ids in the order asked for, each once.
 fn dense(dataset: &Dataset, ids: &[String]) -> Result<Vec<u32>> {
     let known: HashMap<&str, u32> = dataset.user_ids.iter().map(String::as_str).zip(0..).collect();
-    let unknown: Vec<String> = ids.iter().filter(|id| !known.contains_key(id.as_str())).map(|id| format!("`{id}`")).collect();
+    let unknown: Vec<String> =
+        ids.iter().filter(|id| !known.contains_key(id.as_str())).map(|id| format!("`{}`", quote::value(id))).collect();
     if !unknown.is_empty() {
         let (shown, more) = (unknown[..unknown.len().min(NAMED)].join(", "), unknown.len().saturating_sub(NAMED));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -1,6 +1,7 @@
 //! Which columns of a table hold what.
 
 use crate::{Error, Result};
+use dataset::quote;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
@@ -71,6 +72,7 @@ impl Columns {
         let all = [Some(&self.user), Some(&self.item), self.rating.as_ref(), self.timestamp.as_ref()];
         for (at, column) in all.iter().enumerate().filter_map(|(at, column)| Some((at, (*column)?))) {
             if let (ColumnRef::Name(name), false) = (column, header) {
+                let name = quote::value(name);
                 let reason = format!("`{name}` is a name, and `header` is false (expected indices from 0, or `header: true`)");
                 return Err(Error::setting("source.columns", reason));
             }
@@ -86,7 +88,7 @@ impl fmt::Display for ColumnRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "column {index}"),
-            Self::Name(name) => write!(f, "column `{name}`"),
+            Self::Name(name) => write!(f, "column `{}`", quote::value(name)),
         }
     }
 }

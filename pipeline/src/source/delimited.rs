@@ -6,7 +6,7 @@ use super::{
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
-use dataset::Location;
+use dataset::{Location, quote};
 use serde::{Deserialize, Serialize};
 
 /// `delimited` in a sweep file.
@@ -57,7 +57,8 @@ impl Delimited {
 /// A separator must be told from quotes and line ends.
 pub(super) fn check_separator(separator: &str) -> Result<()> {
     if separator.is_empty() || separator.contains(['"', '\n', '\r']) {
-        let reason = format!("{separator:?} cannot separate fields (expected one or more characters, no quotes or line ends)");
+        let shown = quote::value(separator);
+        let reason = format!("\"{shown}\" cannot separate fields (expected one or more characters, no quotes or line ends)");
         return Err(Error::setting("source.separator", reason));
     }
     Ok(())

@@ -16,7 +16,7 @@ use datafusion::{
     error::DataFusionError,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
 };
-use dataset::{Location, block_on};
+use dataset::{Location, block_on, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl Parquet {
         let names = [Some(&self.columns.user), Some(&self.columns.item), self.columns.rating.as_ref(), self.columns.timestamp.as_ref()];
         let names: Vec<&String> = names.into_iter().flatten().collect();
         let bad = |row: usize, column: usize, what: &str| {
-            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, names[column]))
+            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, quote::value(names[column])))
         };
         let id = |row: usize, column: usize| {
             let ids = batch.column(column).as_string::<i32>();
@@ -140,7 +140,10 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
     let fields = frame.schema().fields();
     let Some(field) = fields.iter().find(|field| field.name() == name) else {
         let present: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-        return Err(Error::file(at, format!("no column `{name}`; its {} columns are `{}`", present.len(), present.join("`, `"))));
+        return Err(Error::file(
+            at,
+            format!("no column `{}`; its {} columns are {}", quote::value(name), present.len(), quote::names(&present)),
+        ));
     };
     let of = field.data_type();
     let temporal = matches!(of, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
@@ -150,7 +153,7 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
         Role::Time => (of.is_numeric() || temporal, "numbers, timestamps or dates"),
     };
     if !fits {
-        return Err(Error::file(at, format!("column `{name}` is of type {of} (expected {expected})")));
+        return Err(Error::file(at, format!("column `{}` is of type {of} (expected {expected})", quote::value(name))));
     }
     let column = ident(name);
     Ok(match role {

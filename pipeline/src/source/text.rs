@@ -11,7 +11,7 @@ use super::{
     row::{Rejected, Row, Sink, Sinks},
 };
 use crate::{Error, Result};
-use dataset::Location;
+use dataset::{Location, quote};
 use memchr::{memchr, memchr_iter};
 
 /// How a text file holds interactions.
@@ -171,10 +171,10 @@ impl Places {
                 ColumnRef::Name(name) => names.iter().position(|other| other == name),
             };
             let index = index.ok_or_else(|| {
-                let present = whole.join("`, `");
-                Error::file(at, format!("no {column} ({role}) in the header; its {} columns are `{present}`", names.len()))
+                let present = quote::names(&whole);
+                Error::file(at, format!("no {column} ({role}) in the header; its {} columns are {present}", names.len()))
             })?;
-            Ok(Place { index, label: format!("column `{}`", names[index]) })
+            Ok(Place { index, label: format!("column `{}`", quote::value(names[index])) })
         };
         let columns = &layout.columns;
         let optional = |column: &Option<ColumnRef>, role| column.as_ref().map(|column| find(column, role)).transpose();
@@ -251,7 +251,9 @@ fn id<'r>(fields: &'r Fields, place: &Place) -> Result<&'r str, String> {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_ascii().is_empty() => Err(format!("{} is empty (expected an id)", place.label)),
         Ok(text) => Ok(text),
-        Err(_) => Err(format!("{}: `{}` is not UTF-8 (convert the file to UTF-8)", place.label, String::from_utf8_lossy(bytes))),
+        Err(_) => {
+            Err(format!("{}: `{}` is not UTF-8 (convert the file to UTF-8)", place.label, quote::value(&String::from_utf8_lossy(bytes))))
+        }
     }
 }
 
@@ -259,7 +261,7 @@ fn number(fields: &Fields, place: &Place) -> Result<f64, String> {
     let text = String::from_utf8_lossy(fields.get(place.index));
     match text.trim_ascii().parse() {
         Ok(number) if f64::is_finite(number) => Ok(number),
-        Ok(_) => Err(format!("{}: `{text}` is not finite (expected a number)", place.label)),
-        Err(_) => Err(format!("{}: `{text}` is not a number", place.label)),
+        Ok(_) => Err(format!("{}: `{}` is not finite (expected a number)", place.label, quote::value(&text))),
+        Err(_) => Err(format!("{}: `{}` is not a number", place.label, quote::value(&text))),
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     runner::{Changed, Interrupted, Standing},
 };
 use anyhow::Result;
+use dataset::quote;
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -141,6 +142,7 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
 
 /// Says what is wrong. A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.
 fn complain(format: LogFormat, message: &str) {
+    let message = quote::line(message);
     match format {
         LogFormat::Json => tracing::error!("{message}"),
         LogFormat::Text => drop(writeln!(io::stderr(), "error: {message}")),
@@ -149,6 +151,7 @@ fn complain(format: LogFormat, message: &str) {
 
 /// Says a last word when nothing is wrong.
 pub(crate) fn say(format: LogFormat, message: &str) {
+    let message = quote::line(message);
     match format {
         LogFormat::Json => tracing::warn!("{message}"),
         LogFormat::Text => drop(writeln!(io::stderr(), "{message}")),

@@ -1,8 +1,9 @@
 //! What a command says on standard output: its result, as text.
 
 use anyhow::Context;
-use dataset::Location;
+use dataset::{Location, quote};
 use std::{
+    borrow::Cow,
     io::{self, Write},
     os::unix::fs::MetadataExt,
     path::PathBuf,
@@ -10,15 +11,42 @@ use std::{
 
 /// Writes a text to standard error, where standard output is taken.
 pub(super) fn print_aside(text: &str) -> anyhow::Result<()> {
-    io::stderr().lock().write_all(text.as_bytes()).context("cannot write to standard error")
+    io::stderr().lock().write_all(shown(text).as_bytes()).context("cannot write to standard error")
 }
 
-/// Writes a text; a reader that went away (`| head`) is no error.
+/// Writes a text, in which what a terminal would obey is visible, colours aside; a reader that went away (`| head`) is no error.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    print_exact(&shown(text))
+}
+
+/// Writes a text as it is, for programs: JSON, YAML.
+pub(super) fn print_exact(text: &str) -> anyhow::Result<()> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result to standard output"),
         _ => Ok(()),
     }
+}
+
+/// The text with its hidden characters by their numbers, but for line ends, tabs and colours.
+fn shown(text: &str) -> Cow<'_, str> {
+    let is_left = |letter: char| matches!(letter, '\n' | '\t');
+    if !text.contains(|letter| quote::is_hidden(letter) && !is_left(letter)) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        match quote::is_hidden(letter) && !is_left(letter) && !is_color(&text[at..]) {
+            true => shown.extend(letter.escape_default()),
+            false => shown.push(letter),
+        }
+    }
+    shown.into()
+}
+
+/// Whether a text begins with a colour: an escape, `[`, numbers and `m`.
+fn is_color(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("\x1b[") else { return false };
+    rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';').starts_with('m')
 }
 
 /// Whether a file that is to be written is standard output itself, whose bytes must have no text among them.
@@ -42,4 +70,16 @@ pub(super) fn width() -> Option<u16> {
 /// Whether standard output shows colours.
 pub(super) fn is_colored() -> bool {
     console::colors_enabled()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn colours_and_lines_stay_and_the_rest_is_visible() {
+        let colored = "\x1b[1;32mbpr\x1b[0m\t0.5\nnext é\n";
+        assert_eq!(shown(colored), colored);
+        assert_eq!(shown("\x1b[2J\x1b]0;title\x07a\u{202e}b\r\n"), "\\u{1b}[2J\\u{1b}]0;title\\u{7}a\\u{202e}b\\r\n");
+    }
 }

@@ -25,15 +25,13 @@ impl Plan {
     /// A bad sweep file, or source files that cannot be read.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let text = match self.json {
-            true => session.plan.to_json(),
-            false => {
-                let found = session.found()?;
-                let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
-                text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)
-            }
-        };
-        output::print(&text)?;
+        if self.json {
+            output::print_exact(&session.plan.to_json())?;
+            return Ok(Ending::Done);
+        }
+        let found = session.found()?;
+        let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
+        output::print(&(text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)
     }
 }

@@ -36,7 +36,7 @@ impl Render {
         let submission = submission(&session, &target)?;
         let yaml = cluster::to_yaml(&cluster::objects(&submission)?);
         if self.out == "-" {
-            output::print(&yaml)?;
+            output::print_exact(&yaml)?;
         } else {
             let folder = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
             let file = folder.join(&format!("{}.yaml", submission.name));

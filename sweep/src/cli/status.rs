@@ -48,7 +48,7 @@ impl Status {
 
     fn print(&self, status: &Found) -> Result<()> {
         if self.json {
-            return output::print(&format!("{}\n", serde_json::to_string_pretty(status)?));
+            return output::print_exact(&format!("{}\n", serde_json::to_string_pretty(status)?));
         }
         let term = Term::stdout();
         if self.watch && term.is_term() {

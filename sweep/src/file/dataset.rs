@@ -13,6 +13,9 @@ use std::collections::HashSet;
 /// The key whose list repeats a split.
 pub(crate) const SEED: &str = "split.seed";
 
+/// Splits of one dataset.
+const MOST_SPLITS: usize = 1_000;
+
 /// An entry of `datasets`.
 #[derive(Clone, Debug)]
 pub struct DatasetEntry {
@@ -49,6 +52,9 @@ fn seeds(node: &Node) -> Result<Option<&[Node]>> {
     };
     if seeds.is_empty() {
         return Err(place.error("an empty list: give one seed, or several for as many splits"));
+    }
+    if seeds.len() > MOST_SPLITS {
+        return Err(place.error(format!("{} seeds; at most {MOST_SPLITS} splits of a dataset are prepared", seeds.len())));
     }
     let mut seen = HashSet::new();
     for node in seeds {

@@ -1,6 +1,7 @@
 //! `${NAME}` in a sweep file stands for a variable of the environment; `$${` is a plain `${`.
 
 use super::parse::events;
+use dataset::quote;
 use granit_parser::Event;
 use std::collections::BTreeMap;
 
@@ -35,12 +36,13 @@ pub(super) fn substitute(text: &str, mut variable: impl FnMut(&str) -> Option<St
             continue;
         }
         result.push_str(&rest[..at]);
-        let (name, after) = rest[at + 2..].split_once('}').ok_or_else(|| format!("`{}` has no closing `}}`", &rest[at..]))?;
+        let (name, after) = rest[at + 2..].split_once('}').ok_or_else(|| format!("`{}` has no closing `}}`", quote::value(&rest[at..])))?;
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(format!("`${{{name}}}` is no name of an environment variable (letters, digits and `_`)"));
+            return Err(format!("`${{{}}}` is no name of an environment variable (letters, digits and `_`)", quote::value(name)));
         }
         result.push_str(
-            &variable(name).ok_or_else(|| format!("the environment variable `{name}` is not set; set it, or write the value here"))?,
+            &variable(name)
+                .ok_or_else(|| format!("the environment variable `{}` is not set; set it, or write the value here", quote::value(name)))?,
         );
         rest = after;
     }

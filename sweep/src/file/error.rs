@@ -1,5 +1,6 @@
 //! An error in a sweep file: where, which key, what.
 
+use dataset::quote;
 use std::{fmt, sync::Arc};
 
 /// The crate's result for everything that reads a sweep file.
@@ -55,10 +56,10 @@ impl fmt::Display for Error {
         if let Some(place) = &self.place {
             write!(f, "{}: ", place.position())?;
             if !place.path.is_empty() {
-                write!(f, "{}: ", place.path)?;
+                write!(f, "{}: ", quote::value(&place.path))?;
             }
         }
-        f.write_str(&self.message)
+        f.write_str(&quote::line(&self.message))
     }
 }
 
@@ -70,11 +71,11 @@ impl serde::de::Error for Error {
     }
 
     fn invalid_type(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
-        Self::new(format!("expected {expected}, found {found}"))
+        Self::new(format!("expected {expected}, found {}", short(found)))
     }
 
     fn invalid_value(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
-        Self::new(format!("expected {expected}, found {found}"))
+        Self::new(format!("expected {expected}, found {}", short(found)))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
@@ -83,5 +84,13 @@ impl serde::de::Error for Error {
 
     fn missing_field(field: &'static str) -> Self {
         Self::new(format!("the key `{field}` is missing"))
+    }
+}
+
+/// What was found, in words that stay on one line.
+fn short(found: serde::de::Unexpected<'_>) -> String {
+    match found {
+        serde::de::Unexpected::Str(text) => format!("string \"{}\"", quote::value(text)),
+        other => other.to_string(),
     }
 }

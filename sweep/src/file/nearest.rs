@@ -1,7 +1,11 @@
 //! The nearest valid spelling of a word that is not known.
 
+use dataset::quote;
+
 /// Two words this alike are taken for a slip of the same word: of ten letters, at most four are wrong, missing or swapped.
 const ALIKE: f64 = 0.6;
+/// Bytes of a word that may be a slip.
+const LONGEST: usize = 64;
 
 /// ``unknown key `tempratur`: did you mean `temperature`? (expected `temperature`)``
 pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
@@ -10,7 +14,8 @@ pub(crate) fn unknown(what: &str, word: &str, expected: &[&str]) -> String {
         [only] => format!("expected `{only}`"),
         _ => format!("expected one of {}", expected.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
     };
-    match nearest(word, expected) {
+    let (near, word) = (nearest(word, expected), quote::value(word));
+    match near {
         Some(near) => format!("unknown {what} `{word}`: did you mean `{near}`? ({list})"),
         None => format!("unknown {what} `{word}`: {list}"),
     }
@@ -23,6 +28,9 @@ pub(super) fn is_near(word: &str, expected: &[&str]) -> bool {
 
 /// The most similar of the words, where one is similar enough.
 fn nearest<'a>(word: &str, expected: &[&'a str]) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let plain = word.to_lowercase().replace('_', "-");
     let likeness = |candidate: &str| strsim::normalized_damerau_levenshtein(&plain, &candidate.replace('_', "-"));
     let scored = expected.iter().map(|&candidate| (likeness(candidate), candidate));

@@ -6,6 +6,7 @@ use super::{
     error::{Place, Result},
     parse,
 };
+use dataset::quote;
 
 /// One value of a sweep file.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +89,8 @@ impl Node {
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Null => "nothing".to_owned(),
-            Value::Scalar { text, plain: true } => format!("`{text}`"),
-            Value::Scalar { text, plain: false } => format!("the text {text:?}"),
+            Value::Scalar { text, plain: true } => format!("`{}`", quote::value(text)),
+            Value::Scalar { text, plain: false } => format!("the text \"{}\"", quote::value(text)),
             Value::Sequence(_) => "a list".to_owned(),
             Value::Mapping(_) => "a mapping".to_owned(),
         }
@@ -133,13 +134,48 @@ impl Node {
         }
     }
 
-    /// The number of values here and below.
-    pub(super) fn size(&self) -> usize {
+    /// What is here and below.
+    pub(super) fn weight(&self) -> Weight {
+        let own = |text: usize| Weight::of(self.place.path.len() + text, 0);
         match &self.value {
-            Value::Sequence(items) => 1 + items.iter().map(Self::size).sum::<usize>(),
-            Value::Mapping(entries) => 1 + entries.iter().map(|(_, value)| value.size()).sum::<usize>(),
-            _ => 1,
+            Value::Null => own(0),
+            Value::Scalar { text, .. } => own(text.len()),
+            Value::Sequence(items) => items.iter().map(Self::weight).fold(own(0), Weight::around),
+            Value::Mapping(entries) => {
+                let of_entry = |(key, value): &(Key, Self)| {
+                    let below = value.weight();
+                    Weight { text: below.text + key.name.len() + key.place.path.len(), ..below }
+                };
+                entries.iter().map(of_entry).fold(own(0), Weight::around)
+            }
         }
+    }
+}
+
+/// What a part of a document takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weight {
+    pub(super) values: usize,
+    /// Bytes of texts, keys and paths.
+    pub(super) text: usize,
+    /// Lists and mappings inside of each other.
+    pub(super) depth: usize,
+}
+
+impl Weight {
+    /// Of one value.
+    pub(super) fn of(text: usize, depth: usize) -> Self {
+        Self { values: 1, text, depth }
+    }
+
+    /// Of a list or mapping, with one more of what is in it.
+    fn around(self, inner: Self) -> Self {
+        Self { values: self.values + inner.values, text: self.text + inner.text, depth: self.depth.max(inner.depth + 1) }
+    }
+
+    /// At most that of the same under another path, so many levels down.
+    pub(super) fn under(self, path: &str, depth: usize) -> Self {
+        Self { text: self.text.saturating_add(2 * self.values * path.len()), depth: self.depth + depth, ..self }
     }
 }
 
@@ -212,5 +248,40 @@ mod tests {
             text += &format!("a{level}: &a{level} [{below}]\n");
         }
         assert!(message(&text).contains("more than 100000 values"));
+    }
+
+    #[test]
+    fn what_would_fill_the_memory_is_refused_before_it_does() {
+        let aliases = format!("a: &a {}\nb: [{}1]\n", "x".repeat(60_000), "*a, ".repeat(2_000));
+        assert!(message(&aliases).contains("more than 32 MiB of values in one sweep file"), "{}", message(&aliases));
+        let keys = format!("a: &a {{{}: 1}}\nb: [{}1]\n", "k".repeat(1 << 10), "*a, ".repeat(20_000));
+        assert!(message(&keys).contains("more than 32 MiB of values"), "{}", message(&keys));
+        let anchors = format!("a: {}1{}\n", (0..60).map(|n| format!("&n{n} [")).collect::<String>(), "]".repeat(60));
+        assert!(Node::parse(&anchors, "s.yaml").is_ok());
+        for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", "")] {
+            let deep = format!("{}1{}\n", open.repeat(65), close.repeat(65));
+            assert!(message(&deep).contains("more than 64 lists and mappings inside of each other"), "{}", message(&deep));
+        }
+        let chain: String = (1..70).map(|n| format!("a{n}: &a{n} [*a{}]\n", n - 1)).collect();
+        assert!(message(&format!("a0: &a0 [1]\n{chain}")).contains("more than 64 lists"));
+    }
+
+    #[test]
+    fn many_keys_are_no_square_of_work() {
+        let text: String = (0..99_000).map(|n| format!("k{n}: 1\n")).collect();
+        assert_eq!(Node::parse(&text, "s.yaml").unwrap().keys().count(), 99_000);
+    }
+
+    #[test]
+    fn what_is_quoted_is_visible_and_short() {
+        let text = message(&format!("\"k\\e[31m\": {{a: 1, a: 2}}\n"));
+        assert!(text.starts_with("s.yaml:1:15: k\\u{1b}[31m.a: the key `a` stands twice"), "{text}");
+        let node = Node::parse(&format!("a: {}", "x".repeat(60_000)), "s.yaml").unwrap();
+        let error = node.get("a").unwrap().read::<f64>().unwrap_err().to_string();
+        assert!(error.ends_with("x… (60000 characters)`") && error.len() < 300, "{error}");
+        for long in [format!("a: {}", "x".repeat(1 << 20)), format!("\"{}\": 1", "x".repeat(1 << 20))] {
+            let error = message(&long);
+            assert!(error.contains("a text of 1048576 bytes; at most 65536 are taken") && error.len() < 500, "{error}");
+        }
     }
 }

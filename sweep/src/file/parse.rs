@@ -3,21 +3,28 @@
 use super::{
     environment,
     error::{Error, Place, Result},
-    node::{Key, Node, Value, child},
+    node::{Key, Node, Value, Weight, child},
     scalar,
 };
+use dataset::quote;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use std::{collections::HashMap, sync::Arc};
 
 /// More values than this are not a sweep file but aliases of aliases.
 const MOST_NODES: usize = 100_000;
+/// Bytes of all values and of the paths to them, with every alias written out.
+const MOST_TEXT: usize = 32 << 20;
+/// Bytes of one value or key.
+const LONGEST: usize = 64 << 10;
+/// Lists and mappings inside of each other.
+const DEEPEST: usize = 64;
 
 /// What is added to an error in a line with a variable: between braces or brackets, those of `${NAME}` are taken for theirs.
 const UNQUOTED: &str = " (inside `{ }` and `[ ]` a value with `${NAME}` needs quotes: `\"${NAME}/file\"`)";
 
 /// The only document of a YAML text.
 pub(super) fn document(text: &str, file: &str) -> Result<Node> {
-    Tree { text, events: events(text), file: file.into(), anchors: HashMap::new(), nodes: 0 }.document()
+    Tree { text, events: events(text), file: file.into(), anchors: HashMap::new(), held: Weight::default() }.document()
 }
 
 /// The parser's events, without comments: whether they are events at all is decided by what other crates ask of the parser's.
@@ -31,7 +38,7 @@ struct Tree<'a> {
     events: Parser<'a, StrInput<'a>>,
     file: Arc<str>,
     anchors: HashMap<usize, Node>,
-    nodes: usize,
+    held: Weight,
 }
 
 impl<'a> Tree<'a> {
@@ -40,7 +47,7 @@ impl<'a> Tree<'a> {
             match self.next("")? {
                 (Event::StreamStart | Event::DocumentStart(..), _) => {}
                 (Event::StreamEnd, span) => return Err(self.place(&span, "").error("the file is empty")),
-                (event, span) => break self.node(event, &span, "")?,
+                (event, span) => break self.node(event, &span, "", 0)?,
             }
         };
         loop {
@@ -69,69 +76,104 @@ impl<'a> Tree<'a> {
         Place { file: Arc::clone(&self.file), line: span.start.line(), column: span.start.col() + 1, path: path.to_owned() }
     }
 
-    fn node(&mut self, event: Event<'a>, span: &Span, path: &str) -> Result<Node> {
+    fn node(&mut self, event: Event<'a>, span: &Span, path: &str, depth: usize) -> Result<Node> {
         let place = self.place(span, path);
         if let Some(tag) = event.tag() {
-            return Err(place.error(format!("the tag `{}` has no meaning in a sweep file", tag.original())));
+            return Err(place.error(format!("the tag `{}` has no meaning in a sweep file", quote::value(&tag.original()))));
         }
-        self.count(1, &place)?;
         let anchor = event.anchor_id();
         let value = match event {
             Event::Alias(id) => {
-                let node = self.anchors.get(&id).ok_or_else(|| place.error("the alias stands inside its own anchor"))?.moved(path);
-                self.count(node.size(), &place)?;
-                return Ok(node);
+                let anchor = self.anchors.get(&id).ok_or_else(|| place.error("the alias stands inside its own anchor"))?;
+                let weight = anchor.weight().under(path, depth);
+                hold(&mut self.held, weight, &place)?;
+                return Ok(anchor.moved(path));
             }
-            Event::Scalar(text, style, ..) => scalar_value(&text, style == ScalarStyle::Plain).map_err(|reason| place.error(reason))?,
-            Event::SequenceStart(..) => Value::Sequence(self.items(path)?),
-            Event::MappingStart(..) => Value::Mapping(self.entries(path)?),
+            Event::Scalar(text, style, ..) => {
+                short(&text, &place)?;
+                hold(&mut self.held, Weight::of(path.len() + text.len(), depth), &place)?;
+                scalar_value(&text, style == ScalarStyle::Plain).map_err(|reason| place.error(reason))?
+            }
+            Event::SequenceStart(..) => {
+                hold(&mut self.held, Weight::of(path.len(), depth), &place)?;
+                Value::Sequence(self.items(path, depth + 1)?)
+            }
+            Event::MappingStart(..) => {
+                hold(&mut self.held, Weight::of(path.len(), depth), &place)?;
+                Value::Mapping(self.entries(path, depth + 1)?)
+            }
             other => return Err(place.error(format!("expected a value, found {other:?}"))),
         };
         let node = Node { place, value };
         if let Some(id) = anchor {
+            hold(&mut self.held, node.weight(), &node.place)?;
             self.anchors.insert(id, node.clone());
         }
         Ok(node)
     }
 
-    fn count(&mut self, nodes: usize, place: &Place) -> Result<()> {
-        self.nodes += nodes;
-        if self.nodes > MOST_NODES { Err(place.error(format!("more than {MOST_NODES} values in one sweep file"))) } else { Ok(()) }
-    }
-
-    fn items(&mut self, path: &str) -> Result<Vec<Node>> {
+    fn items(&mut self, path: &str, depth: usize) -> Result<Vec<Node>> {
         let mut items = Vec::new();
         loop {
             match self.next(path)? {
                 (Event::SequenceEnd, _) => return Ok(items),
                 (event, span) => {
                     let path = format!("{path}[{}]", items.len());
-                    items.push(self.node(event, &span, &path)?);
+                    items.push(self.node(event, &span, &path, depth)?);
                 }
             }
         }
     }
 
-    fn entries(&mut self, path: &str) -> Result<Vec<(Key, Node)>> {
+    fn entries(&mut self, path: &str, depth: usize) -> Result<Vec<(Key, Node)>> {
         let mut entries: Vec<(Key, Node)> = Vec::new();
+        let mut lines: HashMap<String, usize> = HashMap::new();
         loop {
             let key = match self.next(path)? {
                 (Event::MappingEnd, _) => return Ok(entries),
                 (Event::Scalar(text, ..), span) => Key { place: self.place(&span, &child(path, &text)), name: text.into_owned() },
                 (_, span) => return Err(self.place(&span, path).error("expected a key, a plain word")),
             };
+            short(&key.name, &key.place)?;
             if key.name == "<<" {
                 return Err(key.place.error("merge keys (`<<`) are not supported; write the keys out"));
             }
-            if let Some((first, _)) = entries.iter().find(|(other, _)| other.name == key.name) {
-                let message = format!("the key `{}` stands twice, first in line {}; keep one of them", key.name, first.place.line);
+            hold(&mut self.held, Weight { values: 0, ..Weight::of(key.name.len() + key.place.path.len(), depth) }, &key.place)?;
+            if let Some(first) = lines.insert(key.name.clone(), key.place.line) {
+                let message = format!("the key `{}` stands twice, first in line {first}; keep one of them", quote::value(&key.name));
                 return Err(key.place.error(message));
             }
             let (event, span) = self.next(path)?;
-            let value = self.node(event, &span, &key.place.path)?;
+            let value = self.node(event, &span, &key.place.path, depth)?;
             entries.push((key, value));
         }
     }
+}
+
+/// That a value or a key is no longer than one can be.
+fn short(text: &str, place: &Place) -> Result<()> {
+    match text.len() > LONGEST {
+        true => Err(place.error(format!("a text of {} bytes; at most {LONGEST} are taken: `{}`", text.len(), quote::value(text)))),
+        false => Ok(()),
+    }
+}
+
+/// Adds to what a document takes in memory.
+///
+/// # Errors
+/// More than a sweep file can mean.
+fn hold(held: &mut Weight, more: Weight, place: &Place) -> Result<()> {
+    *held = Weight { values: held.values + more.values, text: held.text.saturating_add(more.text), depth: 0 };
+    if more.depth > DEEPEST {
+        return Err(place.error(format!("more than {DEEPEST} lists and mappings inside of each other")));
+    }
+    if held.values > MOST_NODES {
+        return Err(place.error(format!("more than {MOST_NODES} values in one sweep file")));
+    }
+    if held.text > MOST_TEXT {
+        return Err(place.error(format!("more than {} MiB of values in one sweep file, with every alias written out", MOST_TEXT >> 20)));
+    }
+    Ok(())
 }
 
 fn scalar_value(text: &str, plain: bool) -> std::result::Result<Value, String> {

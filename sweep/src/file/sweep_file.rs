@@ -11,12 +11,14 @@ use super::{
     node::{Node, Value},
     search::Search,
     timing::{self, Timing},
+    tuned,
 };
 use cluster::Resources;
+use dataset::quote;
 use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display, fs::File, io::Read};
 use trainer::Training;
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
@@ -71,6 +73,9 @@ pub struct SweepFile {
     pub resources: Placed<Resources>,
 }
 
+/// Bytes of a sweep file, at most.
+const MOST_BYTES: u64 = 2 << 20;
+
 const KEYS: [&str; 10] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "device", "resources"];
 
 impl SweepFile {
@@ -79,9 +84,17 @@ impl SweepFile {
     /// # Errors
     /// A file that cannot be read, and all that [`parse`](Self::parse) refuses.
     pub fn open(path: &str) -> Result<Self> {
-        let refuse =
-            |error| Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"));
-        let text = std::fs::read_to_string(path).map_err(refuse)?;
+        let refuse = |error: &dyn Display| {
+            let path = quote::value(path);
+            Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"))
+        };
+        let mut bytes = Vec::new();
+        // One byte more than it may have tells what is too large, or a device without end.
+        File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(|error| refuse(&error))?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(refuse(&format!("it has more than {} MiB", MOST_BYTES >> 20)));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| refuse(&"stream did not contain valid UTF-8"))?;
         Self::parse(&text, path)
     }
 
@@ -102,6 +115,7 @@ impl SweepFile {
     pub fn parse(text: &str, file: &str) -> Result<Self> {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
+        check_combinations(fields.items("grid")?)?;
         let (training, timing, select_by) = training(absent_or(&root, "training"))?;
         Ok(Self {
             text: text.to_owned(),
@@ -119,6 +133,14 @@ impl SweepFile {
             resources: placed(&root, "resources", Resources::default())?,
         })
     }
+}
+
+/// That the kinds of the grid have no more combinations than a sweep can mean, before any is made.
+fn check_combinations(grid: &[Node]) -> Result<()> {
+    let lists = grid.iter().flat_map(Node::keys).map(|(_, list)| list);
+    tuned::check_count(
+        lists.flat_map(|list| if let Value::Sequence(kinds) = &list.value { kinds.as_slice() } else { std::slice::from_ref(list) }),
+    )
 }
 
 /// The value of a key, or its default.

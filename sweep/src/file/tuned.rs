@@ -8,9 +8,45 @@ use super::{
     node::{Key, Node, Value},
     range::Range,
 };
+use std::collections::HashSet;
 
 /// More combinations of one kind are taken for a slip.
 const MOST_COMBINATIONS: usize = 10_000;
+/// More of all kinds of a sweep file are too.
+const MOST_IN_ALL: usize = 100_000;
+/// Values of all combinations of one kind together.
+const MOST_VALUES: usize = 1_000_000;
+/// Bytes of all combinations of one kind together.
+const MOST_TEXT: usize = 256 << 20;
+/// Keys that no kind has: what has more is read as it stands, and refused for those that are not known.
+const MOST_KEYS: usize = 64;
+
+/// That all the kinds below these nodes have no more combinations than a sweep can mean.
+///
+/// # Errors
+/// The first kind that is one too many.
+pub(super) fn check_count<'a>(nodes: impl Iterator<Item = &'a Node>) -> Result<()> {
+    let mut all = 0usize;
+    for node in nodes {
+        all = all.saturating_add(count(node));
+        if all > MOST_IN_ALL {
+            return Err(node.place.error(format!("more than {MOST_IN_ALL} combinations of listed values in one sweep file; list fewer")));
+        }
+    }
+    Ok(())
+}
+
+/// How many combinations a kind has.
+fn count(node: &Node) -> usize {
+    let of_value = |value: &Node| match &value.value {
+        Value::Sequence(items) => items.iter().map(count).fold(0, usize::saturating_add),
+        _ => count(value),
+    };
+    match Range::of(node) {
+        Ok(None) => node.keys().map(|(_, value)| of_value(value)).fold(1, usize::saturating_mul),
+        _ => 1,
+    }
+}
 
 /// Every combination of the values listed in a kind, in written order: the last key changes fastest.
 ///
@@ -18,7 +54,7 @@ const MOST_COMBINATIONS: usize = 10_000;
 /// An empty list, a value that stands twice in its list, or too many combinations.
 pub(super) fn combinations(node: &Node) -> Result<Vec<Node>> {
     let all = match &node.value {
-        Value::Mapping(entries) => of_mapping(node, entries)?,
+        Value::Mapping(entries) if entries.len() <= MOST_KEYS => of_mapping(node, entries)?,
         _ => vec![node.clone()],
     };
     if all.len() > MOST_COMBINATIONS {
@@ -29,12 +65,16 @@ pub(super) fn combinations(node: &Node) -> Result<Vec<Node>> {
 
 fn of_mapping(node: &Node, entries: &[(Key, Node)]) -> Result<Vec<Node>> {
     let mut rows: Vec<Vec<(Key, Node)>> = vec![Vec::new()];
+    let (mut values, mut text) = (0, 0);
     for (key, value) in entries {
         if key.name == "kind" && matches!(value.value, Value::Sequence(_)) {
             return Err(value.place.error("a list of kinds: kinds are compared, not tuned; write one entry for each"));
         }
         let choices = choices(value)?;
-        if rows.len() * choices.len() > MOST_COMBINATIONS {
+        values += choices.iter().map(|choice| choice.weight().values).max().unwrap_or_default();
+        text += choices.iter().map(|choice| choice.weight().text).max().unwrap_or_default();
+        let count = rows.len() * choices.len();
+        if count > MOST_COMBINATIONS || count * values > MOST_VALUES || count * text > MOST_TEXT {
             let message = format!("more than {MOST_COMBINATIONS} combinations of listed values; list fewer");
             return Err(value.place.error(message));
         }
@@ -50,8 +90,9 @@ fn choices(value: &Node) -> Result<Vec<Node>> {
     if items.is_empty() {
         return Err(value.place.error("an empty list: give one value, or several to tune"));
     }
-    for (index, item) in items.iter().enumerate() {
-        if items[..index].iter().any(|other| other.value == item.value) {
+    let mut seen = HashSet::new();
+    for item in items {
+        if !seen.insert(format!("{:?}", item.value)) {
             return Err(item.place.error(format!("{} stands twice in the list", item.describe())));
         }
     }
@@ -141,5 +182,17 @@ mod tests {
         assert!(of("{kind: softmax, temperature: [1, 1]}").unwrap_err().to_string().contains("temperature[1]: `1` stands twice"));
         let long = format!("{{a: [{0}], b: [{0}]}}", (0..200).map(|i| i.to_string()).collect::<Vec<_>>().join(", "));
         assert!(of(&long).unwrap_err().to_string().contains("more than 10000 combinations"));
+        let large =
+            format!("{{a: [{}], b: {{c: [[{}]]}}}}", (0..9_000).map(|i| i.to_string()).collect::<Vec<_>>().join(", "), "1, ".repeat(200));
+        assert!(of(&large).unwrap_err().to_string().contains("combinations of listed values; list fewer"));
+    }
+
+    #[test]
+    fn combinations_are_counted_before_they_are_made() {
+        let node = |text: &str| Node::parse(text, "s.yaml").unwrap();
+        assert_eq!(count(&node("{kind: mf, dim: [8, 16], init: {kind: normal, std: [1, {uniform: [1, 2]}, 3]}}")), 6);
+        let wide = node(&format!("{{a: [{0}], b: [{0}], c: [{0}]}}", (0..100).map(|i| i.to_string()).collect::<Vec<_>>().join(", ")));
+        assert_eq!(count(&wide), 1_000_000);
+        assert!(check_count([&wide].into_iter()).unwrap_err().to_string().contains("more than 100000 combinations"));
     }
 }

@@ -4,7 +4,8 @@ use super::{
     draft::{Choice, Draft},
     resolve, search,
 };
-use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, dataset::SEED, nearest};
+use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, Ways, dataset::SEED, nearest};
+use dataset::quote;
 use evaluator::settings::Family;
 use pipeline::{Preparation, Split};
 use std::collections::{HashMap, HashSet};
@@ -12,8 +13,39 @@ use std::collections::{HashMap, HashSet};
 /// Trials of one sweep.
 const MOST_TRIALS: f64 = 1e5;
 
+/// Methods of one sweep: each is compared with each.
+const MOST_METHODS: usize = 1_000;
+
+/// Values of all methods together.
+const MOST_VALUES: usize = 1_000_000;
+
 /// Combinations of a method that are checked beyond those that a search takes.
 const MOST_CHECKED: usize = 10_000;
+
+/// That no more methods come of the grid than a report can compare.
+pub(super) fn methods(file: &SweepFile) -> Result<()> {
+    let (mut methods, mut values) = (0usize, 0usize);
+    for block in &file.grid {
+        let of_ways = |ways: &Ways| {
+            let pairs = ways.losses.len().saturating_mul(ways.samplers.len());
+            let of_losses = ways.losses.iter().map(|loss| loss.values.len()).sum::<usize>().saturating_mul(ways.samplers.len());
+            let of_samplers = ways.samplers.iter().map(|sampler| sampler.values.len()).sum::<usize>().saturating_mul(ways.losses.len());
+            (pairs, of_losses + of_samplers + pairs.saturating_mul(ways.optimizer.values.len()))
+        };
+        let (ways, listed) = block.ways.as_ref().map_or((1, 0), of_ways);
+        let of_backbones: usize = block.backbones.iter().map(|backbone| backbone.values.len()).sum();
+        methods = methods.saturating_add(block.backbones.len().saturating_mul(ways));
+        values = values.saturating_add(of_backbones.saturating_mul(ways)).saturating_add(listed.saturating_mul(block.backbones.len()));
+        let place = &block.backbones[0].node.place;
+        if methods > MOST_METHODS {
+            return Err(place.error(format!("more than {MOST_METHODS} methods; list fewer backbones, losses or samplers")));
+        }
+        if values > MOST_VALUES {
+            return Err(place.error(format!("more than {MOST_VALUES} values listed over all methods; list fewer")));
+        }
+    }
+    Ok(())
+}
 
 /// Checks a whole sweep file.
 pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
@@ -57,7 +89,7 @@ fn folder_name(what: &str, name: &Placed<String>) -> Result<()> {
         return Ok(());
     }
     let rule = "expected at most 100 letters, digits, `-`, `_` and `.`, not starting with `.`";
-    Err(name.place().error(format!("`{}` cannot name {what}'s folder: {rule}", name.value)))
+    Err(name.place().error(format!("`{}` cannot name {what}'s folder: {rule}", quote::value(&name.value))))
 }
 
 fn datasets(file: &SweepFile) -> Result<()> {

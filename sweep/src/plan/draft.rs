@@ -2,12 +2,12 @@
 
 use super::{
     draw,
-    label::{Role, label},
+    label::{Role, labels},
     part::{Part, Values, flat},
 };
 use crate::file::{Entry, Place, Search, SweepFile, node::Node};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ptr};
 use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
 
 /// One method of a block: an entry of each list.
@@ -194,15 +194,15 @@ fn places(index: u64, sizes: [usize; 4]) -> [usize; 4] {
 
 /// Gives every method its name; the optimizer's appears only where two methods would read the same.
 fn name(drafts: &mut [Draft<'_>]) {
-    let backbones: Vec<Part> = drafts.iter().map(|draft| Part::of(&draft.backbone.values)).collect();
+    let backbones = Labels::of(Role::Backbone, drafts.iter().map(|draft| draft.backbone));
     let ways: Vec<Way<'_>> = drafts.iter().filter_map(|draft| draft.way).collect();
-    let losses: Vec<Part> = ways.iter().map(|way| Part::of(&way.loss.values)).collect();
-    let samplers: Vec<Part> = ways.iter().map(|way| Part::of(&way.sampler.values)).collect();
-    let optimizers: Vec<Part> = ways.iter().map(|way| Part::of(&way.optimizer.values)).collect();
+    let losses = Labels::of(Role::Loss, ways.iter().map(|way| way.loss));
+    let samplers = Labels::of(Role::Sampler, ways.iter().map(|way| way.sampler));
+    let optimizers = Labels::of(Role::Optimizer, ways.iter().map(|way| way.optimizer));
     for draft in drafts.iter_mut() {
-        let backbone = label(Role::Backbone, &Part::of(&draft.backbone.values), &backbones);
-        let loss = draft.way.map(|way| label(Role::Loss, &Part::of(&way.loss.values), &losses));
-        let sampler = draft.way.map(|way| label(Role::Sampler, &Part::of(&way.sampler.values), &samplers));
+        let backbone = backbones.label(draft.backbone);
+        let loss = draft.way.map(|way| losses.label(way.loss));
+        let sampler = draft.way.map(|way| samplers.label(way.sampler));
         let parts = [Some(&backbone), loss.as_ref(), sampler.as_ref()];
         let method = parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(" / ");
         draft.names = Names { method, backbone, loss, sampler };
@@ -211,8 +211,26 @@ fn name(drafts: &mut [Draft<'_>]) {
     for draft in drafts.iter_mut() {
         let shared = methods.iter().filter(|method| **method == draft.names.method).count() > 1;
         if let (true, Some(way)) = (shared, draft.way) {
-            let optimizer = label(Role::Optimizer, &Part::of(&way.optimizer.values), &optimizers);
+            let optimizer = optimizers.label(way.optimizer);
             draft.names.method = format!("{} / {optimizer}", draft.names.method);
         }
+    }
+}
+
+/// The names of the entries of one role: an entry stands in many methods and has one name.
+struct Labels<'a, T>(Vec<(&'a Entry<T>, String)>);
+
+impl<'a, T: Serialize> Labels<'a, T> {
+    fn of(role: Role, entries: impl Iterator<Item = &'a Entry<T>>) -> Self {
+        let mut once: Vec<&Entry<T>> = entries.collect();
+        once.sort_by_key(|entry| ptr::from_ref(*entry));
+        once.dedup_by_key(|entry| ptr::from_ref(*entry));
+        let parts: Vec<Part> = once.iter().map(|entry| Part::of(&entry.values)).collect();
+        Self(once.into_iter().zip(labels(role, &parts)).collect())
+    }
+
+    fn label(&self, entry: &Entry<T>) -> String {
+        let place = self.0.binary_search_by_key(&ptr::from_ref(entry), |(other, _)| ptr::from_ref(*other));
+        self.0[place.expect("every entry of a method has a name")].1.clone()
     }
 }

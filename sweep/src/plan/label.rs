@@ -26,10 +26,17 @@ impl Role {
     }
 }
 
-/// The name of one part among all parts of its role in the sweep.
-pub(super) fn label(role: Role, part: &Part, all: &[Part]) -> String {
-    let (head, values) = short(role, part);
-    let rivals: Vec<&Part> = all.iter().filter(|other| *other != part && short(role, other) == (head.clone(), values.clone())).collect();
+/// The names of all parts of a role in the sweep, in their order.
+pub(super) fn labels(role: Role, parts: &[Part]) -> Vec<String> {
+    let shorts: Vec<(String, Option<String>)> = parts.iter().map(|part| short(role, part)).collect();
+    let rivals = |part: &Part, own: &(String, Option<String>)| -> Vec<&Part> {
+        shorts.iter().zip(parts).filter(|(short, other)| *short == own && *other != part).map(|(_, other)| other).collect()
+    };
+    parts.iter().zip(&shorts).map(|(part, own)| label(part, own.clone(), &rivals(part, own))).collect()
+}
+
+/// The name of a part among those that would read the same.
+fn label(part: &Part, (head, values): (String, Option<String>), rivals: &[&Part]) -> String {
     let differs = |name: &str| rivals.iter().any(|rival| rival.choices(name) != part.choices(name));
     let mut inside: Vec<String> = values.into_iter().collect();
     for name in part.names().filter(|name| differs(name)) {
@@ -68,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_part_is_named_by_its_kind_and_first_value() {
-        let alone = |role, part: Part| label(role, &part, std::slice::from_ref(&part));
+        let alone = |role, part: Part| labels(role, &[part]).remove(0);
         assert_eq!(alone(Role::Backbone, part("light-gcn", &[json!({"dim": 64, "init": "xavier-normal", "layers": 2})])), "light-gcn-64x2");
         assert_eq!(alone(Role::Backbone, part("mf", &[json!({"dim": 32}), json!({"dim": 64})])), "mf");
         assert_eq!(alone(Role::Sampler, part("uniform", &[json!({"negatives": 1000, "replacement": true})])), "uniform-1000");
@@ -90,7 +97,9 @@ mod tests {
         );
         let other = part("softmax-at-k", &[json!({"cutoff": 5, "quantile_every": 5, "temperature": 0.1})]);
         let all = [fixed, tuned, other];
-        let labels: Vec<String> = all.iter().map(|part| label(Role::Loss, part, &all)).collect();
-        assert_eq!(labels, ["softmax-at-k(20, temperature=0.1)", "softmax-at-k(20, temperature=0.1|1)", "softmax-at-k(5)"]);
+        assert_eq!(
+            labels(Role::Loss, &all),
+            ["softmax-at-k(20, temperature=0.1)", "softmax-at-k(20, temperature=0.1|1)", "softmax-at-k(5)"]
+        );
     }
 }

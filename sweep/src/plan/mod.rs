@@ -132,6 +132,7 @@ pub struct Checked<'a> {
 /// # Errors
 /// Values out of range, combinations that cannot be, and methods or trials that stand twice, each with its place.
 pub fn check(file: &SweepFile) -> Result<Checked<'_>> {
+    check::methods(file)?;
     let drafts = draft::drafts(file);
     check::whole(file, &drafts)?;
     Ok(Checked { file, drafts })

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`.
 pub(super) type Values = Map<String, Value>;
@@ -30,13 +31,8 @@ impl Part {
 
     /// The different values that a name takes, in order.
     pub(super) fn choices(&self, name: &str) -> Vec<&Value> {
-        let mut choices = Vec::new();
-        for value in self.combinations.iter().filter_map(|values| values.get(name)) {
-            if !choices.contains(&value) {
-                choices.push(value);
-            }
-        }
-        choices
+        let mut seen = HashSet::new();
+        self.combinations.iter().filter_map(|values| values.get(name)).filter(|value| seen.insert(*value)).collect()
     }
 
     /// The value of a name that is not tuned.
