@@ -2,7 +2,8 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
-//! object store, [`table`] moves Arrow batches in and out of it, and [`quote`] shows what came from outside in messages.
+//! object store, [`table`] moves Arrow batches in and out of it, [`quote`] shows what came from outside in messages, and [`redact`] leaves
+//! out what none may show.
 
 mod cache;
 mod error;
@@ -12,6 +13,7 @@ mod manifest;
 mod memory;
 mod prepared;
 pub mod quote;
+pub mod redact;
 mod runtime;
 pub mod table;
 

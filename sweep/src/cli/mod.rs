@@ -8,6 +8,7 @@ mod evaluate;
 mod exit;
 mod gc;
 mod global;
+mod log;
 mod logs;
 mod memory;
 mod namespace;

@@ -5,10 +5,11 @@
 //! of its own.
 
 use super::{
-    message::{Allowed, Message, Round, receive, receive_parts, send, words},
+    message::{Allowed, Message, Round, receive, receive_parts, send},
     timed::Timed,
 };
 use crate::{Error, Result};
+use dataset::quote;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     io::{ErrorKind, Write},
@@ -92,9 +93,9 @@ impl Link {
             Some(Err(error)) if error.kind() == ErrorKind::Interrupted => Err(Error::Interrupted { epoch: 0 }),
             Some(Ok(Message::Text(text))) => Ok(text),
             Some(Ok(Message::Round(round, _))) => {
-                Err(Error::Ranks(format!("process 0 is at `{}` and this one is not", words(&round.what))))
+                Err(Error::Ranks(format!("process 0 is at `{}` and this one is not", quote::value(&round.what))))
             }
-            Some(Ok(Message::Failed(reason))) => Err(Error::Ranks(format!("process 0 failed: {}", words(&reason)))),
+            Some(Ok(Message::Failed(reason))) => Err(Error::Ranks(format!("process 0 failed: {}", quote::line(&reason)))),
             Some(Err(error)) => Err(Error::Ranks(gone(0, &error))),
             None => Err(Error::Ranks("there is no other process to hear".to_owned())),
         }
@@ -138,7 +139,7 @@ impl Link {
                 Err(error) => Some(gone(*rank, &error)),
                 Ok(0) => Some(format!("process {rank} has ended")),
                 Ok(_) if begins.ends_with(FAILED) => match receive::<Message<()>>(&mut Timed::new(peer, PARTING)) {
-                    Ok(Message::Failed(reason)) => Some(format!("process {rank} failed: {}", words(&reason))),
+                    Ok(Message::Failed(reason)) => Some(format!("process {rank} failed: {}", quote::line(&reason))),
                     _ => Some(format!("process {rank} has ended")),
                 },
                 Ok(_) => None, // it is ahead
@@ -150,7 +151,7 @@ impl Link {
     pub(crate) fn fail(&self, reason: &str) {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, peer) in peers.iter_mut() {
-            let _gone = send(&mut Timed::new(peer, PARTING), &Message::<()>::Failed(words(reason)));
+            let _gone = send(&mut Timed::new(peer, PARTING), &Message::<()>::Failed(quote::line(reason).into_owned()));
         }
     }
 }
@@ -174,10 +175,10 @@ fn take(rank: u32, peer: &TcpStream, expected: &Round, allowed: Allowed, limit: 
     match receive::<Message<()>>(&mut timed).map_err(ended)? {
         Message::Round(round, lengths) if round == *expected => receive_parts(&mut timed, &lengths, allowed).map_err(ended),
         Message::Round(Round { what, epoch, step }, _) => {
-            let what = words(&what);
+            let what = quote::value(&what);
             Err(format!("the processes are out of step: process {rank} is at `{what}`, epoch {epoch}, step {step}"))
         }
-        Message::Failed(reason) => Err(format!("process {rank} failed: {}", words(&reason))),
+        Message::Failed(reason) => Err(format!("process {rank} failed: {}", quote::line(&reason))),
         Message::Text(()) => Err(format!("process {rank} ended the training")),
     }
 }

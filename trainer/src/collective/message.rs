@@ -8,9 +8,6 @@ use std::io::{self, Read, Write};
 /// No message of ours is longer.
 const LONGEST: u32 = 1 << 20;
 
-/// Characters of a peer's words that are repeated.
-const WORDS: usize = 1_000;
-
 /// One message.
 #[derive(Deserialize, Serialize)]
 pub(super) enum Message<T> {
@@ -78,11 +75,6 @@ fn bytes(from: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     if bytes.len() == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A peer's words in one line of bounded length.
-pub(super) fn words(text: &str) -> String {
-    text.chars().take(WORDS).map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,11 +96,5 @@ mod tests {
         assert_eq!(parts(&[8, 8], &[0; 15]).unwrap_err(), "unexpected end of file");
         let long = receive::<u32>(&mut &u32::MAX.to_le_bytes()[..]).unwrap_err();
         assert_eq!(long.to_string(), "it announces a message of 4294967295 bytes: expected at most 1048576");
-    }
-
-    #[test]
-    fn the_words_of_a_peer_are_one_line() {
-        assert_eq!(words("a\u{1b}[31m\nb"), "a [31m b");
-        assert_eq!(words(&"a".repeat(5_000)).len(), WORDS);
     }
 }
