@@ -18,7 +18,7 @@ mod threads;
 mod timed;
 
 #[cfg(any(test, feature = "cuda"))]
-pub(crate) use buffers::Pending;
+pub(crate) use buffers::{Lent, Pending};
 pub(crate) use link::Link;
 pub use ranks::{Ranks, Rendezvous};
 pub(crate) use rendezvous::meet;

@@ -34,16 +34,12 @@ impl Member {
         &self.host
     }
 
-    pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<Pending> {
+    pub(super) fn sum(&self, what: &'static str, buffer: Buffer<f32>) -> Result<Pending<Buffer<f32>>> {
         self.call(what, |patience| self.party.sum(buffer, patience))
     }
 
-    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<Pending> {
+    pub(super) fn gather<T: Element>(&self, what: &'static str, own: Buffer<T>, all: Buffer<T>) -> Result<Pending<[Buffer<T>; 2]>> {
         self.call(what, |patience| self.party.gather(own, all, patience))
-    }
-
-    pub(super) fn join(&self, what: &'static str, pending: &Pending) -> Result<()> {
-        self.call(what, |_| self.party.join(pending))
     }
 
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {
