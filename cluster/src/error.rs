@@ -32,6 +32,15 @@ pub enum Error {
         /// Who else sets it.
         reason: String,
     },
+    /// The ranks of trials over several nodes have nothing to know each other by.
+    #[error(
+        "nodes is {nodes}, and the pods of a trial know each other by RANKSWEEP_RENDEZVOUS_SECRET: name the Secret that has this key in `secret`, \
+         as `kubectl create secret generic NAME --from-literal=RANKSWEEP_RENDEZVOUS_SECRET=$(openssl rand -hex 32)` makes it"
+    )]
+    NoSecret {
+        /// Pods of a trial.
+        nodes: u32,
+    },
     /// The sweep file does not fit into a ConfigMap.
     #[error(
         "the sweep file has {bytes} bytes, and a ConfigMap holds {limit}: cut it into several sweeps under the same storage, \

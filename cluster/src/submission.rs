@@ -86,14 +86,17 @@ impl Submission {
     /// Checks all that can be known without a cluster; [`Resources::check`] has checked the resources.
     ///
     /// # Errors
-    /// A name or a namespace that is no DNS label, a name that is too long, variables that the pods set otherwise, and a sweep file that no
-    /// ConfigMap holds.
+    /// A name or a namespace that is no DNS label, a name that is too long, variables that the pods set otherwise, several nodes without a
+    /// Secret, and a sweep file that no ConfigMap holds.
     pub fn check(&self) -> Result<()> {
         self.check_name()?;
         if let Some(reason) = not_a_label(&self.namespace) {
             return Err(Error::Namespace { name: self.namespace.clone(), reason });
         }
         self.check_variables()?;
+        if let (nodes @ 2.., None) = (self.resources.nodes, &self.resources.secret) {
+            return Err(Error::NoSecret { nodes });
+        }
         if self.text.len() > MOST_BYTES {
             return Err(Error::TooLarge { bytes: self.text.len(), limit: MOST_BYTES });
         }

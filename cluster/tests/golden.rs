@@ -10,6 +10,7 @@ use cluster::to_yaml;
 use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ConfigMap, Service},
+    networking::v1::NetworkPolicy,
 };
 use serde::de::DeserializeOwned;
 use std::{fs, path::PathBuf};
@@ -41,6 +42,7 @@ fn no_object_has_a_field_that_kubernetes_does_not_know() {
             let unknown = match kind.as_str() {
                 "Job" => unknown::<Job>(document),
                 "ConfigMap" => unknown::<ConfigMap>(document),
+                "NetworkPolicy" => unknown::<NetworkPolicy>(document),
                 "Service" => unknown::<Service>(document),
                 other => panic!("{name}: {other} is no kind that is rendered"),
             };

@@ -58,6 +58,19 @@ fn a_variable_means_the_same_in_the_pods() {
 }
 
 #[test]
+fn ranks_of_several_nodes_have_a_secret() {
+    let mut sweep = submission("multi-node");
+    sweep.resources.secret = None;
+    let message = objects(&sweep).unwrap_err().to_string();
+    assert!(
+        message.starts_with(
+            "nodes is 2, and the pods of a trial know each other by RANKSWEEP_RENDEZVOUS_SECRET: name the Secret that has this key"
+        ),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_sweep_file_must_fit_into_a_config_map() {
     let mut sweep = submission("single-gpu");
     sweep.text = "#".repeat(1_048_576);

@@ -216,6 +216,8 @@ fn ranks_find_each_other() {
     for pair in objects.windows(2) {
         let [Object::Service(service), Object::Job(job)] = pair else { continue };
         gangs += 1;
+        let secret = container(job).env_from.as_ref().unwrap()[0].secret_ref.as_ref().unwrap();
+        assert_eq!(secret.name, "bucket", "the ranks know each other by a key of it");
         let service_name = service.metadata.name.as_deref().unwrap();
         let ports = service.spec.as_ref().unwrap();
         assert_eq!((ports.cluster_ip.as_deref(), ports.publish_not_ready_addresses), (Some("None"), Some(true)));
@@ -228,6 +230,29 @@ fn ranks_find_each_other() {
         assert_eq!(field, "metadata.annotations['batch.kubernetes.io/job-completion-index']");
     }
     assert_eq!(gangs, 2);
+}
+
+/// Whoever is not of the same submission's trials reaches none of their pods.
+#[test]
+fn ranks_are_reached_by_ranks_alone() {
+    for (shape, objects) in all() {
+        let policies = objects.iter().filter_map(|object| if let Object::NetworkPolicy(policy) = object { Some(policy) } else { None });
+        let [policy] = policies.collect::<Vec<_>>()[..] else {
+            assert!(shape != "multi-node" && objects.iter().all(|object| object.kind() != "Service"), "{shape}");
+            continue;
+        };
+        let spec = policy.spec.as_ref().unwrap();
+        let chosen = spec.pod_selector.as_ref().unwrap().match_labels.as_ref().unwrap();
+        assert_eq!(spec.policy_types.as_deref(), Some(&["Ingress".to_owned()][..]));
+        let [rule] = spec.ingress.as_deref().unwrap() else { panic!("one rule") };
+        assert_eq!((rule.from.as_ref().unwrap()[0].pod_selector.as_ref(), &rule.ports), (spec.pod_selector.as_ref(), &None));
+        let jobs = objects.iter().filter_map(|object| if let Object::Job(job) = object { Some(job) } else { None });
+        for job in jobs {
+            let of_pod = self::spec(job).template.metadata.as_ref().unwrap().labels.as_ref().unwrap();
+            let is_chosen = chosen.iter().all(|(key, value)| of_pod.get(key) == Some(value));
+            assert_eq!(is_chosen, pod(job).subdomain.is_some(), "{}", name(job));
+        }
+    }
 }
 
 /// The driver comes first, names all stages' Jobs, and can own everything.

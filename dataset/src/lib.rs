@@ -2,8 +2,8 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
-//! object store, [`table`] moves Arrow batches in and out of it, [`quote`] shows what came from
-//! outside in messages, and [`panics`] makes errors of what decoders give up on.
+//! object store, [`table`] moves Arrow batches in and out of it, [`quote`] shows what came from outside in messages, [`redact`] leaves
+//! out what none may show, and [`panics`] makes errors of what decoders give up on.
 
 mod cache;
 mod error;
@@ -14,6 +14,7 @@ mod memory;
 pub mod panics;
 mod prepared;
 pub mod quote;
+pub mod redact;
 mod runtime;
 pub mod table;
 

@@ -2,6 +2,7 @@
 //!
 //! Control characters and those that turn the direction of writing are shown by their numbers: `\u{1b}` for an escape.
 
+use crate::redact::redacted;
 use std::borrow::Cow;
 
 /// Characters of one quoted value, at most.
@@ -21,8 +22,15 @@ pub fn value(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A whole message: its characters that cannot be seen by their numbers, and its middle cut where it is long.
+/// A whole message: without secrets, its characters that cannot be seen by their numbers, and its middle cut where it is long.
 pub fn line(message: &str) -> Cow<'_, str> {
+    match redacted(message) {
+        Cow::Borrowed(message) => cut(message),
+        Cow::Owned(message) => cut(&message).into_owned().into(),
+    }
+}
+
+fn cut(message: &str) -> Cow<'_, str> {
     let count = message.chars().count();
     if count <= LINE {
         return visible(message);

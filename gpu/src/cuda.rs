@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A device, its one stream, and the kernels that were used of it.
+/// A device, the stream of its kernels, and those that were used of it.
 #[derive(Debug)]
 pub struct Cuda {
     device: candle_core::CudaDevice,
@@ -47,12 +47,13 @@ impl Cuda {
     pub(crate) fn new(ordinal: usize) -> Result<Self> {
         let missing = |error: candle_core::Error| Error::Missing { ordinal, reason: error.to_string() };
         let device = candle_core::CudaDevice::new_with_stream(ordinal).map_err(missing)?;
-        // SAFETY: all memory of this device is used on its one stream alone.
+        // SAFETY: all memory of this device is allocated, used and freed on this one stream, but for what `nccl` is lent: its own stream begins
+        // after everything that was asked for here, and this one waits for it before the memory is anyone's again, or freed.
         unsafe { device.disable_event_tracking() };
         Ok(Self { stream: device.cuda_stream(), device, functions: Mutex::default() })
     }
 
-    /// The stream that everything runs on.
+    /// The stream that everything runs on but what ranks exchange.
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }

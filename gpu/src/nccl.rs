@@ -1,7 +1,7 @@
 //! Devices meet, by NCCL.
 //!
 //! What a [`Party`] is asked for happens on a stream of its own, after all kernels that were asked for before it, and beside those that are asked
-//! for after it, until the device [joins](Party::join) it. No call of NCCL's blocks:
+//! for after it, until the device [joins](Pending::join) it. Meanwhile the buffers are nobody's: a [`Pending`] owns them. No call of NCCL's blocks:
 //! a rank waits by looking again and again, at NCCL, at the clock and at who is lost, and ends the communicator when nothing will come of it.
 #![allow(unsafe_code)]
 
@@ -63,10 +63,18 @@ pub struct Party {
     idle: Cell<bool>,
 }
 
-/// What is under way between the ranks.
+/// What is under way between the ranks, with the buffers that it reads and writes. Dropped before it is joined, it has them freed after it is
+/// done; where nobody can tell when that is, never.
 #[derive(Debug)]
-#[must_use = "kernels that are asked for before it is joined may run before it is done"]
-pub struct Pending(CudaEvent);
+#[must_use = "its buffers are there again when it is joined"]
+pub struct Pending<B> {
+    /// There until it is joined.
+    buffers: Option<B>,
+    /// Where the ranks' stream is done with them, once that was asked for.
+    done: Option<CudaEvent>,
+    /// Of the buffers' device, on which they are freed.
+    stream: Arc<CudaStream>,
+}
 
 // SAFETY: NCCL takes a communicator from any thread, from one at a time. A party holds the only copy of it, and is not `Sync`.
 unsafe impl Send for Party {}
@@ -118,16 +126,18 @@ impl Party {
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn sum(&self, buffer: &mut Buffer<f32>, patience: Patience) -> Result<Pending> {
-        let (what, address) = ("add up numbers of all ranks", buffer.address_mut());
+    pub fn sum(&self, mut buffer: Buffer<f32>, patience: Patience) -> Result<Pending<Buffer<f32>>> {
+        let what = "add up numbers of all ranks";
         let (float, sum) = (ncclDataType_t::ncclFloat32, ncclRedOp_t::ncclSum);
-        self.begin(what)?;
-        // SAFETY: the buffer is of this device, and of that length; NCCL adds up in place where both addresses are one.
-        let result = unsafe {
-            sys::ncclAllReduce(address as *const c_void, address as *mut c_void, buffer.len(), float, sum, self.comm, self.raw())
-        };
+        self.begin(what, buffer.is_on(&self.stream))?;
+        let (address, length) = (buffer.address_mut(), buffer.len());
+        let pending = self.lend(buffer);
+        // SAFETY: the buffer is of this device, and of that length; `pending` keeps it until NCCL is done. NCCL adds up in place where both
+        // addresses are one.
+        let result =
+            unsafe { sys::ncclAllReduce(address as *const c_void, address as *mut c_void, length, float, sum, self.comm, self.raw()) };
         self.settle(what, result, patience)?;
-        self.pending(what)
+        self.asked(what, pending)
     }
 
     /// Puts the numbers of all ranks, as many of each, one after the other.
@@ -137,23 +147,16 @@ impl Party {
     ///
     /// # Panics
     /// When there is no such room.
-    pub fn gather<T: Element>(&self, own: &Buffer<T>, all: &mut Buffer<T>, patience: Patience) -> Result<Pending> {
+    pub fn gather<T: Element>(&self, own: Buffer<T>, mut all: Buffer<T>, patience: Patience) -> Result<Pending<[Buffer<T>; 2]>> {
         assert_eq!(own.len() * self.ranks, all.len(), "there is room for the numbers of all ranks");
         let (what, bytes) = ("gather numbers of all ranks", own.len() * size_of::<T>());
+        self.begin(what, own.is_on(&self.stream) && all.is_on(&self.stream))?;
         let (from, to) = (own.address() as *const c_void, all.address_mut() as *mut c_void);
-        self.begin(what)?;
-        // SAFETY: both buffers are of this device; the second holds so many bytes of every rank.
+        let pending = self.lend([own, all]);
+        // SAFETY: both buffers are of this device, the second holds so many bytes of every rank, and `pending` keeps them until NCCL is done.
         let result = unsafe { sys::ncclAllGather(from, to, bytes, ncclDataType_t::ncclUint8, self.comm, self.raw()) };
         self.settle(what, result, patience)?;
-        self.pending(what)
-    }
-
-    /// Has the kernels that are asked for from now on wait until it is done. The buffers of a call may not be touched before.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn join(&self, pending: &Pending) -> Result<()> {
-        self.stream.wait(&pending.0).map_err(order("join what the ranks do together"))
+        self.asked(what, pending)
     }
 
     /// Waits until the device has done everything that was asked of it. Nothing else may wait for it after a call of this party: when another
@@ -237,15 +240,25 @@ impl Party {
         failed(what, reason)
     }
 
-    /// Has the ranks' stream wait for all kernels so far.
-    fn begin(&self, what: &str) -> Result<()> {
+    /// Has the ranks' stream wait for all kernels so far, those among them that the buffers were allocated by.
+    fn begin(&self, what: &str, is_ours: bool) -> Result<()> {
+        if !is_ours {
+            return Err(failed(what, "a buffer is of another device than the communicator".to_owned()));
+        }
         self.bind(what)?;
         self.stream.record_event(None).and_then(|ready| self.exchange.wait(&ready)).map_err(order(what))
     }
 
-    /// What was last asked for.
-    fn pending(&self, what: &str) -> Result<Pending> {
-        self.exchange.record_event(None).map(Pending).map_err(order(what))
+    /// Buffers that nobody touches from now on.
+    fn lend<B>(&self, buffers: B) -> Pending<B> {
+        Pending { buffers: Some(buffers), done: None, stream: self.stream.clone() }
+    }
+
+    /// What was last asked for, with its end.
+    fn asked<B>(&self, what: &str, pending: Pending<B>) -> Result<Pending<B>> {
+        let mut pending = pending;
+        pending.done = Some(self.exchange.record_event(None).map_err(order(what))?);
+        Ok(pending)
     }
 
     /// NCCL and CUDA look at the device of the calling thread.
@@ -258,6 +271,29 @@ impl Party {
 
     fn raw(&self) -> sys::cudaStream_t {
         self.exchange.cu_stream().cast()
+    }
+}
+
+impl<B> Pending<B> {
+    /// Has the kernels that are asked for from now on wait until it is done, and gives the buffers back to them.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn join(mut self) -> Result<B> {
+        let done = self.done.as_ref().expect("a call that succeeded has an end");
+        self.stream.wait(done).map_err(order("join what the ranks do together"))?;
+        Ok(self.buffers.take().expect("buffers are there until they are joined"))
+    }
+}
+
+impl<B> Drop for Pending<B> {
+    fn drop(&mut self) {
+        let Some(buffers) = self.buffers.take() else { return };
+        // Memory is freed on the device's stream, when its turn has come there.
+        let is_ordered = self.done.as_ref().is_some_and(|done| self.stream.wait(done).is_ok());
+        if !is_ordered {
+            std::mem::forget(buffers);
+        }
     }
 }
 

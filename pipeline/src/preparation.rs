@@ -27,6 +27,17 @@ pub struct Preparation {
 }
 
 impl Preparation {
+    /// The same with other names for its source files, from their keys below the dataset's entry and the names.
+    pub fn with_files(&self, name: impl Fn(&'static str, &str) -> String) -> Self {
+        let mut settings = serde_json::to_value(self).expect("a preparation is plain data");
+        let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());
+        let source = source.expect("a source is written as {format: settings}");
+        for (key, path) in self.source.files() {
+            source[key.trim_start_matches("source.")] = name(key, path).into();
+        }
+        serde_json::from_value(settings).expect("names of files are texts")
+    }
+
     /// Checks all that can be checked without reading the source.
     ///
     /// # Errors

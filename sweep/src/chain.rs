@@ -1,12 +1,16 @@
 //! An error and its causes in one line.
 
-/// The error, then each cause that says something new, joined by colons. Some libraries repeat their cause's text; this does not.
+use dataset::redact::redacted;
+
+/// The error, then each cause that says something new, joined by colons, without secrets. Some libraries repeat their cause's text; this
+/// does not.
 pub(crate) fn chain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match (text.is_empty(), text.contains(&cause)) {
+    let text = error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match (text.is_empty(), text.contains(&cause)) {
         (true, _) => cause,
         (_, true) => text,
         _ => format!("{text}: {cause}"),
-    })
+    });
+    redacted(&text).into_owned()
 }
 
 #[cfg(test)]

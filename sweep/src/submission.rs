@@ -2,12 +2,12 @@
 
 use crate::{
     cli::Usage,
-    file::{self, AskedDevice, DatasetEntry, Placed},
+    file::{self, AskedDevice, DatasetEntry, Placed, SweepFile},
     runner::{Session, left_to_one_rank, left_to_the_cpu},
 };
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};
-use dataset::Location;
+use dataset::{Location, redact::is_secret};
 use std::path::Path;
 
 /// The folder of a sweep's stored plans, below that of its tables.
@@ -41,6 +41,7 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
     }
     seen_by_pods(session.storage(), &resources).map_err(|reason| file::Error::new(format!("the storage {reason}")))?;
     file.datasets.iter().try_for_each(|dataset| sources(dataset, &resources))?;
+    without_secrets(file)?;
     warn_of_idle_gpus(session, &resources);
     let submission = Submission {
         name: file.name.value.clone(),
@@ -55,6 +56,17 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
     };
     submission.check().map_err(|error| blame(session, &error))?;
     Ok(submission)
+}
+
+/// The pods are given the variables that the file names, in plain text.
+fn without_secrets(file: &SweepFile) -> Result<()> {
+    let variables = file.variables();
+    let secret = variables.keys().find(|name| is_secret(name));
+    let reason = |name| {
+        let words = "its name says that it holds a secret, which would stand readable in every Job";
+        file::Error::new(format!("the sweep file names `${{{name}}}`: {words}; name a variable that holds none")).into()
+    };
+    secret.map_or(Ok(()), |name| Err(reason(name)))
 }
 
 /// With the image that is used.
@@ -133,6 +145,7 @@ fn blame(session: &Session, error: &cluster::Error) -> anyhow::Error {
     match error {
         cluster::Error::Name { .. } => session.file.name.place().error(message).into(),
         cluster::Error::Namespace { .. } => Usage(format!("--namespace: {message}")).into(),
+        cluster::Error::NoSecret { .. } => session.file.resources.node.at("nodes").place.error(message).into(),
         cluster::Error::Variable { .. } | cluster::Error::TooLarge { .. } => file::Error::new(message).into(),
     }
 }

@@ -61,11 +61,14 @@ fn a_build_for_the_cpu_refuses_cuda_before_any_work() {
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn processes_do_not_meet_on_cpus() {
-    let variables = [("WORLD_SIZE", "2"), ("RANK", "0"), ("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")];
+    let secret = ("RANKSWEEP_RENDEZVOUS_SECRET", "0123456789abcdef");
+    let variables = [secret, ("WORLD_SIZE", "2"), ("RANK", "0"), ("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29500")];
     for arguments in [&["run", "s.yaml"][..], &["train", "s.yaml", "--index", "0"], &["train", "s.yaml", "--share"]] {
         let found = complaint(SWEEP, arguments, &variables);
         assert!(found.contains("WORLD_SIZE is 2: several processes train one trial on GPUs alone"), "{found}");
     }
-    let found = complaint(SWEEP, &["run", "s.yaml"], &variables[..3]);
+    let found = complaint(SWEEP, &["run", "s.yaml"], &variables[..4]);
     assert!(found.contains("WORLD_SIZE is 2 and MASTER_PORT is not set"), "{found}");
+    let found = complaint(SWEEP, &["run", "s.yaml"], &variables[1..]);
+    assert!(found.contains("WORLD_SIZE is 2 and RANKSWEEP_RENDEZVOUS_SECRET is not set"), "{found}");
 }

@@ -72,6 +72,24 @@ fn a_failure_that_would_repeat_is_not_tried_again_and_a_mended_sweep_ends_well()
 }
 
 #[test]
+fn what_failed_is_tried_again_where_that_is_asked_for_and_nothing_else_is() {
+    let sandbox = half_exploding();
+    let first = sandbox.run();
+    let failed: Vec<String> = trial_rows(&sandbox).into_iter().filter(|row| row.status == Status::Failed).map(|row| row.trial).collect();
+    let again = sandbox.ended(&mut sandbox.command(&["run", "s.yaml", "--retry-failed"]));
+    assert_eq!(again.complaint(1), first.complaint(1));
+    assert_eq!(again.error.matches(" training trial=").count(), failed.len(), "{}", again.error);
+    assert!(
+        failed.iter().all(|trial| again.error.contains(&format!(" training trial=\"{trial}\""))
+            || again.error.contains(&format!(" training trial={trial}"))),
+        "{}",
+        again.error
+    );
+    let once_more = sandbox.run();
+    assert!(!once_more.error.contains(" training trial="), "{}", once_more.error);
+}
+
+#[test]
 fn a_method_without_any_model_stays_on_the_leaderboard() {
     let sandbox = Sandbox::new(&changed("learning_rate: 0.05", "learning_rate: 1.0e+38").replace("training:", "seeds: [1, 2]\ntraining:"));
     assert_eq!(sandbox.run().complaint(1), "4 trials failed; everything else was done");

@@ -23,7 +23,7 @@ mod tables;
 pub mod trial;
 
 pub use backbone::Backbone;
-pub use collective::{Ranks, Rendezvous};
+pub use collective::{Ranks, Rendezvous, Secret};
 pub use device::fits_gpu;
 pub use error::{Error, Result};
 pub use fit::{Device, EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};

@@ -8,7 +8,7 @@ use dataset::{Dataset, Interactions, Location};
 use evaluator::{Matrix, Scorer};
 use std::{net::TcpListener, panic::AssertUnwindSafe, sync::atomic::AtomicBool, time::Duration};
 use support::{RESOURCES, Stops, folder, result, tastes};
-use trainer::{EpochReport, Error, Fit, Observer, Outcome, Ranks, Rendezvous, Resources, Trial, train};
+use trainer::{EpochReport, Error, Fit, Observer, Outcome, Ranks, Rendezvous, Resources, Secret, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
@@ -221,7 +221,8 @@ fn train_by_processes(trial: &Trial, folder: &Location, local: u32, stops: &[(u3
     let empty = support::folder(&format!("nothing {}", trial.id()));
     let flag = AtomicBool::new(false);
     let process = |rank: u32, folder: &Location| {
-        let nodes = Rendezvous { address: "127.0.0.1".to_owned(), port, rank, world: 2, limit: Duration::from_secs(60) };
+        let (limit, secret) = (Duration::from_secs(60), Secret::new("0123456789abcdef").unwrap());
+        let nodes = Rendezvous { address: "127.0.0.1".to_owned(), port, rank, world: 2, limit, secret };
         let interrupt = (rank == 1).then_some(&flag);
         let resources = Resources { ranks: Ranks { nodes: Some(nodes), ..Ranks::threads(local) }, interrupt, ..RESOURCES };
         train(trial, &tastes(), folder, &resources, &mut Stops { at: stops, flag: &flag })

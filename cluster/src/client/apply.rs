@@ -38,6 +38,7 @@ impl Cluster {
         match object {
             Object::Job(job) => return self.put(call::PATCH_JOBS, object.name(), &**job, parameters).await.map(Some),
             Object::ConfigMap(map) => drop(self.put(call::PATCH_CONFIG_MAPS, object.name(), &**map, parameters).await?),
+            Object::NetworkPolicy(policy) => drop(self.put(call::PATCH_NETWORK_POLICIES, object.name(), &**policy, parameters).await?),
             Object::Service(service) => drop(self.put(call::PATCH_SERVICES, object.name(), &**service, parameters).await?),
         }
         Ok(None)

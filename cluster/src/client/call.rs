@@ -38,12 +38,17 @@ pub(crate) const CREATE_SERVICES: Call = Call::new("create", "services");
 pub(crate) const PATCH_SERVICES: Call = Call::new("patch", "services");
 pub(crate) const LIST_SERVICES: Call = Call::new("list", "services");
 pub(crate) const DELETE_SERVICES: Call = Call::new("delete", "services");
+pub(crate) const CREATE_NETWORK_POLICIES: Call = Call::new("create", "networkpolicies");
+pub(crate) const PATCH_NETWORK_POLICIES: Call = Call::new("patch", "networkpolicies");
+pub(crate) const LIST_NETWORK_POLICIES: Call = Call::new("list", "networkpolicies");
+pub(crate) const DELETE_NETWORK_POLICIES: Call = Call::new("delete", "networkpolicies");
 
 /// All that the driver asks for, in its own namespace.
 pub const DRIVER: [Call; 2] = [LIST_JOBS, PATCH_JOBS];
 
-/// All that `submit`, `status`, `logs` and `cancel` ask for.
-pub const USER: [Call; 15] = [
+/// All that `submit`, `status`, `logs` and `cancel` ask for; of Services and NetworkPolicies only where trials have several nodes, but that
+/// `cancel` lists Services in any case.
+pub const USER: [Call; 19] = [
     LIST_JOBS,
     CREATE_JOBS,
     PATCH_JOBS,
@@ -59,4 +64,8 @@ pub const USER: [Call; 15] = [
     PATCH_SERVICES,
     LIST_SERVICES,
     DELETE_SERVICES,
+    CREATE_NETWORK_POLICIES,
+    PATCH_NETWORK_POLICIES,
+    LIST_NETWORK_POLICIES,
+    DELETE_NETWORK_POLICIES,
 ];

@@ -7,6 +7,7 @@ use k8s_openapi::{
     api::{
         batch::v1::Job,
         core::v1::{ConfigMap, Service},
+        networking::v1::NetworkPolicy,
     },
 };
 use kube::{Resource, ResourceExt, api::DeleteParams};
@@ -47,10 +48,23 @@ impl Cluster {
         for map in self.config_maps(&of).await? {
             self.delete::<ConfigMap>(call::DELETE_CONFIG_MAPS, &map.name_any()).await?;
         }
-        for service in self.services(&of).await? {
+        self.remove_network(&of).await?;
+        self.gone(hash, &of).await
+    }
+
+    /// What trials over several nodes have beside their Jobs. The Services go last: without one there is nothing to look for.
+    async fn remove_network(&self, of: &Selector) -> Result<(), Error> {
+        let services = self.services(of).await?;
+        if services.is_empty() {
+            return Ok(());
+        }
+        for policy in self.network_policies(of).await? {
+            self.delete::<NetworkPolicy>(call::DELETE_NETWORK_POLICIES, &policy.name_any()).await?;
+        }
+        for service in services {
             self.delete::<Service>(call::DELETE_SERVICES, &service.name_any()).await?;
         }
-        self.gone(hash, &of).await
+        Ok(())
     }
 
     /// Deletes an object, and in the background what it owns. One that is gone already is no error.

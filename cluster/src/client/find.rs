@@ -7,6 +7,7 @@ use k8s_openapi::{
     api::{
         batch::v1::Job,
         core::v1::{ConfigMap, Pod, Service},
+        networking::v1::NetworkPolicy,
     },
 };
 use kube::{Resource, ResourceExt, api::ListParams};
@@ -54,6 +55,10 @@ impl Cluster {
 
     pub(super) async fn services(&self, of: &Selector) -> Result<Vec<Service>, Error> {
         self.list(call::LIST_SERVICES, of).await
+    }
+
+    pub(super) async fn network_policies(&self, of: &Selector) -> Result<Vec<NetworkPolicy>, Error> {
+        self.list(call::LIST_NETWORK_POLICIES, of).await
     }
 
     async fn list<K>(&self, call: Call, of: &Selector) -> Result<Vec<K>, Error>

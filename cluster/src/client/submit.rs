@@ -117,6 +117,7 @@ impl Cluster {
         found.extend(self.config_maps(&of).await?.iter().map(|map| ("ConfigMap", map.name_any())));
         if objects.iter().any(|object| matches!(object, Object::Service(_))) {
             found.extend(self.services(&of).await?.iter().map(|service| ("Service", service.name_any())));
+            found.extend(self.network_policies(&of).await?.iter().map(|policy| ("NetworkPolicy", policy.name_any())));
         }
         let is_missing = |object: &&Object| !found.contains(&(object.kind(), object.name().to_owned()));
         Ok(objects.iter().filter(is_missing).cloned().collect())

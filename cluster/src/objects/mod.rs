@@ -1,7 +1,7 @@
 //! The objects of a submission, as they are created.
 //!
-//! One file for each idea: the stages' Jobs (`stage`), a trial over several nodes (`gang`), the driver (`driver`), and of what
-//! they are made: the pod (`pod`), its volumes, its environment, the command line, and what becomes of a pod that ends (`policy`).
+//! One file for each idea: the stages' Jobs (`stage`), a trial over several nodes (`gang`) and who may reach it (`network_policy`), the driver
+//! (`driver`), and of what they are made: the pod (`pod`), its volumes, its environment, the command line, and what becomes of a pod that ends (`policy`).
 
 mod command;
 mod config_map;
@@ -9,6 +9,7 @@ mod driver;
 mod environment;
 mod gang;
 mod metadata;
+mod network_policy;
 mod object;
 mod pod;
 mod policy;
@@ -34,8 +35,9 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
 pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
     let sheet = Sheet { submission, hash };
     let first = [Object::from(driver::job(&sheet)), Object::from(config_map::config_map(&sheet))];
+    let policy = (submission.resources.nodes > 1).then(|| Object::from(network_policy::network_policy(&sheet)));
     let stages = submission.stages.iter().flat_map(|&stage| of_stage(&sheet, stage));
-    first.into_iter().chain(stages).collect()
+    first.into_iter().chain(policy).chain(stages).collect()
 }
 
 /// A submission under a hash: what every object is made from.

@@ -4,6 +4,7 @@ use k8s_openapi::{
     api::{
         batch::v1::Job,
         core::v1::{ConfigMap, Service},
+        networking::v1::NetworkPolicy,
     },
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
@@ -15,6 +16,8 @@ use serde::Serialize;
 pub enum Object {
     /// The sweep file.
     ConfigMap(Box<ConfigMap>),
+    /// Who may reach the ranks of trials over several nodes.
+    NetworkPolicy(Box<NetworkPolicy>),
     /// The ranks' names of a trial over several nodes.
     Service(Box<Service>),
     /// A stage, or the driver.
@@ -26,6 +29,7 @@ impl Object {
     pub fn metadata(&self) -> &ObjectMeta {
         match self {
             Self::ConfigMap(object) => &object.metadata,
+            Self::NetworkPolicy(object) => &object.metadata,
             Self::Service(object) => &object.metadata,
             Self::Job(object) => &object.metadata,
         }
@@ -40,6 +44,7 @@ impl Object {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::ConfigMap(_) => "ConfigMap",
+            Self::NetworkPolicy(_) => "NetworkPolicy",
             Self::Service(_) => "Service",
             Self::Job(_) => "Job",
         }
@@ -49,6 +54,7 @@ impl Object {
     pub fn owned_by(&mut self, owner: &Job) {
         let metadata = match self {
             Self::ConfigMap(object) => &mut object.metadata,
+            Self::NetworkPolicy(object) => &mut object.metadata,
             Self::Service(object) => &mut object.metadata,
             Self::Job(object) => &mut object.metadata,
         };
@@ -72,6 +78,12 @@ impl From<Job> for Object {
 impl From<ConfigMap> for Object {
     fn from(config_map: ConfigMap) -> Self {
         Self::ConfigMap(Box::new(config_map))
+    }
+}
+
+impl From<NetworkPolicy> for Object {
+    fn from(policy: NetworkPolicy) -> Self {
+        Self::NetworkPolicy(Box::new(policy))
     }
 }
 

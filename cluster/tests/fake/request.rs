@@ -19,7 +19,11 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn parse(method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Self {
-        let path = uri.path().trim_start_matches("/apis/batch/v1/").trim_start_matches("/api/v1/");
+        let path = uri
+            .path()
+            .trim_start_matches("/apis/batch/v1/")
+            .trim_start_matches("/apis/networking.k8s.io/v1/")
+            .trim_start_matches("/api/v1/");
         let mut steps = path.split('/').map(str::to_owned);
         assert_eq!(steps.next().as_deref(), Some("namespaces"), "{uri}");
         let (namespace, mut resource, name) = (steps.next().unwrap(), steps.next().unwrap(), steps.next());

@@ -28,7 +28,7 @@ pub(crate) fn submitted(submission: &Submission, owned: bool) -> Fake {
             if owned {
                 object.owned_by(&serde_json::from_value(driver.clone()).unwrap());
             }
-            let resource = format!("{}s", object.kind().to_lowercase());
+            let resource = format!("{}s", object.kind().to_lowercase()).replace("policys", "policies");
             world.store(&resource, serde_json::to_value(&*object).unwrap());
         }
     });

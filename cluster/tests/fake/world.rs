@@ -171,6 +171,7 @@ impl World {
             "pods" => ("PodList", "v1"),
             "configmaps" => ("ConfigMapList", "v1"),
             "services" => ("ServiceList", "v1"),
+            "networkpolicies" => ("NetworkPolicyList", "networking.k8s.io/v1"),
             "events" => ("EventList", "v1"),
             other => panic!("{other} is not played"),
         };
@@ -222,7 +223,11 @@ fn not_found(resource: &str, name: &str) -> Answer {
 
 /// In the words of a real one.
 fn forbidden(verb: &str, asked: &Asked) -> Answer {
-    let group = if asked.resource == "jobs" { "batch" } else { "" };
+    let group = match asked.resource.as_str() {
+        "jobs" => "batch",
+        "networkpolicies" => "networking.k8s.io",
+        _ => "",
+    };
     let named = asked.name.as_ref().map_or(String::new(), |name| format!(" \"{name}\""));
     let of_group = if group.is_empty() { String::new() } else { format!(".{group}") };
     let message = format!(

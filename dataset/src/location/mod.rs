@@ -15,7 +15,7 @@ mod write;
 pub use unfinished::Unfinished;
 pub(crate) use verified::checksum;
 
-use crate::{Error, Result};
+use crate::{Error, Result, redact::redacted};
 use futures::TryStreamExt;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
 use server::Server;
@@ -45,7 +45,7 @@ impl Location {
     /// # Errors
     /// [`Error::Url`] for an unknown scheme or an address that its store refuses.
     pub fn parse(text: &str) -> Result<Self> {
-        let refuse = |reason: String| Error::Url { text: text.to_owned(), reason };
+        let refuse = |reason: String| Error::Url { text: redacted(text).into_owned(), reason: redacted(&reason).into_owned() };
         let url = match Url::parse(text) {
             Ok(url) if url.scheme().len() > 1 => url,
             _ => {
@@ -293,5 +293,20 @@ mod tests {
     fn an_unknown_scheme_is_named() {
         let message = Location::parse("ftp://host/x").unwrap_err().to_string();
         assert!(message.contains("ftp://host/x") && message.contains("s3://"), "{message}");
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_used_is_shown_without_its_user_and_query() {
+        for (text, shown) in [
+            ("ftp://ann:hunter2@host/x?sig=hunter2", "`ftp://***@host/x?***` is not a usable location"),
+            ("https://ann:hunter2@host:99999/x", "`https://***@host:99999/x` is not a usable location"),
+            ("s3://ann:hunt/er2@bucket/x", "`s3://***@bucket/x` is not a usable location"),
+        ] {
+            let Err(error) = Location::parse(text) else { panic!("{text} is usable") };
+            let message = error.to_string();
+            assert!(message.starts_with(shown) && !message.contains("hunt"), "{message}");
+        }
+        let at = Location::parse("s3://ann:hunter2@bucket/x?sig=hunter2").unwrap();
+        assert_eq!((at.to_string(), format!("{at:?}")), ("s3://bucket/x".to_owned(), "Location(s3://bucket/x)".to_owned()));
     }
 }

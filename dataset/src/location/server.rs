@@ -1,7 +1,7 @@
 //! The stores behind locations: how they are opened, and how long they are waited for.
 
 use super::words;
-use crate::block_on;
+use crate::{block_on, redact::redacted};
 use object_store::{
     BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig, aws::AmazonS3Builder, azure::MicrosoftAzureBuilder,
     gcp::GoogleCloudStorageBuilder, limit::LimitStore, local::LocalFileSystem, memory::InMemory,
@@ -32,7 +32,7 @@ const LIMITS: [(&str, &str); 3] = [("connect_timeout", "5 seconds"), ("timeout",
 /// A server and a bucket of it, this machine's file system, or memory.
 pub(super) struct Server {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The address that the environment gives in place of the cloud's own, with the variable that does.
+    /// The address that the environment gives in place of the cloud's own, as messages show it, with the variable that does.
     pub(super) endpoint: Option<(&'static str, String)>,
     is_remote: bool,
     has_answered: AtomicBool,
@@ -152,7 +152,7 @@ fn settled(environment: Vec<(String, String)>) -> Vec<(String, String)> {
 
 fn endpoint(settings: &[(String, String)], variables: &[&'static str]) -> Option<(&'static str, String)> {
     let set = |variable: &str| settings.iter().find(|(name, _)| *name == variable.to_ascii_lowercase()).map(|(_, value)| value.clone());
-    variables.iter().find_map(|variable| Some((*variable, set(variable)?)))
+    variables.iter().find_map(|variable| Some((*variable, redacted(&set(variable)?).into_owned())))
 }
 
 #[cfg(test)]

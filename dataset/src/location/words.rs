@@ -1,6 +1,7 @@
 //! What a store's error means, in one line: what happened, and what to do.
 
 use super::server::Server;
+use crate::redact::redacted;
 use object_store::client::{HttpError, HttpErrorKind};
 use std::{error::Error as Cause, iter, time::Duration};
 
@@ -102,13 +103,13 @@ impl<'a> Answer<'a> {
 
 /// The error's text in one line. An S3 server's answer has several.
 pub(super) fn one_line(error: &object_store::Error) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    redacted(&error.to_string()).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The kind of a failure below HTTP, and its first cause's words.
 fn transport(error: &object_store::Error) -> Option<(HttpErrorKind, String)> {
     let failure = causes(error).find_map(|cause| cause.downcast_ref::<HttpError>())?;
-    Some((failure.kind(), causes(failure).last()?.to_string()))
+    Some((failure.kind(), redacted(&causes(failure).last()?.to_string()).into_owned()))
 }
 
 fn causes<'a>(error: &'a (dyn Cause + 'static)) -> impl Iterator<Item = &'a (dyn Cause + 'static)> {

@@ -1,6 +1,6 @@
 //! What every command knows: threads, memory, logs.
 
-use super::limits;
+use super::{limits, log};
 use crate::{
     interrupt,
     runner::{Machine, Progress},
@@ -68,7 +68,7 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
     // What fails in the clients of Kubernetes and of stores is said by whoever asked them.
     let level = if global.draws_bars() { "off" } else { "info,kube_client=off,object_store=off" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let lines = fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(io::stderr().is_terminal());
+    let lines = fmt::layer().with_writer(log::Lines::new).with_target(false).with_ansi(io::stderr().is_terminal());
     let registry = tracing_subscriber::registry().with(filter);
     match global.log_format {
         LogFormat::Text => registry.with(lines).init(),

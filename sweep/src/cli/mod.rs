@@ -9,6 +9,7 @@ mod exit;
 mod gc;
 mod global;
 mod limits;
+mod log;
 mod logs;
 mod memory;
 mod namespace;

@@ -10,6 +10,9 @@ use clap::Args;
 pub struct Run {
     /// The sweep file
     sweep: String,
+    /// Also try trials again that failed in a way that is remembered, as after another build or another machine
+    #[arg(long)]
+    retry_failed: bool,
 }
 
 impl Run {
@@ -21,6 +24,9 @@ impl Run {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         session.devices()?;
         runner::prepare(&session)?;
+        if self.retry_failed {
+            runner::forget_failures(&session)?;
+        }
         let endings = runner::train(&session)?;
         let results = runner::evaluate(&session, &endings)?;
         let report = runner::report(&session, &results)?;

@@ -8,7 +8,7 @@ use super::{
     node::{Node, Value},
 };
 use pipeline::Preparation;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The key whose list repeats a split.
 pub(crate) const SEED: &str = "split.seed";
@@ -23,15 +23,28 @@ pub struct DatasetEntry {
     pub node: Node,
     /// How each split is prepared, in the order of the listed seeds; one where no seeds are listed. Never empty.
     pub splits: Vec<Preparation>,
+    /// The names of source files that hold variables of the environment, as typed, by their keys.
+    typed: HashMap<&'static str, String>,
 }
 
 impl DatasetEntry {
-    pub(super) fn read(node: &Node) -> Result<Self> {
-        let splits = match seeds(node)? {
+    /// Reads an entry; `typed` has the values of the file that hold variables, by their places.
+    pub(super) fn read(node: &Node, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
+        let splits: Vec<Preparation> = match seeds(node)? {
             None => vec![node.read()?],
             Some(seeds) => seeds.iter().map(|seed| node.with(SEED, seed).read()).collect::<Result<_>>()?,
         };
-        Ok(Self { node: node.clone(), splits })
+        let of_file = |(key, _): (&'static str, &str)| {
+            let place = &node.at(key).place;
+            Some((key, typed.get(&(place.line, place.column))?.clone()))
+        };
+        let typed = splits[0].source.files().into_iter().filter_map(of_file).collect();
+        Ok(Self { node: node.clone(), splits, typed })
+    }
+
+    /// One of its preparations with the names of its source files as typed: what is stored holds no value of a variable.
+    pub fn as_typed(&self, split: &Preparation) -> Preparation {
+        split.with_files(|key, path| self.typed.get(key).map_or(path, String::as_str).to_owned())
     }
 
     /// The dataset's name.
@@ -71,7 +84,8 @@ mod tests {
     use super::*;
 
     fn read(split: &str) -> Result<DatasetEntry> {
-        DatasetEntry::read(&Node::parse(&format!("name: d\nsource: {{format: synthetic}}\nsplit: {split}\n"), "s.yaml").unwrap())
+        let node = Node::parse(&format!("name: d\nsource: {{format: synthetic}}\nsplit: {split}\n"), "s.yaml").unwrap();
+        DatasetEntry::read(&node, &HashMap::new())
     }
 
     fn message(split: &str) -> String {

@@ -115,12 +115,13 @@ impl SweepFile {
     pub fn parse(text: &str, file: &str) -> Result<Self> {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
+        let typed = environment::typed(text);
         let (training, timing, select_by) = training(absent_or(&root, "training"))?;
         Ok(Self {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
             storage: placed(&root, "storage", "./runs".to_owned())?,
-            datasets: fields.items("datasets")?.iter().map(DatasetEntry::read).collect::<Result<_>>()?,
+            datasets: fields.items("datasets")?.iter().map(|node| DatasetEntry::read(node, &typed)).collect::<Result<_>>()?,
             grid: blocks(fields.items("grid")?)?,
             training,
             timing,

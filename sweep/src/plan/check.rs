@@ -5,7 +5,7 @@ use super::{
     resolve, search,
 };
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, Ways, dataset::SEED, nearest};
-use dataset::quote;
+use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
 use pipeline::{Preparation, Split};
 use std::collections::{HashMap, HashSet};
@@ -148,6 +148,10 @@ fn seeds(seeds: &Placed<Vec<u64>>) -> Result<()> {
 fn resources(file: &SweepFile) -> Result<()> {
     let asked = &file.resources.value;
     asked.check().map_err(|reason| file.resources.complain(reason))?;
+    if let Some(name) = asked.environment.keys().find(|name| is_secret(name)) {
+        let reason = "a secret would stand readable in every Job: put it into the Secret that `secret` names";
+        return Err(file.resources.complain(format!("environment has `{name}`: {reason}")));
+    }
     let complaint = match (file.device.value, asked.gpus, asked.nodes) {
         (AskedDevice::Cpu, 1.., _) => {
             format!("gpus is {}, and `device` is cpu, which would leave them idle: leave one of the two out", asked.gpus)

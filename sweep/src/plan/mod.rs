@@ -153,7 +153,7 @@ impl Checked<'_> {
         let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
             fingerprint: fingerprint.clone(),
             split_seed: preparation.split.seed().filter(|_| entry.is_repeated()),
-            preparation: preparation.clone(),
+            preparation: entry.as_typed(preparation),
         };
         let datasets: Vec<PlannedDataset> = self.file.splits().zip(fingerprints).map(planned).collect();
         let repeated = datasets.chunk_by(|one, next| one.name() == next.name());

@@ -8,6 +8,7 @@ mod drawn;
 mod gpus;
 mod rungs;
 mod splits;
+mod typed;
 
 const GOOD: &str = "\
 name: small

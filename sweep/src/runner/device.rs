@@ -188,7 +188,8 @@ mod tests {
     }
 
     fn of_two(rank: u32) -> Launched {
-        let rendezvous = Rendezvous { address: "a".to_owned(), port: 1, rank, world: 2, limit: Duration::ZERO };
+        let secret = trainer::Secret::new("0123456789abcdef").unwrap();
+        let rendezvous = Rendezvous { address: "a".to_owned(), port: 1, rank, world: 2, limit: Duration::ZERO, secret };
         Launched { rendezvous: Some(rendezvous), gpu: None }
     }
 

@@ -16,13 +16,13 @@ pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
     let limits = session.limits();
     let manifests = session.manifests()?;
-    for (dataset, manifest) in session.plan.datasets.iter().zip(manifests) {
+    for ((dataset, preparation), manifest) in session.preparations().zip(manifests) {
         if session.is_submitted() && manifest.is_some() {
             continue;
         }
         let quoted = dataset.quoted();
         let stage = session.progress.dataset(dataset);
-        let prepared = pipeline::prepare(&dataset.preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts))
+        let prepared = pipeline::prepare(preparation, &session.datasets(), &limits, &mut |counts| stage.step(counts))
             .with_context(|| format!("dataset {quoted}"))?;
         let (planned, found) = (&dataset.fingerprint, &prepared.manifest.fingerprint);
         if session.is_submitted() && planned != found {

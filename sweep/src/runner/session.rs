@@ -115,6 +115,11 @@ impl Session {
         Ok(self.devices.get_or_init(|| devices))
     }
 
+    /// The datasets of the plan, each with how it is made here: the plan's own has the names of source files as typed.
+    pub fn preparations(&self) -> impl Iterator<Item = (&PlannedDataset, &Preparation)> {
+        self.plan.datasets.iter().zip(self.file.splits().map(|(_, split)| split))
+    }
+
     /// The folder of the prepared datasets.
     pub fn datasets(&self) -> Location {
         self.storage.join("datasets")
@@ -161,13 +166,13 @@ impl Session {
     /// # Errors
     /// As for [`manifests`](Self::manifests), and for a source that cannot be read.
     pub fn found(&self) -> Result<Vec<Found>> {
-        let found = |(manifest, dataset): (Option<Manifest>, &PlannedDataset)| match manifest {
+        let found = |(manifest, (dataset, preparation)): (Option<Manifest>, (&PlannedDataset, &Preparation))| match manifest {
             Some(manifest) => Ok(Found::Prepared(manifest)),
-            None => pipeline::memory_estimate(&dataset.preparation, &self.limits())
+            None => pipeline::memory_estimate(preparation, &self.limits())
                 .map(Found::Raw)
                 .with_context(|| format!("dataset {}", dataset.quoted())),
         };
-        self.manifests()?.into_iter().zip(&self.plan.datasets).map(found).collect()
+        self.manifests()?.into_iter().zip(self.preparations()).map(found).collect()
     }
 
     /// The manifests of all datasets.

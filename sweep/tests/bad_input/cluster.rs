@@ -30,6 +30,11 @@ fn resources_are_checked_like_all_else_of_a_sweep_file() {
         ("gpus: 1", "nodes: 2", "s.yaml:16:20: resources.nodes: nodes is 2 and gpus is 0: nodes train a trial together by their GPUs"),
         (
             "gpus: 1",
+            "environment: {HF_TOKEN: abc}",
+            "s.yaml:16:26: resources.environment: environment has `HF_TOKEN`: a secret would stand readable in every Job",
+        ),
+        (
+            "gpus: 1",
             "tolerations: [{key: a, effect: NoScheduling}]",
             "s.yaml:16:44: resources.tolerations[0].effect: unknown name `NoScheduling`: expected one of `NoSchedule`, ",
         ),

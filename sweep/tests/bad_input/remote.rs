@@ -68,6 +68,19 @@ fn an_endpoint_where_nobody_listens_is_named() {
     assert_eq!(complaint, expected);
 }
 
+/// Neither in what is logged while it is tried, nor in the end.
+#[test]
+fn a_password_in_an_endpoint_is_not_shown() {
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ended = run(&Sandbox::new(SWEEP), &format!("http://ann:hunter2@{nobody}"), &[]);
+    let complaint = ended.complaint(1);
+    assert!(complaint.contains(&format!("no connection to http://***@{nobody} ")), "{complaint}");
+    assert!(ended.error.contains("is tried again for up to 8 s"), "{}", ended.error);
+    assert!(!ended.error.contains("hunter2") && !ended.error.contains("ann"), "{}", ended.error);
+    let ended = run(&Sandbox::new(SWEEP), "not a url of hunter2hunter2", &[("MY_TOKEN", "hunter2hunter2")]);
+    assert!(!ended.error.contains("hunter2"), "{}", ended.error);
+}
+
 #[test]
 fn an_endpoint_that_is_silent_is_given_up() {
     let ended = answering(None, |endpoint| (run(&Sandbox::new(SWEEP), endpoint, &[("AWS_TIMEOUT", "1 second")]), endpoint.to_owned()));

@@ -7,7 +7,7 @@ use serde_json::json;
 fn the_status_and_the_log_of_a_trial_are_those_of_its_first_rank() {
     let setting = Setting::new();
     let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
-    setting.sandbox.write("s.yaml", text.replace("resources: {", "resources: {gpus: 1, nodes: 2, "));
+    setting.sandbox.write("s.yaml", text.replace("resources: {", "resources: {gpus: 1, nodes: 2, secret: bucket, "));
     setting.well("submit s.yaml --namespace team");
     let (hash, name) = (setting.hash(), |job: &serde_json::Value| job["metadata"]["name"].as_str().unwrap().to_owned());
     setting.fake.with(|world| {

@@ -1,6 +1,7 @@
 //! What ranks tell each other of what lies on their devices: by NCCL, and through the host where there is none.
 //!
 //! A call of NCCL's returns before it is done, and goes on beside kernels that are asked for after it, until they [`join`](Collective::join_buffers) it.
+//! It takes the buffers with it, and gives them back there.
 //! Before the host reads what followed from one it must [`finish`](Collective::finish), which gives up when another rank is lost; reading
 //! would wait for ever.
 
@@ -9,15 +10,55 @@ use crate::Result;
 use gpu::{Buffer, Element, Gpu};
 use std::time::Duration;
 
-/// What is under way between the ranks' devices; what it reads and writes may not be touched before it is joined.
+/// What is under way between the ranks' devices, with the buffers that it reads and writes.
 #[derive(Debug)]
-#[must_use = "it is to be joined"]
-pub(crate) enum Pending {
+#[must_use = "its buffers are there again when it is joined"]
+pub(crate) enum Pending<B> {
     /// It is done.
-    Done,
+    Done(B),
     /// NCCL is at it.
     #[cfg(feature = "nccl")]
-    Nccl(gpu::nccl::Pending),
+    Nccl(gpu::nccl::Pending<B>),
+}
+
+/// The place of buffers that are there, or under way between the ranks.
+#[derive(Debug)]
+pub(crate) struct Lent<B>(Option<B>);
+
+impl<B> Lent<B> {
+    /// With its buffers.
+    pub(crate) fn new(buffers: B) -> Self {
+        Self(Some(buffers))
+    }
+
+    /// The buffers.
+    ///
+    /// # Panics
+    /// While they are under way.
+    pub(crate) fn get(&self) -> &B {
+        self.0.as_ref().expect("the buffers have been joined")
+    }
+
+    /// The buffers, to be written.
+    ///
+    /// # Panics
+    /// While they are under way.
+    pub(crate) fn get_mut(&mut self) -> &mut B {
+        self.0.as_mut().expect("the buffers have been joined")
+    }
+
+    /// Takes them out.
+    ///
+    /// # Panics
+    /// While they are under way.
+    pub(crate) fn lend(&mut self) -> B {
+        self.0.take().expect("the buffers have been joined")
+    }
+
+    /// Puts them back, and shows them.
+    pub(crate) fn put(&mut self, buffers: B) -> &mut B {
+        self.0.insert(buffers)
+    }
 }
 
 impl Collective {
@@ -35,18 +76,18 @@ impl Collective {
     }
 
     /// Adds up the numbers of all ranks, in an order that follows from the ranks alone.
-    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, buffer: &mut Buffer<f32>) -> Result<Pending> {
+    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, mut buffer: Buffer<f32>) -> Result<Pending<Buffer<f32>>> {
         match self {
             Self::Single => {}
             #[cfg(feature = "nccl")]
             Self::Nccl(member) => return member.sum(what, buffer).map(Pending::Nccl),
             _ => {
-                let mut values = gpu.read(buffer)?;
+                let mut values = gpu.read(&buffer)?;
                 self.sum(what, &mut values)?;
-                gpu.write(buffer, &values)?;
+                gpu.write(&mut buffer, &values)?;
             }
         }
-        Ok(Pending::Done)
+        Ok(Pending::Done(buffer))
     }
 
     /// Puts the numbers of all ranks, as many of each, one after the other in the order of the ranks.
@@ -57,29 +98,29 @@ impl Collective {
         &self,
         what: &'static str,
         gpu: &Gpu,
-        own: &Buffer<T>,
-        all: &mut Buffer<T>,
-    ) -> Result<Pending> {
+        own: Buffer<T>,
+        mut all: Buffer<T>,
+    ) -> Result<Pending<[Buffer<T>; 2]>> {
         assert_eq!(own.len() * self.ranks() as usize, all.len(), "there is room for the numbers of all ranks");
         match self {
             #[cfg(feature = "nccl")]
             Self::Nccl(member) => return member.gather(what, own, all).map(Pending::Nccl),
-            Self::Single => gpu.copy(own, all)?,
+            Self::Single => gpu.copy(&own, &mut all)?,
             _ => {
-                let values = self.gather(what, &gpu.read(own)?)?.concat();
-                gpu.write(all, &values)?;
+                let values = self.gather_equal(what, &gpu.read(&own)?)?.concat();
+                gpu.write(&mut all, &values)?;
             }
         }
-        Ok(Pending::Done)
+        Ok(Pending::Done([own, all]))
     }
 
-    /// Has what is asked of this rank's device from now on wait for it.
+    /// Has what is asked of this rank's device from now on wait for it, and gives the buffers back.
     #[cfg_attr(not(feature = "nccl"), expect(unused_variables, reason = "NCCL alone is not done at once"))]
-    pub(crate) fn join_buffers(&self, what: &'static str, pending: &Pending) -> Result<()> {
-        match (self, pending) {
+    pub(crate) fn join_buffers<B>(&self, what: &'static str, pending: Pending<B>) -> Result<B> {
+        match pending {
+            Pending::Done(buffers) => Ok(buffers),
             #[cfg(feature = "nccl")]
-            (Self::Nccl(member), Pending::Nccl(pending)) => member.join(what, pending),
-            _ => Ok(()),
+            Pending::Nccl(pending) => pending.join().map_err(|error| self.error(what, error.to_string())),
         }
     }
 
@@ -109,17 +150,13 @@ mod tests {
         let work = |collective: Collective| {
             let gpu = Gpu::emulated();
             let collective = collective.on(&gpu, LONG)?;
-            let mut sum = own(&gpu, &collective);
-            let mut all = gpu.zeros::<f32>(9).unwrap();
-            for pending in [
-                collective.sum_buffer("a sum", &gpu, &mut sum)?,
-                collective.gather_buffers("all", &gpu, &own(&gpu, &collective), &mut all)?,
-            ] {
-                collective.join_buffers("both", &pending)?;
-            }
+            let sum = collective.sum_buffer("a sum", &gpu, own(&gpu, &collective))?;
+            let all = collective.gather_buffers("all", &gpu, own(&gpu, &collective), gpu.zeros::<f32>(9).unwrap())?;
+            let sum = collective.join_buffers("a sum", sum)?;
+            let [_, all] = collective.join_buffers("all", all)?;
             collective.finish("the end", &gpu)?;
             let found = [sum, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
-            let all = collective.gather("results", &found)?;
+            let all = collective.gather_equal("results", &found)?;
             assert!(all.iter().all(|of_rank| *of_rank == found), "every rank has the same");
             Ok(found)
         };
@@ -130,10 +167,22 @@ mod tests {
     #[test]
     fn one_rank_has_what_it_has() {
         let (gpu, collective) = (Gpu::emulated(), Collective::Single);
-        let mut sum = own(&gpu, &collective);
-        let mut all = gpu.zeros::<f32>(3).unwrap();
-        let _done = collective.sum_buffer("a sum", &gpu, &mut sum).unwrap();
-        let _done = collective.gather_buffers("all", &gpu, &sum, &mut all).unwrap();
+        let sum = collective.sum_buffer("a sum", &gpu, own(&gpu, &collective)).unwrap();
+        let sum = collective.join_buffers("a sum", sum).unwrap();
+        let all = collective.gather_buffers("all", &gpu, sum, gpu.zeros::<f32>(3).unwrap()).unwrap();
+        let [_, all] = collective.join_buffers("all", all).unwrap();
         assert_eq!(gpu.read(&all).unwrap(), [1.0, 10.0, 100.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the buffers have been joined")]
+    fn what_is_under_way_is_not_there() {
+        let gpu = Gpu::emulated();
+        let mut lent = Lent::new(own(&gpu, &Collective::Single));
+        let pending = Collective::Single.sum_buffer("a sum", &gpu, lent.lend()).unwrap();
+        let back = Collective::Single.join_buffers("a sum", pending).unwrap();
+        assert_eq!(lent.put(back).len(), 3);
+        let _under_way = lent.lend();
+        let _nothing = lent.get();
     }
 }

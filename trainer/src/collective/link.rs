@@ -1,12 +1,18 @@
 //! What processes tell each other beside the training: a connection from process 0 to each of the others.
 //!
 //! It carries messages, and rounds in which every process brings something and takes away what all brought. It also says who is there: a
-//! process that ends closes its connection, and one that fails says why before.
+//! process that ends closes its connection, and one that fails says why before. Every message, and every round with a process, has a deadline
+//! of its own.
 
+use super::{
+    message::{Allowed, Message, Round, receive, receive_parts, send},
+    timed::Timed,
+};
 use crate::{Error, Result};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use dataset::quote;
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
-    io::{ErrorKind, Read, Write},
+    io::{ErrorKind, Write},
     net::TcpStream,
     sync::{
         Mutex, PoisonError,
@@ -17,9 +23,10 @@ use std::{
 
 /// Between two looks at whether to wait on.
 const LOOK: Duration = Duration::from_millis(200);
-
-/// No message of ours is longer.
-const LONGEST: u32 = 1 << 20;
+/// A message that nobody has to be waited for takes no longer.
+const SOON: Duration = Duration::from_secs(60);
+/// The same where the process ends anyway.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// How a message of a failure begins.
 #[cfg(any(test, feature = "nccl"))]
@@ -31,30 +38,26 @@ pub(crate) struct Link {
     peers: Mutex<Vec<(u32, TcpStream)>>,
 }
 
-/// One message.
-#[derive(Deserialize, Serialize)]
-enum Message<T> {
-    Text(T),
-    /// Parts of these lengths follow.
-    Round(Round, Vec<usize>),
-    /// The sender ends, and why.
-    Failed(String),
-}
-
-/// What a round is for: the same of all processes.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Round {
-    pub(super) what: String,
-    pub(super) epoch: u32,
-    pub(super) step: u32,
+/// What this process brings to a round, and how long it waits there.
+pub(super) struct Bring {
+    pub(super) round: Round,
+    /// One part for each of its ranks; each process has as many.
+    pub(super) own: Vec<Vec<u8>>,
+    /// Ranks of all processes.
+    pub(super) ranks: usize,
+    /// Bytes of a part at most.
+    pub(super) most: usize,
+    /// The longest that it waits for each of the others.
+    pub(super) limit: Duration,
 }
 
 impl Link {
     /// Of this process to others, by their numbers.
-    pub(super) fn new(rank: u32, peers: Vec<(u32, TcpStream)>) -> Self {
+    pub(super) fn new(rank: u32, mut peers: Vec<(u32, TcpStream)>) -> Self {
         for (_, peer) in &peers {
             let _slower_without = peer.set_nodelay(true);
         }
+        peers.sort_unstable_by_key(|(rank, _)| *rank);
         Self { rank, peers: Mutex::new(peers) }
     }
 
@@ -70,26 +73,29 @@ impl Link {
     pub(crate) fn tell(&self, text: &impl Serialize) -> Result<()> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         peers.iter_mut().try_for_each(|(rank, peer)| {
-            let sent = send(peer, &Message::Text(text));
+            let sent = send(&mut Timed::new(peer, SOON), &Message::Text(text));
             sent.map_err(|error| Error::Ranks(gone(*rank, &error)))
         })
     }
 
-    /// Hears what process 0 tells, however long it takes.
+    /// Hears what process 0 tells, for no longer than the limit.
     ///
     /// # Errors
     /// [`Error::Ranks`] when process 0 failed, with its reason, or is gone.
     pub(crate) fn hear<T: DeserializeOwned>(&self, limit: Duration, stop: Option<&AtomicBool>) -> Result<T> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let heard = peers.first_mut().map(|(_, peer)| {
+            let mut timed = Timed::new(peer, limit);
             listen(peer, limit, stop)?;
-            receive::<Message<T>>(peer, Some(limit))
+            receive::<Message<T>>(&mut timed)
         });
         match heard {
             Some(Err(error)) if error.kind() == ErrorKind::Interrupted => Err(Error::Interrupted { epoch: 0 }),
             Some(Ok(Message::Text(text))) => Ok(text),
-            Some(Ok(Message::Round(round, _))) => Err(Error::Ranks(format!("process 0 is at `{}` and this one is not", round.what))),
-            Some(Ok(Message::Failed(reason))) => Err(Error::Ranks(format!("process 0 failed: {reason}"))),
+            Some(Ok(Message::Round(round, _))) => {
+                Err(Error::Ranks(format!("process 0 is at `{}` and this one is not", quote::value(&round.what))))
+            }
+            Some(Ok(Message::Failed(reason))) => Err(Error::Ranks(format!("process 0 failed: {}", quote::line(&reason)))),
             Some(Err(error)) => Err(Error::Ranks(gone(0, &error))),
             None => Err(Error::Ranks("there is no other process to hear".to_owned())),
         }
@@ -99,21 +105,22 @@ impl Link {
     /// than the limit.
     ///
     /// # Errors
-    /// Who did not come or came for something else.
-    pub(super) fn round(&self, round: &Round, own: Vec<Vec<u8>>, limit: Duration) -> Result<Vec<Vec<u8>>, String> {
+    /// Who did not come, came for something else, or brought more than is allowed.
+    pub(super) fn round(&self, bring: Bring) -> Result<Vec<Vec<u8>>, String> {
+        let Bring { round, own, ranks, most, limit } = bring;
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.sort_unstable_by_key(|(rank, _)| *rank);
+        let allowed = Allowed { parts: if self.leads() { own.len() } else { ranks }, bytes: most };
         if !self.leads() {
             let (rank, peer) = peers.first_mut().ok_or("there is no process 0")?;
-            give(peer, round, &own).map_err(|error| gone(*rank, &error))?;
-            return take(*rank, peer, round, limit);
+            give(&mut Timed::new(peer, limit), &round, &own).map_err(|error| gone(*rank, &error))?;
+            return take(*rank, peer, &round, allowed, limit);
         }
         let mut all = own;
         for (rank, peer) in peers.iter_mut() {
-            all.extend(take(*rank, peer, round, limit)?);
+            all.extend(take(*rank, peer, &round, allowed, limit)?);
         }
         for (rank, peer) in peers.iter_mut() {
-            give(peer, round, &all).map_err(|error| gone(*rank, &error))?;
+            give(&mut Timed::new(peer, limit), &round, &all).map_err(|error| gone(*rank, &error))?;
         }
         Ok(all)
     }
@@ -131,8 +138,8 @@ impl Link {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => None,
                 Err(error) => Some(gone(*rank, &error)),
                 Ok(0) => Some(format!("process {rank} has ended")),
-                Ok(_) if begins.ends_with(FAILED) => match receive::<Message<()>>(peer, Some(Duration::from_secs(1))) {
-                    Ok(Message::Failed(reason)) => Some(format!("process {rank} failed: {reason}")),
+                Ok(_) if begins.ends_with(FAILED) => match receive::<Message<()>>(&mut Timed::new(peer, PARTING)) {
+                    Ok(Message::Failed(reason)) => Some(format!("process {rank} failed: {}", quote::line(&reason))),
                     _ => Some(format!("process {rank} has ended")),
                 },
                 Ok(_) => None, // it is ahead
@@ -144,7 +151,7 @@ impl Link {
     pub(crate) fn fail(&self, reason: &str) {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, peer) in peers.iter_mut() {
-            let _gone = send(peer, &Message::<()>::Failed(reason.to_owned()));
+            let _gone = send(&mut Timed::new(peer, PARTING), &Message::<()>::Failed(quote::line(reason).into_owned()));
         }
     }
 }
@@ -157,34 +164,23 @@ fn gone(rank: u32, error: &std::io::Error) -> String {
     }
 }
 
-fn give(peer: &mut TcpStream, round: &Round, parts: &[Vec<u8>]) -> std::io::Result<()> {
-    send(peer, &Message::<()>::Round(round.clone(), parts.iter().map(Vec::len).collect()))?;
-    parts.iter().try_for_each(|part| peer.write_all(part))
+fn give(to: &mut impl Write, round: &Round, parts: &[Vec<u8>]) -> std::io::Result<()> {
+    send(to, &Message::<()>::Round(round.clone(), parts.iter().map(|part| part.len() as u64).collect()))?;
+    parts.iter().try_for_each(|part| to.write_all(part))
 }
 
-fn take(rank: u32, peer: &mut TcpStream, expected: &Round, limit: Duration) -> Result<Vec<Vec<u8>>, String> {
+fn take(rank: u32, peer: &TcpStream, expected: &Round, allowed: Allowed, limit: Duration) -> Result<Vec<Vec<u8>>, String> {
     let ended = |error: std::io::Error| gone(rank, &error);
-    match receive::<Message<()>>(peer, Some(limit)).map_err(ended)? {
-        Message::Round(round, lengths) if round == *expected => lengths
-            .into_iter()
-            .map(|length| {
-                let mut part = vec![0; length];
-                peer.read_exact(&mut part).map(|()| part).map_err(ended)
-            })
-            .collect(),
+    let mut timed = Timed::new(peer, limit);
+    match receive::<Message<()>>(&mut timed).map_err(ended)? {
+        Message::Round(round, lengths) if round == *expected => receive_parts(&mut timed, &lengths, allowed).map_err(ended),
         Message::Round(Round { what, epoch, step }, _) => {
+            let what = quote::value(&what);
             Err(format!("the processes are out of step: process {rank} is at `{what}`, epoch {epoch}, step {step}"))
         }
-        Message::Failed(reason) => Err(format!("process {rank} failed: {reason}")),
+        Message::Failed(reason) => Err(format!("process {rank} failed: {}", quote::line(&reason))),
         Message::Text(()) => Err(format!("process {rank} ended the training")),
     }
-}
-
-/// Writes a message with its length before it.
-pub(super) fn send(stream: &mut TcpStream, message: &impl Serialize) -> std::io::Result<()> {
-    let text = serde_json::to_vec(message)?;
-    let length = u32::try_from(text.len()).map_err(std::io::Error::other)?;
-    stream.write_all(&[&length.to_le_bytes(), &text[..]].concat())
 }
 
 /// Waits until there is something to hear, no longer than the limit, and not when it is asked to stop.
@@ -205,20 +201,6 @@ fn listen(stream: &TcpStream, limit: Duration, stop: Option<&AtomicBool>) -> std
     }
 }
 
-/// Reads a message, for no longer than the limit.
-pub(super) fn receive<T: DeserializeOwned>(stream: &mut TcpStream, limit: Option<Duration>) -> std::io::Result<T> {
-    stream.set_read_timeout(limit)?;
-    let mut length = [0; 4];
-    stream.read_exact(&mut length)?;
-    let length = u32::from_le_bytes(length);
-    if length > LONGEST {
-        return Err(std::io::Error::other(format!("a message of {length} bytes")));
-    }
-    let mut text = vec![0; length as usize];
-    stream.read_exact(&mut text)?;
-    Ok(serde_json::from_slice(&text)?)
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -226,11 +208,17 @@ pub(super) mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Process 0 and one other.
-    pub(in super::super) fn pair() -> [Link; 2] {
+    /// A connection's two ends.
+    fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let other = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        [Link::new(0, vec![(1, listener.accept().unwrap().0)]), Link::new(1, vec![(0, other)])]
+        (listener.accept().unwrap().0, other)
+    }
+
+    /// Process 0 and one other.
+    pub(in super::super) fn pair() -> [Link; 2] {
+        let (first, other) = connected();
+        [Link::new(0, vec![(1, first)]), Link::new(1, vec![(0, other)])]
     }
 
     /// What a link says when it no longer says nothing.
@@ -241,6 +229,11 @@ pub(super) mod tests {
             }
             std::thread::yield_now();
         }
+    }
+
+    fn bring(limit: Duration) -> Bring {
+        let round = Round { what: "losses".to_owned(), epoch: 1, step: 2 };
+        Bring { round, own: vec![vec![1, 2]], ranks: 2, most: 2, limit }
     }
 
     #[test]
@@ -269,5 +262,32 @@ pub(super) mod tests {
         let [first, other] = pair();
         first.fail("the store is full");
         assert_eq!(other.hear::<()>(LONG, None).unwrap_err().to_string(), "ranks: process 0 failed: the store is full");
+    }
+
+    /// Lengths that no memory holds, parts of other ranks, and bytes that are no message.
+    #[test]
+    fn a_peer_brings_no_more_than_it_may() {
+        for (lengths, expected) in [
+            (vec![1 << 40], "process 1 is gone: it announces 1099511627776 bytes of a rank: expected at most 2"),
+            (vec![u64::MAX], "process 1 is gone: it announces 18446744073709551615 bytes of a rank: expected at most 2"),
+            (vec![1, 1], "process 1 is gone: it announces numbers of 2 ranks: expected 1"),
+        ] {
+            let (ours, mut theirs) = connected();
+            send(&mut theirs, &Message::<()>::Round(bring(LONG).round, lengths)).unwrap();
+            assert_eq!(Link::new(0, vec![(1, ours)]).round(bring(LONG)).unwrap_err(), expected);
+        }
+        let (ours, mut theirs) = connected();
+        theirs.write_all(&[0xff; 64]).unwrap();
+        let found = Link::new(0, vec![(1, ours)]).round(bring(LONG)).unwrap_err();
+        assert!(found.contains("a message of 4294967295 bytes"), "{found}");
+    }
+
+    #[test]
+    fn a_peer_that_says_half_of_it_is_waited_for_no_longer_than_the_limit() {
+        let (ours, mut theirs) = connected();
+        send(&mut theirs, &Message::<()>::Round(bring(LONG).round, vec![2])).unwrap();
+        theirs.write_all(&[7]).unwrap();
+        let found = Link::new(0, vec![(1, ours)]).round(bring(Duration::from_millis(50))).unwrap_err();
+        assert_eq!(found, "process 1 did not come within the time limit");
     }
 }

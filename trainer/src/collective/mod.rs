@@ -6,19 +6,23 @@
 #[cfg(any(test, feature = "cuda"))]
 mod buffers;
 mod link;
+mod message;
 #[cfg(feature = "nccl")]
 mod nccl;
 mod processes;
 mod ranks;
 mod rendezvous;
+mod secret;
 mod team;
 mod threads;
+mod timed;
 
 #[cfg(any(test, feature = "cuda"))]
-pub(crate) use buffers::Pending;
+pub(crate) use buffers::{Lent, Pending};
 pub(crate) use link::Link;
 pub use ranks::{Ranks, Rendezvous};
 pub(crate) use rendezvous::meet;
+pub use secret::Secret;
 pub(crate) use team::run;
 
 use crate::Result;
@@ -116,23 +120,47 @@ impl Collective {
         }
     }
 
-    /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks.
-    fn exchange<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
-        match self {
-            Self::Single => Ok(vec![Arc::new(values)]),
-            Self::Threads(member) => member.exchange(what, values),
-            Self::Processes(member) => member.exchange(what, &values),
+    /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks. Of each there are `most` at most.
+    fn exchange<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>, most: usize) -> Result<Vec<Arc<Vec<T>>>> {
+        let all = match self {
+            Self::Single => vec![Arc::new(values)],
+            Self::Threads(member) => member.exchange(what, values)?,
+            Self::Processes(member) => member.exchange(what, &values, most)?,
             #[cfg(feature = "nccl")]
-            Self::Nccl(member) => member.host().exchange(what, values),
-        }
+            Self::Nccl(member) => member.host().exchange(what, values, most)?,
+        };
+        self.check_counts(what, &all, |_, count| (count > most).then(|| format!("at most {most}")))?;
+        Ok(all)
     }
 
-    /// Values of any number from each rank, in the order of the ranks.
+    /// The same, where each brings as many values as this one.
+    fn exchange_equal<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
+        let own = values.len();
+        let all = self.exchange(what, values, own)?;
+        self.check_counts(what, &all, |_, count| (count != own).then(|| own.to_string()))?;
+        Ok(all)
+    }
+
+    /// Refuses what ranks bring in another number than was expected, which the function says for a rank and its number.
+    fn check_counts<T>(&self, what: &'static str, all: &[Arc<Vec<T>>], expected: impl Fn(usize, usize) -> Option<String>) -> Result<()> {
+        let wrong = |(rank, values): (usize, &Arc<Vec<T>>)| {
+            let (count, expected) = (values.len(), expected(rank, values.len())?);
+            Some(self.error(what, format!("rank {rank} brings {count} numbers: expected {expected}")))
+        };
+        all.iter().enumerate().find_map(wrong).map_or(Ok(()), Err)
+    }
+
+    /// Values of any number up to `most` from each rank, in the order of the ranks.
     ///
     /// # Errors
     /// [`Error::Collective`](crate::Error::Collective), as of all calls.
-    pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<Vec<T>>> {
-        Ok(self.exchange(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect())
+    pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<Vec<T>>> {
+        Ok(self.exchange(what, values.to_vec(), most)?.iter().map(|values| values.to_vec()).collect())
+    }
+
+    /// As many values from each rank as this one has, in the order of the ranks.
+    pub(crate) fn gather_equal<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<Vec<T>>> {
+        Ok(self.exchange_equal(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect())
     }
 
     /// Adds up the values of all ranks, in the order of the ranks.
@@ -140,7 +168,7 @@ impl Collective {
         if self.ranks() == 1 {
             return Ok(());
         }
-        let all = self.exchange(what, values.to_vec())?;
+        let all = self.exchange_equal(what, values.to_vec())?;
         values.par_chunks_mut(BLOCK).enumerate().for_each(|(block, sums)| {
             let range = block * BLOCK..block * BLOCK + sums.len();
             sums.copy_from_slice(&all[0][range.clone()]);
@@ -157,28 +185,34 @@ impl Collective {
             return Ok(());
         }
         let own = if self.leads() { values.to_vec() } else { Vec::new() };
-        values.copy_from_slice(&self.exchange(what, own)?[0]);
+        let all = self.exchange(what, own, values.len())?;
+        self.check_counts(what, &all, |rank, count| (rank == 0 && count != values.len()).then(|| values.len().to_string()))?;
+        values.copy_from_slice(&all[0]);
         Ok(())
     }
 
-    /// Gives all ranks the values of rank 0, of which the others do not know how many there are.
-    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<T>> {
+    /// Gives all ranks the values of rank 0, of which the others know only that there are `most` at most.
+    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<T>> {
         let own = if self.leads() { values } else { &[] };
-        Ok(self.gather(what, own)?.swap_remove(0))
+        Ok(self.gather(what, own, most)?.swap_remove(0))
     }
 
-    /// Those of all ranks, one after the other.
-    pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<T>> {
+    /// Those of all ranks, one after the other; of each there are `most` at most.
+    pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>, most: usize) -> Result<Vec<T>> {
         match self.ranks() {
             1 => Ok(values),
-            _ => Ok(self.gather(what, &values)?.concat()),
+            _ => Ok(self.gather(what, &values, most)?.concat()),
         }
+    }
+
+    /// A value of each rank, in the order of the ranks.
+    pub(crate) fn each<T: Pod + Send + Sync>(&self, what: &'static str, value: T) -> Result<Vec<T>> {
+        Ok(self.gather_equal(what, &[value])?.concat())
     }
 
     /// The sum of a number of each rank, in the order of the ranks.
     pub(crate) fn total(&self, what: &'static str, value: f64) -> Result<f64> {
-        let values = self.join(what, vec![value])?;
-        Ok(values.into_iter().reduce(|sum, value| sum + value).unwrap_or_default())
+        Ok(self.each(what, value)?.into_iter().reduce(|sum, value| sum + value).unwrap_or_default())
     }
 
     /// Makes sure that all ranks have the same number.
@@ -186,7 +220,7 @@ impl Collective {
     /// # Errors
     /// Also when they have not; it names what each has.
     pub(crate) fn agree(&self, what: &'static str, value: u64) -> Result<()> {
-        let values = self.gather(what, &[value])?.concat();
+        let values = self.each(what, value)?;
         if values.iter().all(|&other| other == value) {
             return Ok(());
         }
@@ -215,7 +249,8 @@ impl Collective {
         }
     }
 
-    fn error(&self, operation: &'static str, reason: String) -> crate::Error {
+    /// What goes wrong in a call, with this rank and its place.
+    pub(crate) fn error(&self, operation: &'static str, reason: String) -> crate::Error {
         let (epoch, step) = self.place();
         crate::Error::Collective { rank: self.rank(), epoch, step, operation, reason }
     }

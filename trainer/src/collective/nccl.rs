@@ -4,7 +4,7 @@ use super::Collective;
 use crate::Result;
 use gpu::{
     Buffer, Element, Gpu,
-    nccl::{Party, Patience, Pending},
+    nccl::{Id, Party, Patience, Pending},
 };
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Member {
         const WHAT: &str = "the communicator";
         let error = |error: gpu::Error| host.error(WHAT, error.to_string());
         let own = if host.leads() { gpu::nccl::id().map_err(error)?.to_vec() } else { Vec::new() };
-        let id = host.of_first(WHAT, &own)?;
+        let id = host.of_first(WHAT, &own, size_of::<Id>())?;
         let id = id.try_into().map_err(|_| host.error(WHAT, "rank 0 gave no id".to_owned()))?;
         let patience = Patience { limit, lost: &|| host.lost() };
         let party = Party::new(gpu, (host.rank(), host.ranks()), &id, patience).map_err(error)?;
@@ -34,16 +34,12 @@ impl Member {
         &self.host
     }
 
-    pub(super) fn sum(&self, what: &'static str, buffer: &mut Buffer<f32>) -> Result<Pending> {
+    pub(super) fn sum(&self, what: &'static str, buffer: Buffer<f32>) -> Result<Pending<Buffer<f32>>> {
         self.call(what, |patience| self.party.sum(buffer, patience))
     }
 
-    pub(super) fn gather<T: Element>(&self, what: &'static str, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<Pending> {
+    pub(super) fn gather<T: Element>(&self, what: &'static str, own: Buffer<T>, all: Buffer<T>) -> Result<Pending<[Buffer<T>; 2]>> {
         self.call(what, |patience| self.party.gather(own, all, patience))
-    }
-
-    pub(super) fn join(&self, what: &'static str, pending: &Pending) -> Result<()> {
-        self.call(what, |_| self.party.join(pending))
     }
 
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {

@@ -3,7 +3,8 @@
 //! Everything passes through process 0. That suits what ranks on GPUs tell each other beside NCCL, and trainings on CPUs that are small.
 
 use super::{
-    link::{Link, Round},
+    link::{Bring, Link},
+    message::Round,
     threads,
 };
 use crate::{Error, Result};
@@ -60,11 +61,11 @@ impl Member {
         self.local.lost().or_else(|| self.link.lost())
     }
 
-    /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks.
+    /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks. Of each there are `most` at most.
     ///
     /// # Errors
-    /// [`Error::Collective`] when not all come, or they bring different things.
-    pub(crate) fn exchange<T: Pod>(&self, what: &'static str, values: &[T]) -> Result<Vec<Arc<Vec<T>>>> {
+    /// [`Error::Collective`] when not all come, or they bring different things, or more.
+    pub(crate) fn exchange<T: Pod>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<Arc<Vec<T>>>> {
         let (epoch, step) = self.place();
         let error = |reason: String| Error::Collective { rank: self.rank(), epoch, step, operation: what, reason };
         let own = self.local.exchange(what, bytemuck::cast_slice::<T, u8>(values).to_vec())?;
@@ -72,19 +73,25 @@ impl Member {
             0 => {
                 let round = Round { what: what.to_owned(), epoch, step };
                 let own = own.iter().map(|values| values.to_vec()).collect();
-                vec![self.link.round(&round, own, self.limit)]
+                let (ranks, most) = (self.ranks as usize, most.saturating_mul(size_of::<T>()));
+                vec![self.link.round(Bring { round, own, ranks, most, limit: self.limit })]
             }
             _ => Vec::new(),
         };
         let all = self.local.exchange(what, met)?;
         let all = all[0].first().cloned().unwrap_or_else(|| Err("the first rank of this process was not there".to_owned()));
-        Ok(all.map_err(error)?.iter().map(|bytes| Arc::new(numbers(bytes))).collect())
+        let numbers = |(rank, bytes)| numbers(rank, bytes).map(Arc::new).map_err(error);
+        all.map_err(error)?.iter().enumerate().map(numbers).collect()
     }
 }
 
-/// Bytes that came from anywhere, as numbers.
-fn numbers<T: Pod>(bytes: &[u8]) -> Vec<T> {
-    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+/// Bytes that came from a rank, as numbers.
+fn numbers<T: Pod>(rank: usize, bytes: &Vec<u8>) -> Result<Vec<T>, String> {
+    let size = size_of::<T>();
+    if !bytes.len().is_multiple_of(size) {
+        return Err(format!("rank {rank} brings {} bytes: expected numbers of {size} bytes", bytes.len()));
+    }
+    Ok(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect())
 }
 
 #[cfg(test)]
@@ -108,7 +115,7 @@ mod tests {
         let found = each(|member| {
             let round = |round: u32| {
                 member
-                    .exchange("numbers", &vec![10 * round + member.rank(); 3 - member.rank() as usize])
+                    .exchange("numbers", &vec![10 * round + member.rank(); 3 - member.rank() as usize], 3)
                     .unwrap()
                     .iter()
                     .map(|values| values.to_vec())
@@ -125,7 +132,7 @@ mod tests {
     fn a_rank_that_leaves_ends_all_processes() {
         let found = each(|member| {
             member.at(2, 5);
-            let error = (member.rank() != 3).then(|| member.exchange("losses", &[1.0f64]).unwrap_err().to_string());
+            let error = (member.rank() != 3).then(|| member.exchange("losses", &[1.0f64], 1).unwrap_err().to_string());
             assert!(error.is_none() || member.rank() == 0 || member.lost().is_some());
             error.unwrap_or_default()
         });
@@ -137,8 +144,16 @@ mod tests {
     fn processes_that_are_out_of_step_are_told_so() {
         let found = each(|member| {
             member.at(1, 4 + member.rank() / 2);
-            member.exchange("losses", &[1.0f64]).unwrap_err().to_string()
+            member.exchange("losses", &[1.0f64], 1).unwrap_err().to_string()
         });
         assert!(found[0].contains("out of step: process 1 is at `losses`, epoch 1, step 5"), "{found:?}");
+    }
+
+    #[test]
+    fn a_rank_brings_whole_numbers_and_no_more_than_it_may() {
+        let found =
+            each(|member| member.exchange("losses", &vec![1.0f64; 1 + member.rank() as usize / 2], 1).map(|_| ()).unwrap_err().to_string());
+        assert!(found[..2].iter().all(|found| found.contains("it announces 16 bytes of a rank: expected at most 8")), "{found:?}");
+        assert_eq!(numbers::<u32>(3, &vec![0; 6]).unwrap_err(), "rank 3 brings 6 bytes: expected numbers of 4 bytes");
     }
 }

@@ -1,5 +1,6 @@
 //! How many ranks train a trial, and where they meet.
 
+use super::Secret;
 use std::time::Duration;
 
 /// As long as PyTorch's gloo waits: rank 0 may rank a large validation part in the meantime.
@@ -30,6 +31,8 @@ pub struct Rendezvous {
     pub world: u32,
     /// The longest that a process waits for all to be there.
     pub limit: Duration,
+    /// By which the processes know each other.
+    pub secret: Secret,
 }
 
 impl Ranks {

@@ -95,6 +95,6 @@ impl Batch {
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, out.sums())?;
         let Gradient { values, touched, totals, rows, .. } = out;
-        Ok(items.finish(gpu, values, totals, Some(touched), *rows)?)
+        Ok(items.finish(gpu, values.get_mut(), totals.get_mut(), Some(touched), *rows)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Result,
-    collective::{Collective, Pending},
+    collective::{Collective, Lent, Pending},
 };
 use gpu::{
     Buffer, Gpu,
@@ -17,11 +17,11 @@ pub(super) struct Gradient {
     pub(super) rows: usize,
     pub(super) dim: usize,
     /// `[rows, dim]`; rows without a mark hold leftovers.
-    pub(super) values: Buffer<f32>,
+    pub(super) values: Lent<Buffer<f32>>,
     /// `[rows]`: which have a gradient.
     pub(super) touched: Buffer<u8>,
     /// `[rows]`: sums of the weights that the gradients are made of.
-    pub(super) totals: Buffer<f32>,
+    pub(super) totals: Lent<Buffer<f32>>,
 }
 
 /// Room for the rows of all ranks, where they are exchanged one by one.
@@ -29,20 +29,29 @@ pub(super) struct Gradient {
 pub(super) struct Exchange {
     /// Rows of one rank at most.
     room: usize,
-    keys: [Buffer<u32>; 2],
-    values: [Buffer<f32>; 2],
+    /// This rank's, and those of all.
+    keys: Lent<[Buffer<u32>; 2]>,
+    values: Lent<[Buffer<f32>; 2]>,
     ones: Buffer<f32>,
     by_row: Segments,
 }
 
+/// What the ranks are adding up: whole tables with their totals, or rows with their keys.
+#[derive(Debug)]
+pub(super) enum UnderWay {
+    Whole([Pending<Buffer<f32>>; 2]),
+    Rows(Pending<[Buffer<u32>; 2]>, Pending<[Buffer<f32>; 2]>),
+}
+
 impl Gradient {
     pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
-        Ok(Self { rows, dim, values: gpu.zeros(rows * dim)?, touched: gpu.zeros(rows)?, totals: gpu.zeros(rows)? })
+        let [values, totals] = [gpu.zeros(rows * dim)?, gpu.zeros(rows)?].map(Lent::new);
+        Ok(Self { rows, dim, values, touched: gpu.zeros(rows)?, totals })
     }
 
     /// Where sums by row are put.
     pub(super) fn sums(&mut self) -> Sums<'_> {
-        Sums { out: &mut self.values, touched: &mut self.touched, totals: &mut self.totals }
+        Sums { out: self.values.get_mut(), touched: &mut self.touched, totals: self.totals.get_mut() }
     }
 
     /// Begins to add up the gradients of all ranks: row by row where there is an exchange, else as whole tables. `own` are the rows that this rank has
@@ -54,15 +63,19 @@ impl Gradient {
         what: &'static str,
         own: Rows,
         exchange: Option<&mut Exchange>,
-    ) -> Result<[Pending; 2]> {
+    ) -> Result<UnderWay> {
         let Self { rows, dim, values, touched, totals } = self;
-        let Some(Exchange { room, keys: [own_keys, keys], values: [own_values, all_values], .. }) = exchange else {
-            marks::write_zeros(gpu, touched, values, totals, [*rows, *dim])?;
+        let Some(Exchange { room, keys, values: of_rows, .. }) = exchange else {
+            marks::write_zeros(gpu, touched, values.get_mut(), totals.get_mut(), [*rows, *dim])?;
             // The totals tell how many ranks have touched a row: some optimizers leave the others alone.
-            return Ok([collective.sum_buffer(what, gpu, values)?, collective.sum_buffer(what, gpu, totals)?]);
+            let values = collective.sum_buffer(what, gpu, values.lend())?;
+            return Ok(UnderWay::Whole([values, collective.sum_buffer(what, gpu, totals.lend())?]));
         };
-        marks::pack_rows(gpu, own, values, [*room, *dim], (own_keys, own_values))?;
-        Ok([collective.gather_buffers(what, gpu, own_keys, keys)?, collective.gather_buffers(what, gpu, own_values, all_values)?])
+        let ([own_keys, _], [own_values, _]) = (keys.get_mut(), of_rows.get_mut());
+        marks::pack_rows(gpu, own, values.get(), [*room, *dim], (own_keys, own_values))?;
+        let ([own_keys, all_keys], [own_values, all_values]) = (keys.lend(), of_rows.lend());
+        let keys = collective.gather_buffers(what, gpu, own_keys, all_keys)?;
+        Ok(UnderWay::Rows(keys, collective.gather_buffers(what, gpu, own_values, all_values)?))
     }
 
     /// Ends it: rows are added up in the order of the ranks.
@@ -71,13 +84,19 @@ impl Gradient {
         gpu: &Gpu,
         collective: &Collective,
         what: &'static str,
-        pending: &[Pending; 2],
+        under_way: UnderWay,
         exchange: Option<&mut Exchange>,
     ) -> Result<()> {
-        pending.iter().try_for_each(|pending| collective.join_buffers(what, pending))?;
-        let Some(Exchange { keys: [_, keys], values: [_, values], ones, by_row, .. }) = exchange else {
-            return Ok(marks::of_numbers(gpu, &self.totals, &mut self.touched)?);
+        let (keys, values) = match under_way {
+            UnderWay::Whole([values, totals]) => {
+                self.values.put(collective.join_buffers(what, values)?);
+                let totals = self.totals.put(collective.join_buffers(what, totals)?);
+                return Ok(marks::of_numbers(gpu, totals, &mut self.touched)?);
+            }
+            UnderWay::Rows(keys, values) => (collective.join_buffers(what, keys)?, collective.join_buffers(what, values)?),
         };
+        let Exchange { keys: of_keys, values: of_values, ones, by_row, .. } = exchange.expect("rows are given by an exchange");
+        let ([_, keys], [_, values]) = (of_keys.put(keys), of_values.put(values));
         by_row.sort(gpu, keys, keys.len())?;
         let dim = self.dim;
         Ok(by_row.sum(gpu, Terms { weights: ones, vectors: values, width: 1, dim }, self.sums())?)
@@ -90,8 +109,8 @@ impl Exchange {
         let all = room * ranks;
         Ok(Self {
             room,
-            keys: [gpu.zeros(room)?, gpu.zeros(all)?],
-            values: [gpu.zeros(room * dim)?, gpu.zeros(all * dim)?],
+            keys: Lent::new([gpu.zeros(room)?, gpu.zeros(all)?]),
+            values: Lent::new([gpu.zeros(room * dim)?, gpu.zeros(all * dim)?]),
             ones: gpu.upload(&vec![1.0; all])?,
             by_row: Segments::new(gpu, all, rows)?,
         })

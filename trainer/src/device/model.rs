@@ -63,8 +63,8 @@ impl Table {
         let Self { values, first, second, left, gradient, dim } = self;
         let (step, table) = (stepper.on_device(), adam::Table { values, first, second, dim: *dim });
         match (left, listed) {
-            (Some(left), Some((leaps, rows))) => Ok(leaps.move_rows(gpu, table, left, rows, &gradient.values, &step)?),
-            _ => Ok(adam::step(gpu, table, &gradient.values, &gradient.touched, &step, stepper.moves_all_rows())?),
+            (Some(left), Some((leaps, rows))) => Ok(leaps.move_rows(gpu, table, left, rows, gradient.values.get(), &step)?),
+            _ => Ok(adam::step(gpu, table, gradient.values.get(), &gradient.touched, &step, stepper.moves_all_rows())?),
         }
     }
 

@@ -5,7 +5,7 @@ mod between;
 use super::{
     batch::Batch,
     draws::{self, starts},
-    gradient::Exchange,
+    gradient::{Exchange, UnderWay},
     loss::Weigher,
     model::Table,
     validation::Validator,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Backbone, Learning, Result, Trial,
-    collective::{Collective, Pending},
+    collective::Collective,
     optimizer::{Moments, Stepper},
     sampler::{self, Purpose, Stream},
     tables::Tables,
@@ -278,7 +278,7 @@ impl Training {
     }
 
     /// Begins to add up the gradients of all ranks, where there are several.
-    fn give(&mut self, side: usize, collective: &Collective) -> Result<Option<[Pending; 2]>> {
+    fn give(&mut self, side: usize, collective: &Collective) -> Result<Option<UnderWay>> {
         if collective.ranks() == 1 {
             return Ok(None);
         }
@@ -288,10 +288,10 @@ impl Training {
     }
 
     /// Ends it.
-    fn take(&mut self, side: usize, collective: &Collective, pending: Option<[Pending; 2]>) -> Result<()> {
+    fn take(&mut self, side: usize, collective: &Collective, under_way: Option<UnderWay>) -> Result<()> {
         let Self { gpu, tables, exchange, .. } = self;
-        let Some(pending) = pending else { return Ok(()) };
-        tables[side].gradient.take(gpu, collective, GRADIENTS[side], &pending, exchange[side].as_mut())
+        let Some(under_way) = under_way else { return Ok(()) };
+        tables[side].gradient.take(gpu, collective, GRADIENTS[side], under_way, exchange[side].as_mut())
     }
 
     /// Gradients of the vectors to those of the tables.
@@ -300,7 +300,7 @@ impl Training {
         let Some(Propagated { graph, .. }) = graph else { return Ok(()) };
         let [users, items] = tables.each_mut().map(|table| &mut table.gradient);
         let marks = [&mut users.touched, &mut items.touched];
-        Ok(graph.backward(gpu, [&mut users.values, &mut items.values], marks, users.dim)?)
+        Ok(graph.backward(gpu, [users.values.get_mut(), items.values.get_mut()], marks, users.dim)?)
     }
 
     fn step_table(&mut self, side: usize, stepper: &Stepper) -> Result<()> {

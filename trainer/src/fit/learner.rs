@@ -163,7 +163,7 @@ impl<'a> Learner<'a> {
             });
         }
         let mean = if self.collective.leads() { self.validate()? } else { None };
-        let mean = self.collective.of_first("the validation metric", mean.as_slice())?.pop();
+        let mean = self.collective.of_first("the validation metric", mean.as_slice(), 1)?.pop();
         if let Some(mean) = mean.filter(|&mean| self.is_best(Some(mean))) {
             self.position.best = Some((epoch, mean));
         }
@@ -277,7 +277,7 @@ impl<'a> Learner<'a> {
         if self.collective.ranks() == 1 {
             return Ok(own);
         }
-        let due = self.collective.join("what is due", vec![own.map_or(0, Due::code)])?;
+        let due = self.collective.each("what is due", own.map_or(0, Due::code))?;
         let interrupt = due.contains(&Due::Interrupt.code()).then_some(Due::Interrupt);
         Ok(interrupt.or_else(|| Due::of_code(due[0], self.resources.time_limit)))
     }

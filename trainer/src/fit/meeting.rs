@@ -21,7 +21,9 @@ fn by_rows(collective: &Collective, what: &'static str, gradients: &mut RowGradi
     let dim = gradients.dim();
     let rows: Vec<u32> = (0..).zip(gradients.touched()).filter_map(|(row, &touched)| touched.then_some(row)).collect();
     let values: Vec<f32> = rows.iter().flat_map(|&row| &gradients.values()[row as usize * dim..][..dim]).copied().collect();
-    let (rows, values) = (collective.gather(what, &rows)?, collective.gather(what, &values)?);
+    let most = gradients.touched().len();
+    let (rows, values) = (collective.gather(what, &rows, most)?, collective.gather(what, &values, most * dim)?);
+    check_rows(collective, what, &rows, &values, [most, dim])?;
     gradients.clear();
     for (&row, gradient) in rows.iter().flatten().zip(values.iter().flat_map(|values| values.chunks_exact(dim))) {
         gradients.add(row as usize, gradient);
@@ -29,9 +31,23 @@ fn by_rows(collective: &Collective, what: &'static str, gradients: &mut RowGradi
     Ok(())
 }
 
+/// Refuses rows that a table of so many, of `dim` numbers each, does not have, and rows without their numbers.
+fn check_rows(collective: &Collective, what: &'static str, rows: &[Vec<u32>], values: &[Vec<f32>], [count, dim]: [usize; 2]) -> Result<()> {
+    for (rank, (rows, values)) in rows.iter().zip(values).enumerate() {
+        if let Some(row) = rows.iter().find(|&&row| row as usize >= count) {
+            return Err(collective.error(what, format!("rank {rank} brings row {row} of a table of {count}")));
+        }
+        if values.len() != rows.len() * dim {
+            let reason = format!("rank {rank} brings {} numbers for {} rows: expected {dim} for each", values.len(), rows.len());
+            return Err(collective.error(what, reason));
+        }
+    }
+    Ok(())
+}
+
 fn as_whole(collective: &Collective, what: &'static str, gradients: &mut RowGradients) -> Result<()> {
     let touched: Vec<u8> = gradients.touched().iter().map(|&touched| u8::from(touched)).collect();
-    let touched = collective.gather(what, &touched)?; // some optimizers leave rows without gradient alone
+    let touched = collective.gather_equal(what, &touched)?; // some optimizers leave rows without gradient alone
     collective.sum(what, gradients.fill())?;
     for (row, mark) in gradients.parts().1.iter_mut().enumerate() {
         *mark = touched.iter().any(|touched| touched[row] != 0);
@@ -56,7 +72,7 @@ mod tests {
             own[collective.rank() as usize].iter().for_each(|(row, gradient)| gradients.add(*row, gradient));
             add_up(&collective, "a table", &mut gradients, touches)?;
             let touched = gradients.touched().to_vec();
-            let all = collective.gather("results", gradients.fill())?;
+            let all = collective.gather_equal("results", gradients.fill())?;
             assert!(all.iter().all(|values| *values == all[0]), "every rank has the same");
             Ok((all[0].clone(), touched))
         };
@@ -73,5 +89,26 @@ mod tests {
         }
         assert_eq!(meet(4), expected);
         assert_eq!(meet(5), expected);
+    }
+
+    /// A rank that is not of this build, or lies.
+    #[test]
+    fn rows_that_are_none_are_refused() {
+        let add_up = |lie: (Vec<u32>, Vec<f32>)| {
+            let work = |collective: Collective| {
+                if collective.leads() {
+                    let mut gradients = RowGradients::new(10, 2);
+                    return add_up(&collective, "a table", &mut gradients, 1);
+                }
+                collective.gather("a table", &lie.0, 10)?;
+                collective.gather("a table", &lie.1, 20)?;
+                Ok(())
+            };
+            collective::run(collective::threads(2, Duration::from_secs(60)), work, work).unwrap_err().to_string()
+        };
+        let row = add_up((vec![10], vec![1.0, 1.0]));
+        assert!(row.contains("`a table`): rank 1 brings row 10 of a table of 10"), "{row}");
+        let numbers = add_up((vec![3, 4], vec![1.0, 1.0]));
+        assert!(numbers.contains("rank 1 brings 2 numbers for 2 rows: expected 2 for each"), "{numbers}");
     }
 }

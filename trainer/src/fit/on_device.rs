@@ -79,7 +79,7 @@ impl Learner<'_> {
     fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
         device.finish(&self.collective)?;
         let (total, broken) = device.take_total()?;
-        let broken = self.collective.join("steps without a loss", broken.into_iter().collect())?.into_iter().min(); // of any rank
+        let broken = self.collective.join("steps without a loss", broken.into_iter().collect(), 1)?.into_iter().min(); // of any rank
         self.position.so_far.total += self.collective.total("the losses", total)?;
         let Some(step) = broken else { return Ok(()) };
         device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;

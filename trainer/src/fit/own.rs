@@ -56,11 +56,12 @@ impl Own {
     pub(super) fn step(&mut self, collective: &Collective, loss: &Loss, batch: Portion, derivatives: Derivatives) -> Result<()> {
         let Derivatives { columns, remembered, adversary, .. } = derivatives;
         for (kept, derivatives) in self.columns.iter_mut().zip(columns).filter(|(kept, _)| kept.learned.is_some()) {
-            kept.learn(batch.whole, &kept.of_all(collective, derivatives)?);
+            kept.learn(batch.whole, &kept.of_all(collective, batch.whole, derivatives)?);
         }
         self.clip(loss);
         for (kept, values) in self.columns.iter_mut().filter(|kept| kept.column.motion.remembers()).zip(remembered) {
-            kept.remember(batch.whole, &collective.join(kept.column.name, values)?);
+            let values = kept.joined(collective, batch.whole, values)?;
+            kept.remember(batch.whole, &values);
         }
         self.rival.iter_mut().try_for_each(|rival| rival.ascend(collective, batch, &adversary))
     }
@@ -148,11 +149,21 @@ impl Kept {
     }
 
     /// The derivatives of the whole batch from those of each rank's rows.
-    fn of_all(&self, collective: &Collective, mut derivatives: Vec<f32>) -> Result<Vec<f32>> {
+    fn of_all(&self, collective: &Collective, batch: Batch, mut derivatives: Vec<f32>) -> Result<Vec<f32>> {
         match self.column.of {
-            Of::Users | Of::Items => collective.join(self.column.name, derivatives),
+            Of::Users | Of::Items => self.joined(collective, batch, derivatives),
             Of::Whole(_) => collective.sum(self.column.name, &mut derivatives).map(|()| derivatives),
         }
+    }
+
+    /// What each rank has for its rows, one after the other.
+    fn joined(&self, collective: &Collective, batch: Batch, values: Vec<f32>) -> Result<Vec<f32>> {
+        let Some(rows) = self.rows(batch).filter(|_| collective.ranks() > 1) else { return Ok(values) };
+        let all = collective.join(self.column.name, values, rows.len())?;
+        if all.len() != rows.len() {
+            return Err(collective.error(self.column.name, format!("the ranks bring {} numbers for {} rows", all.len(), rows.len())));
+        }
+        Ok(all)
     }
 
     fn learn(&mut self, batch: Batch, derivatives: &[f32]) {

@@ -7,6 +7,11 @@ use super::{
 };
 use crate::{Result, collective::Collective, optimizer::Stepper};
 
+/// What ranks call the exchange of where they begin.
+const POSITION: &str = "where the training stands";
+/// Bytes of a position at most; each epoch has a point of some hundred.
+const LONGEST_POSITION: usize = 1 << 30;
+
 impl Learner<'_> {
     /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
     fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
@@ -84,8 +89,9 @@ impl Learner<'_> {
     /// Has all ranks stand where rank 0 does; whether that is after a first step.
     fn share_position(&mut self, stored: Option<&Stored>) -> Result<bool> {
         let text = stored.map_or_else(Vec::new, |stored| serde_json::to_vec(&stored.position).expect("a position is plain data"));
-        let text = self.collective.of_first("where the training stands", &text)?;
-        let position = (!text.is_empty()).then(|| serde_json::from_slice::<Position>(&text).expect("rank 0 wrote a position"));
+        let text = self.collective.of_first(POSITION, &text, LONGEST_POSITION)?;
+        let refuse = |error| self.collective.error(POSITION, format!("rank 0 gave no position: {error}"));
+        let position = (!text.is_empty()).then(|| serde_json::from_slice::<Position>(&text).map_err(refuse)).transpose()?;
         let goes_on = position.is_some();
         self.position = position.unwrap_or_default();
         Ok(goes_on)
@@ -93,7 +99,7 @@ impl Learner<'_> {
 
     /// Has all ranks' optimizers count from the step at which rank 0's rows were all up to date.
     fn share_caught_up(&mut self) -> Result<()> {
-        let caught_up = self.collective.of_first("the optimizer", &[self.stepper.caught_up()])?;
+        let caught_up = self.collective.of_first("the optimizer", &[self.stepper.caught_up()], 1)?;
         if let ([caught_up], false) = (&caught_up[..], self.collective.leads()) {
             self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, *caught_up);
         }

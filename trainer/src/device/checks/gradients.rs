@@ -81,7 +81,7 @@ fn of_similarity(
     sampled.collect(vectors, of_batch, of_users, of_items);
     let compare = |side: usize, name: &str, expected: &mut RowGradients| -> Result<Comparison> {
         let Gradient { values, touched, .. } = &gradients[side];
-        let found = marked(&gpu.read(values)?, &gpu.read(touched)?);
+        let found = marked(&gpu.read(values.get())?, &gpu.read(touched)?);
         Ok(Comparison::new(format!("gradients of the {name}, {what}"), &found, expected.fill(), 1e-5))
     };
     let [of_users, of_items] = &mut of_tables;
@@ -111,7 +111,8 @@ fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> R
     table.load(gpu, &values, &moments)?;
     for step in 0..3 {
         let (gradient, marks) = (wave(sizes.items * DIM, 1.0, 10 + step), marks(sizes.items, step));
-        (table.gradient.values, table.gradient.touched) = (gpu.upload(&gradient)?, gpu.upload(&marks)?);
+        table.gradient.touched = gpu.upload(&marks)?;
+        gpu.write(table.gradient.values.get_mut(), &gradient)?;
         table.step(gpu, &stepper, None)?;
         let mut gradients = RowGradients::new(sizes.items, DIM);
         let rows = gradient.chunks_exact(DIM).zip(&marks).enumerate();

@@ -33,10 +33,10 @@ fn compare(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id) -> gpu::Result<Vec<Com
     let patience = Patience { limit: LIMIT, lost: &|| None };
     let party = Party::new(gpu, (rank, ranks), id, patience)?;
     let own = |rank: u32| wave(LENGTH, 3.0, 90 + rank);
-    let mut sum = gpu.upload(&own(rank))?;
-    let mut all = gpu.zeros(LENGTH * ranks as usize)?;
-    party.join(&party.gather(&sum, &mut all, patience)?)?;
-    party.join(&party.sum(&mut sum, patience)?)?;
+    let (sum, all) = (gpu.upload(&own(rank))?, gpu.zeros(LENGTH * ranks as usize)?);
+    let [sum, all] = party.gather(sum, all, patience)?.join()?;
+    let sum = party.sum(sum, patience)?.join()?;
+    drop(party.sum(gpu.upload(&own(rank))?, patience)?); // is freed when NCCL is done with it
     party.finish(patience)?;
     let each: Vec<Vec<f32>> = (0..ranks).map(own).collect();
     let sums: Vec<f32> = (0..LENGTH).map(|at| each.iter().map(|values| values[at]).sum()).collect();
