@@ -79,12 +79,7 @@ fn what_failed_is_tried_again_where_that_is_asked_for_and_nothing_else_is() {
     let again = sandbox.ended(&mut sandbox.command(&["run", "s.yaml", "--retry-failed"]));
     assert_eq!(again.complaint(1), first.complaint(1));
     assert_eq!(again.error.matches(" training trial=").count(), failed.len(), "{}", again.error);
-    assert!(
-        failed.iter().all(|trial| again.error.contains(&format!(" training trial=\"{trial}\""))
-            || again.error.contains(&format!(" training trial={trial}"))),
-        "{}",
-        again.error
-    );
+    assert!(failed.iter().all(|trial| again.error.contains(trial)), "{}", again.error);
     let once_more = sandbox.run();
     assert!(!once_more.error.contains(" training trial="), "{}", once_more.error);
 }

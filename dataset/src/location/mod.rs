@@ -48,6 +48,7 @@ impl Location {
         let refuse = |reason: String| Error::Url { text: redacted(text).into_owned(), reason: redacted(&reason).into_owned() };
         let url = match Url::parse(text) {
             Ok(url) if url.scheme().len() > 1 => url,
+            Err(error) if text.contains("://") => return Err(refuse(error.to_string())),
             _ => {
                 let absolute = std::path::absolute(text).and_then(without_parents).map_err(|error| refuse(error.to_string()))?;
                 Url::from_file_path(absolute).map_err(|()| refuse("not a path of this system".to_owned()))?
