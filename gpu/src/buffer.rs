@@ -78,7 +78,6 @@ impl<T: Element> Buffer<T> {
     /// Whether it is of the device with this stream.
     #[cfg(feature = "nccl")]
     pub(crate) fn is_on(&self, stream: &std::sync::Arc<candle_core::cuda_backend::cudarc::driver::CudaStream>) -> bool {
-        use candle_core::cuda_backend::cudarc::driver::DeviceSlice;
         match &self.memory {
             Memory::Cuda(memory) => std::sync::Arc::ptr_eq(memory.stream(), stream),
             #[cfg(feature = "emulator")]

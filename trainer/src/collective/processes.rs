@@ -80,13 +80,13 @@ impl Member {
         };
         let all = self.local.exchange(what, met)?;
         let all = all[0].first().cloned().unwrap_or_else(|| Err("the first rank of this process was not there".to_owned()));
-        let numbers = |(rank, bytes)| numbers(rank, bytes).map(Arc::new).map_err(error);
+        let numbers = |(rank, bytes): (usize, &Vec<u8>)| numbers(rank, bytes).map(Arc::new).map_err(error);
         all.map_err(error)?.iter().enumerate().map(numbers).collect()
     }
 }
 
 /// Bytes that came from a rank, as numbers.
-fn numbers<T: Pod>(rank: usize, bytes: &Vec<u8>) -> Result<Vec<T>, String> {
+fn numbers<T: Pod>(rank: usize, bytes: &[u8]) -> Result<Vec<T>, String> {
     let size = size_of::<T>();
     if !bytes.len().is_multiple_of(size) {
         return Err(format!("rank {rank} brings {} bytes: expected numbers of {size} bytes", bytes.len()));
@@ -154,6 +154,6 @@ mod tests {
         let found =
             each(|member| member.exchange("losses", &vec![1.0f64; 1 + member.rank() as usize / 2], 1).map(|_| ()).unwrap_err().to_string());
         assert!(found[..2].iter().all(|found| found.contains("it announces 16 bytes of a rank: expected at most 8")), "{found:?}");
-        assert_eq!(numbers::<u32>(3, &vec![0; 6]).unwrap_err(), "rank 3 brings 6 bytes: expected numbers of 4 bytes");
+        assert_eq!(numbers::<u32>(3, &[0; 6]).unwrap_err(), "rank 3 brings 6 bytes: expected numbers of 4 bytes");
     }
 }
