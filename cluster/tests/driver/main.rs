@@ -205,7 +205,9 @@ fn kueue_alone_unsuspends_what_is_queued() {
 
 #[test]
 fn a_trial_on_several_nodes_that_fails_is_one_of_many() {
-    let fake = with(|submission| submission.resources.nodes = 2);
+    let fake = with(|submission| {
+        (submission.resources.nodes, submission.resources.secret) = (2, Some("rendezvous".to_owned()));
+    });
     fake.with(|world| world.pods(|run| Act::Exit(if run.job.ends_with("train-1") { 42 } else { 0 })));
     assert_eq!(driven(&fake).unwrap(), Outcome::FailedTrials(1));
     assert_eq!(started(&fake), ["prepare", "train-0", "train-1", "train-2", "evaluate"]);

@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn lines_and_records_without_end_are_named() {
-        let line = records("line", [&b"a,b\n"[..], &vec![b'x'; LINE_BYTES]].concat()).unwrap_err().to_string();
+        let line = records("line", [&b"a,b\n"[..], &vec![b'x'; 3 * LINE_BYTES]].concat()).unwrap_err().to_string();
         assert!(line.contains("line 2: the line is longer than 16777216 bytes"), "{line}");
-        let quoted = format!("a,b\nc,\"{}\"\n", format!("{}\n", "x".repeat(1 << 20)).repeat(17));
+        let quoted = format!("a,b\nc,\"{}\"\n", format!("{}\n", "x".repeat(1 << 20)).repeat(48));
         let record = records("record", quoted).unwrap_err().to_string();
         assert!(record.contains("line 2: a record is longer than 16777216 bytes; close the quote"), "{record}");
     }

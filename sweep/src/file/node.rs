@@ -274,8 +274,8 @@ mod tests {
 
     #[test]
     fn what_is_quoted_is_visible_and_short() {
-        let text = message(&format!("\"k\\e[31m\": {{a: 1, a: 2}}\n"));
-        assert!(text.starts_with("s.yaml:1:15: k\\u{1b}[31m.a: the key `a` stands twice"), "{text}");
+        let text = message("\"k\\e[31m\": {a: 1, a: 2}\n");
+        assert!(text.starts_with("s.yaml:1:19: k\\u{1b}[31m.a: the key `a` stands twice"), "{text}");
         let node = Node::parse(&format!("a: {}", "x".repeat(60_000)), "s.yaml").unwrap();
         let error = node.get("a").unwrap().read::<f64>().unwrap_err().to_string();
         assert!(error.ends_with("x… (60000 characters)`") && error.len() < 300, "{error}");

@@ -108,8 +108,8 @@ fn different(file: &SweepFile, fingerprints: &[&str]) -> String {
 }
 
 #[test]
-fn splits_count_in_the_size_of_a_plan() {
+fn too_many_splits_are_refused() {
     let seeds: Vec<String> = (0..5_000).map(|seed| seed.to_string()).collect();
     let text = message(&with("seed: 1}", &format!("seed: [{}]}}", seeds.join(", "))));
-    assert!(text.contains("about 150000 trials; at most 100000 are planned"), "{text}");
+    assert!(text.contains("datasets[0].split.seed: 5000 seeds; at most 1000 splits of a dataset are prepared"), "{text}");
 }
