@@ -15,9 +15,8 @@ pub struct Changed(pub(super) String);
 pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
     let limits = session.limits();
-    let manifests = session.manifests()?;
-    for (dataset, manifest) in session.plan.datasets.iter().zip(manifests) {
-        if session.is_submitted() && manifest.is_some() {
+    for dataset in &session.plan.datasets {
+        if session.is_submitted() && session.is_prepared(dataset)? {
             continue;
         }
         let quoted = dataset.quoted();
