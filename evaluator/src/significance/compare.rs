@@ -108,7 +108,8 @@ impl<'a> Compared<'a> {
     /// The resampled means of all replicates, where a test needs them.
     fn resampled(&self) -> Option<Resampled> {
         let Significance { tests, correction, bootstrap_resamples, seed, .. } = self.settings;
-        let needed = tests.contains(&Test::Bootstrap) || (tests.contains(&Test::PairedT) && *correction == Correction::RomanoWolf);
+        let joint = *correction == Correction::RomanoWolf && self.pairs.reported.len() > 1;
+        let needed = tests.contains(&Test::Bootstrap) || (tests.contains(&Test::PairedT) && joint);
         let rows = || self.methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect::<Vec<_>>();
         (needed && self.methods.len() > 1).then(|| Resampled::new(&rows(), *bootstrap_resamples, *seed))
     }

@@ -6,6 +6,7 @@
 use super::elementary::{exp_of_negative, softplus};
 use crate::loss::{guided_rec::surrogate::layers, primitives::MASKED_BELOW};
 use multiversion::multiversion;
+use std::iter;
 
 /// Rows at a time.
 pub(super) const ROWS: usize = 16;
@@ -25,30 +26,18 @@ pub(super) fn guided_rec(
     (parameters, by_parameters): (&[f32], &mut [f64]),
 ) {
     let (rows, width) = (losses.len(), negatives.len() / losses.len());
-    let mut scores = vec![ZERO; width + 1];
-    let score = |at: usize, row: usize| if at == 0 { (row, None) } else { (row, Some(row * width + at - 1)) };
-    for (at, lanes) in scores.iter_mut().enumerate() {
-        for (row, lane) in lanes[..rows].iter_mut().enumerate() {
-            *lane = match score(at, row) {
-                (row, None) => positives[row],
-                (_, Some(place)) => negatives[place],
-            };
-        }
+    let (mut scores, mut derivatives) = (vec![ZERO; width + 1], vec![ZERO; width + 1]);
+    for (row, (positive, negatives)) in positives.iter().zip(negatives.chunks_exact(width)).enumerate() {
+        iter::once(positive).chain(negatives).zip(&mut scores).for_each(|(score, lanes)| lanes[row] = *score);
     }
-    let mut derivatives = vec![ZERO; width + 1];
     let found = match phase {
         0 => first(&scores, &mut derivatives),
         1 => error(&scores, parameters, (rows, by_parameters)),
         _ => guide(&scores, parameters, &mut derivatives),
     };
     losses.copy_from_slice(&found[..rows]);
-    for (at, lanes) in derivatives.iter().enumerate() {
-        for (row, derivative) in lanes[..rows].iter().enumerate() {
-            match score(at, row) {
-                (row, None) => positives[row] = *derivative,
-                (_, Some(place)) => negatives[place] = *derivative,
-            }
-        }
+    for (row, (positive, negatives)) in positives.iter_mut().zip(negatives.chunks_exact_mut(width)).enumerate() {
+        iter::once(positive).chain(negatives).zip(&derivatives).for_each(|(score, lanes)| *score = lanes[row]);
     }
 }
 
