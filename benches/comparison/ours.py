@@ -1,6 +1,6 @@
 """The runs of ranksweep: whole processes of the release build on generated sweep files, as users start them.
 
-Training holds nothing out, as the peers do. An epoch's seconds are the best difference in `curve.parquet`; of the first epoch they
+Training holds nothing out, as the peers do. An epoch's seconds are the best difference in the curve; of the first epoch they
 include starting the threads, of the last one the writing of the checkpoint. With softmax-at-k every epoch includes a whole update of
 the quantiles, of which the peers are charged a fifth.
 """
@@ -107,11 +107,11 @@ class Sweep:
         if ended["status"] != "done":
             raise RuntimeError(f"{self.file}: {ended['detail']}")
         read = "import pyarrow.parquet as p, sys; print(p.read_table(sys.argv[1])['seconds'].to_pylist())"
-        curve = subprocess.run([python, "-c", read, str(trial / "curve.parquet")], stdout=subprocess.PIPE, text=True, check=True)
+        curve = subprocess.run([python, "-c", read, str(trial / ended["curve"])], stdout=subprocess.PIPE, text=True, check=True)
         at = [0.0, *json.loads(curve.stdout)]
         seconds = [after - before for before, after in zip(at, at[1:])]
         # In pieces: what this process holds at its peak, the next one is charged with.
-        with (trial / "checkpoint/scorer.safetensors").open("rb") as model:
+        with (trial / ended["checkpoint"] / "scorer.safetensors").open("rb") as model:
             digest = hashlib.file_digest(model, "sha256").hexdigest()
         return ran | {"seconds": min(seconds), "digest": digest, "detail": sizes(self.manifest()) | {"epochs": [round(each, 3) for each in seconds]}}
 

@@ -32,6 +32,14 @@ pub enum Error {
         /// The store's own words, and what to do.
         source: Box<dyn Cause + Send + Sync>,
     },
+    /// A stored file is not the one that its marker describes: it was changed, cut off or removed since.
+    #[error("{at}: {reason}")]
+    Damaged {
+        /// The file.
+        at: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// A stored table or manifest does not hold what the contract says.
     #[error("{at}: {reason}")]
     Content {
@@ -46,6 +54,16 @@ impl Error {
     /// A [`Error::Content`] at a file.
     pub fn content(at: impl ToString, reason: impl ToString) -> Self {
         Self::Content { at: at.to_string(), reason: reason.to_string() }
+    }
+
+    /// An [`Error::Damaged`] at a file.
+    pub fn damaged(at: impl ToString, reason: impl ToString) -> Self {
+        Self::Damaged { at: at.to_string(), reason: reason.to_string() }
+    }
+
+    /// Whether a file is at fault, and neither the store nor whoever asked: to make the file again is the remedy.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
     }
 
     pub(crate) fn store(action: &'static str, at: impl ToString, source: &(impl Cause + 'static)) -> Self {

@@ -2,14 +2,15 @@
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
 //! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
-//! object store, [`table`] moves Arrow batches in and out of it, [`quote`] shows what came from outside in messages, [`redact`] leaves
-//! out what none may show, and [`panics`] makes errors of what decoders give up on.
+//! object store, [`table`] moves Arrow batches in and out of it, a [`marker`] holds the checksums of what was stored, [`quote`] shows what
+//! came from outside in messages, [`redact`] leaves out what none may show, and [`panics`] makes errors of what decoders give up on.
 
 mod cache;
 mod error;
 mod interactions;
 mod location;
 mod manifest;
+pub mod marker;
 mod memory;
 pub mod panics;
 mod prepared;
@@ -22,6 +23,7 @@ pub use cache::Cache;
 pub use error::{Error, Result};
 pub use interactions::Interactions;
 pub use location::{Location, Unfinished};
-pub use manifest::{Counts, FileEntry, Manifest, SCHEMA_VERSION};
+pub use manifest::{Counts, Manifest, SCHEMA_VERSION};
+pub use marker::{FileEntry, Files};
 pub use prepared::{Dataset, Split};
 pub use runtime::{block_on, start_runtime};

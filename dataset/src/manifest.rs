@@ -1,10 +1,10 @@
 //! `manifest.json`: what a prepared dataset holds and how it came to be. It is written last; a folder without one is unfinished.
 
+use crate::Files;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
-/// The version of the on-disk contract.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The version of the on-disk contract: 2, as the manifest has a checksum of its own.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The description of a prepared dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Manifest {
     /// The resolved settings that the fingerprint covers.
     pub settings: serde_json::Value,
     /// Size and checksum of each table.
-    pub files: BTreeMap<String, FileEntry>,
+    pub files: Files,
 }
 
 /// More than any machine holds, and few enough to reckon with: users, items, interactions of a part, bytes of a table.
@@ -71,14 +71,4 @@ pub struct Counts {
     pub items: usize,
     /// Interactions.
     pub interactions: usize,
-}
-
-/// One table of the dataset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileEntry {
-    /// Size in bytes.
-    pub bytes: u64,
-    /// SHA-256, in hex.
-    pub sha256: String,
 }

@@ -5,10 +5,13 @@
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! ```
 
-use crate::{Cache, Counts, Error, FileEntry, Interactions, Location, Manifest, Result, SCHEMA_VERSION, location::checksum, quote, table};
+use crate::{Cache, Counts, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, marker, quote, table};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
+
+/// What to do where a stored dataset is damaged.
+const REMEDY: &str = "delete the folder and prepare again";
 
 /// One of the three parts of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +88,9 @@ impl Dataset {
     /// # Errors
     /// [`Error::Store`] when something cannot be stored.
     pub fn write(&self, folder: &Location) -> Result<Manifest> {
-        let mut files = BTreeMap::new();
+        let mut files = Files::new();
         for (name, table) in self.encoded()? {
-            files.insert(name.clone(), FileEntry { bytes: table.len() as u64, sha256: checksum(&table) });
+            files.insert(name.clone(), FileEntry::of(&table));
             folder.join(&name).write(table)?;
         }
         let manifest = Manifest {
@@ -103,8 +106,7 @@ impl Dataset {
             settings: self.settings.clone(),
             files,
         };
-        let text = serde_json::to_string_pretty(&manifest).expect("a manifest is plain data");
-        folder.join("manifest.json").write(text)?;
+        folder.join("manifest.json").write(marker::text(&manifest))?;
         Ok(manifest)
     }
 
@@ -123,27 +125,40 @@ impl Dataset {
     /// Reads the manifest of a finished dataset.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when the dataset is unfinished or absent; [`Error::Content`] for another schema version.
+    /// [`Error::NotFound`] when the dataset is unfinished or absent; [`Error::Content`] for another schema version; [`Error::Damaged`] for a
+    /// manifest that was changed or cut off.
     pub fn read_manifest(folder: &Location) -> Result<Manifest> {
         let at = folder.join("manifest.json");
-        let refuse = |error| Error::content(&at, format!("{error}; delete the folder and prepare again"));
-        let text = at.read()?;
-        // The version first: another one may have other keys.
-        let version: Version = serde_json::from_slice(&text).map_err(refuse)?;
-        match version.schema_version {
-            SCHEMA_VERSION => {
-                let manifest: Manifest = serde_json::from_slice(&text).map_err(refuse)?;
-                manifest.check().map_err(|reason| Error::content(&at, format!("{reason}; delete the folder and prepare again")))?;
-                Ok(manifest)
-            }
-            newer if newer > SCHEMA_VERSION => {
+        // The version first: another one may have other keys, and an older one no checksum of its own.
+        match serde_json::from_slice::<Version>(&at.read()?).map(|stored| stored.schema_version) {
+            Ok(newer) if newer > SCHEMA_VERSION => {
                 let reason =
                     format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
                 Err(Error::content(at, reason))
             }
-            older => {
-                let reason = format!("schema version {older} where this build reads {SCHEMA_VERSION}; delete the folder and prepare again");
-                Err(Error::content(at, reason))
+            Ok(older) if older < SCHEMA_VERSION => {
+                Err(Error::content(at, format!("schema version {older} where this build reads {SCHEMA_VERSION}; {REMEDY}")))
+            }
+            _ => {
+                let manifest: Manifest = marker::read(&at, REMEDY)?;
+                manifest.check().map_err(|reason| Error::content(&at, format!("{reason}; {REMEDY}")))?;
+                Ok(manifest)
+            }
+        }
+    }
+
+    /// Reads the manifest of a finished dataset beside which all of its tables stand, by their sizes.
+    ///
+    /// # Errors
+    /// As for [`read_manifest`](Self::read_manifest), and [`Error::Damaged`] for a table that is missing or has another size.
+    pub fn find(folder: &Location) -> Result<Manifest> {
+        let manifest = Self::read_manifest(folder)?;
+        let sizes: HashMap<String, u64> = folder.list_with_sizes()?.into_iter().map(|(at, size)| (at.name().to_owned(), size)).collect();
+        match manifest.files.iter().find(|(name, entry)| sizes.get(*name) != Some(&entry.bytes)) {
+            None => Ok(manifest),
+            Some((name, entry)) => {
+                let found = sizes.get(name).map_or_else(|| "is missing".to_owned(), |size| format!("has {size} bytes"));
+                Err(Error::damaged(folder.join(name), format!("it {found}, and the manifest says {} bytes; {REMEDY}", entry.bytes)))
             }
         }
     }
@@ -151,8 +166,8 @@ impl Dataset {
     /// Reads a dataset and checks it against its manifest.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a missing file; [`Error::Content`] for a wrong checksum, an id out of range, or a held-out item
-    /// that is also in train.
+    /// [`Error::NotFound`] for a missing manifest; [`Error::Damaged`] for a table that is missing or not the manifest's; [`Error::Content`] for
+    /// an id out of range, or a held-out item that is also in train.
     pub fn read(folder: &Location) -> Result<Self> {
         Self::read_through(None, folder)
     }
@@ -166,9 +181,8 @@ impl Dataset {
         let open = |name: &str| -> Result<(RecordBatch, Location)> {
             let at = folder.join(name);
             let entry = manifest.files.get(name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
+            let at = at.holding(entry, REMEDY);
             let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
-            let reason = "the checksum differs from the manifest's; delete the folder and prepare again";
-            let bytes = at.verified(bytes, &entry.sha256, reason)?;
             Ok((table::decode(bytes, &at)?, at))
         };
         let read_ids = |what: &str| -> Result<Vec<String>> {
@@ -323,7 +337,7 @@ mod tests {
         let manifest = small().write(&folder).unwrap();
         let at = folder.join("manifest.json");
         let refused = |manifest: &Manifest| {
-            at.write(serde_json::to_string(manifest).unwrap()).unwrap();
+            at.write(marker::text(manifest)).unwrap();
             Dataset::read(&folder).unwrap_err().to_string()
         };
         for users in [1 << 60, usize::MAX, 1 << 33] {
@@ -338,6 +352,23 @@ mod tests {
         assert!(message.contains("test.parquet: 2 interactions where the manifest says 1099511627776"), "{message}");
         let message = refused(&Manifest { train: usize::MAX, ..manifest });
         assert!(message.contains("`train` is 18446744073709551615"), "{message}");
+    }
+
+    #[test]
+    fn a_dataset_is_found_with_all_of_its_tables() {
+        let folder = Location::parse("memory:///prepared/found").unwrap();
+        assert!(matches!(Dataset::find(&folder), Err(Error::NotFound { .. })));
+        let manifest = small().write(&folder).unwrap();
+        assert_eq!(Dataset::find(&folder).unwrap(), manifest);
+        folder.join("users.parquet").delete().unwrap();
+        let message = Dataset::find(&folder).unwrap_err().to_string();
+        assert!(message.contains("users.parquet: it is missing, and the manifest says"), "{message}");
+        folder.join("users.parquet").write("short").unwrap();
+        assert!(Dataset::find(&folder).unwrap_err().to_string().contains("users.parquet: it has 5 bytes"));
+        let text = marker::text(&manifest).replace("\"users\": 2", "\"users\": 3");
+        folder.join("manifest.json").write(text).unwrap();
+        let message = Dataset::read_manifest(&folder).unwrap_err().to_string();
+        assert!(message.ends_with("manifest.json: its own checksum differs; delete the folder and prepare again"), "{message}");
     }
 
     #[test]

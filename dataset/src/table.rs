@@ -1,6 +1,6 @@
 //! Parquet tables at a location. The same batch always gives the same bytes.
 
-use crate::{Error, Location, Result, panics, quote};
+use crate::{Error, FileEntry, Location, Result, panics, quote};
 use arrow::{
     array::{ArrayRef, RecordBatch},
     compute::concat_batches,
@@ -114,12 +114,15 @@ fn differences(schema: &Schema) -> WriterProperties {
         .build()
 }
 
-/// Writes one batch as a Parquet file, atomically.
+/// Writes one batch as a Parquet file, atomically; gives what a marker says of it.
 ///
 /// # Errors
 /// [`Error::Store`] when it cannot be stored.
-pub fn write(at: &Location, batch: &RecordBatch) -> Result<()> {
-    at.write(encode(batch)?)
+pub fn write(at: &Location, batch: &RecordBatch) -> Result<FileEntry> {
+    let content = encode(batch)?;
+    let entry = FileEntry::of(&content);
+    at.write(content)?;
+    Ok(entry)
 }
 
 /// Reads a whole Parquet file as one batch.

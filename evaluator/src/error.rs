@@ -72,3 +72,24 @@ pub enum Error {
         source: Box<Error>,
     },
 }
+
+impl Error {
+    /// Whether a stored file is at fault, which is made again by training again.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Dataset(error) => error.is_damage() || matches!(error, dataset::Error::NotFound { .. }),
+            Self::Scorer { .. } => true,
+            Self::Trial { source, .. } => source.is_damage(),
+            _ => false,
+        }
+    }
+
+    /// Whether the store is at fault, and no trial.
+    pub fn is_of_the_store(&self) -> bool {
+        match self {
+            Self::Dataset(error) => matches!(error, dataset::Error::Store { .. }),
+            Self::Trial { source, .. } => source.is_of_the_store(),
+            _ => false,
+        }
+    }
+}

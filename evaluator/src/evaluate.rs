@@ -1,7 +1,7 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
 use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
-use dataset::{Dataset, Interactions, Location, Split, quote};
+use dataset::{Dataset, FileEntry, Interactions, Location, Split, quote};
 use std::sync::Arc;
 
 /// A checkpoint to rank.
@@ -19,6 +19,21 @@ pub struct Candidate {
     pub split_seed: Option<u64>,
     /// The folder with the scorer.
     pub checkpoint: Location,
+    /// What the scorer's description is, where the trial has a marker that says so.
+    pub description: Option<FileEntry>,
+}
+
+impl Candidate {
+    /// The stored model.
+    ///
+    /// # Errors
+    /// As for [`Scorer::read`] and [`Scorer::read_marked`].
+    pub fn scorer(&self) -> Result<Scorer> {
+        match &self.description {
+            Some(description) => Scorer::read_marked(&self.checkpoint, description),
+            None => Scorer::read(&self.checkpoint),
+        }
+    }
 }
 
 /// What one trial reached on every ranked user.
@@ -54,8 +69,8 @@ pub struct TrialValues {
 /// On test, train items are masked, and validation items unless `mask` is `train-only`; on validation, train items.
 ///
 /// # Errors
-/// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without a user to rank, or train; [`Error::Trial`], with
-/// the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is not finite.
+/// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without a user to rank, or train. Of a single candidate
+/// [`Error::Trial`], with the cause, for a checkpoint that cannot be read or does not fit the dataset, or a score that is not finite.
 pub fn evaluate(
     dataset: &Dataset,
     split: Split,
@@ -63,7 +78,7 @@ pub fn evaluate(
     settings: &Evaluation,
     memory: usize,
     progress: &mut dyn FnMut(&Candidate),
-) -> Result<Vec<TrialValues>> {
+) -> Result<Vec<Result<TrialValues>>> {
     settings.check().map_err(|reason| Error::Settings { reason })?;
     let masked = masked(dataset, split, settings.mask)?;
     let task = Task { dataset, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
@@ -79,7 +94,7 @@ pub fn evaluate(
         progress(candidate);
         Ok(values)
     });
-    values.collect()
+    Ok(values.collect())
 }
 
 /// The known items that are no candidates when a part is ranked.
@@ -103,7 +118,7 @@ struct Task<'a> {
 impl Task<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
         let Self { dataset, split, part, masked, settings, memory } = self;
-        let scorer = Scorer::read(&candidate.checkpoint)?;
+        let scorer = candidate.scorer()?;
         if scorer.items() != dataset.items() {
             let reason =
                 format!("the scorer has {} items, the dataset {}; was it trained on another dataset?", scorer.items(), dataset.items());

@@ -4,7 +4,7 @@
 
 use arrow::array::StringArray;
 use clap::Parser;
-use dataset::{Dataset, Interactions, Location, Split, table};
+use dataset::{Dataset, FileEntry, Files, Interactions, Location, Split, marker, table};
 use evaluator::{Error, Matrix, Scorer, Similarity, command::Evaluate, significance::Comparison, tables};
 use sha2::{Digest, Sha256};
 
@@ -46,7 +46,10 @@ fn storage(name: &str) -> Location {
         let folder = root.join("trials").join(id);
         folder.join("trial.json").write(format!(r#"{{"version": 1, "dataset": "{fingerprint}", "more": []}}"#)).unwrap();
         scorer(scores).write(&folder.join("checkpoint")).unwrap();
-        folder.join("done.json").write(format!(r#"{{"status": "{status}"}}"#)).unwrap();
+        let describe = |path: &str| (path.to_owned(), FileEntry::of(&folder.join(path).read().unwrap()));
+        let files: Files = ["trial.json", "checkpoint/scorer.json"].map(describe).into();
+        let done = serde_json::json!({"status": status, "checkpoint": "checkpoint", "files": files});
+        folder.join("done.json").write(marker::text(&done)).unwrap();
     };
     trial("aa", "f00d", "done", [9.0, 5.0, 4.0, 3.0, 2.0]);
     trial("bb", "f00d", "done", [9.0, 1.0, 2.0, 2.0, 3.0]);
@@ -209,7 +212,7 @@ fn what_cannot_be_ranked_is_named() {
     root.join("trials/aa/checkpoint/scorer.safetensors").write("junk").unwrap();
     let Error::Trial { trial, source } = error(&[]) else { panic!("a damaged checkpoint is an error of its trial") };
     assert_eq!(trial, "aa");
-    assert!(source.to_string().contains("scorer.safetensors: the checksum differs"), "{source}");
+    assert!(source.to_string().contains("scorer.safetensors: its checksum differs"), "{source}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub struct Prepared {
 }
 
 /// Prepares a dataset in a folder below `datasets`, or finds it finished there. The counts after each step go to `progress` and into the
-/// manifest. The manifest is written last, so a folder that was left half-written is prepared again.
+/// manifest. The manifest is written last, so a folder that was left half-written is prepared again, as is one that lacks a table.
 ///
 /// The files have the same bytes for any `limits`, and for any order of the source's rows.
 ///
@@ -29,9 +29,11 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
     let settings = fingerprint::settings(preparation)?;
     let fingerprint = fingerprint::of(&settings);
     let folder = datasets.join(&Dataset::folder(&preparation.name, &fingerprint));
-    match Dataset::read_manifest(&folder) {
-        Ok(manifest) => return Ok(Prepared { folder, manifest, reused: true }),
+    match Dataset::find(&folder) {
+        Ok(manifest) if manifest.fingerprint == fingerprint => return Ok(Prepared { folder, manifest, reused: true }),
+        Ok(manifest) => tracing::warn!("{folder}: its manifest is that of dataset {}; it is prepared again", manifest.fingerprint),
         Err(dataset::Error::NotFound { .. }) => {}
+        Err(error) if error.is_damage() => tracing::warn!("{error}: it is prepared again now"),
         Err(error) => return Err(error.into()),
     }
     let mut steps = Steps::new(progress);

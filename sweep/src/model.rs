@@ -4,11 +4,12 @@ use crate::{
     cli::Usage,
     recommend, report,
     runner::{self, Results, Session},
-    tables::{self, TrialRow},
+    tables::TrialRow,
 };
 use anyhow::{Context, Result, bail};
 use dataset::Dataset;
 use evaluator::Scorer;
+use trainer::Ended;
 
 /// What can rank.
 pub(crate) struct Model {
@@ -33,11 +34,16 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
     if dataset.is_none() && trial.is_none() && names.len() > 1 {
         return Err(Usage(format!("the sweep has several datasets ({}); pick one with --dataset", names.join(", "))).into());
     }
-    runner::check_plan(session)?;
     let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
     let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
     let dataset = session.read_dataset(planned).with_context(|| format!("dataset {}", planned.quoted()))?;
-    let scorer = Scorer::read(&session.trial(&trial.trial).join("checkpoint"))?;
+    let folder = session.trial(&trial.trial);
+    let Some(ended) = Ended::read(&folder, &trial.trial)? else {
+        return Err(
+            Usage(format!("trial {} was not trained to its end, and has no model; `ranksweep status` lists them", trial.trial)).into()
+        );
+    };
+    let scorer = ended.scorer(&folder)?;
     Ok(Model { trial, dataset, scorer })
 }
 
@@ -49,9 +55,7 @@ fn find(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result
         let best = recommend::best(&rows, &results.trials, dataset.unwrap_or_default()).cloned();
         return best.with_context(|| format!("no method has a result{on}"));
     };
-    let missing = "the sweep has no tables yet; run `ranksweep run` first";
-    let trials = tables::trials::read(&session.folder().join("trials.parquet")).context(missing)?;
-    match trials.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
+    match runner::stored_trials(session)?.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),
         None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),
     }

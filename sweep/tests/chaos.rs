@@ -121,7 +121,7 @@ fn chaos(kills: usize, seed: u64) {
     sandbox.run_well();
     assert!(sandbox.results() == whole.results(), "tables or scorers differ");
     assert!(sandbox.timeless_rows() == whole.timeless_rows(), "trials or curves differ");
-    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
     assert_eq!(swept.code, Some(0), "{}", swept.error);
     assert_eq!(sandbox.files(), whole.files(), "orphans");
     eprintln!("undisturbed {undisturbed:?}; {lives:?}; {trained} of 12 trials had ended before the last start");

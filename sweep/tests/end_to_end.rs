@@ -98,7 +98,7 @@ impl Bench {
         let mut files: BTreeMap<PathBuf, Vec<u8>> = files_below(&runs.join("datasets"));
         files.extend(files_below(&tables.join("per_user")));
         files.extend(TIMELESS.map(|name| (tables.join(name), std::fs::read(tables.join(name)).unwrap())));
-        let kept = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("checkpoint"));
+        let kept = |path: &Path| path.components().any(|step| step.as_os_str() == "checkpoint");
         files.extend(files_below(&runs.join("trials")).into_iter().filter(|(path, _)| kept(path)));
         files.into_iter().map(|(path, bytes)| (path.strip_prefix(&runs).unwrap().to_owned(), bytes)).collect()
     }

@@ -124,3 +124,17 @@ fn one_failed_trial_alone_ends_with_42_and_is_not_to_be_tried_again() {
     assert_eq!(train("0").complaint(42), first);
     assert_eq!(train("2").code, Some(0));
 }
+
+/// One step takes the vectors to where their products are beyond what a number holds; without a validation part nothing is ranked before test.
+#[test]
+fn scores_that_overflow_on_test_fail_their_trial_alone() {
+    let once = changed("epochs: 2, batch_size: 64", "epochs: 1, batch_size: 1024").replace("validation: 0.1, ", "");
+    let sandbox = Sandbox::new(&once.replace("learning_rate: 0.05", "learning_rate: 1.0e+25"));
+    for _ in 0..2 {
+        let ended = sandbox.run();
+        assert!(ended.complaint(1).ends_with("failed; everything else was done") && ended.out.contains("popularity"), "{}", ended.out);
+        let failed = trial_rows(&sandbox).into_iter().filter(|row| row.status == Status::Failed);
+        let errors: Vec<String> = failed.filter_map(|row| row.error).collect();
+        assert!(errors.iter().any(|error| error.contains("cannot rank: the score of user `u")), "{errors:?}");
+    }
+}

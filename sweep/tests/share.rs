@@ -7,7 +7,7 @@ mod support;
 use std::{
     collections::BTreeMap,
     io::{BufRead, BufReader},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
 };
 use support::{Sandbox, changed};
 
@@ -73,4 +73,55 @@ fn the_trial_of_a_killed_process_is_taken_over() {
     shared.run_well();
     assert!(shared.results() == alone().results());
     assert!(shared.stored(".json").iter().all(|file| !file.to_str().unwrap().contains("/claims/")));
+}
+
+/// Three trials of many short epochs, each of which is evaluated.
+fn long() -> String {
+    changed("epochs: 2,", "epochs: 60,")
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Has a process train until it has said so many lines of a kind; then it is stopped, and others finish the sweep. It goes on, and is killed
+/// after some more lines, or ends.
+fn overtaken(whole: &Sandbox, arguments: &[&str], (before, after): (usize, Option<usize>)) {
+    let sandbox = Sandbox::new(&long());
+    sandbox.prepare();
+    let mut first = sandbox.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(first.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert_eq!(lines.by_ref().filter(|line| line.contains("evaluated")).take(before).count(), before);
+    signal(&first, "STOP");
+    let second = sandbox.ended(&mut sandbox.command(arguments));
+    assert_eq!(second.code, Some(0), "{}", second.error);
+    signal(&first, "CONT");
+    match after {
+        Some(after) => {
+            let seen = lines.by_ref().take(after).count();
+            first.kill().unwrap();
+            assert!(seen <= after);
+            first.wait().unwrap();
+        }
+        None => {
+            let said: Vec<String> = lines.collect();
+            assert_eq!(first.wait().unwrap().code(), Some(0), "{said:?}");
+        }
+    }
+    sandbox.run_well();
+    let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
+    assert_eq!(swept.code, Some(0), "{}", swept.error);
+    assert!(sandbox.results() == whole.results(), "{arguments:?}, stopped after {before}, killed after {after:?}");
+    assert!(sandbox.timeless_rows() == whole.timeless_rows(), "{arguments:?}, stopped after {before}, killed after {after:?}");
+}
+
+#[test]
+fn who_was_stopped_and_overtaken_harms_nothing_wherever_it_is_killed() {
+    let whole = Sandbox::new(&long());
+    whole.run_well();
+    for arguments in [&["train", "s.yaml", "--share=0.004", "--threads", "1"][..], &["train", "s.yaml", "--threads", "1"]] {
+        for at in [(1, Some(0)), (7, Some(1)), (20, Some(3)), (33, Some(9)), (70, Some(2)), (5, None)] {
+            overtaken(&whole, arguments, at);
+        }
+    }
 }

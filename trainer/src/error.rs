@@ -53,6 +53,9 @@ pub enum Error {
         /// Counted from 1; 0 before the first.
         epoch: u32,
     },
+    /// The trial is another process's by now; this one writes no more.
+    #[error("another process has taken this trial over, as this one was silent for too long")]
+    TakenOver,
     /// As long as it might train it did, and left its state.
     #[error("the time limit of {} is over in epoch {epoch}; its state is kept, and a larger limit goes on from it", duration(*.limit))]
     TimeLimit {
@@ -104,11 +107,21 @@ impl Error {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
             Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
-            Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } | Self::NotOnGpu(_) => false,
+            Self::TakenOver
+            | Self::Interrupted { .. }
+            | Self::TimeLimit { .. }
+            | Self::NoCuda { .. }
+            | Self::NoDevice { .. }
+            | Self::NotOnGpu(_) => false,
             Self::Ranks(_) | Self::Collective { .. } => false,
             #[cfg(any(test, feature = "cuda"))]
             Self::Gpu(_) => false,
         }
+    }
+
+    /// Whether a stored file is at fault, which is made again by training again.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Dataset(error) if error.is_damage())
     }
 }
 

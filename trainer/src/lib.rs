@@ -26,7 +26,10 @@ pub use backbone::Backbone;
 pub use collective::{Ranks, Rendezvous, Secret};
 pub use device::fits_gpu;
 pub use error::{Error, Result};
-pub use fit::{Device, EpochReport, Fit, Observer, Outcome, Progress, Resources, memory, progress, stored, train};
+pub use fit::{
+    Device, Ended, EpochReport, Fence, Fit, Observer, Outcome, Progress, Resources, curve, forget, memory, progress, rung_curves, stored,
+    train,
+};
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;

@@ -7,8 +7,8 @@ mod support;
 use dataset::{Dataset, Interactions, Location};
 use evaluator::{Matrix, Scorer};
 use std::{net::TcpListener, panic::AssertUnwindSafe, sync::atomic::AtomicBool, time::Duration};
-use support::{RESOURCES, Stops, folder, result, tastes};
-use trainer::{EpochReport, Error, Fit, Observer, Outcome, Ranks, Rendezvous, Resources, Secret, Trial, train};
+use support::{RESOURCES, Stops, ended, folder, result, tastes};
+use trainer::{EpochReport, Error, Fit, Observer, Ranks, Rendezvous, Resources, Secret, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
@@ -83,7 +83,7 @@ impl Observer for Losses {
 fn trained(trial: &Trial, folder: &Location, resources: &Resources) -> (Vec<f64>, [Matrix; 2]) {
     let mut losses = Losses::default();
     train(trial, &without_validation(), folder, resources, &mut losses).unwrap();
-    let Scorer::Factors { users, items, .. } = Scorer::read(&folder.join("checkpoint")).unwrap() else { panic!("no tables") };
+    let Scorer::Factors { users, items, .. } = ended(folder).unwrap().scorer(folder).unwrap() else { panic!("no tables") };
     (losses.0, [users, items])
 }
 
@@ -167,7 +167,7 @@ fn train_in_turns(trial: &Trial, folder: &Location, turns: &[((u32, u32), u32)],
         let resources = Resources { interrupt: Some(&flag), ..ranks(count) };
         let error = train(trial, &without_validation(), folder, &resources, &mut Stops { at: &[at], flag: &flag }).unwrap_err();
         assert!(matches!(error, Error::Interrupted { epoch } if epoch == at.0), "{error}");
-        assert_eq!(Outcome::read(folder).unwrap(), None);
+        assert_eq!(ended(folder), None);
     }
     train(trial, &without_validation(), folder, &ranks(last), &mut ()).unwrap();
 }
@@ -183,12 +183,12 @@ fn a_training_goes_on_with_any_number_of_ranks() {
         let whole = trained(&trial, &one, &ranks(1));
         train(&trial, &without_validation(), &two, &ranks(2), &mut ()).unwrap();
         train_in_turns(&trial, &turns, &[((1, 5), 2), ((2, 3), 2)], 2);
-        let files = |folder: &Location| folder.join("checkpoint/scorer.safetensors").read().unwrap();
+        let files = |folder: &Location| ended(folder).unwrap().scorer(folder).unwrap();
         assert!(files(&two) == files(&turns), "{:?}", trial.learning);
         for (at, (first, second, last)) in [(2, 1, 4), (1, 2, 1), (4, 3, 2)].into_iter().enumerate() {
             let folder = folder(&format!("turns-{at}-{}", trial.id()));
             train_in_turns(&trial, &folder, &[((1, 7), first), ((2, 5), second)], last);
-            let Scorer::Factors { users, items, .. } = Scorer::read(&folder.join("checkpoint")).unwrap() else { panic!("no tables") };
+            let Scorer::Factors { users, items, .. } = ended(&folder).unwrap().scorer(&folder).unwrap() else { panic!("no tables") };
             assert_agree(&format!("turns {at} of {}", trial.id()), &(Vec::new(), whole.1.clone()), &(Vec::new(), [users, items]));
         }
     }
@@ -272,7 +272,7 @@ fn what_ends_a_training_is_said_by_every_process() {
         let errors = train_by_processes(&trial, &folder, 2, &[]).map(|fit| fit.unwrap_err().to_string());
         assert!(errors.iter().all(|error| error.contains(expected)), "{errors:?}");
     }
-    assert!(Outcome::read(&folder).unwrap().unwrap().is_failure());
+    assert!(ended(&folder).unwrap().outcome.is_failure());
 }
 
 struct Panics;

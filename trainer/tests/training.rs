@@ -3,11 +3,11 @@
 
 mod support;
 
-use dataset::{Dataset, Interactions};
-use evaluator::Scorer;
+use dataset::{Dataset, Interactions, marker};
+use serde_json::json;
 use std::{sync::atomic::AtomicBool, time::Duration};
-use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
-use trainer::{EpochReport, Error, Fit, Loss, Observer, Outcome, Resources, Trial, stored, train};
+use support::{RESOURCES, Snapshot, ended, folder, result, tastes, train_with_stops, trial};
+use trainer::{EpochReport, Error, Fit, Loss, Observer, Outcome, Resources, Trial, curve, stored, train};
 
 /// Batches so small that a step touches few rows of the tables.
 fn small_batches(trial: Trial) -> Trial {
@@ -116,7 +116,7 @@ fn quantiles_are_set_before_or_after_the_steps_of_a_due_epoch() {
         trial.learning.as_mut().unwrap().training.epochs = 2;
         let folder = folder(&format!("quantiles {every} {update}"));
         train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
-        folder.join("checkpoint/scorer.safetensors").read().unwrap()
+        ended(&folder).unwrap().scorer(&folder).unwrap()
     };
     let after_each = model(1, "after-epoch");
     assert!(model(2, "before-epoch") == after_each);
@@ -209,7 +209,7 @@ fn a_time_limit_is_not_remembered() {
     for _ in 0..2 {
         let error = train(&trial, &tastes(), &limited, &resources, &mut Never).unwrap_err();
         assert!(matches!(error, Error::TimeLimit { epoch: 4, .. }), "{error}");
-        assert_eq!(Outcome::read(&limited).unwrap(), None);
+        assert_eq!(ended(&limited), None);
     }
     train(&trial, &tastes(), &limited, &RESOURCES, &mut ()).unwrap();
     assert!(result(&whole) == result(&limited));
@@ -233,15 +233,15 @@ fn a_training_that_is_asked_to_stop_goes_on_when_it_is_asked_to() {
     let trial = trial(MF, SOFTMAX_AT_K, UNIFORM, ADAM);
     let (whole, rungs) = (folder("until-whole"), folder("until-rungs"));
     train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
-    assert_eq!(stored(&rungs, Some(2)).unwrap(), None);
+    assert_eq!(stored(&rungs, &trial.id(), Some(2)).unwrap(), None);
     for until in [2, 5, 8] {
         let fit = train_until(&trial, &rungs, until);
         assert_eq!(fit.epochs, until);
-        assert_eq!(Outcome::read(&rungs).unwrap(), None);
-        assert!(rungs.join(&format!("rungs/{until}.json")).exists().unwrap() && rungs.join("curve.parquet").exists().unwrap());
+        assert_eq!(ended(&rungs), None);
+        assert!(rungs.join(&format!("rungs/{until}.json")).exists().unwrap() && curve(&rungs, &trial.id()).unwrap().is_some());
         // What is said later, of the finished training and of this one, is the same but for the clock.
         let without_clock = |outcome: Option<Outcome>| outcome.and_then(|outcome| Some(Fit { seconds: 0.0, ..outcome.fit()?.clone() }));
-        assert_eq!(without_clock(stored(&whole, Some(until)).unwrap()), Some(Fit { seconds: 0.0, ..fit.clone() }));
+        assert_eq!(without_clock(stored(&whole, &trial.id(), Some(until)).unwrap()), Some(Fit { seconds: 0.0, ..fit.clone() }));
         let resources = Resources { until: Some(until), ..RESOURCES };
         assert_eq!(train(&trial, &tastes(), &rungs, &resources, &mut Never).unwrap(), fit);
     }
@@ -249,16 +249,17 @@ fn a_training_that_is_asked_to_stop_goes_on_when_it_is_asked_to() {
     assert_eq!(train(&trial, &tastes(), &rungs, &Resources { until: Some(3), ..RESOURCES }, &mut Never).unwrap().epochs, 3);
     assert_eq!(train_until(&trial, &rungs, 50).epochs, 12);
     assert!(result(&whole) == result(&rungs));
-    assert_eq!(stored(&rungs, Some(5)).unwrap().unwrap().fit().unwrap().epochs, 5);
+    assert_eq!(stored(&rungs, &trial.id(), Some(5)).unwrap().unwrap().fit().unwrap().epochs, 5);
 }
 
 #[test]
 fn what_fails_later_had_come_so_far() {
     let (trial, folder) = (trial(MF, r#"{"bpr": {}}"#, UNIFORM, ADAM), folder("until-failed"));
     let fit = train_until(&trial, &folder, 4);
-    folder.join("done.json").write(r#"{"status": "failed", "detail": "NaN"}"#).unwrap();
-    assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(fit)));
-    assert_eq!(stored(&folder, Some(8)).unwrap(), Some(Outcome::Failed("NaN".to_owned())));
+    let failed = json!({"trial": trial.id(), "status": "failed", "detail": "NaN", "checkpoint": null, "curve": null, "files": {}});
+    folder.join("done.json").write(marker::text(&failed)).unwrap();
+    assert_eq!(stored(&folder, &trial.id(), Some(4)).unwrap(), Some(Outcome::Done(fit)));
+    assert_eq!(stored(&folder, &trial.id(), Some(8)).unwrap(), Some(Outcome::Failed("NaN".to_owned())));
 }
 
 #[test]
@@ -268,7 +269,7 @@ fn patience_ends_a_training_before_it_is_asked_to_stop() {
     (training.epochs, training.patience, training.evaluate_every) = (400, Some(3), 1);
     let folder = folder("until-patience");
     let fit = train_until(&trial, &folder, 399);
-    assert_eq!((fit.epochs, stored(&folder, None).unwrap()), (fit.best_epoch + 3, Some(Outcome::Done(fit))));
+    assert_eq!((fit.epochs, stored(&folder, &trial.id(), None).unwrap()), (fit.best_epoch + 3, Some(Outcome::Done(fit))));
 }
 
 #[test]
@@ -282,25 +283,6 @@ fn an_interrupt_before_the_first_step_leaves_nothing_to_go_on_from() {
         assert!(matches!(error, Error::Interrupted { .. }) && !error.repeats(), "{error}");
         assert!(!folder.join("resume/state.safetensors").exists().unwrap());
     }
-}
-
-#[test]
-fn a_damaged_state_is_refused() {
-    let (trial, folder) = (small_batches(trial(MF, r#"{"bpr": {}}"#, ONE_NEGATIVE, LEFT_BEHIND)), folder("damaged-state"));
-    let flag = AtomicBool::new(false);
-    let resources = Resources { interrupt: Some(&flag), ..RESOURCES };
-    train(&trial, &tastes(), &folder, &resources, &mut support::Stops { at: &[(2, 50)], flag: &flag }).unwrap_err();
-    let at = folder.join("resume/state.safetensors");
-    let whole = at.read().unwrap().to_vec();
-    for place in [whole.len() / 2, whole.len() - 3] {
-        let mut bytes = whole.clone();
-        bytes[place] ^= 1;
-        at.write(bytes).unwrap();
-        let error = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err().to_string();
-        assert!(error.contains("resume/state.safetensors") && error.contains("delete the folder to train again"), "{error}");
-    }
-    at.write(whole).unwrap();
-    train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
 }
 
 #[derive(Default)]
@@ -383,7 +365,7 @@ fn patience_stops_and_the_best_model_stays() {
     let folder = folder("patience");
     let fit = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
     assert_eq!(fit.epochs, fit.best_epoch + 3);
-    let scorer = Scorer::read(&folder.join("checkpoint")).unwrap();
+    let scorer = ended(&folder).unwrap().scorer(&folder).unwrap();
     let data = tastes();
     let rankings =
         evaluator::rank::rank(&scorer, &data.train, &[&data.train], &data.validation, evaluator::settings::Ties::Pessimistic, 1 << 24)

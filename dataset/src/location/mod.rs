@@ -1,21 +1,19 @@
 //! Folders and files on any object store: `./runs`, `file://`, `s3://`, `gs://`, `az://`, `memory://`.
 //!
 //! Credentials and endpoints come from the clouds' usual environment variables. Writes are atomic: a reader sees the old file, the
-//! new file or none. On a local disk a link stays and what it leads to is written; a pipe or a device is written into. Nothing waits for ever: a store that never answered is given up within 30 s, one that has answered before after
-//! 5 minutes (`server.rs`).
+//! new file or none. On a local disk a link stays and what it leads to is written; a pipe or a device is written into. Nothing waits
+//! for ever: a store that never answered is given up within 30 s, one that has answered before after 5 minutes (`server.rs`).
 
 mod place;
 mod read;
 mod server;
 mod unfinished;
-mod verified;
 mod words;
 mod write;
 
 pub use unfinished::Unfinished;
-pub(crate) use verified::checksum;
 
-use crate::{Error, Result, redact::redacted};
+use crate::{Error, FileEntry, Result, redact::redacted};
 use futures::TryStreamExt;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
 use server::Server;
@@ -37,6 +35,14 @@ pub struct Location {
     base: String,
     server: Arc<Server>,
     path: Path,
+    expected: Option<Arc<Expected>>,
+}
+
+/// What must stand at a location.
+struct Expected {
+    entry: FileEntry,
+    /// What to do where something else stands there.
+    remedy: String,
 }
 
 impl Location {
@@ -57,13 +63,23 @@ impl Location {
         let base = format!("{}://{}", url.scheme(), &url[url::Position::BeforeHost..url::Position::AfterPort]);
         let server = Server::of(&url, &base).map_err(|error| refuse(error.to_string()))?;
         let (_, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { base, server, path })
+        Ok(Self { base, server, path, expected: None })
     }
 
     /// The place `name` inside this folder; `name` may hold several steps (`checkpoint/scorer.json`).
     pub fn join(&self, name: &str) -> Self {
-        let path = name.split('/').filter(|step| !step.is_empty()).fold(self.path.clone(), |path, step| path.join(step));
-        Self { path, ..self.clone() }
+        self.at(name.split('/').filter(|step| !step.is_empty()).fold(self.path.clone(), |path, step| path.join(step)))
+    }
+
+    /// Another place of the same store.
+    fn at(&self, path: Path) -> Self {
+        Self { path, expected: None, base: self.base.clone(), server: Arc::clone(&self.server) }
+    }
+
+    /// The same place, where a file of this description must stand: to [read](Self::read) another one, or none, is an error, which says the
+    /// remedy.
+    pub fn holding(&self, entry: &FileEntry, remedy: impl Into<String>) -> Self {
+        Self { expected: Some(Arc::new(Expected { entry: entry.clone(), remedy: remedy.into() })), ..self.clone() }
     }
 
     /// The last step of the path: a file's or a folder's name.
@@ -157,7 +173,7 @@ impl Location {
     pub fn list_with_sizes(&self) -> Result<Vec<(Self, u64)>> {
         let listing = || self.server.store.list(Some(&self.path)).try_collect::<Vec<ObjectMeta>>();
         let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
-        let mut files: Vec<_> = found.into_iter().map(|file| (Self { path: file.location, ..self.clone() }, file.size)).collect();
+        let mut files: Vec<_> = found.into_iter().map(|file| (self.at(file.location), file.size)).collect();
         files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(files)
     }
@@ -169,7 +185,7 @@ impl Location {
     pub fn folders(&self) -> Result<Vec<Self>> {
         let listing = || self.server.store.list_with_delimiter(Some(&self.path));
         let found = self.server.attempt(listing).map_err(|error| self.store_error("list", &error))?;
-        let mut folders: Vec<Self> = found.common_prefixes.into_iter().map(|path| Self { path, ..self.clone() }).collect();
+        let mut folders: Vec<Self> = found.common_prefixes.into_iter().map(|path| self.at(path)).collect();
         folders.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(folders)
     }

@@ -1,8 +1,8 @@
 //! Whole files and streams. What is larger than a part comes in parts, each of them a request that is repeated when its answer breaks off;
 //! all are parts of one and the same content.
 
-use super::{Location, PART, PARTS_AT_ONCE, server::Server};
-use crate::{Error, Result, block_on};
+use super::{Expected, Location, PART, PARTS_AT_ONCE, server::Server};
+use crate::{Error, Result, block_on, marker};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use object_store::{GetOptions, GetRange, GetResultPayload, ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
@@ -16,8 +16,22 @@ impl Location {
     /// The whole file.
     ///
     /// # Errors
-    /// [`Error::NotFound`], or [`Error::Store`] when it cannot be read, or changes meanwhile.
+    /// [`Error::NotFound`], or [`Error::Store`] when it cannot be read, or changes meanwhile; [`Error::Damaged`] where the location
+    /// [holds](Self::holding) another file, or none.
     pub fn read(&self) -> Result<Bytes> {
+        let Some(expected) = &self.expected else { return self.fetch() };
+        let Expected { entry, remedy } = &**expected;
+        let check = |content: Bytes| match entry.describes(&content) {
+            true => Ok(content),
+            false => Err("its checksum differs from the one in its marker".to_owned()),
+        };
+        match marker::checked(self, || self.fetch(), check, remedy) {
+            Err(Error::NotFound { .. }) => Err(Error::damaged(self, format!("it is missing, and its marker names it; {remedy}"))),
+            other => other,
+        }
+    }
+
+    fn fetch(&self) -> Result<Bytes> {
         let failed = |error| self.read_error(&error);
         match self.begin().map_err(failed)? {
             Begun::Whole(content) => Ok(content),
@@ -139,6 +153,7 @@ impl Read for Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileEntry;
 
     #[test]
     fn a_large_file_comes_in_parts() {
@@ -150,6 +165,19 @@ mod tests {
         let mut streamed = Vec::new();
         at.open().unwrap().read_to_end(&mut streamed).unwrap();
         assert!(streamed == content);
+    }
+
+    #[test]
+    fn only_the_file_that_is_expected_is_read() {
+        let at = Location::parse("memory:///read/expected").unwrap();
+        at.write("one").unwrap();
+        let holding = at.holding(&FileEntry::of(b"one"), "make it again");
+        assert_eq!(holding.read().unwrap(), "one");
+        let reason = || holding.read().unwrap_err().to_string();
+        at.write("two").unwrap();
+        assert_eq!(reason(), "memory:///read/expected: its checksum differs from the one in its marker; make it again");
+        at.delete().unwrap();
+        assert_eq!(reason(), "memory:///read/expected: it is missing, and its marker names it; make it again");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which checkpoints stand in a folder, and which of them belong to a dataset.
 
 use crate::{Error, Result, evaluate::Candidate};
-use dataset::{Dataset, Location};
-use serde::{Deserialize, de::DeserializeOwned};
+use dataset::{Dataset, FileEntry, Files, Location, marker};
+use serde::Deserialize;
 
 /// What a folder holds for a dataset.
 #[derive(Debug)]
@@ -36,9 +36,15 @@ impl Trial {
 
 /// What is read of `done.json`.
 #[derive(Deserialize)]
-struct Outcome {
+struct Ended {
     status: String,
+    /// The folder of the model, below the trial's.
+    checkpoint: Option<String>,
+    files: Files,
 }
+
+/// What to do where a trial is damaged.
+const REMEDY: &str = "delete the trial's folder and train it again";
 
 /// Looks for one checkpoint, one trial, or a folder of trials, in this order.
 ///
@@ -47,21 +53,21 @@ struct Outcome {
 /// another dataset.
 pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     if folder.join("scorer.json").exists()? {
-        let seed = check_trial(folder, dataset)?;
-        let candidates = vec![candidate(trial_name(folder), seed, folder.clone(), dataset)];
-        return Ok(Found { candidates, other_datasets: 0, unfinished: 0 });
+        let (trial, seed) = check_trial(folder, dataset)?;
+        let candidate = candidate(trial, seed, (folder.clone(), None), dataset);
+        return Ok(Found { candidates: vec![candidate], other_datasets: 0, unfinished: 0 });
     }
-    let single = folder.join("checkpoint/scorer.json").exists()?;
+    let single = folder.join("trial.json").exists()?;
     let trials = if single { vec![folder.clone()] } else { folder.folders()? };
     let mut found = Found { candidates: Vec::new(), other_datasets: 0, unfinished: 0 };
     for trial in trials {
-        let Some(stored) = read_json::<Trial>(&trial.join("trial.json"))? else { continue };
-        if stored.dataset != dataset.fingerprint {
-            found.other_datasets += 1;
-        } else if read_json(&trial.join("done.json"))?.is_none_or(|Outcome { status }| status != "done") {
-            found.unfinished += 1;
-        } else {
-            found.candidates.push(candidate(trial.name().to_owned(), stored.seed(), trial.join("checkpoint"), dataset));
+        let ended = optional(marker::read::<Ended>(&trial.join("done.json"), REMEDY))?;
+        let Some(stored) = read_trial(&trial, ended.as_ref())? else { continue };
+        let model = ended.filter(|ended| ended.status == "done").and_then(|ended| model(&trial, &ended));
+        match model {
+            _ if stored.dataset != dataset.fingerprint => found.other_datasets += 1,
+            None => found.unfinished += 1,
+            Some(model) => found.candidates.push(candidate(trial.name().to_owned(), stored.seed(), model, dataset)),
         }
     }
     if found.candidates.is_empty() {
@@ -75,12 +81,29 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     Ok(found)
 }
 
-/// The seed of the trial that a checkpoint is of, which must not be of another dataset. A checkpoint that stands alone, without a
+/// What is trained in a folder, which is as its marker says where the trial has ended.
+fn read_trial(folder: &Location, ended: Option<&Ended>) -> Result<Option<Trial>> {
+    let at = folder.join("trial.json");
+    let at = ended.and_then(|ended| ended.files.get("trial.json")).map_or_else(|| at.clone(), |entry| at.holding(entry, REMEDY));
+    let Some(text) = optional(at.read())? else { return Ok(None) };
+    Ok(Some(serde_json::from_slice(&text).map_err(|error| dataset::Error::content(&at, error))?))
+}
+
+/// The folder of a trial's model, and what its description is.
+fn model(trial: &Location, ended: &Ended) -> Option<(Location, Option<FileEntry>)> {
+    let checkpoint = ended.checkpoint.as_ref()?;
+    let description = ended.files.get(&format!("{checkpoint}/scorer.json"))?;
+    Some((trial.join(checkpoint), Some(description.clone())))
+}
+
+/// The name and the seed of the trial that a checkpoint is of, which must not be of another dataset. A checkpoint that stands alone, without a
 /// `trial.json` above it, may be of any.
-fn check_trial(checkpoint: &Location, dataset: &Dataset) -> Result<Option<u64>> {
-    let Some(stored) = read_json::<Trial>(&parent(checkpoint)?.join("trial.json"))? else { return Ok(None) };
+fn check_trial(checkpoint: &Location, dataset: &Dataset) -> Result<(String, Option<u64>)> {
+    let above = parent(checkpoint)?;
+    let trial = if above.name() == "checkpoint" { parent(&above)? } else { above };
+    let Some(stored) = read_trial(&trial, None)? else { return Ok((checkpoint.name().to_owned(), None)) };
     if stored.dataset == dataset.fingerprint {
-        return Ok(stored.seed());
+        return Ok((trial.name().to_owned(), stored.seed()));
     }
     let reason = format!(
         "{checkpoint} is of a trial of dataset {}, not of `{}` ({}); give the dataset that it was trained on",
@@ -96,20 +119,14 @@ fn parent(folder: &Location) -> Result<Location> {
     Ok(Location::parse(above)?)
 }
 
-fn candidate(trial: String, seed: Option<u64>, checkpoint: Location, dataset: &Dataset) -> Candidate {
-    Candidate { method: trial.clone(), trial, dataset: dataset.name.clone(), seed, split_seed: None, checkpoint }
+fn candidate(trial: String, seed: Option<u64>, (checkpoint, description): (Location, Option<FileEntry>), dataset: &Dataset) -> Candidate {
+    Candidate { method: trial.clone(), trial, dataset: dataset.name.clone(), seed, split_seed: None, checkpoint, description }
 }
 
-/// The id of the trial that a checkpoint's folder belongs to: the folder's own name, or that above `checkpoint`.
-fn trial_name(folder: &Location) -> String {
-    let path = folder.to_string();
-    path.split('/').rev().find(|step| !step.is_empty() && *step != "checkpoint").unwrap_or("checkpoint").to_owned()
-}
-
-/// A file's content; `None` where there is no file.
-fn read_json<T: DeserializeOwned>(at: &Location) -> Result<Option<T>> {
-    match at.read() {
-        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|error| dataset::Error::content(at, error))?)),
+/// What was read; `None` where there is no file.
+fn optional<T>(read: dataset::Result<T>) -> Result<Option<T>> {
+    match read {
+        Ok(content) => Ok(Some(content)),
         Err(dataset::Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }

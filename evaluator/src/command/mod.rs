@@ -84,6 +84,7 @@ impl Evaluate {
         let found = checkpoints::find(&folder, &dataset)?;
         let mut progress = |candidate: &Candidate| tracing::info!(trial = %candidate.trial, "ranked");
         let values = evaluate(&dataset, self.split, &found.candidates, &settings, memory, &mut progress)?;
+        let values = values.into_iter().collect::<Result<Vec<TrialValues>>>()?;
         let mut tested = settings;
         tested.significance.tests = self.tests.clone();
         let findings = significance::compare(&values, &tested, &mut |_, _| ())?;
@@ -116,7 +117,8 @@ fn write(out: &Location, values: &[TrialValues], findings: &Findings, checkpoint
     tables::write_significance(&out.join("significance.parquet"), &findings.comparisons)?;
     tables::write_components(&out.join("variance_components.parquet"), &findings.methods)?;
     checkpoints()?;
-    tables::write_metrics(&metrics, values)
+    tables::write_metrics(&metrics, values)?;
+    Ok(())
 }
 
 /// A kind by its name in sweep files.

@@ -1,19 +1,24 @@
 //! A scorer on storage.
 //!
 //! ```text
-//! checkpoint/scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], or weights [items, items]
-//! checkpoint/scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last
+//! scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], or weights [items, items]
+//! scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last, and a marker
 //! ```
 
 use super::{Matrix, Scorer, Similarity};
 use crate::{Error, Result};
-use dataset::Location;
+use dataset::{FileEntry, Location, marker};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-/// The version of this contract.
-const SCHEMA_VERSION: u32 = 1;
+/// The version of this contract: 2, as the description has a checksum of its own.
+const SCHEMA_VERSION: u32 = 2;
+/// What to do where a checkpoint is damaged.
+const REMEDY: &str = "delete the trial's folder and train it again";
+/// The description's name.
+const DESCRIPTION: &str = "scorer.json";
+/// The name of the tensors' file.
+const TENSORS: &str = "scorer.safetensors";
 
 /// `scorer.json`.
 #[derive(Serialize, Deserialize)]
@@ -21,7 +26,13 @@ const SCHEMA_VERSION: u32 = 1;
 struct Description {
     schema_version: u32,
     scorer: Kind,
-    sha256: String,
+    tensors: FileEntry,
+}
+
+/// What every version of a description has.
+#[derive(Deserialize)]
+struct Version {
+    schema_version: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,21 +58,20 @@ struct ItemWeights {
 }
 
 impl Description {
-    fn read(folder: &Location) -> Result<Self> {
-        let at = folder.join("scorer.json");
+    fn read(at: &Location) -> Result<Self> {
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
-        let text = at.read()?;
-        let broken = |error| refuse(format!("{error}; delete the trial's folder and train it again"));
-        let version: serde_json::Value = serde_json::from_slice(&text).map_err(broken)?;
-        let found = &version["schema_version"];
-        if found.as_u64().is_some_and(|found| found > SCHEMA_VERSION.into()) {
-            let reason = format!("schema version {found} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
-            return Err(refuse(reason));
+        // The version first: another one may have other keys, and an older one no checksum of its own.
+        match serde_json::from_slice::<Version>(&at.read()?).map(|stored| stored.schema_version) {
+            Ok(newer) if newer > SCHEMA_VERSION => {
+                let reason =
+                    format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
+                Err(refuse(reason))
+            }
+            Ok(older) if older < SCHEMA_VERSION => {
+                Err(refuse(format!("schema version {older} where this build reads {SCHEMA_VERSION}; train the trial again")))
+            }
+            _ => Ok(marker::read(at, REMEDY)?),
         }
-        if *found != SCHEMA_VERSION {
-            return Err(refuse(format!("schema version {found} where this build reads {SCHEMA_VERSION}; train the trial again")));
-        }
-        serde_json::from_slice(&text).map_err(broken)
     }
 }
 
@@ -69,8 +79,19 @@ impl Scorer {
     /// Writes the tensors and then their description into a checkpoint's folder.
     ///
     /// # Errors
-    /// [`Error::Scorer`] for a value that is not finite or sizes that do not fit; [`Error::Dataset`] when it cannot be stored.
+    /// As for [`files`](Self::files), and [`Error::Dataset`] when it cannot be stored.
     pub fn write(&self, folder: &Location) -> Result<()> {
+        for (name, content) in self.files(folder)? {
+            folder.join(name).write(content)?;
+        }
+        Ok(())
+    }
+
+    /// The names and contents of the files of a checkpoint, in the order in which they are to be written; `folder` names it in errors.
+    ///
+    /// # Errors
+    /// [`Error::Scorer`] for a value that is not finite or sizes that do not fit.
+    pub fn files(&self, folder: &Location) -> Result<[(&'static str, Vec<u8>); 2]> {
         let refuse = |reason| Error::Scorer { at: folder.to_string(), reason };
         self.check().map_err(refuse)?;
         let tensors = self.tensors().into_iter().map(|(name, matrix)| {
@@ -78,26 +99,32 @@ impl Scorer {
             (name, view.expect("the check compared shape and length"))
         });
         let bytes = safetensors::serialize(tensors, None).map_err(|error| refuse(error.to_string()))?;
-        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.kind(), sha256: checksum(&bytes) };
-        let text = serde_json::to_string_pretty(&description).expect("a description is plain data");
-        folder.join("scorer.safetensors").write(bytes)?;
-        Ok(folder.join("scorer.json").write(text)?)
+        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.kind(), tensors: FileEntry::of(&bytes) };
+        Ok([(TENSORS, bytes), (DESCRIPTION, marker::text(&description).into_bytes())])
     }
 
     /// Reads a checkpoint and checks it against its description.
     ///
     /// # Errors
-    /// [`Error::Dataset`] for a missing file; [`Error::Scorer`] for another schema version, damaged bytes, sizes that do not fit,
-    /// or a value that is not finite, with its tensor and row.
+    /// [`Error::Dataset`] for a missing or damaged file; [`Error::Scorer`] for another schema version, sizes that do not fit, or a value that
+    /// is not finite, with its tensor and row.
     pub fn read(folder: &Location) -> Result<Self> {
-        let description = Description::read(folder)?;
-        let at = folder.join("scorer.safetensors");
+        Self::described(folder, &folder.join(DESCRIPTION))
+    }
+
+    /// Reads the checkpoint of a trial whose marker says what description it has.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read), and [`Error::Dataset`] for another description.
+    pub fn read_marked(folder: &Location, description: &FileEntry) -> Result<Self> {
+        Self::described(folder, &folder.join(DESCRIPTION).holding(description, REMEDY))
+    }
+
+    fn described(folder: &Location, description: &Location) -> Result<Self> {
+        let description = Description::read(description)?;
+        let at = folder.join(TENSORS).holding(&description.tensors, REMEDY);
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
-        let reason = "the checksum differs from the one in scorer.json; delete the trial's folder and train it again";
-        let bytes = at.verified(at.read()?, &description.sha256, reason).map_err(|error| match error {
-            dataset::Error::Content { reason, .. } => refuse(reason),
-            other => other.into(),
-        })?;
+        let bytes = at.read()?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
         let matrix = |name: &str, rows, dim| decode(&tensors, name, rows, dim).map_err(refuse);
         let scorer = match description.scorer {
@@ -115,7 +142,7 @@ impl Scorer {
     /// # Errors
     /// As for [`read`](Self::read), of the description alone.
     pub fn checksum(folder: &Location) -> Result<String> {
-        Ok(Description::read(folder)?.sha256)
+        Ok(Description::read(&folder.join(DESCRIPTION))?.tensors.sha256)
     }
 
     /// That lengths fit and all values are finite.
@@ -159,10 +186,6 @@ fn decode(tensors: &SafeTensors<'_>, name: &str, rows: usize, dim: usize) -> Res
     Ok(Matrix { rows, dim, values: numbers.collect() })
 }
 
-fn checksum(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,14 +222,28 @@ mod tests {
         *bytes.last_mut().unwrap() ^= 1;
         at.write(bytes).unwrap();
         let message = Scorer::read(&folder).unwrap_err().to_string();
-        assert!(message.contains("scorer.safetensors: the checksum differs"), "{message}");
+        assert!(message.contains("scorer.safetensors: its checksum differs from the one in its marker"), "{message}");
+    }
+
+    #[test]
+    fn the_description_of_another_model_is_refused() {
+        let [one, other] = ["one", "other"].map(|name| Location::parse("memory:///scorer/marked").unwrap().join(name));
+        let [[_, (name, expected)], _] = [(&one, 1.0), (&other, 2.0)].map(|(folder, value)| {
+            let scorer = factors(vec![value, 2.0]);
+            scorer.write(folder).unwrap();
+            scorer.files(folder).unwrap()
+        });
+        let expected = FileEntry::of(&expected);
+        assert!(Scorer::read_marked(&one, &expected).is_ok());
+        let message = Scorer::read_marked(&other, &expected).unwrap_err().to_string();
+        assert!(message.contains(&format!("other/{name}: its checksum differs")), "{message}");
     }
 
     #[test]
     fn another_schema_version_and_a_missing_description_are_refused() {
         let folder = Location::parse("memory:///scorer/version").unwrap();
         factors(vec![1.0, 2.0]).write(&folder).unwrap();
-        for (version, expected) in [(7, "schema version 7 is newer than 1"), (0, "schema version 0 where this build reads 1")] {
+        for (version, expected) in [(7, "schema version 7 is newer than 2"), (1, "schema version 1 where this build reads 2")] {
             folder.join("scorer.json").write(format!(r#"{{"schema_version": {version}}}"#)).unwrap();
             let message = Scorer::read(&folder).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

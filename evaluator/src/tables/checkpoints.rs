@@ -24,5 +24,6 @@ pub fn write_checkpoints(at: &Location, candidates: &[Candidate], dataset: &Data
         columns::strings(at, "dataset_at", candidates.iter().map(|_| &folder))?,
         columns::strings(at, "fingerprint", candidates.iter().map(|_| &dataset.fingerprint))?,
     ]);
-    Ok(table::write(at, &batch)?)
+    table::write(at, &batch)?;
+    Ok(())
 }

@@ -14,13 +14,13 @@ use crate::{
     significance::{MethodComponents, Spread},
 };
 use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
-use dataset::{Location, table};
+use dataset::{FileEntry, Location, table};
 
 /// Writes the table.
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
-pub fn write_components(at: &Location, rows: &[MethodComponents]) -> Result<()> {
+pub fn write_components(at: &Location, rows: &[MethodComponents]) -> Result<FileEntry> {
     let text = |name, field: fn(&MethodComponents) -> &str| columns::strings(at, name, rows.iter().map(field));
     let real = |name, field: fn(&MethodComponents) -> f64| columns::reals(name, rows.iter().map(field));
     let maybe = |name, field: fn(&MethodComponents) -> Option<f64>| columns::reals_or_null(name, rows.iter().map(field));

@@ -10,7 +10,7 @@
 use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
 use arrow::array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
-use dataset::{Location, Split, table};
+use dataset::{FileEntry, Location, Split, table};
 use std::sync::Arc;
 
 /// One row.
@@ -65,7 +65,7 @@ impl MetricRow {
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
-pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<()> {
+pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<FileEntry> {
     let rows = || trials.iter().flat_map(|trial| trial.values.iter().map(move |(metric, values)| (trial, *metric, values)));
     let text = |name, field: fn(&TrialValues) -> &str| columns::strings(at, name, rows().map(move |(trial, _, _)| field(trial)));
     let [metric, cutoff] = columns::metric_columns(at, rows().map(|(_, metric, _)| metric))?;

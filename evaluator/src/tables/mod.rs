@@ -24,12 +24,20 @@ use dataset::Location;
 /// # Errors
 /// [`Error::Dataset`] for a missing file or one that is not the table expected.
 pub fn read_values(metrics: &Location, per_user: &Location) -> Result<Vec<TrialValues>> {
+    read_values_at(metrics, &|name| Ok(per_user.join(name)))
+}
+
+/// Reads back what [`write_metrics`] and [`write_per_user`] wrote of the same trials; `per_user` knows where each table stands.
+///
+/// # Errors
+/// As for [`read_values`], and those of `per_user`.
+pub fn read_values_at(metrics: &Location, per_user: &dyn Fn(&str) -> dataset::Result<Location>) -> Result<Vec<TrialValues>> {
     let mut trials: Vec<TrialValues> = Vec::new();
     for row in read_metrics(metrics)? {
         if trials.last().is_some_and(|trial| trial.trial == row.trial) {
             continue;
         }
-        let (users, mut user_ids, values) = read_per_user(&per_user.join(&per_user::file(&row.trial)))?;
+        let (users, mut user_ids, values) = read_per_user(&per_user(&per_user::file(&row.trial))?)?;
         if let Some(last) = trials.last().filter(|last| last.user_ids == user_ids) {
             user_ids = last.user_ids.clone(); // kept once for all trials of a dataset
         }

@@ -8,7 +8,7 @@
 use super::{columns, content};
 use crate::{MetricAt, Result, evaluate::TrialValues};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
-use dataset::{Location, table};
+use dataset::{Files, Location, table};
 use std::{collections::HashSet, iter::repeat_n, sync::Arc};
 
 /// The file's name in its folder.
@@ -16,11 +16,12 @@ pub(super) fn file(trial: &str) -> String {
     format!("{trial}.parquet")
 }
 
-/// Writes one table for each trial into a folder.
+/// Writes one table for each trial into a folder; gives their names, and what a marker says of them.
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when one cannot be stored, or one of its columns would hold more than 2 GiB of text.
-pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
+pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<Files> {
+    let mut files = Files::new();
     for trial in trials {
         let at = folder.join(&file(&trial.trial));
         let TrialValues { users, user_ids, values, .. } = trial;
@@ -34,9 +35,9 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<()> {
             cutoff,
             ("value", Arc::new(Float64Array::from_iter_values(values.iter().flat_map(|(_, values)| values.iter().copied()))), false),
         ]);
-        table::write(&at, &batch)?;
+        files.insert(file(&trial.trial), table::write(&at, &batch)?);
     }
-    Ok(())
+    Ok(files)
 }
 
 /// Removes the tables of other trials from a folder; what is no Parquet file, or lies in a folder inside, stays.

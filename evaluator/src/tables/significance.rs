@@ -16,7 +16,7 @@ use crate::{
 };
 use arrow::array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 use dataset::{
-    Location,
+    FileEntry, Location,
     table::{self, Column},
 };
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`Error::Dataset`](crate::Error::Dataset) when it cannot be stored.
-pub fn write_significance(at: &Location, rows: &[Comparison]) -> Result<()> {
+pub fn write_significance(at: &Location, rows: &[Comparison]) -> Result<FileEntry> {
     let text = |name, field: fn(&Comparison) -> &str| columns::strings(at, name, rows.iter().map(field));
     let real = |name, field: fn(&Comparison) -> f64| columns::reals(name, rows.iter().map(field));
     let maybe = |name, field: fn(&Comparison) -> Option<f64>| columns::reals_or_null(name, rows.iter().map(field));

@@ -22,10 +22,16 @@ impl Machine {
         Self {
             processor: value(&text("/proc/cpuinfo"), "model name"),
             cores: available_parallelism().map_or(1, usize::from),
-            memory: memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max")),
+            memory: memory_limit(),
             instructions: instructions(),
         }
     }
+}
+
+/// Bytes that this process may use: the machine's or its container's, where the system tells (Linux).
+pub(crate) fn memory_limit() -> Option<u64> {
+    let text = |path| fs::read_to_string(path).unwrap_or_default();
+    memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max"))
 }
 
 /// `key : value`

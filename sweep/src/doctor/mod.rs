@@ -10,6 +10,7 @@ mod trials;
 mod ways;
 
 pub use machine::Machine;
+pub(crate) use machine::memory_limit;
 pub use report::{Build, Judged, Report, Timed};
 
 use anyhow::{Result, ensure};

@@ -85,7 +85,8 @@ impl Subject<'_> {
         let folder = storage()?.join("trials").join(&TRAININGS.fetch_add(1, Ordering::Relaxed).to_string());
         let resources = Resources { device: way.device, ranks: way.ranks.clone(), ..Resources::new(self.memory) };
         let fit = trainer::train(self.trial, self.dataset, &folder, &resources, &mut ())?;
-        let vectors = match Scorer::read(&folder.join("checkpoint"))? {
+        let ended = trainer::Ended::read(&folder, &self.trial.id())?.context("the training left no marker")?;
+        let vectors = match ended.scorer(&folder)? {
             Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
             Scorer::ItemWeights { weights } => weights.values,
         };

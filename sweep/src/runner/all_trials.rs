@@ -1,6 +1,9 @@
 //! What validation did not pick, on the test part too: to look at how tuning and test go together, and not to select by.
 
-use super::{Results, Session, evaluate::candidate};
+use super::{
+    Results, Session,
+    evaluate::{candidate, is_of},
+};
 use crate::tables::{RankedRow, Status, TrialRow, all_trials};
 use anyhow::{Context, Result};
 use dataset::Split;
@@ -28,7 +31,8 @@ pub fn rank_all(session: &Session, results: &Results) -> Result<()> {
         rows.into_iter().map(move |measured| RankedRow { measured, parameters: parameters.clone(), selected })
     };
     let rows: Vec<RankedRow> = results.trials.iter().flat_map(of_trial).collect();
-    Ok(all_trials::write(&session.folder().join(FILE), &rows)?)
+    all_trials::write(&session.folder().join(FILE), &rows)?;
+    Ok(())
 }
 
 /// The test metrics of what was not picked. Of each trial only the means are kept: there may be many more of them than there are methods.
@@ -37,8 +41,8 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
     let progress = session.progress.ranking(others().count());
     let mut measured = Vec::new();
     for planned in &session.plan.datasets {
-        let is_its = |row: &&TrialRow| row.dataset == planned.name() && row.split_seed == planned.split_seed;
-        let candidates: Vec<Candidate> = others().filter(is_its).map(|row| candidate(session, row)).collect();
+        let of_dataset = others().filter(|row| is_of(planned, row));
+        let candidates = of_dataset.map(|row| candidate(session, row)).collect::<evaluator::Result<Vec<Candidate>>>()?;
         if candidates.is_empty() {
             continue;
         }
@@ -48,7 +52,7 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
         for candidate in candidates {
             let one = [candidate];
             let ranked = rank(&dataset, Split::Test, &one, settings, memory, &mut |candidate| progress.ranked(candidate));
-            let ranked = ranked.with_context(of_dataset)?;
+            let ranked = ranked.with_context(of_dataset)?.into_iter().collect::<evaluator::Result<Vec<_>>>().with_context(of_dataset)?;
             measured.extend(ranked.iter().map(|values| (values.trial.clone(), MetricRow::of(values).collect())));
         }
     }

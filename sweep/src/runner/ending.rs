@@ -68,9 +68,17 @@ impl From<Outcome> for Standing {
     }
 }
 
-/// How the trial of a folder stood after so many epochs, or ended; `None` while it has not come so far.
+/// How a trial stood after so many epochs, or ended; `None` while it has not come so far. One whose marker is damaged is [`Standing::Broken`].
 pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
-    Ok(trainer::stored(&session.trial(id), until)?.map(Standing::from))
+    match trainer::stored(&session.trial(id), id, until) {
+        Err(error) if error.is_damage() => Ok(Some(Standing::of(error))),
+        stored => Ok(stored?.map(Standing::from)),
+    }
+}
+
+/// The same for whoever trains what has not ended: what is damaged has not.
+pub(super) fn whole(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
+    Ok(stored(session, id, until)?.filter(|standing| !matches!(standing, Standing::Broken(_))))
 }
 
 /// How every trial of the plan stands, in the plan's order.
@@ -87,7 +95,11 @@ pub fn standings(session: &Session) -> Result<Vec<Standing>> {
 /// Of a trial that has not ended: out of time where it has trained for as long as the sweep file now gives it.
 fn unfinished(session: &Session, id: &str) -> Result<Standing> {
     let Some(limit) = session.file.timing.time_limit else { return Ok(Standing::Missing) };
-    let over = progress(&session.trial(id))?.filter(|progress| progress.seconds >= limit.as_secs_f64());
+    let progress = match progress(&session.trial(id), id) {
+        Err(error) if error.is_damage() => None, // its training begins anew
+        progress => progress?,
+    };
+    let over = progress.filter(|progress| progress.seconds >= limit.as_secs_f64());
     Ok(over.map_or(Standing::Missing, |progress| Standing::of(Error::TimeLimit { limit, epoch: progress.epoch + 1 })))
 }
 

@@ -1,8 +1,8 @@
 //! A sweep on this machine: prepare, train, pick, rank, report.
 //!
 //! Every stage first looks at what is stored and does only what is missing, so a run that was killed goes on where it stopped. All
-//! writes are atomic and their content depends on the plan alone: two runs of one sweep on the same storage at once waste work, but
-//! write the same bytes; [`train_shared`] wastes none.
+//! writes are atomic, and a marker says which files count: two runs of one sweep on the same storage at once waste work, and neither
+//! harms what the other ended; [`train_shared`] wastes none.
 
 mod all_trials;
 mod device;
@@ -10,6 +10,7 @@ mod ending;
 mod evaluate;
 mod halving;
 mod left;
+mod marker;
 mod pilots;
 mod prepare;
 mod progress;
@@ -32,7 +33,7 @@ pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use pilots::pilots;
 pub use prepare::{Changed, prepare};
 pub use progress::Progress;
-pub use results::{Results, check_plan, report};
+pub use results::{Results, report, stored_trials};
 pub use retry::forget_failures;
 pub use session::{Machine, Session};
 pub(crate) use share::alive as claims_alive;

@@ -1,6 +1,6 @@
 //! What earlier sweeps on the same storage measured of a plan's datasets.
 
-use super::Session;
+use super::{Session, marker::Tables};
 use crate::plan::{PairError, Pilot, Plan};
 use anyhow::Result;
 use dataset::Location;
@@ -31,11 +31,21 @@ pub fn pilots(session: &Session) -> Result<Vec<(String, Option<Pilot>)>> {
 }
 
 fn read(folder: &Location) -> Option<(Plan, Pilot)> {
-    let plan: Plan = serde_json::from_slice(&folder.join("plan.json").read().ok()?).ok()?;
-    let components = read_components(&folder.join("variance_components.parquet")).ok()?;
-    let rows = read_significance(&folder.join("significance.parquet")).ok()?;
+    let tables = whole(Tables::of(folder).map_err(evaluator::Error::from))?;
+    let plan = tables.plan(folder)?;
+    let at = |name: &str| whole(tables.at(folder, name).map_err(evaluator::Error::from));
+    let components = whole(read_components(&at("variance_components.parquet")?))?;
+    let rows = whole(read_significance(&at("significance.parquet")?))?;
     let pilot = Pilot { sweep: plan.name.clone(), components, errors: rows.iter().filter_map(error).collect() };
     Some((plan, pilot))
+}
+
+/// What was read; nothing of what cannot be, with a word where it is damaged.
+fn whole<T>(read: evaluator::Result<T>) -> Option<T> {
+    if let Err(evaluator::Error::Dataset(error @ dataset::Error::Damaged { .. })) = &read {
+        tracing::warn!("{error}; the advice follows from other sweeps alone");
+    }
+    read.ok()
 }
 
 /// What a comparison tells of the errors to come: of two methods that have seeds of their own.

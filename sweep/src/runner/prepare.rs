@@ -15,9 +15,8 @@ pub struct Changed(pub(super) String);
 pub fn prepare(session: &Session) -> Result<()> {
     session.progress.begin(&session.plan, session.storage());
     let limits = session.limits();
-    let manifests = session.manifests()?;
-    for ((dataset, preparation), manifest) in session.preparations().zip(manifests) {
-        if session.is_submitted() && manifest.is_some() {
+    for (dataset, preparation) in session.preparations() {
+        if session.is_submitted() && session.is_prepared(dataset)? {
             continue;
         }
         let quoted = dataset.quoted();

@@ -1,6 +1,9 @@
 //! What a sweep found, in memory and as tables under `sweeps/<name>/`.
 
-use super::{Session, all_trials};
+use super::{
+    Session, all_trials,
+    marker::{self, Tables},
+};
 use crate::{
     chain::chain,
     cli::Ending,
@@ -8,13 +11,16 @@ use crate::{
     report::{self, Input, RepeatedSplit, Report},
     tables::{self, CurveRow, Status, TrialRow},
 };
-use anyhow::{Context, Result, ensure};
-use dataset::Manifest;
+use anyhow::Result;
+use dataset::{FileEntry, Files, Manifest};
 use evaluator::{
     evaluate::TrialValues,
     significance::{Comparison, MethodComponents},
     tables as measured,
 };
+
+/// The folder of the tables of each trial.
+const PER_USER: &str = "per_user";
 
 /// What a sweep found.
 pub struct Results {
@@ -42,19 +48,19 @@ impl Results {
     /// # Errors
     /// When there are none, or they are of another plan.
     pub fn read(session: &Session) -> Result<Self> {
-        check_plan(session)?;
-        let folder = session.folder();
-        let values = measured::read_values(&folder.join("metrics.parquet"), &folder.join("per_user"))?;
+        let (folder, tables) = (session.folder(), Tables::read(session)?);
+        let at = |path: &str| tables.at(&folder, path);
+        let values = measured::read_values_at(&at("metrics.parquet")?, &|name| at(&format!("{PER_USER}/{name}")))?;
         let (manifests, splits) = prepared(session)?;
         Ok(Self {
             manifests,
             splits,
             spaces: Spaces::of(&session.file),
-            trials: tables::trials::read(&folder.join("trials.parquet"))?,
+            trials: tables::trials::read(&at("trials.parquet")?)?,
             values,
-            comparisons: measured::read_significance(&folder.join("significance.parquet"))?,
-            components: measured::read_components(&folder.join("variance_components.parquet"))?,
-            curves: tables::curves::read(&folder.join("curves.parquet"))?,
+            comparisons: measured::read_significance(&at("significance.parquet")?)?,
+            components: measured::read_components(&at("variance_components.parquet")?)?,
+            curves: tables::curves::read(&at("curves.parquet")?)?,
         })
     }
 
@@ -91,16 +97,12 @@ impl Results {
     }
 }
 
-/// That the stored tables are those of this very plan.
+/// What became of the trials, by the stored table of this very plan.
 ///
 /// # Errors
-/// When there are none, or they are of another plan.
-pub fn check_plan(session: &Session) -> Result<()> {
-    let folder = session.folder();
-    let stored = folder.join("plan.json").read().context("the sweep has no tables yet; run `ranksweep run` first")?;
-    let same = stored == session.plan.to_json().as_bytes();
-    ensure!(same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
-    Ok(())
+/// When there is none, or it is of another plan.
+pub fn stored_trials(session: &Session) -> Result<Vec<TrialRow>> {
+    Ok(tables::trials::read(&Tables::read(session)?.at(&session.folder(), "trials.parquet")?)?)
 }
 
 /// The datasets as they were prepared, and the splits of those that have several.
@@ -128,23 +130,31 @@ pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
     Ok(())
 }
 
-/// Writes all tables but the leaderboard. `plan.json` is taken away first and written last: where it stands, the tables are its own. The
+/// Writes all tables but the leaderboard. Their marker is taken away first and written last: where it stands, they are as it says. The
 /// leaderboard, the report and the test values of all trials of an earlier evaluation go.
 fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
-    for stale in ["plan.json", "leaderboard.parquet", "tuning.parquet", "report.html", all_trials::FILE] {
+    for stale in [marker::FILE, "leaderboard.parquet", "tuning.parquet", "report.html", all_trials::FILE] {
         folder.join(stale).delete()?;
     }
-    folder.join("sweep.yaml").write(session.file.text.clone())?;
-    tables::trials::write(&folder.join("trials.parquet"), &results.trials)?;
-    tables::curves::write(&folder.join("curves.parquet"), &results.curves)?;
-    measured::write_metrics(&folder.join("metrics.parquet"), &results.values)?;
-    let per_user = folder.join("per_user");
-    measured::write_per_user(&per_user, &results.values)?;
-    measured::drop_other_trials(&per_user, &results.values)?;
-    measured::write_significance(&folder.join("significance.parquet"), &results.comparisons)?;
-    measured::write_components(&folder.join("variance_components.parquet"), &results.components)?;
-    Ok(folder.join("plan.json").write(session.plan.to_json())?)
+    let at = |name: &str| folder.join(name);
+    let mut files = Files::new();
+    for (name, text) in [(marker::PLAN, session.plan.to_json()), ("sweep.yaml", session.file.text.clone())] {
+        files.insert(name.to_owned(), FileEntry::of(text.as_bytes()));
+        at(name).write(text)?;
+    }
+    let tables = [
+        ("trials.parquet", tables::trials::write(&at("trials.parquet"), &results.trials)?),
+        ("curves.parquet", tables::curves::write(&at("curves.parquet"), &results.curves)?),
+        ("metrics.parquet", measured::write_metrics(&at("metrics.parquet"), &results.values)?),
+        ("significance.parquet", measured::write_significance(&at("significance.parquet"), &results.comparisons)?),
+        ("variance_components.parquet", measured::write_components(&at("variance_components.parquet"), &results.components)?),
+    ];
+    files.extend(tables.map(|(name, entry)| (name.to_owned(), entry)));
+    let per_user = measured::write_per_user(&at(PER_USER), &results.values)?;
+    files.extend(per_user.into_iter().map(|(name, entry)| (format!("{PER_USER}/{name}"), entry)));
+    measured::drop_other_trials(&at(PER_USER), &results.values)?;
+    Ok(Tables::write(&folder, files)?)
 }
 
 /// Writes the leaderboard and `report.html`.

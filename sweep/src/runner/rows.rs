@@ -1,6 +1,6 @@
 //! What became of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
 
-use super::{Session, Standing};
+use super::{Session, Standing, evaluate::forget};
 use crate::{
     plan::{Configuration, PlannedRef},
     tables::{CurveRow, Status, TrialRow, curves},
@@ -43,13 +43,30 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
     }
 }
 
-/// The curves of all trials that have one, in the plan's order; of one that was stopped up to where it was, however far another sweep went.
-pub(super) fn curves(session: &Session, endings: &[Standing]) -> Result<Vec<CurveRow>> {
+/// The curves of all trials that have one, in the plan's order; of one that was stopped up to where it was, however far another sweep went. A
+/// trial whose curve is damaged counts as failed from here on, and the next start trains it again.
+pub(super) fn curves(session: &Session, endings: &mut [Standing]) -> Result<Vec<CurveRow>> {
     let mut rows = Vec::new();
     for ((.., trial), ending) in session.plan.trials().zip(endings) {
+        if matches!(ending, Standing::Broken(_)) {
+            continue;
+        }
         let last = if let Standing::Stopped(fit) = ending { fit.epochs } else { u32::MAX };
-        let curve = curves::of_trial(&trial.id, &session.trial(&trial.id).join("curve.parquet"))?;
-        rows.extend(curve.into_iter().filter(|row| row.epoch <= last));
+        match curve(session, &trial.id) {
+            Ok(curve) => rows.extend(curve.into_iter().filter(|row| row.epoch <= last)),
+            Err(error @ dataset::Error::Store { .. }) => return Err(error.into()),
+            Err(error) => {
+                forget(session, &trial.id, &error);
+                *ending = Standing::Broken(error.to_string());
+            }
+        }
     }
     Ok(rows)
+}
+
+fn curve(session: &Session, trial: &str) -> dataset::Result<Vec<CurveRow>> {
+    match trainer::curve(&session.trial(trial), trial)? {
+        Some(curve) => curves::of_trial(trial, &curve),
+        None => Ok(Vec::new()),
+    }
 }

@@ -135,7 +135,9 @@ impl Session {
     /// # Errors
     /// As for [`Dataset::read`].
     pub fn read_dataset(&self, dataset: &PlannedDataset) -> dataset::Result<Dataset> {
-        Dataset::read_through(self.cache.as_ref(), &self.dataset(dataset))
+        let folder = self.dataset(dataset);
+        let read = Dataset::read_through(self.cache.as_ref(), &folder)?;
+        is_planned(dataset, &folder, &read.fingerprint).map(|()| read)
     }
 
     /// The folder of one trial.
@@ -153,12 +155,24 @@ impl Session {
     /// # Errors
     /// When the store fails, or a manifest is of another version.
     pub fn manifests(&self) -> Result<Vec<Option<Manifest>>> {
-        let read = |dataset: &PlannedDataset| match Dataset::read_manifest(&self.dataset(dataset)) {
-            Ok(manifest) => Ok(Some(manifest)),
-            Err(dataset::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("dataset {}", dataset.quoted())),
+        let read = |dataset: &PlannedDataset| {
+            let folder = self.dataset(dataset);
+            match Dataset::read_manifest(&folder).and_then(|found| is_planned(dataset, &folder, &found.fingerprint).map(|()| found)) {
+                Ok(manifest) => Ok(Some(manifest)),
+                Err(dataset::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error).with_context(|| format!("dataset {}", dataset.quoted())),
+            }
         };
         self.plan.datasets.iter().map(read).collect()
+    }
+
+    /// Whether a dataset is prepared, with all of its tables.
+    pub(super) fn is_prepared(&self, dataset: &PlannedDataset) -> Result<bool> {
+        match Dataset::find(&self.dataset(dataset)) {
+            Ok(manifest) => Ok(manifest.fingerprint == dataset.fingerprint),
+            Err(dataset::Error::NotFound { .. } | dataset::Error::Damaged { .. }) => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("dataset {}", dataset.quoted())),
+        }
     }
 
     /// What the plan finds of its datasets, in its order. Of those that are not prepared, the beginning of each source file is read.
@@ -191,6 +205,15 @@ impl Session {
     }
 }
 
+/// That a stored dataset is the planned one, and not another's whose files were put in its place.
+fn is_planned(dataset: &PlannedDataset, folder: &Location, found: &str) -> dataset::Result<()> {
+    if found == dataset.fingerprint {
+        return Ok(());
+    }
+    let reason = format!("it is that of dataset {found}, expected {}; delete the folder and prepare again", dataset.fingerprint);
+    Err(dataset::Error::damaged(folder.join("manifest.json"), reason))
+}
+
 /// The cache that was asked for, or, of a storage that is not on this machine, the system's, where it has one.
 fn cache(storage: &Location, asked: Option<&Path>) -> Result<Option<Cache>> {
     let own = || etcetera::choose_base_strategy().ok().map(|system| system.cache_dir().join("ranksweep"));
@@ -208,6 +231,9 @@ fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     };
     let plan: Plan = serde_json::from_slice(&text).map_err(|error| refuse(&format!("is no plan of this version ({error})")))?;
     let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
+    if Location::parse(url)?.name() != format!("{}.json", plan.hash()) {
+        return Err(refuse("is not the plan that its name says").into());
+    }
     let is_same = fingerprints.len() == checked.splits() && checked.plan(&fingerprints)? == plan;
     if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
 }

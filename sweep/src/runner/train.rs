@@ -2,12 +2,14 @@
 
 use super::{Session, Standing, ending, halving, progress::TrialStage};
 use crate::{
+    doctor::memory_limit,
     interrupt::{self, Hold},
-    plan::{PlannedDataset, PlannedRef, PlannedTrial},
+    plan::{Estimate, PlannedDataset, PlannedRef, PlannedTrial},
 };
 use anyhow::{Context, Result};
 use dataset::{Dataset, panics};
-use trainer::{Error, Observer, Resources};
+use indicatif::BinaryBytes;
+use trainer::{Device, Error, Fence, Observer, Resources};
 
 /// A signal stopped the training of a sweep.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +31,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     let progress = session.progress.trials(trials);
     let (mut open, mut ended) = (None, 0);
     let standings = halving::standings(&session.plan, &mut |planned, until| {
-        let standing = end(session, planned, until, &progress, &mut open)?.ok_or(Interrupted { ended, trials })?;
+        let standing = end(session, (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
         ended += 1;
         Ok(standing)
     })?;
@@ -45,7 +47,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
-    let standing = end(session, planned, None, &session.progress.trials(1), &mut None)?;
+    let standing = end(session, (planned, None), &session.progress.trials(1), &mut None, None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
@@ -62,7 +64,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
-    let standing = end(session, planned, until, &session.progress.trials(1), &mut None)?;
+    let standing = end(session, (planned, until), &session.progress.trials(1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
@@ -76,16 +78,16 @@ fn is_left_to_another(session: &Session, (.., trial): PlannedRef<'_>) -> Result<
 }
 
 /// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
-/// keeps the dataset for the next trial.
+/// keeps the dataset for the next trial; `fence` knows whether the trial is this process's.
 pub(super) fn end(
     session: &Session,
-    planned: PlannedRef<'_>,
-    until: Option<u32>,
+    (planned, until): (PlannedRef<'_>, Option<u32>),
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
+    fence: Option<&dyn Fence>,
 ) -> Result<Option<Standing>> {
     let (.., trial) = planned;
-    if let Some(standing) = ending::stored(session, &trial.id, until)? {
+    if let Some(standing) = ending::whole(session, &trial.id, until)? {
         progress.found(planned, &standing);
         return Ok(Some(standing));
     }
@@ -98,12 +100,31 @@ pub(super) fn end(
         Some(dataset) => dataset,
         None => read(session, on)?,
     };
-    let standing = guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), &hold)?;
+    let standing = match lacks_memory(session, trial)? {
+        Some(reason) => Some(Standing::Broken(reason)),
+        None => guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence))?,
+    };
     *open = Some(dataset);
     if let Some(standing) = &standing {
         progress.finish(planned, standing);
     }
     Ok(standing)
+}
+
+/// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials.
+fn lacks_memory(session: &Session, trial: &PlannedTrial) -> Result<Option<String>> {
+    let is_on_cpu = session.devices()?.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu);
+    let Some(limit) = memory_limit().filter(|_| is_on_cpu) else { return Ok(None) };
+    let manifest = Dataset::read_manifest(&session.dataset(session.plan.dataset_of(trial)))?;
+    Ok(beyond(Estimate::of(&trial.trial, &manifest, session.machine.memory).training, limit))
+}
+
+fn beyond(needed: u64, limit: u64) -> Option<String> {
+    let words = || {
+        let [needed, limit] = [needed, limit].map(|bytes| BinaryBytes(bytes).to_string());
+        format!("its training needs about {needed} of memory, and this machine has {limit}; use a larger one, or fewer dimensions")
+    };
+    (needed > limit).then(words)
 }
 
 fn read(session: &Session, on: &PlannedDataset) -> Result<Dataset> {
@@ -122,7 +143,7 @@ fn guarded(
     (trial, until): (&PlannedTrial, Option<u32>),
     dataset: &Dataset,
     observer: &mut dyn Observer,
-    hold: &Hold,
+    (hold, fence): (&Hold, Option<&dyn Fence>),
 ) -> Result<Option<Standing>> {
     let cache = session.dataset(session.plan.dataset_of(trial)).join("samplers");
     let timing = session.file.timing;
@@ -135,14 +156,28 @@ fn guarded(
         until,
         device,
         ranks,
+        fence,
         ..Resources::new(session.machine.memory)
     };
     let folder = session.trial(&trial.id);
     match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
         Ok(Ok(fit)) => Ok(Some(Standing::Done(fit))),
         Ok(Err(Error::Interrupted { .. })) => Ok(None),
+        Ok(Err(error @ Error::TakenOver)) => Err(error.into()),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
         Ok(Err(error)) => Ok(Some(Standing::of(error))),
         Err(panic) => Ok(Some(Standing::Broken(format!("panic: {panic}")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beyond;
+
+    #[test]
+    fn a_training_that_the_machine_cannot_hold_is_said() {
+        assert_eq!(beyond(2 << 30, 2 << 30), None);
+        let reason = beyond(5 << 30, 2 << 30).unwrap();
+        assert!(reason.starts_with("its training needs about 5.00 GiB of memory, and this machine has 2.00 GiB;"), "{reason}");
     }
 }

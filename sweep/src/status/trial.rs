@@ -4,7 +4,7 @@ use crate::{plan::PlannedRef, runner::Session};
 use anyhow::Result;
 use cluster::{client::PodView, exit};
 use serde::Serialize;
-use trainer::{Fit, Outcome, Progress, progress};
+use trainer::{Ended, Fit, Outcome, Progress, progress};
 
 /// How a trial stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -82,10 +82,15 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         status.why = Some("stopped by the search, as others were better".to_owned());
         return Ok(status);
     }
-    match Outcome::read(&folder)? {
-        Some(Outcome::Done(fit)) => status.end(TrialState::Done, &fit),
-        Some(Outcome::Failed(error)) => (status.state, status.why) = (TrialState::Failed, Some(error)),
-        None => status.go_on(progress(&folder)?, known.pod),
+    match Ended::read(&folder, &planned.id).map(|ended| ended.map(|ended| ended.outcome)) {
+        Ok(Some(Outcome::Done(fit))) => status.end(TrialState::Done, &fit),
+        Ok(Some(Outcome::Failed(error))) => (status.state, status.why) = (TrialState::Failed, Some(error)),
+        Ok(None) => match progress(&folder, &planned.id) {
+            Err(error) if error.is_damage() => status.begin_anew(&error),
+            progress => status.go_on(progress?, known.pod),
+        },
+        Err(error) if error.is_damage() => status.begin_anew(&error),
+        Err(error) => return Err(error.into()),
     }
     Ok(status)
 }
@@ -94,6 +99,11 @@ impl TrialStatus {
     /// Of a trial that trains no more.
     fn end(&mut self, state: TrialState, fit: &Fit) {
         (self.state, self.epoch, self.value) = (state, Some(fit.epochs), fit.validation);
+    }
+
+    /// Of a trial that is trained again, as a file of it is damaged.
+    fn begin_anew(&mut self, error: &dyn std::fmt::Display) {
+        self.why = Some(format!("{error}: it is trained again"));
     }
 
     /// Of a trial that has not ended.

@@ -5,7 +5,7 @@ use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type, UInt64Type},
 };
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use evaluator::tables::MetricRow;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl RankedRow {
 ///
 /// # Errors
 /// When it cannot be stored.
-pub fn write(at: &Location, rows: &[RankedRow]) -> Result<()> {
+pub fn write(at: &Location, rows: &[RankedRow]) -> Result<FileEntry> {
     let measured = || rows.iter().map(|row| &row.measured);
     let columns = vec![
         texts("trial", measured().map(|row| &row.trial)),

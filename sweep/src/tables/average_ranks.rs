@@ -3,13 +3,13 @@
 use super::{numbers, numbers_or_null, texts};
 use crate::report::across::{AcrossDatasets, Ranked};
 use arrow::datatypes::{Float64Type, UInt32Type};
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 
 /// Writes the table, one row for each method, the best average rank first.
 ///
 /// # Errors
 /// When it cannot be stored.
-pub(crate) fn write(at: &Location, across: &AcrossDatasets) -> Result<()> {
+pub(crate) fn write(at: &Location, across: &AcrossDatasets) -> Result<FileEntry> {
     let methods = || across.methods.iter();
     let count = |name, of: fn(&Ranked) -> usize| numbers::<UInt32Type>(name, methods().map(|method| of(method) as u32));
     let columns = vec![

@@ -3,7 +3,7 @@
 use super::{numbers, numbers_or_null, texts};
 use crate::report::across::{AcrossDatasets, Control, RankedPair};
 use arrow::datatypes::{Float64Type, UInt32Type};
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use evaluator::significance::{Interval, datasets::Improvement};
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// When it cannot be stored.
-pub(crate) fn write(at: &Location, across: &AcrossDatasets, control: Option<&Control>) -> Result<()> {
+pub(crate) fn write(at: &Location, across: &AcrossDatasets, control: Option<&Control>) -> Result<FileEntry> {
     let pairs = || across.pairs.iter();
     let method = |place: usize| &across.methods[place];
     let improvements: Vec<Improvement> = across.pairs.par_iter().map(|pair| across.improvement(pair.one, pair.other)).collect();

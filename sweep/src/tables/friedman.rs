@@ -6,14 +6,14 @@ use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type},
 };
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use std::{iter::once, sync::Arc};
 
 /// Writes the table.
 ///
 /// # Errors
 /// When it cannot be stored.
-pub(crate) fn write(at: &Location, across: &AcrossDatasets) -> Result<()> {
+pub(crate) fn write(at: &Location, across: &AcrossDatasets) -> Result<FileEntry> {
     let found = &across.friedman;
     let count = |name, count: usize| numbers::<UInt32Type>(name, once(count as u32));
     let value = |name, value: f64| numbers::<Float64Type>(name, once(value));

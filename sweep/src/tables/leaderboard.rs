@@ -2,7 +2,7 @@
 
 use super::{Reader, metric_at, numbers, numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use evaluator::{MetricAt, settings::Over, significance::Verdict};
 
 /// One method of a dataset by one metric.
@@ -54,7 +54,7 @@ pub struct LeaderboardRow {
 ///
 /// # Errors
 /// When it cannot be stored.
-pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<()> {
+pub fn write(at: &Location, rows: &[LeaderboardRow]) -> Result<FileEntry> {
     let columns = vec![
         texts("dataset", rows.iter().map(|row| &row.dataset)),
         texts("metric", rows.iter().map(|row| row.at.metric.name())),

@@ -5,7 +5,7 @@ use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type, UInt64Type},
 };
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use evaluator::MetricAt;
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Status {
 ///
 /// # Errors
 /// When it cannot be stored.
-pub fn write(at: &Location, rows: &[TrialRow]) -> Result<()> {
+pub fn write(at: &Location, rows: &[TrialRow]) -> Result<FileEntry> {
     let columns = vec![
         texts("trial", rows.iter().map(|row| &row.trial)),
         texts("method", rows.iter().map(|row| &row.method)),

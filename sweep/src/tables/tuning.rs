@@ -3,7 +3,7 @@
 
 use super::{numbers, texts};
 use arrow::datatypes::{Float64Type, UInt32Type};
-use dataset::{Location, Result, table};
+use dataset::{FileEntry, Location, Result, table};
 use evaluator::{MetricAt, significance::ExpectedBest};
 
 /// A method of a dataset, after so many configurations.
@@ -23,7 +23,7 @@ pub struct TuningRow {
 ///
 /// # Errors
 /// When it cannot be stored.
-pub fn write(at: &Location, rows: &[TuningRow]) -> Result<()> {
+pub fn write(at: &Location, rows: &[TuningRow]) -> Result<FileEntry> {
     let columns = vec![
         texts("dataset", rows.iter().map(|row| &row.dataset)),
         texts("method", rows.iter().map(|row| &row.method)),

@@ -8,7 +8,11 @@ use crate::{
     support::{SWEEP, Sandbox, changed},
     timeless,
 };
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
 
 /// 1,000 users with 40 of 1,500 items each, by long ids: 12 MB. Some rows are bad.
 fn ratings() -> String {
@@ -62,4 +66,45 @@ fn a_server_that_goes_away_for_a_while_is_waited_for() {
     assert_eq!(ended.code, Some(0), "{}", ended.error);
     assert!(ended.error.contains("the storage fails, and is tried again for up to 300 s"), "{}", ended.error);
     assert_same(&timeless(bucket.files("runs/")), &timeless(files_below(&here.path("runs"), &here.path("runs"))));
+}
+
+/// The network of a process hangs in the middle of a trial, long enough for another to finish the sweep; then it answers again.
+#[test]
+fn who_was_cut_off_and_overtaken_harms_nothing() {
+    let sweep = changed("epochs: 2,", "epochs: 20,");
+    let here = Sandbox::new(&sweep);
+    here.run_well();
+    for (name, killed) in [("hung", false), ("hung-killed", true)] {
+        let Some(bucket) = Bucket::create(name) else { return };
+        let (there, storage) = (Sandbox::new(&sweep), format!("s3://{}/runs", bucket.name));
+        let command = |arguments: &[&str], endpoint: &str| {
+            let mut command = there.command(arguments);
+            bucket::credentials(command.args(["--storage", &storage]), endpoint);
+            command
+        };
+        let ended = |arguments: &[&str]| there.ended(&mut command(arguments, &bucket.server));
+        assert_eq!(ended(&["prepare", "s.yaml"]).code, Some(0));
+        let proxy = Proxy::new(&bucket.server, NONE);
+        let share = ["train", "s.yaml", "--share=0.02", "--threads", "1"];
+        let mut first = command(&share, &proxy.endpoint()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(first.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert_eq!(lines.by_ref().filter(|line| line.contains("evaluated")).take(5).count(), 5);
+        proxy.hang(true);
+        let second = ended(&share);
+        assert_eq!(second.code, Some(0), "{}", second.error);
+        proxy.hang(false);
+        if killed {
+            assert!(lines.next().is_some());
+            first.kill().unwrap();
+            first.wait().unwrap();
+        } else {
+            let said: Vec<String> = lines.collect();
+            assert_eq!(first.wait().unwrap().code(), Some(0), "{said:?}");
+        }
+        for arguments in [&["run", "s.yaml"][..], &["gc", "s.yaml", "--yes"]] {
+            let ended = ended(arguments);
+            assert_eq!(ended.code, Some(0), "{}", ended.error);
+        }
+        assert_same(&timeless(bucket.files("runs/")), &timeless(files_below(&here.path("runs"), &here.path("runs"))));
+    }
 }

@@ -7,7 +7,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
@@ -75,6 +75,9 @@ struct Shared {
     number: AtomicU64,
     counts: Mutex<BTreeMap<String, u64>>,
     fates: Mutex<BTreeMap<Fate, u64>>,
+    /// Whether requests wait, and word of a change of that.
+    hangs: Mutex<bool>,
+    changed: Condvar,
 }
 
 impl Proxy {
@@ -88,6 +91,8 @@ impl Proxy {
             is_over: AtomicBool::new(false),
             number: AtomicU64::new(0),
             counts: Mutex::default(),
+            hangs: Mutex::default(),
+            changed: Condvar::default(),
             fates: Mutex::default(),
         });
         let listening = Some(std::thread::spawn({
@@ -99,6 +104,12 @@ impl Proxy {
 
     pub(crate) fn endpoint(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Has all requests from now on wait, until they may go on.
+    pub(crate) fn hang(&self, hangs: bool) {
+        *self.shared.hangs.lock().unwrap() = hangs;
+        self.shared.changed.notify_all();
     }
 
     /// Requests so far, by method; a list, which is a GET with a price of its own, stands as LIST, and the PUT of a part as PART.
@@ -134,6 +145,7 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
 /// One request and its answer.
 fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
     let Some(request) = read_request(&client, shared.faults.drops_conditions)? else { return Ok(()) };
+    drop(shared.changed.wait_while(shared.hangs.lock().unwrap(), |hangs| *hangs).unwrap());
     let fate = shared.fate();
     shared.count(&request);
     *shared.fates.lock().unwrap().entry(fate).or_default() += 1;

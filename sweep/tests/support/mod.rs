@@ -126,9 +126,14 @@ impl Sandbox {
         assert_eq!(ended.code, Some(0), "{}", ended.error);
     }
 
-    /// The names of all files of the storage.
+    /// The names of all files of the storage; a curve, which holds times, has another name in each run.
     pub(crate) fn files(&self) -> BTreeSet<PathBuf> {
-        files_below(&self.path("runs")).iter().map(|path| path.strip_prefix(self.folder.path()).unwrap().to_owned()).collect()
+        let name = |path: &PathBuf| path.strip_prefix(self.folder.path()).unwrap().to_owned();
+        let timeless = |path: PathBuf| match path.parent() {
+            Some(folder) if folder.ends_with("curve") => folder.join("curve.parquet"),
+            _ => path,
+        };
+        files_below(&self.path("runs")).iter().map(name).map(timeless).collect()
     }
 
     /// What became of the trials, and their curves, without times.
@@ -160,7 +165,7 @@ impl Sandbox {
 
     /// The markers that make a later run trust what stands beside them.
     pub(crate) fn markers(&self) -> Vec<PathBuf> {
-        ["manifest.json", "done.json", "plan.json"].iter().flat_map(|name| self.stored(name)).collect()
+        ["manifest.json", "done.json", "tables.json"].iter().flat_map(|name| self.stored(name)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Backbones that fit without sampling.
 
-use super::{Fit, Resources, curve, validation::validate};
+use super::{Finished, Fit, Resources, curve, kept::Checkpoint, validation::validate};
 use crate::{
     Backbone, Error, Result, Trial,
     backbone::{ease, popularity},
@@ -8,7 +8,7 @@ use crate::{
 use dataset::{Dataset, Location};
 use std::time::Instant;
 
-pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Fit> {
+pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }
@@ -20,12 +20,12 @@ pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources
             return Err(Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned()));
         }
     };
-    scorer.write(&folder.join("checkpoint"))?;
     let validation = validate(&scorer, dataset, trial.select_by, resources.memory)?;
-    if let Some(validation) = &validation {
-        validation.write(&folder.join("per_user.parquet"), dataset, trial.select_by)?;
-    }
-    curve::write(&folder.join("curve.parquet"), &[], trial.select_by)?;
+    let per_user = validation.as_ref().map(|validation| validation.table(dataset, trial.select_by)).transpose()?;
+    resources.check_fence()?;
+    let checkpoint = Checkpoint::write(folder, &scorer, per_user)?;
+    let curve = curve::write(folder, &[], trial.select_by)?;
     let validation = validation.map(|validation| validation.mean);
-    Ok(Fit { epochs: 0, best_epoch: 0, validation, seconds: start.elapsed().as_secs_f64(), device: "cpu".to_owned() })
+    let fit = Fit { epochs: 0, best_epoch: 0, validation, seconds: start.elapsed().as_secs_f64(), device: "cpu".to_owned() };
+    Ok(Finished { fit, checkpoint: Some(checkpoint), curve: Some(curve) })
 }

@@ -1,5 +1,6 @@
-//! `curve.parquet`: the loss of each epoch and the validation metric of those that evaluate.
+//! A trial's curve: the loss of each epoch and the validation metric of those that evaluate.
 
+use super::kept::StoredCurve;
 use crate::Result;
 use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
 use dataset::{Location, table};
@@ -16,7 +17,7 @@ pub(super) struct Point {
     pub(super) validation: Option<f64>,
 }
 
-pub(super) fn write(at: &Location, points: &[Point], select_by: MetricAt) -> Result<()> {
+pub(super) fn write(folder: &Location, points: &[Point], select_by: MetricAt) -> Result<StoredCurve> {
     let evaluated = || points.iter().map(|point| point.validation.is_some());
     let metrics = StringArray::from_iter(evaluated().map(|evaluated| evaluated.then_some(select_by.metric.name())));
     let cutoffs = UInt32Array::from_iter(evaluated().map(|evaluated| select_by.cutoff.filter(|_| evaluated)));
@@ -28,7 +29,7 @@ pub(super) fn write(at: &Location, points: &[Point], select_by: MetricAt) -> Res
         ("cutoff", Arc::new(cutoffs), true),
         ("value", Arc::new(Float64Array::from_iter(points.iter().map(|point| point.validation))), true),
     ]);
-    Ok(table::write(at, &batch)?)
+    StoredCurve::write(folder, table::encode(&batch)?)
 }
 
 /// The points of a curve, as they were written.

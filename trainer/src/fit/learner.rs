@@ -1,14 +1,17 @@
 //! A training under way: parameters, moments, loss state, and where it stands.
 
 use super::{
-    Device, EpochReport, Observer, Resources, Stand,
+    Device, EpochReport, Finished, Observer, Resources, Stand,
     batches::Batches,
     curve::{self, Point},
+    kept::{Checkpoint, StoredCurve},
+    outcome::{Ended, Outcome},
     own::Own,
     path::{self, Path, Shape},
     quantiles,
     resume::Position,
-    rung, sharpness,
+    rung::{self, Rung},
+    sharpness,
     validation::validate,
     watch::{Due, Watch},
 };
@@ -30,8 +33,8 @@ pub(super) struct Learner<'a> {
     pub(super) learning: &'a Learning,
     pub(super) dataset: &'a Dataset,
     pub(super) folder: &'a Location,
-    resources: &'a Resources<'a>,
-    observer: &'a mut dyn Observer,
+    pub(super) resources: &'a Resources<'a>,
+    pub(super) observer: &'a mut dyn Observer,
     pub(super) collective: Collective,
     pub(super) watch: Watch<'a>,
     pub(super) parameters: Tables,
@@ -44,6 +47,8 @@ pub(super) struct Learner<'a> {
     pub(super) position: Position,
     /// Epochs done and steps of the next one, of the stored state; of fresh parameters too, which need none.
     pub(super) stored: (u32, u32),
+    /// The model that was the best before, which goes when the state names the new one.
+    pub(super) superseded: Option<Checkpoint>,
     /// Batches and buffers; taken out while an epoch runs.
     pub(super) work: Option<(Batches<'a>, Path)>,
 }
@@ -84,6 +89,7 @@ impl<'a> Learner<'a> {
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
             stored: (0, 0),
+            superseded: None,
             work: Some((batches, path)),
             parameters,
         };
@@ -100,28 +106,41 @@ impl<'a> Learner<'a> {
         while self.position.epoch < until && !self.has_ended() {
             self.heed_between()?;
             let done = self.run_epoch(self.position.epoch + 1);
-            if done.as_ref().is_err_and(Error::repeats) {
-                self.write_curve()?; // it tells how the training stood before it failed
+            if let Err(error) = &done
+                && error.repeats()
+            {
+                self.fail(error)?;
             }
             done?;
         }
-        self.write_curve()?;
+        let curve = self.write_curve()?;
         let fit = rung::up_to(&self.position.points, until, device::label(self.resources.device, &self.resources.ranks)?);
         if self.has_ended() && fit.epochs == self.position.epoch {
-            return Ok(Stand::Ended(fit));
+            return Ok(Stand::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve }));
         }
         self.save_between()?;
-        if self.collective.leads() {
-            rung::write(self.folder, until, &fit)?;
+        if let Some(curve) = curve {
+            Rung { trial: self.trial.id(), epochs: until, fit: fit.clone(), curve }.write(self.folder)?;
         }
         Ok(Stand::Paused(fit))
     }
 
-    fn write_curve(&self) -> Result<()> {
+    /// Rank 0 writes the curve.
+    fn write_curve(&self) -> Result<Option<StoredCurve>> {
         if !self.collective.leads() {
+            return Ok(None);
+        }
+        self.resources.check_fence()?;
+        curve::write(self.folder, &self.position.points, self.trial.select_by).map(Some)
+    }
+
+    /// Writes the marker of a training that failed, with the curve, which tells how it stood before.
+    fn fail(&self, error: &Error) -> Result<()> {
+        let curve = self.write_curve()?;
+        if curve.is_none() || Ended::read(self.folder, &self.trial.id()).is_ok_and(|ended| ended.is_some()) {
             return Ok(());
         }
-        curve::write(&self.folder.join("curve.parquet"), &self.position.points, self.trial.select_by)
+        Ended::new(self.trial, Outcome::Failed(error.to_string()), None, curve).write(self.folder)
     }
 
     /// Whether all epochs are done, or patience is at its end.
@@ -183,10 +202,10 @@ impl<'a> Learner<'a> {
         };
         let mean = validation.as_ref().map(|validation| validation.mean);
         if self.is_best(mean) {
-            scorer.unwrap_or_else(|| self.scorer()).write(&self.folder.join("checkpoint"))?;
-            if let Some(validation) = validation {
-                validation.write(&self.folder.join("per_user.parquet"), dataset, select_by)?;
-            }
+            self.resources.check_fence()?;
+            let scorer = scorer.unwrap_or_else(|| self.scorer());
+            let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
+            self.superseded = self.position.checkpoint.replace(Checkpoint::write(self.folder, &scorer, per_user)?);
         }
         Ok(mean)
     }

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! trials/<id>/  trial.json                    what is trained; first
+//!               checkpoint/<key>/             the best model so far and its validation values; at each better evaluation
 //!               resume/state.safetensors      everything that the next step needs; at each evaluation, every so often, when stopped
-//!               checkpoint/scorer.*           the best model so far; at each better evaluation
-//!               per_user.parquet              its validation values
-//!               curve.parquet, done.json      the end; last
-//!               rungs/<epochs>.json           where it was asked to stop before its end; after `curve.parquet`
+//!               curve/<key>.parquet           the curve; at the end, and where it was asked to stop
+//!               rungs/<epochs>.json           the marker of where it was asked to stop before its end
+//!               done.json                     the marker of the end; last
 //! ```
+//! A key follows from what stands under it (`kept.rs`). What counts is what a marker names, with checksums; the state names the best model.
 
 mod batches;
 mod beside;
@@ -16,6 +17,7 @@ mod curve;
 mod epoch;
 mod few;
 mod formula;
+mod kept;
 mod learner;
 mod many;
 mod meeting;
@@ -44,13 +46,14 @@ mod watch;
 mod weigher;
 
 pub use memory::memory;
-pub use outcome::{Fit, Outcome};
+pub use outcome::{Ended, Fit, Outcome, forget};
 pub use progress::{Progress, progress};
-pub use resources::{Device, Resources};
-pub use rung::stored;
+pub use resources::{Device, Fence, Resources};
+pub use rung::{curve, rung_curves, stored};
 
 use crate::{Error, Result, Trial, collective::Link};
 use dataset::{Dataset, Location};
+use kept::{Checkpoint, StoredCurve};
 use std::sync::Arc;
 
 /// What is said of a training after each epoch.
@@ -77,6 +80,9 @@ pub trait Observer: Send {
 
     /// After each step of an epoch, both counted from 1, before the bounds of [`Resources`] are looked at.
     fn step(&mut self, _epoch: u32, _step: u32) {}
+
+    /// What is stored of the trial is damaged, and is made again.
+    fn damaged(&mut self, _error: &Error) {}
 }
 
 impl Observer for () {}
@@ -90,6 +96,9 @@ impl Observer for () {}
 /// [`Error::NotFinite`] and [`Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
 /// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not, nor is what ranks lost of each other ([`Error::Collective`]); a
 /// later call goes on, with any number of ranks. Processes that train together each call this, and the first alone touches the folder.
+///
+/// What is damaged in the folder is said and made again. Of several processes at one trial the first to end it has its model counted; a later
+/// one takes that for its own. [`Error::TakenOver`] where [`Resources::fence`] refuses.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
     let Some(link) = together::meet(trial, resources)? else { return lead(trial, dataset, folder, (resources, None), observer) };
@@ -111,38 +120,84 @@ fn lead(
     (resources, link): (&Resources, Option<&Arc<Link>>),
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let ended = stored(folder, resources.until)?;
+    let id = trial.id();
+    let ended = or_again(stored(folder, &id, resources.until), observer)?;
     link.map_or(Ok(()), |link| link.tell(&ended))?;
     match ended {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
         None => {}
     }
-    folder.join("trial.json").write(serde_json::to_string_pretty(trial).expect("a trial is plain data"))?;
+    folder.join("trial.json").write(text(trial))?;
     let result = match &trial.learning {
         None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
         Some(learning) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
     };
-    let outcome = match &result {
-        Ok(Stand::Ended(fit)) => Some(Outcome::Done(fit.clone())),
-        Ok(Stand::Paused(_)) => None,
-        Err(error) => error.repeats().then(|| Outcome::Failed(error.to_string())),
+    let fit = match result {
+        Ok(Stand::Paused(fit)) => fit,
+        Ok(Stand::Ended(Finished { fit, checkpoint, curve })) => {
+            end(trial, folder, resources, Ended::new(trial, Outcome::Done(fit), checkpoint, curve))?
+        }
+        Err(error) if error.repeats() => {
+            let failed = Ended::new(trial, Outcome::Failed(error.to_string()), None, None);
+            return match end(trial, folder, resources, failed) {
+                Ok(_) | Err(Error::FailedBefore(_)) => Err(error),
+                Err(other) => Err(other),
+            };
+        }
+        Err(error) => return Err(error),
     };
-    if let Some(outcome) = outcome {
-        outcome.write(folder)?;
-        resume::delete(folder)?;
-    }
-    let (Stand::Ended(fit) | Stand::Paused(fit)) = result?;
     if let (Some(link), None) = (link, &trial.learning) {
         link.tell(&fit)?;
     }
     Ok(fit)
 }
 
+/// Writes the marker, unless another process has, whose outcome is the trial's then.
+fn end(trial: &Trial, folder: &Location, resources: &Resources, own: Ended) -> Result<Fit> {
+    resources.check_fence()?;
+    let ended = match or_again(Ended::read(folder, &trial.id()).map_err(Error::from), &mut ())? {
+        Some(first) => first,
+        None => {
+            own.write(folder)?;
+            own
+        }
+    };
+    resume::delete(folder)?;
+    kept::drop_other_checkpoints(folder, ended.files())?;
+    match ended.outcome {
+        Outcome::Done(fit) => Ok(fit),
+        Outcome::Failed(reason) => Err(Error::FailedBefore(reason)),
+    }
+}
+
+/// The text of `trial.json`.
+fn text(trial: &Trial) -> String {
+    serde_json::to_string_pretty(trial).expect("a trial is plain data")
+}
+
+/// What was stored; nothing, with a word, where it is damaged, so that it is made again.
+fn or_again<T>(stored: Result<Option<T>>, observer: &mut dyn Observer) -> Result<Option<T>> {
+    match stored {
+        Err(error) if error.is_damage() => {
+            observer.damaged(&error);
+            Ok(None)
+        }
+        other => other,
+    }
+}
+
+/// A training that has come to its end, and what was stored of it.
+struct Finished {
+    fit: Fit,
+    checkpoint: Option<Checkpoint>,
+    curve: Option<StoredCurve>,
+}
+
 /// Where a call left a training.
 enum Stand {
     /// At its end.
-    Ended(Fit),
+    Ended(Finished),
     /// Before it, after as many epochs as were asked for.
     Paused(Fit),
 }

@@ -1,9 +1,10 @@
 //! How far a training is, read from the beginning of its state.
 
-use super::resume::Position;
+use super::{kept::REMEDY, resume};
 use crate::{Error, Result};
 use dataset::Location;
 use serde::Deserialize;
+use std::collections::HashMap;
 
 /// Bytes that are asked for at first: the header of a training of some hundred epochs.
 const FIRST: u64 = 1 << 16;
@@ -26,26 +27,21 @@ pub struct Progress {
 #[derive(Deserialize)]
 struct Header {
     #[serde(rename = "__metadata__")]
-    metadata: Metadata,
+    metadata: HashMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    position: String,
-}
-
-/// How far the training in a trial's folder is; `None` where it has not begun, has written nothing yet, or has ended. Only the header of
-/// its state is read.
+/// How far the training of the trial of this id, whose folder this is, has come; `None` where it has not begun, has written nothing yet, or
+/// has ended. Only the header of its state is read.
 ///
 /// # Errors
 /// When the store fails, or the state is damaged.
-pub fn progress(folder: &Location) -> Result<Option<Progress>> {
-    let at = super::resume::at(folder);
+pub fn progress(folder: &Location, trial: &str) -> Result<Option<Progress>> {
+    let at = resume::at(folder);
     let mut content = match at.beginning(FIRST) {
         Err(dataset::Error::NotFound { .. }) => return Ok(None),
         other => other?,
     };
-    let damaged = |reason: String| Error::from(dataset::Error::content(&at, reason));
+    let damaged = |reason: String| Error::from(dataset::Error::damaged(&at, format!("{reason}; {REMEDY}")));
     let length = content.first_chunk().map(|length| u64::from_le_bytes(*length)).ok_or_else(|| damaged("it is cut off".to_owned()))?;
     let end = 8 + length.min(LONGEST_HEADER);
     if end > FIRST {
@@ -53,7 +49,7 @@ pub fn progress(folder: &Location) -> Result<Option<Progress>> {
     }
     let header = content.get(8..end as usize).ok_or_else(|| damaged("it is cut off".to_owned()))?;
     let header: Header = serde_json::from_slice(header).map_err(|error| damaged(error.to_string()))?;
-    let position: Position = serde_json::from_str(&header.metadata.position).map_err(|error| damaged(error.to_string()))?;
+    let position = resume::position(&header.metadata, trial).map_err(damaged)?;
     let validation = position.points.iter().rev().find_map(|point| point.validation);
     Ok(Some(Progress { epoch: position.epoch, validation, best: position.best, seconds: position.seconds() }))
 }

@@ -43,6 +43,17 @@ pub struct Resources<'a> {
     pub device: Device,
     /// How many ranks train together. Backbones that fit in closed form are fitted by one.
     pub ranks: Ranks,
+    /// Asked before each write; where it refuses, training stops and writes no more.
+    pub fence: Option<&'a dyn Fence>,
+}
+
+/// Whoever knows whether a trial is still this process's.
+pub trait Fence: Sync + std::fmt::Debug {
+    /// Whether nobody else has taken the trial over.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn holds(&self) -> dataset::Result<bool>;
 }
 
 impl Resources<'_> {
@@ -57,11 +68,20 @@ impl Resources<'_> {
             until: None,
             device: Device::Cpu,
             ranks: Ranks::threads(1),
+            fence: None,
         }
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// That the trial is still this process's.
+    pub(super) fn check_fence(&self) -> Result<()> {
+        match self.fence.map_or(Ok(true), Fence::holds)? {
+            true => Ok(()),
+            false => Err(crate::Error::TakenOver),
+        }
     }
 
     /// Whether this build can compute there.

@@ -4,7 +4,10 @@
 //! training that was never stopped, also from the middle of an epoch: rows that an optimizer has left behind are kept as they are, with
 //! the step at which each was left, for to bring them up to date there would round them once more.
 
-use super::curve::Point;
+use super::{
+    curve::Point,
+    kept::{Checkpoint, REMEDY},
+};
 use crate::Result;
 use dataset::{Error, Location};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -24,6 +27,8 @@ pub(super) struct Position {
     pub(super) own_steps: u64,
     /// The best evaluation: its epoch and value.
     pub(super) best: Option<(u32, f64)>,
+    /// The model of that evaluation; of the last one, where nothing is validated.
+    pub(super) checkpoint: Option<Checkpoint>,
     /// One for each epoch.
     pub(super) points: Vec<Point>,
     /// Of the epoch that follows.
@@ -77,45 +82,72 @@ pub(super) fn at(folder: &Location) -> Location {
     folder.join("resume/state.safetensors")
 }
 
-/// Of everything that is kept, in the order in which it is.
-fn checksum<'a>(position: &str, values: impl Iterator<Item = &'a [u8]>) -> String {
-    let hash = values.fold(Sha256::new().chain_update(position), |hash, values| hash.chain_update(values));
+/// Of where a training stands: of what can be read without the tensors.
+fn header_checksum(trial: &str, position: &str) -> String {
+    hex::encode(Sha256::new().chain_update(trial).chain_update([0]).chain_update(position).finalize())
+}
+
+/// Of everything that is kept: the header's checksum, and the tensors by name.
+fn checksum(header: &str, mut values: Vec<(&str, &[u8])>) -> String {
+    values.sort_unstable();
+    let hash = values.iter().fold(Sha256::new().chain_update(header), |hash, (name, values)| {
+        hash.chain_update(name).chain_update((values.len() as u64).to_le_bytes()).chain_update(values)
+    });
     hex::encode(hash.finalize())
 }
 
-pub(super) fn write(folder: &Location, position: &Position, state: &[(String, &mut [f32])]) -> Result<()> {
+pub(super) fn write(folder: &Location, trial: &str, position: &Position, state: &[(String, &mut [f32])]) -> Result<()> {
     let position = serde_json::to_string(position).expect("a position is plain data");
-    let checksum = checksum(&position, state.iter().map(|(_, values)| bytemuck::cast_slice(values)));
+    let header = header_checksum(trial, &position);
+    let checksum = checksum(&header, state.iter().map(|(name, values)| (name.as_str(), bytemuck::cast_slice(values))).collect());
     let views = state.iter().map(|(name, values)| {
         let view = TensorView::new(Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)).expect("a vector has its own length");
         (name, view)
     });
-    let metadata = HashMap::from([("position".to_owned(), position), ("sha256".to_owned(), checksum)]);
+    let metadata = [("trial", trial.to_owned()), ("position", position), ("header_sha256", header), ("sha256", checksum)];
+    let metadata = metadata.map(|(key, value)| (key.to_owned(), value)).into();
     let bytes = safetensors::serialize(views, Some(metadata));
     Ok(at(folder).write(bytes.map_err(|error| Error::content(at(folder), error))?)?)
+}
+
+/// Where the trial stands by the header of its state, which must be of this trial.
+pub(super) fn position(metadata: &HashMap<String, String>, trial: &str) -> Result<Position, String> {
+    let value = |key: &str| metadata.get(key).ok_or_else(|| format!("it has no {key}"));
+    let (of, position) = (value("trial")?, value("position")?);
+    if header_checksum(of, position) != *value("header_sha256")? {
+        return Err("its own checksum differs".to_owned());
+    }
+    if of != trial {
+        return Err(format!("it is that of trial {of}, expected {trial}"));
+    }
+    serde_json::from_str(position).map_err(|error| error.to_string())
 }
 
 /// The state of a training that was stopped.
 pub(super) struct Stored {
     at: Location,
     bytes: bytes::Bytes,
-    metadata: HashMap<String, String>,
     pub(super) position: Position,
 }
 
 impl Stored {
-    /// `None` where there is none.
-    pub(super) fn read(folder: &Location) -> Result<Option<Self>> {
+    /// The state of the trial of this id, whose model must stand beside it; `None` where there is none.
+    pub(super) fn find(folder: &Location, trial: &str) -> Result<Option<Self>> {
+        let stored = Self::read(folder, trial)?;
+        if let Some(checkpoint) = stored.as_ref().and_then(|stored| stored.position.checkpoint.as_ref()) {
+            checkpoint.check(folder)?;
+        }
+        Ok(stored)
+    }
+
+    fn read(folder: &Location, trial: &str) -> Result<Option<Self>> {
         let at = at(folder);
         let bytes = match at.read() {
             Err(Error::NotFound { .. }) => return Ok(None),
             other => other?,
         };
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| refusal(&at, &error))?;
-        let metadata = header.metadata().clone().unwrap_or_default();
-        let position = metadata.get("position").ok_or_else(|| refusal(&at, &"no position"))?;
-        let position = serde_json::from_str(position).map_err(|error| refusal(&at, &error))?;
-        Ok(Some(Self { position, at, bytes, metadata }))
+        let position = checked(&bytes, trial).map_err(|reason| refusal(&at, &reason))?;
+        Ok(Some(Self { position, at, bytes }))
     }
 
     /// Whether something of this name was kept.
@@ -134,16 +166,26 @@ impl Stored {
             }
             bytemuck::cast_slice_mut::<f32, u8>(values).copy_from_slice(tensor.data());
         }
-        let found = checksum(&self.metadata["position"], state.iter().map(|(_, values)| bytemuck::cast_slice(values)));
-        match self.metadata.get("sha256") {
-            Some(expected) if *expected != found => Err(refuse(&"the checksum differs from its own").into()),
-            _ => Ok(()),
-        }
+        Ok(())
+    }
+}
+
+/// Where the trial of this id stands by a state that is whole.
+fn checked(bytes: &[u8], trial: &str) -> Result<Position, String> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+    let metadata = header.metadata().clone().unwrap_or_default();
+    let position = position(&metadata, trial)?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let tensors = tensors.tensors();
+    let values = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor.data())).collect();
+    match metadata.get("sha256") == Some(&checksum(&metadata["header_sha256"], values)) {
+        true => Ok(position),
+        false => Err("its own checksum differs".to_owned()),
     }
 }
 
 fn refusal(at: &Location, reason: &dyn std::fmt::Display) -> Error {
-    Error::content(at, format!("{reason}; delete the folder to train again"))
+    Error::damaged(at, format!("{reason}; {REMEDY}"))
 }
 
 /// Forgets the training; its trial is done.

@@ -2,10 +2,12 @@
 
 use super::{
     curve::{self, Point},
-    outcome::{Fit, Outcome},
+    kept::{REMEDY, StoredCurve},
+    outcome::{Ended, Fit, Outcome},
 };
 use crate::Result;
-use dataset::{Error, Location};
+use dataset::{Error, Location, marker};
+use serde::{Deserialize, Serialize};
 
 /// The training up to an epoch, of the points of its curve, and where it ran.
 pub(super) fn up_to(points: &[Point], epochs: u32, device: String) -> Fit {
@@ -31,51 +33,93 @@ fn at(folder: &Location, epochs: u32) -> Location {
     folder.join(&format!("rungs/{epochs}.json"))
 }
 
-pub(super) fn write(folder: &Location, epochs: u32, fit: &Fit) -> Result<()> {
-    Ok(at(folder, epochs).write(serde_json::to_string_pretty(fit).expect("a fit is plain data"))?)
+/// The marker of a training that was asked to stop.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rung {
+    /// The trial's id.
+    pub(super) trial: String,
+    /// After so many epochs.
+    pub(super) epochs: u32,
+    pub(super) fit: Fit,
+    pub(super) curve: StoredCurve,
 }
 
-fn read(folder: &Location, epochs: u32) -> Result<Option<Fit>> {
-    let at = at(folder, epochs);
-    let refuse = |error| Error::content(&at, format!("{error}; delete the trial's folder to train it again"));
-    match at.read() {
-        Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(refuse)?)),
-        Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+impl Rung {
+    pub(super) fn write(&self, folder: &Location) -> Result<()> {
+        Ok(at(folder, self.epochs).write(marker::text(self))?)
+    }
+
+    fn read(folder: &Location, trial: &str, epochs: u32) -> dataset::Result<Option<Self>> {
+        let at = at(folder, epochs);
+        match marker::read::<Self>(&at, REMEDY) {
+            Ok(rung) if rung.trial == trial && rung.epochs == epochs => Ok(Some(rung)),
+            Ok(rung) => {
+                let reason = format!("it is that of trial {} after {} epochs; {REMEDY}", rung.trial, rung.epochs);
+                Err(Error::damaged(at, reason))
+            }
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
-/// How the trial of a folder stood after so many epochs, whatever became of it later; how it ended, for `None`, or where it ended sooner.
-/// Nothing where it has not come so far, or goes on and was not asked to stop there.
+/// The curve of the trial of this id, as far as a marker tells of it: to its end, or to the last rung at which it was asked to stop.
+///
+/// # Errors
+/// When the store fails, or a marker is damaged.
+pub fn curve(folder: &Location, trial: &str) -> dataset::Result<Option<Location>> {
+    if let Some(ended) = Ended::read(folder, trial)? {
+        return Ok(ended.curve(folder));
+    }
+    let rungs = folder.join("rungs").list()?;
+    let last = rungs.iter().filter_map(|at| at.name().strip_suffix(".json")?.parse().ok()).max();
+    let rung = last.map(|epochs| Rung::read(folder, trial, epochs)).transpose()?.flatten();
+    Ok(rung.map(|rung| folder.join(&rung.curve.at).holding(&rung.curve.entry, REMEDY)))
+}
+
+/// The curves that the markers of rungs count, by their paths below the trial's folder.
+///
+/// # Errors
+/// When the store fails, or a marker is damaged.
+pub fn rung_curves(folder: &Location, trial: &str) -> dataset::Result<Vec<String>> {
+    let rungs = folder.join("rungs").list()?;
+    let epochs = rungs.iter().filter_map(|at| at.name().strip_suffix(".json")?.parse().ok());
+    epochs.filter_map(|epochs| Rung::read(folder, trial, epochs).transpose()).map(|rung| Ok(rung?.curve.at)).collect()
+}
+
+/// How the trial of this id, whose folder this is, stood after so many epochs, whatever became of it later; how it ended, for `None`, or
+/// where it ended sooner. Nothing where it has not come so far, or goes on and was not asked to stop there.
 ///
 /// # Errors
 /// When the store fails, or what is stored is not what a training leaves.
-pub fn stored(folder: &Location, until: Option<u32>) -> Result<Option<Outcome>> {
-    let Some(until) = until else { return Outcome::read(folder) };
-    if let Some(fit) = read(folder, until)? {
-        return Ok(Some(Outcome::Done(fit))); // whatever became of it later
+pub fn stored(folder: &Location, trial: &str, until: Option<u32>) -> Result<Option<Outcome>> {
+    if let Some(until) = until
+        && let Some(rung) = Rung::read(folder, trial, until)?
+    {
+        return Ok(Some(Outcome::Done(rung.fit))); // whatever became of it later
     }
-    match Outcome::read(folder)? {
-        Some(Outcome::Done(fit)) if fit.epochs > until => {
-            Ok(Some(Outcome::Done(up_to(&curve::read(&folder.join("curve.parquet"))?, until, fit.device))))
-        }
-        Some(Outcome::Failed(reason)) => Ok(Some(before_failing(folder, until)?.map_or(Outcome::Failed(reason), Outcome::Done))),
-        ended => Ok(ended),
-    }
+    let Some(ended) = Ended::read(folder, trial)? else { return Ok(None) };
+    Ok(Some(match until.map(|until| before(&ended, folder, until)).transpose()?.flatten() {
+        Some(fit) => Outcome::Done(fit),
+        None => ended.outcome,
+    }))
 }
 
-/// How a trial stood that failed after so many epochs; where it ran then, its curve does not tell.
-fn before_failing(folder: &Location, until: u32) -> Result<Option<Fit>> {
-    match curve::read(&folder.join("curve.parquet")) {
-        Ok(points) if points.iter().any(|point| point.epoch >= until) => Ok(Some(up_to(&points, until, "unknown".to_owned()))),
-        Ok(_) | Err(crate::Error::Dataset(Error::NotFound { .. })) => Ok(None),
-        Err(error) => Err(error),
-    }
+/// How a trial stood that ended after more epochs than these; of one that failed its curve does not tell where it ran.
+fn before(ended: &Ended, folder: &Location, until: u32) -> Result<Option<Fit>> {
+    let (device, goes_on) = match &ended.outcome {
+        Outcome::Done(fit) => (fit.device.as_str(), fit.epochs > until),
+        Outcome::Failed(_) => ("unknown", true),
+    };
+    let Some(curve) = ended.curve(folder).filter(|_| goes_on) else { return Ok(None) };
+    let points = curve::read(&curve)?;
+    Ok(points.iter().any(|point| point.epoch >= until).then(|| up_to(&points, until, device.to_owned())))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::outcome::tests::popularity, *};
 
     fn points() -> Vec<Point> {
         let point = |epoch: u32, validation| Point { epoch, seconds: f64::from(epoch) * 1.5, loss: 1.0, validation };
@@ -96,12 +140,12 @@ mod tests {
     #[test]
     fn a_trial_that_ended_answers_from_its_curve() {
         let folder = Location::parse("memory:///rungs/ended").unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), None);
-        curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
-        Outcome::Done(up_to(&points(), 6, "cpu".to_owned())).write(&folder).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "cpu".to_owned()))));
+        assert_eq!(stored(&folder, &popularity().id(), Some(4)).unwrap(), None);
+        let curve = curve::write(&folder, &points(), "ndcg@10".parse().unwrap()).unwrap();
+        Ended::new(&popularity(), Outcome::Done(up_to(&points(), 6, "cpu".to_owned())), None, Some(curve)).write(&folder).unwrap();
+        assert_eq!(stored(&folder, &popularity().id(), Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "cpu".to_owned()))));
         for until in [None, Some(6), Some(50)] {
-            assert_eq!(stored(&folder, until).unwrap(), Some(Outcome::Done(up_to(&points(), 6, "cpu".to_owned()))));
+            assert_eq!(stored(&folder, &popularity().id(), until).unwrap(), Some(Outcome::Done(up_to(&points(), 6, "cpu".to_owned()))));
         }
     }
 
@@ -109,12 +153,28 @@ mod tests {
     fn a_trial_that_failed_stood_before_it_did() {
         let folder = Location::parse("memory:///rungs/failed").unwrap();
         let failed = Outcome::Failed("epoch 7".to_owned());
-        failed.write(&folder).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(failed.clone()));
-        curve::write(&folder.join("curve.parquet"), &points(), "ndcg@10".parse().unwrap()).unwrap();
-        assert_eq!(stored(&folder, Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "unknown".to_owned()))));
+        let write = |curve| Ended::new(&popularity(), failed.clone(), None, curve).write(&folder).unwrap();
+        write(None);
+        assert_eq!(stored(&folder, &popularity().id(), Some(4)).unwrap(), Some(failed.clone()));
+        write(Some(curve::write(&folder, &points(), "ndcg@10".parse().unwrap()).unwrap()));
+        assert_eq!(stored(&folder, &popularity().id(), Some(4)).unwrap(), Some(Outcome::Done(up_to(&points(), 4, "unknown".to_owned()))));
         for until in [None, Some(7)] {
-            assert_eq!(stored(&folder, until).unwrap(), Some(failed.clone()));
+            assert_eq!(stored(&folder, &popularity().id(), until).unwrap(), Some(failed.clone()));
         }
+    }
+
+    #[test]
+    fn the_rung_of_another_trial_or_of_other_epochs_is_refused() {
+        let folder = Location::parse("memory:///rungs/swapped").unwrap();
+        let curve = curve::write(&folder, &points(), "ndcg@10".parse().unwrap()).unwrap();
+        let fit = up_to(&points(), 4, "cpu".to_owned());
+        Rung { trial: popularity().id(), epochs: 4, fit: fit.clone(), curve }.write(&folder).unwrap();
+        assert_eq!(stored(&folder, &popularity().id(), Some(4)).unwrap(), Some(Outcome::Done(fit)));
+        assert_eq!(super::curve(&folder, &popularity().id()).unwrap().map(|at| curve::read(&at).unwrap()), Some(points()));
+        let id = popularity().id();
+        let reason = |trial: &str, until| stored(&folder, trial, Some(until)).unwrap_err().to_string();
+        assert!(reason("u", 4).contains(&format!("rungs/4.json: it is that of trial {id} after 4 epochs")), "{}", reason("u", 4));
+        at(&folder, 6).write(at(&folder, 4).read().unwrap()).unwrap();
+        assert!(reason(&id, 6).contains(&format!("rungs/6.json: it is that of trial {id} after 4 epochs")), "{}", reason(&id, 6));
     }
 }

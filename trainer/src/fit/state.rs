@@ -3,6 +3,7 @@
 use super::{
     batches::Batches,
     learner::Learner,
+    or_again,
     resume::{self, Position, Stored},
 };
 use crate::{Result, collective::Collective, optimizer::Stepper};
@@ -43,9 +44,13 @@ impl Learner<'_> {
             (self.position.steps, self.position.own_steps) = (self.stepper.steps, self.own.steps());
             self.position.so_far.caught_up = self.stepper.caught_up();
             self.position.seconds = self.watch.seconds();
-            let (folder, position) = (self.folder, self.position.clone());
-            resume::write(folder, &position, &self.state(pools))?;
+            self.resources.check_fence()?;
+            let (folder, position, trial) = (self.folder, self.position.clone(), self.trial.id());
+            resume::write(folder, &trial, &position, &self.state(pools))?;
             self.stored = at;
+            if let Some(superseded) = self.superseded.take().filter(|superseded| Some(superseded) != position.checkpoint.as_ref()) {
+                superseded.delete(folder)?;
+            }
         }
         self.watch.wrote();
         Ok(())
@@ -62,7 +67,7 @@ impl Learner<'_> {
 
     /// Goes on from what an earlier call left, if any; all ranks from what rank 0 has.
     pub(super) fn restore(&mut self) -> Result<()> {
-        let stored = if self.collective.leads() { Stored::read(self.folder)? } else { None };
+        let stored = if self.collective.leads() { or_again(Stored::find(self.folder, &self.trial.id()), self.observer)? } else { None };
         let (mut batches, path) = self.work.take().expect("no epoch runs");
         let goes_on = self.share_position(stored.as_ref())?;
         let is_within = self.position.is_within();

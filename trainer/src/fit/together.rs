@@ -1,6 +1,6 @@
 //! A trial by one rank, or by several together: threads of this process, and of others that meet it.
 
-use super::{Fit, Observer, Outcome, Resources, Stand, learner::Learner};
+use super::{Finished, Fit, Observer, Outcome, Resources, Stand, learner::Learner};
 use crate::{
     Error, Learning, Result, Trial,
     collective::{self, Collective, Link},
@@ -52,7 +52,7 @@ pub(super) fn follow(trial: &Trial, dataset: &Dataset, folder: &Location, resour
         None => link.hear(resources.ranks.limit, resources.interrupt),
         Some(learning) => {
             let stand = learn((trial, learning), dataset, folder, (resources, Some(link)), &mut ());
-            stand.map(|(Stand::Ended(fit) | Stand::Paused(fit))| fit)
+            stand.map(|(Stand::Ended(Finished { fit, .. }) | Stand::Paused(fit))| fit)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
-use dataset::{Dataset, Location, Split, table};
+use dataset::{Dataset, Split, table};
 use evaluator::{
     MetricAt, Rankings, Scorer, metric,
     part::RankedPart,
@@ -44,8 +44,8 @@ impl Validation {
         Self { mean, users: rankings.users, values }
     }
 
-    /// Writes `per_user.parquet`.
-    pub(super) fn write(&self, at: &Location, dataset: &Dataset, select_by: MetricAt) -> Result<()> {
+    /// The bytes of `per_user.parquet`.
+    pub(super) fn table(&self, dataset: &Dataset, select_by: MetricAt) -> Result<Vec<u8>> {
         let rows = self.users.len();
         let user_ids = StringArray::from_iter_values(self.users.iter().map(|&user| &dataset.user_ids[user as usize]));
         let metrics = StringArray::from_iter_values(std::iter::repeat_n(select_by.metric.name(), rows));
@@ -56,7 +56,7 @@ impl Validation {
             ("cutoff", Arc::new(UInt32Array::from(vec![select_by.cutoff; rows])), true),
             ("value", Arc::new(Float64Array::from(self.values.clone())), false),
         ]);
-        Ok(table::write(at, &batch)?)
+        Ok(table::encode(&batch)?)
     }
 }
 

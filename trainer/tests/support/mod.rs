@@ -4,7 +4,7 @@
 use arrow::array::{Array, Float64Array};
 use dataset::{Dataset, Interactions, Location, table};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trainer::{EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
+use trainer::{Ended, EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
 
 pub(crate) const RESOURCES: Resources<'_> = Resources::new(1 << 28);
 
@@ -55,16 +55,23 @@ pub(crate) fn folder(name: &str) -> Location {
 
 /// All that must be the same however a training went: the model, its validation values, its fit and its curve without the clock.
 pub(crate) fn result(folder: &Location) -> (Vec<u8>, Vec<u8>, Fit, Vec<Option<u64>>) {
-    let Some(Outcome::Done(fit)) = Outcome::read(folder).unwrap() else { panic!("not done") };
-    let read = |name: &str| folder.join(name).read().unwrap().to_vec();
-    (read("checkpoint/scorer.safetensors"), read("per_user.parquet"), Fit { seconds: 0.0, ..fit }, curve(folder))
+    let ended = ended(folder).unwrap();
+    let read = |name: &str| ended.checkpoint(folder).unwrap().0.join(name).read().unwrap().to_vec();
+    let Outcome::Done(fit) = &ended.outcome else { panic!("not done") };
+    (read("scorer.safetensors"), read("per_user.parquet"), Fit { seconds: 0.0, ..fit.clone() }, curve(&ended.curve(folder).unwrap()))
+}
+
+/// The marker of a folder, of whichever trial.
+pub(crate) fn ended(folder: &Location) -> Option<Ended> {
+    let trial = folder.join("trial.json").read().ok()?;
+    let trial: Trial = serde_json::from_slice(&trial).unwrap();
+    Ended::read(folder, &trial.id()).unwrap()
 }
 
 /// The bits of the losses and of the validation values.
-fn curve(folder: &Location) -> Vec<Option<u64>> {
-    let at = folder.join("curve.parquet");
-    let batch = table::read(&at).unwrap();
-    let columns = ["loss", "value"].map(|name| table::column::<Float64Array>(&batch, name, &at).unwrap());
+fn curve(at: &Location) -> Vec<Option<u64>> {
+    let batch = table::read(at).unwrap();
+    let columns = ["loss", "value"].map(|name| table::column::<Float64Array>(&batch, name, at).unwrap());
     let bits = |column: &Float64Array, row: usize| column.is_valid(row).then(|| column.value(row).to_bits());
     columns.iter().flat_map(|column| (0..batch.num_rows()).map(|row| bits(column, row))).collect()
 }
@@ -98,7 +105,15 @@ pub(crate) fn train_with_stops(trial: &Trial, folder: &Location, at: &[(u32, u32
             Err(Error::Interrupted { .. }) => stopped += 1,
             Err(error) => panic!("{error}"),
         }
-        assert_eq!(Outcome::read(folder).unwrap(), None);
+        assert_eq!(ended(folder), None);
+    }
+}
+
+/// Copies all files of a folder into another.
+pub(crate) fn copy(from: &Location, to: &Location) {
+    let root = format!("{from}/");
+    for file in from.list().unwrap() {
+        to.join(file.to_string().strip_prefix(&root).unwrap()).write(file.read().unwrap()).unwrap();
     }
 }
 
@@ -112,11 +127,7 @@ pub(crate) struct Snapshot<'a> {
 impl Observer for Snapshot<'_> {
     fn epoch(&mut self, report: &EpochReport) {
         if report.epoch == self.epoch {
-            for name in
-                ["trial.json", "resume/state.safetensors", "checkpoint/scorer.safetensors", "checkpoint/scorer.json", "per_user.parquet"]
-            {
-                self.to.join(name).write(self.from.join(name).read().unwrap()).unwrap();
-            }
+            copy(self.from, self.to);
         }
     }
 }

@@ -105,6 +105,10 @@ pub(in crate::runner) struct Watch {
 }
 
 impl Observer for Watch {
+    fn damaged(&mut self, error: &trainer::Error) {
+        tracing::warn!("{error}: it is trained again now");
+    }
+
     fn epoch(&mut self, report: &EpochReport) {
         let EpochReport { epoch, epochs, loss, pairs, validation, .. } = *report;
         let pairs_per_second = pairs as f64 / self.last.elapsed().as_secs_f64().max(1e-9);

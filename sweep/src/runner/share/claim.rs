@@ -2,7 +2,7 @@
 //!
 //! A claim is created where none stands, which a store lets happen once, and is rewritten by its owner again and again while it works. A
 //! claim that was given back or that nobody renews is not removed but overtaken: by the next number, which again one process alone creates.
-//! The claims of a trial go when it has ended.
+//! The claims of a trial go when it has ended. Whoever finds a newer claim than its own, or its own no more, has lost the trial.
 
 use super::watch::Watch;
 use anyhow::{Context, Result, ensure};
@@ -14,6 +14,7 @@ use std::{
     thread::JoinHandle,
     time::Duration,
 };
+use trainer::Fence;
 
 /// What stands in a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,7 @@ pub(super) struct Content {
 }
 
 /// A trial that is this process's, renewed in the background.
+#[derive(Debug)]
 pub(super) struct Claim {
     folder: Location,
     at: Location,
@@ -59,7 +61,7 @@ impl Claim {
         if !at.create(content.to_json())? {
             return Ok(None);
         }
-        let (stop, renewals) = renew(at.clone(), content.clone(), every);
+        let (stop, renewals) = renew((folder.clone(), at.clone()), content.clone(), every);
         Ok(Some(Self { folder: folder.clone(), at, content, stop, renewals }))
     }
 
@@ -68,6 +70,9 @@ impl Claim {
         drop(self.stop);
         // A renewal that panicked is no reason to keep the trial.
         let _ = self.renewals.join();
+        if !is_newest(&self.folder, &self.at)? {
+            return Ok(()); // the trial is another's, and its claims are
+        }
         if !has_ended {
             return Ok(self.at.write(Content { released: true, ..self.content }.to_json())?);
         }
@@ -78,14 +83,29 @@ impl Claim {
     }
 }
 
-/// Writes the claim anew at every interval, until the sender is dropped.
-fn renew(at: Location, mut content: Content, every: Duration) -> (Sender<()>, JoinHandle<()>) {
+impl Fence for Claim {
+    fn holds(&self) -> dataset::Result<bool> {
+        is_newest(&self.folder, &self.at)
+    }
+}
+
+/// Whether a claim stands and none is newer.
+fn is_newest(folder: &Location, at: &Location) -> dataset::Result<bool> {
+    Ok(claims_of(folder)?.last().is_some_and(|(_, newest)| newest.name() == at.name()))
+}
+
+/// Writes the claim anew at every interval, until the sender is dropped or the claim is lost.
+fn renew((folder, at): (Location, Location), mut content: Content, every: Duration) -> (Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = channel();
     let renewals = std::thread::spawn(move || {
         while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
             content.renewals += 1;
-            if let Err(error) = at.write(content.to_json()) {
-                tracing::warn!("{error}: another process may take this trial over");
+            let renewed =
+                is_newest(&folder, &at).and_then(|holds| if holds { at.write(content.to_json()).map(|()| true) } else { Ok(false) });
+            match renewed {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => tracing::warn!("{error}: another process may take this trial over"),
             }
         }
     });
@@ -93,7 +113,7 @@ fn renew(at: Location, mut content: Content, every: Duration) -> (Sender<()>, Jo
 }
 
 /// The claims in a trial's folder by their numbers, the newest last.
-pub(super) fn claims_of(folder: &Location) -> Result<Vec<(u64, Location)>> {
+pub(super) fn claims_of(folder: &Location) -> dataset::Result<Vec<(u64, Location)>> {
     let files = folder.join("claims").list()?;
     let mut claims: Vec<_> = files.into_iter().filter_map(|at| Some((at.name().strip_suffix(".json")?.parse().ok()?, at))).collect();
     claims.sort_by_key(|(number, _)| *number);
@@ -192,6 +212,34 @@ mod tests {
             std::thread::yield_now();
         }
         claim.finish(true).unwrap();
+    }
+
+    #[test]
+    fn who_lost_a_claim_knows_and_leaves_the_others_alone() {
+        for has_ended in [false, true] {
+            let folder = folder(&format!("lost{has_ended}"));
+            let first = Claim::take(&folder, &mut Watch::default(), LONG).unwrap().unwrap();
+            assert!(first.holds().unwrap());
+            let second = Content::new(LONG);
+            folder.join("claims/000002.json").write(second.to_json()).unwrap();
+            assert!(!first.holds().unwrap());
+            first.finish(has_ended).unwrap();
+            assert_eq!(Content::read(&folder.join("claims/000002.json")).unwrap(), Some(second));
+            assert!(!Content::read(&folder.join("claims/000001.json")).unwrap().unwrap().released);
+        }
+    }
+
+    #[test]
+    fn a_claim_that_was_taken_away_is_not_written_again() {
+        let folder = folder("gone");
+        let claim = Claim::take(&folder, &mut Watch::default(), Duration::from_millis(1)).unwrap().unwrap();
+        claim.at.delete().unwrap();
+        while !claim.renewals.is_finished() {
+            std::thread::yield_now();
+        }
+        // A renewal under way may have put it back once; then it stands as any that nobody renews.
+        claim.at.delete().unwrap();
+        assert!(!claim.holds().unwrap());
     }
 
     #[test]

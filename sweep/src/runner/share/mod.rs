@@ -2,7 +2,8 @@
 //!
 //! Each takes the next trial that has not ended and that nobody holds, by a [claim](claim), and comes back for the trials that others hold
 //! until all have ended. A process that is not heard of for a while loses its trials to the others, which go on from what it stored. Should
-//! it work after all, work is wasted and nothing else: both write the same bytes.
+//! it work after all, it looks at its claim before each write, sees that it has lost it, and writes no more. What it wrote between that look
+//! and the other's has a name of its own (`trainer/src/fit/kept.rs`), and no marker counts it.
 
 mod alive;
 mod claim;
@@ -13,6 +14,7 @@ use crate::{cli::Usage, interrupt, plan::PlannedRef};
 use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;
+use trainer::{Error, Fence};
 use watch::Watch;
 
 pub(crate) use alive::alive;
@@ -58,15 +60,20 @@ fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Op
                 continue;
             }
             let _hold = interrupt::hold(); // until the claim is given back
-            let claim = match ending::stored(session, &planned.2.id, until)? {
+            let claim = match ending::whole(session, &planned.2.id, until)? {
                 Some(_) => None,
                 None => match Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
                     None => continue,
                 },
             };
-            let stands = train::end(session, planned, until, &progress, &mut open);
+            let fence = claim.as_ref().map(|claim| claim as &dyn Fence);
+            let stands = train::end(session, (planned, until), &progress, &mut open, fence);
             has_worked = true;
+            if stands.as_ref().is_err_and(|error| matches!(error.downcast_ref(), Some(Error::TakenOver))) {
+                tracing::warn!(trial = planned.2.id, "another process has taken this trial over, as this one was silent for too long");
+                continue;
+            }
             let given_back = claim.map_or(Ok(()), |claim| claim.finish(matches!(stands, Ok(Some(_)))));
             let ended = standings.iter().flatten().count();
             standings[at] = Some(stands?.ok_or(Interrupted { ended, trials: trials.len() })?);

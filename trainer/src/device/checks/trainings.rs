@@ -1,7 +1,7 @@
 //! Whole trainings: the tables that a device leaves and their validation metric, beside those of the CPU.
 
 use super::{Comparison, Sizes, interactions, ranking::held_out};
-use crate::{Device, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
+use crate::{Device, Ended, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
 use dataset::{Dataset, Interactions, Location};
 use evaluator::Scorer;
 
@@ -97,11 +97,12 @@ fn trained(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: 
     let folder = Location::parse(&format!("memory:///check-{}-{name}", std::process::id())).map_err(Error::Dataset)?;
     let resources = Resources { device, ranks, ..Resources::new(1 << 30) };
     let fit = fit::train(trial, dataset, &folder, &resources, &mut ())?;
-    Ok(Trained { tables: tables_of(&folder)?, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
+    Ok(Trained { tables: tables_of(&folder, trial)?, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
 }
 
-fn tables_of(folder: &Location) -> Result<Vec<f32>> {
-    Ok(match Scorer::read(&folder.join("checkpoint"))? {
+fn tables_of(folder: &Location, trial: &Trial) -> Result<Vec<f32>> {
+    let ended = Ended::read(folder, &trial.id())?.ok_or_else(|| Error::Impossible("the training left no marker".to_owned()))?;
+    Ok(match ended.scorer(folder)? {
         Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
         Scorer::ItemWeights { .. } => Vec::new(),
     })
@@ -139,7 +140,7 @@ mod tests {
                 Err(Error::Interrupted { .. }) => {}
                 ended => {
                     ended.unwrap();
-                    return (tables_of(&folder).unwrap(), stops);
+                    return (tables_of(&folder, &case.trial()).unwrap(), stops);
                 }
             }
         }
