@@ -4,12 +4,13 @@
 
 mod support;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, os::unix::fs::symlink, path::Path};
 use support::{SWEEP, Sandbox, changed};
 
 impl Sandbox {
     fn gc(&self, flags: &[&str]) -> String {
-        let ended = self.ended(self.command(&["gc", "s.yaml"]).args(flags));
+        let yes = if flags.contains(&"--dry-run") { None } else { Some("--yes") };
+        let ended = self.ended(self.command(&["gc", "s.yaml"]).args(flags).args(yes));
         assert_eq!(ended.code, Some(0), "{}", ended.error);
         ended.out
     }
@@ -44,40 +45,126 @@ fn leftovers_go_and_results_stay() {
     assert_eq!(sandbox.gc(&[]), "0 files removed, 0 B\n");
     let whole = files(&sandbox);
     let (trial, dataset) = (sandbox.folder("trials", ""), sandbox.folder("datasets", "small-"));
+    let table = std::fs::read(sandbox.path(&format!("{dataset}/train.parquet"))).unwrap();
     let left = [
         (format!("{trial}/resume/state.safetensors"), "state of a training that has ended"),
         (format!("{trial}/claims/000001.json"), "claim on a trial that has ended"),
-        (format!("{trial}/checkpoint/scorer.json#1"), "never finished writing"),
+        (format!("{trial}/checkpoint/0123456789abcdef/scorer.json"), "of an attempt at a trial that does not count"),
+        (format!("{trial}/curve/0123456789abcdef.parquet"), "of an attempt at a trial that does not count"),
+        (format!("{trial}/checkpoint/0123456789abcdef/scorer.json#1"), "never finished writing"),
         (format!("{dataset}/train.parquet#12"), "never finished writing"),
-        ("runs/datasets/other-0000/train.parquet".to_owned(), "of a dataset that was not finished"),
-        ("runs/claims/probe-1".to_owned(), "a test of the storage"),
-        ("runs/sweeps/tiny/per_user/ffff.parquet".to_owned(), "of no plan of this sweep"),
+        ("runs/claims/probe-0123456789abcdef0123456789abcdef".to_owned(), "a test of the storage"),
+        ("runs/sweeps/tiny/per_user/ffffffffffffffff.parquet".to_owned(), "of no plan of this sweep"),
     ];
-    left.iter().for_each(|(path, _)| sandbox.put(path, CLAIM));
+    left.iter().for_each(|(path, _)| sandbox.put(path, if path.contains("/probe-") { "first" } else { CLAIM }));
+    let unfinished = "runs/datasets/other-0123456789abcdef/train.parquet";
+    sandbox.put(unfinished, "");
+    std::fs::write(sandbox.path(unfinished), table).unwrap();
     // Trials that have not ended, of this sweep or another, keep what they go on from.
-    sandbox.put("runs/trials/unfinished/resume/state.safetensors", "state");
-    sandbox.put("runs/sweeps/other/per_user/ffff.parquet", "table");
+    let kept = ["runs/trials/fedcba9876543210/resume/state.safetensors", "runs/sweeps/other/per_user/ffffffffffffffff.parquet"];
+    kept.iter().for_each(|path| sandbox.put(path, "state"));
     let full = files(&sandbox);
     let told = sandbox.gc(&["--dry-run"]);
     assert_eq!(files(&sandbox), full);
-    for (path, reason) in &left {
+    for (path, reason) in
+        left.iter().map(|(path, reason)| (path.as_str(), *reason)).chain([(unfinished, "of a dataset that was not finished")])
+    {
         let line = told.lines().find(|line| line.starts_with(path.trim_start_matches("runs/"))).unwrap_or_else(|| panic!("{path}: {told}"));
         assert!(line.ends_with(reason), "{line}");
     }
-    assert!(told.ends_with(&format!("7 files would be removed, {} B\n", 7 * CLAIM.len())), "{told}");
-    assert_eq!(sandbox.gc(&[]).lines().count(), 8);
-    let kept = ["runs/trials/unfinished/resume/state.safetensors", "runs/sweeps/other/per_user/ffff.parquet"].map(str::to_owned);
-    assert_eq!(files(&sandbox), whole.union(&BTreeSet::from(kept)).cloned().collect());
+    assert!(told.contains("\n9 files would be removed, "), "{told}");
+    assert_eq!(sandbox.gc(&[]).lines().count(), 10);
+    assert_eq!(files(&sandbox), whole.union(&BTreeSet::from(kept.map(str::to_owned))).cloned().collect());
+}
+
+/// Files of users among those of ranksweep: each stands where an earlier version deleted it.
+const OWN: [&str; 12] = [
+    "claims/insurance.csv",
+    "claims/probe-0123456789abcdef0123456789abcdef",
+    "datasets/ml-100k/u.data",
+    "datasets/ml-100k/train.parquet",
+    "datasets/raw-0123456789abcdef/train.parquet",
+    "datasets/raw-0123456789abcdef/notes.txt",
+    "exports/chapter#1",
+    "trials/phase#3",
+    "trials/0123456789abcdef/resume/state.safetensors",
+    "trials/0123456789abcdef/done.json",
+    "trials/phase-3/resume/state.safetensors",
+    "sweeps/tiny/own.parquet",
+];
+
+#[test]
+fn what_users_store_beside_it_stays() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    OWN.iter().for_each(|path| sandbox.put(&format!("runs/{path}"), "their own"));
+    let trial = sandbox.folder("trials", "");
+    for own in ["notes#2", "checkpoint/best/scorer.json", "resume/notes.txt", "per_user.csv"] {
+        sandbox.put(&format!("{trial}/{own}"), "their own");
+    }
+    let all = files(&sandbox);
+    for flags in [&[][..], &["--unreferenced"]] {
+        assert_eq!(sandbox.gc(flags), "0 files removed, 0 B\n");
+        assert_eq!(files(&sandbox), all);
+    }
 }
 
 #[test]
-fn tables_without_a_plan_go() {
+fn a_storage_without_the_mark_is_refused() {
+    let sandbox = Sandbox::new(SWEEP);
+    OWN.iter().for_each(|path| sandbox.put(&format!("runs/{path}"), "their own"));
+    let all = files(&sandbox);
+    for flag in ["--yes", "--dry-run", "--unreferenced"] {
+        let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", flag]));
+        let complaint = refused.complaint(1);
+        assert!(complaint.starts_with("FOLDER/runs has no mark of ranksweep (ranksweep.json)"), "{complaint}");
+    }
+    assert_eq!(files(&sandbox), all);
+    sandbox.run_well();
+    sandbox.gc(&[]);
+    assert!(OWN.iter().all(|path| sandbox.path(&format!("runs/{path}")).exists()));
+}
+
+#[test]
+fn nothing_behind_a_link_is_touched() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let trial = sandbox.folder("trials", "");
+    let state = "elsewhere/state.safetensors";
+    sandbox.put(state, "state");
+    let _ = std::fs::remove_dir(sandbox.path(&format!("{trial}/resume")));
+    symlink(sandbox.path("elsewhere"), sandbox.path(&format!("{trial}/resume"))).unwrap();
+    sandbox.put("elsewhere/scorer.json#1", "half");
+    std::fs::create_dir_all(sandbox.path(&format!("{trial}/claims"))).unwrap();
+    symlink(sandbox.path(state), sandbox.path(&format!("{trial}/claims/000001.json"))).unwrap();
+    assert_eq!(sandbox.gc(&[]), "0 files removed, 0 B\n");
+    assert!(sandbox.path(state).exists() && sandbox.path(&format!("{trial}/claims/000001.json")).is_symlink());
+}
+
+#[test]
+fn where_nobody_can_be_asked_yes_is_needed() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let state = format!("{}/resume/state.safetensors", sandbox.folder("trials", ""));
+    sandbox.put(&state, "state");
+    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    assert_eq!(refused.complaint(2), "1 file would be removed, and nobody can be asked here: pass --yes, or --dry-run to look");
+    assert!(refused.out.contains("state of a training that has ended") && sandbox.path(&state).exists(), "{}", refused.out);
+    sandbox.gc(&[]);
+    assert!(!sandbox.path(&state).exists());
+    let nothing = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml"]));
+    assert_eq!((nothing.code, nothing.out.as_str()), (Some(0), "0 files removed, 0 B\n"));
+}
+
+#[test]
+fn tables_without_a_marker_go() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.run_well();
     let whole = sandbox.results();
-    std::fs::remove_file(sandbox.path("runs/sweeps/tiny/plan.json")).unwrap();
+    std::fs::remove_file(sandbox.path("runs/sweeps/tiny/tables.json")).unwrap();
     sandbox.gc(&[]);
-    assert!(!files(&sandbox).iter().any(|file| file.starts_with("runs/sweeps/")));
+    let left: Vec<String> = files(&sandbox).into_iter().filter(|file| file.starts_with("runs/sweeps/")).collect();
+    assert_eq!(left, ["runs/sweeps/tiny/plan.json"]);
     sandbox.run_well();
     assert!(sandbox.results() == whole);
 }
@@ -101,7 +188,7 @@ fn what_no_sweep_holds_goes_when_asked() {
     let trials = |files: &BTreeSet<String>| files.iter().filter(|file| file.ends_with("/done.json")).count();
     assert_eq!((trials(&first), trials(&both), trials(&second)), (3, 5, 3));
     sandbox.put("runs/sweeps/broken/plan.json", "{}");
-    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--unreferenced"]));
+    let refused = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--unreferenced", "--yes"]));
     assert!(refused.complaint(1).contains("sweeps/broken/plan.json is not a plan that this build reads; nothing was removed"));
 }
 
@@ -109,13 +196,13 @@ fn what_no_sweep_holds_goes_when_asked() {
 fn a_living_claim_is_respected_and_a_dead_one_is_not() {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.run_well();
-    let claim = "runs/trials/unfinished/claims/000001.json";
+    let claim = "runs/trials/fedcba9876543210/claims/000001.json";
     sandbox.put(claim, CLAIM);
     sandbox.gc(&[]);
     assert!(Path::new(&sandbox.path(claim)).exists());
     let long = CLAIM.replace("0.05", "3600");
     sandbox.put(claim, &long);
-    let mut refused = sandbox.command(&["gc", "s.yaml"]);
+    let mut refused = sandbox.command(&["gc", "s.yaml", "--yes"]);
     let child = refused.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     // Its owner renews it again and again, as long as it takes.
     let ended = std::thread::scope(|threads| {

@@ -1,13 +1,16 @@
 //! `ranksweep gc SWEEP.yaml`
 
-use super::{Ending, Global, output};
+use super::{Ending, Global, Usage, output};
 use crate::{
     gc::{self, Extent, Orphan},
     runner::Session,
 };
 use anyhow::Result;
 use clap::Args;
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    io::{self, IsTerminal},
+};
 
 /// Remove what killed processes left on the storage, while nothing works on it
 #[derive(Debug, Args)]
@@ -21,37 +24,62 @@ pub struct Gc {
     /// was never evaluated are lost with it
     #[arg(long)]
     unreferenced: bool,
+    /// Remove without asking; needed where nobody can answer, as in a script
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
 }
 
 impl Gc {
-    /// Finds and removes. Nothing may be at work on the storage meanwhile; where a shared training is, this refuses.
+    /// Finds, lists, asks and removes. Nothing may be at work on the storage meanwhile; where a shared training is, this refuses.
     ///
     /// # Errors
-    /// A bad sweep file, a living claim, or a store that fails.
+    /// A bad sweep file, a storage that ranksweep has not marked, a living claim, or a store that fails; [`Usage`] where nobody can be asked.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         if !self.dry_run {
             gc::refuse_while_shared(&session)?;
         }
         let orphans = gc::find(&session, if self.unreferenced { Extent::Unreferenced } else { Extent::Leftovers })?;
-        if !self.dry_run {
+        output::print(&list(&orphans))?;
+        let goes = !self.dry_run && (self.yes || orphans.is_empty() || ask(&orphans)?);
+        if goes {
             orphans.iter().try_for_each(Orphan::remove)?;
         }
-        output::print(&text(&orphans, self.dry_run, session.storage().is_remote()))?;
+        output::print(&total(&orphans, goes, session.storage().is_remote()))?;
         Ok(Ending::Done)
     }
 }
 
-/// One line for each file, and what they come to.
-fn text(orphans: &[Orphan], is_dry: bool, is_remote: bool) -> String {
+/// Whether the files may go, by the word of whoever sits at the terminal.
+fn ask(orphans: &[Orphan]) -> Result<bool> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        let reason = format!("{} would be removed, and nobody can be asked here: pass --yes, or --dry-run to look", counted(orphans));
+        return Err(Usage(reason).into());
+    }
+    output::print_aside(&format!("remove {}? [y/N] ", counted(orphans)))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// One line for each file.
+fn list(orphans: &[Orphan]) -> String {
     let mut text = String::new();
     for Orphan { path, bytes, reason, .. } in orphans {
         writeln!(text, "{path}  {}  {reason}", output::size(*bytes)).expect("a text takes any text");
     }
-    let (count, bytes) = (orphans.len(), orphans.iter().map(|orphan| orphan.bytes).sum());
-    let files = if count == 1 { "file" } else { "files" };
-    let done = if is_dry { "would be removed" } else { "removed" };
-    writeln!(text, "{count} {files} {done}, {}", output::size(bytes)).expect("a text takes any text");
+    text
+}
+
+/// `3 files`
+fn counted(orphans: &[Orphan]) -> String {
+    if orphans.len() == 1 { "1 file".to_owned() } else { format!("{} files", orphans.len()) }
+}
+
+/// What the files come to, and what became of them.
+fn total(orphans: &[Orphan], are_gone: bool, is_remote: bool) -> String {
+    let bytes = output::size(orphans.iter().map(|orphan| orphan.bytes).sum());
+    let mut text = format!("{} {}, {bytes}\n", counted(orphans), if are_gone { "removed" } else { "would be removed" });
     if is_remote {
         text += "parts of uploads that were cut off are not listed here: let the bucket drop them (AbortIncompleteMultipartUpload)\n";
     }

@@ -1,7 +1,10 @@
 //! What killed processes, edited sweep files and old experiments leave on a storage, and its removal.
 //!
-//! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds.
+//! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds. Nothing
+//! is touched that does not have a [name](names) of ours in a folder that carries a [mark](mark) of ours, and nothing behind a link.
 
+pub(crate) mod mark;
+mod names;
 mod orphan;
 mod referenced;
 
@@ -9,10 +12,15 @@ pub use orphan::{Orphan, Reason};
 
 use crate::runner::{Session, claims_alive};
 use anyhow::{Result, bail};
-use dataset::Location;
+use dataset::{Dataset, Error, Location};
+use names::{Named, OfTrial, named};
 use orphan::What;
 use referenced::Referenced;
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+use trainer::Ended;
 
 /// How much is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,27 +34,43 @@ pub enum Extent {
 /// All that can be removed, by path.
 ///
 /// # Errors
-/// A store that cannot be listed, or a stored plan that cannot be read.
+/// A storage that ranksweep has not marked; a store that cannot be listed, or a stored plan that cannot be read.
 pub fn find(session: &Session, extent: Extent) -> Result<Vec<Orphan>> {
     let storage = session.storage();
+    if !mark::is_marked(storage)? {
+        bail!(
+            "{storage} has no mark of ranksweep (ranksweep.json), so that what stands there may be anybody's: nothing was removed; `ranksweep prepare` \
+             and `run` mark a storage that they use"
+        );
+    }
     let root = format!("{storage}/");
     let files: Vec<(String, Location, u64)> = storage
         .list_with_sizes()?
         .into_iter()
         .filter_map(|(at, bytes)| Some((at.to_string().strip_prefix(&root)?.to_owned(), at, bytes)))
+        .filter(|(path, ..)| !is_behind_a_link(storage, path))
         .collect();
-    let judge = Judge::new(session, extent, &files)?;
-    let stored = files.iter().filter_map(|(path, at, bytes)| {
-        let reason = judge.reason(path)?;
-        Some(Orphan { path: path.clone(), bytes: *bytes, reason, what: What::Stored(at.clone()) })
-    });
-    let mut orphans: Vec<Orphan> = stored.collect();
+    let mut judge = Judge::new(session, extent, &files)?;
+    let mut orphans = Vec::new();
+    for (path, at, bytes) in &files {
+        if let Some(reason) = judge.reason(path, at)? {
+            orphans.push(Orphan { path: path.clone(), bytes: *bytes, reason, what: What::Stored(at.clone()) });
+        }
+    }
     for file in storage.unfinished()? {
         let path = file.path.to_string_lossy().strip_prefix(&root).unwrap_or_default().to_owned();
-        orphans.push(Orphan { path, bytes: file.bytes, reason: Reason::Unfinished, what: What::Unfinished(file) });
+        if !is_behind_a_link(storage, &path) && judge.is_own_unfinished(&path)? {
+            orphans.push(Orphan { path, bytes: file.bytes, reason: Reason::Unfinished, what: What::Unfinished(file) });
+        }
     }
     orphans.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(orphans)
+}
+
+/// Whether a part of a path below a storage on this machine is a link.
+fn is_behind_a_link(storage: &Location, path: &str) -> bool {
+    let Some(root) = storage.local_path() else { return false };
+    Path::new(path).ancestors().filter(|part| !part.as_os_str().is_empty()).any(|part| root.join(part).is_symlink())
 }
 
 /// That nobody works on the storage with `--share`; looks on for as long as a living process needs to show itself.
@@ -62,65 +86,128 @@ pub fn refuse_while_shared(session: &Session) -> Result<()> {
 }
 
 /// What is known of a storage when its files are judged.
-struct Judge {
-    sweep: String,
-    has_plan: bool,
+struct Judge<'a> {
+    session: &'a Session,
+    /// What is known of folders that were looked at, by their paths below the storage.
+    trials: HashMap<String, Option<OfMarker>>,
+    marks: HashMap<String, bool>,
+    /// Sweeps whose tables have a marker, and trials and datasets that have one.
+    evaluated: HashSet<String>,
     ended: HashSet<String>,
     prepared: HashSet<String>,
     held: Referenced,
     others: Option<Referenced>,
 }
 
-/// What `evaluate` and `report` write beside `per_user/`; without a plan that says whose they are, nobody reads them.
-const TABLES: [&str; 10] = [
-    "sweep.yaml",
-    "trials.parquet",
-    "metrics.parquet",
-    "significance.parquet",
-    "curves.parquet",
-    "all_trials.parquet",
-    "leaderboard.parquet",
-    "tuning.parquet",
-    "variance_components.parquet",
-    "report.html",
-];
+/// The files that a trial's marker counts.
+struct OfMarker(HashSet<String>);
 
-impl Judge {
-    fn new(session: &Session, extent: Extent, files: &[(String, Location, u64)]) -> Result<Self> {
-        let named =
+impl<'a> Judge<'a> {
+    fn new(session: &'a Session, extent: Extent, files: &[(String, Location, u64)]) -> Result<Self> {
+        let with =
             |name: &str| files.iter().filter_map(|(path, ..)| Some(path.strip_suffix(name)?.rsplit_once('/')?.1.to_owned())).collect();
-        let sweep = session.plan.name.clone();
-        let plan = format!("sweeps/{sweep}/plan.json");
         Ok(Self {
-            has_plan: files.iter().any(|(path, ..)| *path == plan),
-            ended: named("/done.json"),
-            prepared: named("/manifest.json"),
+            session,
+            trials: HashMap::new(),
+            marks: HashMap::new(),
+            evaluated: with("/tables.json"),
+            ended: with("/done.json"),
+            prepared: with("/manifest.json"),
             held: Referenced::of(&session.plan),
             others: (extent == Extent::Unreferenced).then(|| Referenced::stored(files)).transpose()?,
-            sweep,
         })
     }
 
     /// Why a file can go; `None` for one that stays.
-    fn reason(&self, path: &str) -> Option<Reason> {
-        let steps: Vec<&str> = path.split('/').collect();
-        match steps[..] {
-            ["claims", ..] => Some(Reason::Probe),
-            ["trials", id, "resume", ..] if self.ended.contains(id) => Some(Reason::Resume),
-            ["trials", id, "claims", ..] if self.ended.contains(id) => Some(Reason::Claim),
-            ["trials", id, _, ..] if self.is_unreferenced(|held| held.trials.contains(id)) => Some(Reason::Trial),
-            ["datasets", folder, _, ..] if !self.prepared.contains(folder) => Some(Reason::NoManifest),
-            ["datasets", folder, _, ..] if self.is_unreferenced(|held| held.datasets.contains(folder)) => Some(Reason::Dataset),
-            ["sweeps", name, table] if name == self.sweep && !self.has_plan && TABLES.contains(&table) => Some(Reason::NoPlan),
-            ["sweeps", name, "per_user", table] if name == self.sweep => {
-                let id = table.strip_suffix(".parquet")?;
-                (!self.has_plan || !self.held.trials.contains(id)).then_some(Reason::NoPlan)
+    fn reason(&mut self, path: &str, at: &Location) -> Result<Option<Reason>> {
+        let Some(named) = named(path) else { return Ok(None) };
+        let reason = match named {
+            Named::Probe => Some(Reason::Probe),
+            Named::Trial(id, what) => self.of_trial(id, what, path)?,
+            Named::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
+            Named::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
+            Named::Sweep(name, id) if name == self.session.plan.name => {
+                let is_stale = !self.evaluated.contains(name) || id.is_some_and(|id| !self.held.trials.contains(id));
+                is_stale.then_some(Reason::NoPlan)
             }
+            Named::Sweep(..) => None,
+        };
+        Ok(match reason {
+            Some(reason) if self.is_own(named, at)? => Some(reason),
             _ => None,
+        })
+    }
+
+    fn of_trial(&mut self, id: &str, what: OfTrial, path: &str) -> Result<Option<Reason>> {
+        if self.is_unreferenced(|held| held.trials.contains(id)) {
+            return Ok(Some(Reason::Trial));
+        }
+        if !self.ended.contains(id) {
+            return Ok(None);
+        }
+        Ok(match what {
+            OfTrial::Resume => Some(Reason::Resume),
+            OfTrial::Claim => Some(Reason::Claim),
+            OfTrial::Content => {
+                let name = path.strip_prefix("trials/").and_then(|path| path.strip_prefix(id)).unwrap_or_default().trim_start_matches('/');
+                self.counted(id)?.as_ref().is_some_and(|counted| !counted.0.contains(name)).then_some(Reason::NotCounted)
+            }
+            OfTrial::Marker => None,
+        })
+    }
+
+    /// What the markers of a trial that has ended count; `None` where one is damaged, so that nothing is known.
+    fn counted(&mut self, id: &str) -> Result<&Option<OfMarker>> {
+        if !self.trials.contains_key(id) {
+            let folder = self.session.trial(id);
+            let counted = match Ended::read(&folder, id).and_then(|ended| Ok((ended, trainer::rung_curves(&folder, id)?))) {
+                Ok((Some(ended), curves)) => Some(OfMarker(ended.files().keys().cloned().chain(curves).collect())),
+                Ok((None, _)) | Err(Error::Damaged { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+            self.trials.insert(id.to_owned(), counted);
+        }
+        Ok(&self.trials[id])
+    }
+
+    /// Whether a file that has one of our names carries our mark, or stands in a folder that does.
+    fn is_own(&mut self, named: Named<'_>, at: &Location) -> Result<bool> {
+        let storage = self.session.storage();
+        let (folder, is_marked): (String, fn(&Location) -> dataset::Result<bool>) = match named {
+            Named::Probe => return Ok(mark::is_probe(at)?),
+            Named::Dataset(folder) if !self.prepared.contains(folder) => return Ok(mark::is_table(at)?),
+            Named::Trial(id, _) => (format!("trials/{id}"), mark::is_trial),
+            Named::Dataset(folder) => (format!("datasets/{folder}"), is_dataset),
+            Named::Sweep(name, _) => (format!("sweeps/{name}"), mark::is_sweep),
+        };
+        if let Some(known) = self.marks.get(&folder) {
+            return Ok(*known);
+        }
+        let is_own = is_marked(&storage.join(&folder))?;
+        self.marks.insert(folder, is_own);
+        Ok(is_own)
+    }
+
+    /// Whether a file that was never put in place was to be one of ours.
+    fn is_own_unfinished(&mut self, path: &str) -> Result<bool> {
+        let aim = path.rsplit_once('#').map_or(path, |(aim, _)| aim);
+        match named(aim) {
+            Some(Named::Probe) => Ok(true),
+            Some(named) => self.is_own(named, &self.session.storage().join(aim)),
+            None => Ok(aim == "ranksweep.json"),
         }
     }
 
     fn is_unreferenced(&self, holds: impl Fn(&Referenced) -> bool) -> bool {
         self.others.as_ref().is_some_and(|others| !holds(others) && !holds(&self.held))
+    }
+}
+
+/// Whether a folder holds a dataset of its name.
+fn is_dataset(folder: &Location) -> dataset::Result<bool> {
+    match Dataset::read_manifest(folder) {
+        Ok(manifest) => Ok(Dataset::folder(&manifest.name, &manifest.fingerprint) == folder.name()),
+        Err(Error::NotFound { .. } | Error::Damaged { .. } | Error::Content { .. }) => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -32,6 +32,8 @@ pub enum Reason {
     Resume,
     /// The claim on a trial that has ended.
     Claim,
+    /// A model or a curve that the marker of its trial does not count.
+    NotCounted,
     /// Part of a dataset that was not finished.
     NoManifest,
     /// A table of a trial that the sweep no longer has, or of an evaluation that was not finished.
@@ -62,6 +64,7 @@ impl fmt::Display for Reason {
             Self::Probe => "a test of the storage",
             Self::Resume => "state of a training that has ended",
             Self::Claim => "claim on a trial that has ended",
+            Self::NotCounted => "of an attempt at a trial that does not count",
             Self::NoManifest => "of a dataset that was not finished",
             Self::NoPlan => "of no plan of this sweep",
             Self::Trial => "of a trial that no sweep holds",

@@ -1,6 +1,7 @@
 //! Raw interactions to prepared datasets.
 
 use super::Session;
+use crate::gc;
 use anyhow::{Context, Result, ensure};
 
 /// The source files are not those that were submitted, and will not be.
@@ -8,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 #[error("{0}")]
 pub struct Changed(pub(super) String);
 
-/// Prepares every dataset of the plan that is not prepared yet. With a stored plan, the sources of those that are need not be there.
+/// Prepares every dataset of the plan that is not prepared yet, and marks the storage as one of ranksweep. With a stored plan, the sources of those that are need not be there.
 ///
 /// # Errors
 /// Data that cannot be prepared, each error with the dataset's name; [`Changed`] where it is not that of a stored plan; a store that fails.
@@ -31,5 +32,5 @@ pub fn prepare(session: &Session) -> Result<()> {
         ensure!(planned == found, "dataset {quoted}: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);
     }
-    Ok(())
+    Ok(gc::mark::mark(session.storage())?)
 }

@@ -1,0 +1,129 @@
+//! The names that ranksweep gives to files. A file of another name is somebody else's, wherever it stands.
+
+/// What a file is, by its path below the storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named<'a> {
+    /// A test of the storage.
+    Probe,
+    /// A file of a trial, by the trial's id and what it is there.
+    Trial(&'a str, OfTrial),
+    /// A table of a dataset, by the dataset's folder.
+    Dataset(&'a str),
+    /// A table of a sweep, by the sweep's name; one of a trial by its id too.
+    Sweep(&'a str, Option<&'a str>),
+}
+
+/// What a file is to its trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OfTrial {
+    /// Where its training goes on.
+    Resume,
+    /// Who trains it.
+    Claim,
+    /// A model or a curve, which counts where a marker says so.
+    Content,
+    /// A description or a marker.
+    Marker,
+}
+
+/// The tables of a dataset, and the rows that were left out of it.
+const DATASET: [&str; 7] =
+    ["train.parquet", "validation.parquet", "test.parquet", "users.parquet", "items.parquet", "rejected.tsv", "manifest.json"];
+/// What `evaluate` and `report` write beside `per_user/` and the plan.
+const SWEEP: [&str; 11] = [
+    "sweep.yaml",
+    "trials.parquet",
+    "metrics.parquet",
+    "significance.parquet",
+    "curves.parquet",
+    "all_trials.parquet",
+    "leaderboard.parquet",
+    "tuning.parquet",
+    "variance_components.parquet",
+    "report.html",
+    "tables.json",
+];
+/// The files of a model.
+const MODEL: [&str; 3] = ["scorer.safetensors", "scorer.json", "per_user.parquet"];
+
+/// What ranksweep calls so; `None` for what it does not.
+pub(super) fn named(path: &str) -> Option<Named<'_>> {
+    let steps: Vec<&str> = path.split('/').collect();
+    match steps[..] {
+        ["claims", probe] if probe.strip_prefix("probe-").is_some_and(|nonce| is_hex(nonce, 32)) => Some(Named::Probe),
+        ["trials", id, ref file @ ..] if is_hex(id, 16) => of_trial(file).map(|what| Named::Trial(id, what)),
+        ["datasets", folder, file] if DATASET.contains(&file) && ends_in_hash(folder) => Some(Named::Dataset(folder)),
+        ["datasets", folder, "samplers", file] if ends_in_hash(folder) => {
+            let key = file.strip_prefix("ppr-")?.strip_suffix(".safetensors")?;
+            is_hex(key, 16).then_some(Named::Dataset(folder))
+        }
+        ["sweeps", name, file] if SWEEP.contains(&file) => Some(Named::Sweep(name, None)),
+        ["sweeps", name, "per_user", file] => {
+            let id = file.strip_suffix(".parquet").filter(|id| is_hex(id, 16))?;
+            Some(Named::Sweep(name, Some(id)))
+        }
+        _ => None,
+    }
+}
+
+fn of_trial(file: &[&str]) -> Option<OfTrial> {
+    let numbered = |name: &str| name.strip_suffix(".json").is_some_and(|number| number.parse::<u64>().is_ok());
+    match *file {
+        ["resume", "state.safetensors"] => Some(OfTrial::Resume),
+        ["claims", claim] if numbered(claim) => Some(OfTrial::Claim),
+        ["checkpoint", key, file] if is_hex(key, 16) && MODEL.contains(&file) => Some(OfTrial::Content),
+        ["curve", file] if file.strip_suffix(".parquet").is_some_and(|key| is_hex(key, 16)) => Some(OfTrial::Content),
+        ["rungs", rung] if numbered(rung) => Some(OfTrial::Marker),
+        ["trial.json" | "done.json"] => Some(OfTrial::Marker),
+        _ => None,
+    }
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Whether a name ends in a dataset's fingerprint.
+fn ends_in_hash(folder: &str) -> bool {
+    folder.rsplit_once('-').is_some_and(|(_, hash)| hash.len() == 16 && is_hex(hash, 16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdef";
+
+    #[test]
+    fn what_others_store_has_no_name_of_ours() {
+        for path in [
+            "claims/insurance.csv",
+            "claims/probe-1",
+            "datasets/ml-100k/train.parquet",
+            "datasets/raw.csv",
+            "trials/notes.txt",
+            "trials/phase-3/done.json",
+            &format!("trials/{ID}/notes.txt"),
+            &format!("trials/{ID}/checkpoint/best/scorer.json"),
+            &format!("datasets/a-{ID}/own.parquet"),
+            "sweeps/s/per_user/own.parquet",
+            "sweeps/s/plan.json",
+            "ranksweep.json",
+        ] {
+            assert_eq!(named(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_stored_has_a_name() {
+        let of = |path: &str| matches!(named(&path.replace("ID", ID)), Some(Named::Trial(..)));
+        assert!(
+            ["trial.json", "done.json", "resume/state.safetensors", "claims/000001.json", "rungs/4.json", "curve/ID.parquet"]
+                .iter()
+                .all(|path| of(&format!("trials/ID/{path}")))
+        );
+        assert_eq!(named(&format!("trials/{ID}/checkpoint/{ID}/scorer.json")), Some(Named::Trial(ID, OfTrial::Content)));
+        assert_eq!(named(&format!("sweeps/s/per_user/{ID}.parquet")), Some(Named::Sweep("s", Some(ID))));
+        assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(Named::Probe));
+    }
+}
