@@ -131,7 +131,7 @@ fn nothing_behind_a_link_is_touched() {
     sandbox.run_well();
     let trial = sandbox.folder("trials", "");
     let state = "elsewhere/state.safetensors";
-    sandbox.put(state, "state");
+    sandbox.put(state, CLAIM);
     let _ = std::fs::remove_dir(sandbox.path(&format!("{trial}/resume")));
     symlink(sandbox.path("elsewhere"), sandbox.path(&format!("{trial}/resume"))).unwrap();
     sandbox.put("elsewhere/scorer.json#1", "half");

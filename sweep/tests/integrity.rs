@@ -151,7 +151,7 @@ fn no_damage_of_any_file_is_ever_believed() {
 
 #[test]
 fn an_interrupted_sweep_goes_on_from_nothing_that_is_damaged() {
-    let long = changed("epochs: 2,", "epochs: 150,");
+    let long = changed("epochs: 2,", "epochs: 60,");
     let (whole, sandbox) = (Sandbox::new(&long), Sandbox::new(&long));
     whole.run_well();
     sandbox.prepare();

@@ -18,6 +18,9 @@ use evaluator::{
 use std::collections::HashMap;
 use trainer::Ended;
 
+/// What to do where a file of a trial is damaged.
+const REMEDY: &str = "delete the trial's folder to train it again";
+
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
 ///
 /// A picked trial that cannot be ranked counts as failed, with the reason, and others are picked without it. Where a file of it is damaged its
@@ -187,6 +190,11 @@ pub(super) fn candidate(session: &Session, row: &TrialRow) -> evaluator::Result<
     let gone = || dataset::Error::NotFound { at: folder.join("done.json").to_string() };
     let ended = Ended::read(&folder, &row.trial)?.ok_or_else(gone)?;
     let (checkpoint, description) = ended.checkpoint(&folder).ok_or_else(gone)?;
+    // What ranking reads is checked there; these are read by nobody but people.
+    let aside = ended.files().iter().filter(|(path, _)| path.ends_with("per_user.parquet") || *path == "trial.json");
+    for (path, entry) in aside {
+        folder.join(path).holding(entry, REMEDY).read()?;
+    }
     Ok(Candidate {
         trial: row.trial.clone(),
         method: row.method.clone(),
