@@ -118,13 +118,13 @@ impl Ended {
     }
 }
 
-/// Takes the markers of a trial away, so that it is trained again.
+/// Takes the markers of a trial away, so that it is trained again. That of its end goes last: while it stands, the trial has ended as before.
 ///
 /// # Errors
 /// When the store refuses.
 pub fn forget(folder: &Location) -> Result<()> {
-    folder.join("done.json").delete()?;
-    Ok(folder.join("rungs").list()?.iter().try_for_each(Location::delete)?)
+    folder.join("rungs").list()?.iter().try_for_each(Location::delete)?;
+    Ok(folder.join("done.json").delete()?)
 }
 
 #[cfg(test)]
