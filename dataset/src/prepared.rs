@@ -8,7 +8,7 @@
 use crate::{Cache, Counts, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, marker, quote, table};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
-use std::{ops::Range, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// What to do where a stored dataset is damaged.
 const REMEDY: &str = "delete the folder and prepare again";

@@ -38,6 +38,15 @@ fn scorer(scores: [f32; 5]) -> Scorer {
     }
 }
 
+/// Ends a trial with a model.
+fn end(trial: &Location, status: &str, scorer: &Scorer) {
+    scorer.write(&trial.join("checkpoint")).unwrap();
+    let describe = |path: &str| (path.to_owned(), FileEntry::of(&trial.join(path).read().unwrap()));
+    let files: Files = ["trial.json", "checkpoint/scorer.json"].map(describe).into();
+    let done = serde_json::json!({"status": status, "checkpoint": "checkpoint", "files": files});
+    trial.join("done.json").write(marker::text(&done)).unwrap();
+}
+
 /// A storage with a dataset, two finished trials, a failed one, and one of another dataset.
 fn storage(name: &str) -> Location {
     let root = Location::parse("memory:///stage").unwrap().join(name);
@@ -45,11 +54,7 @@ fn storage(name: &str) -> Location {
     let trial = |id: &str, fingerprint: &str, status: &str, scores: [f32; 5]| {
         let folder = root.join("trials").join(id);
         folder.join("trial.json").write(format!(r#"{{"version": 1, "dataset": "{fingerprint}", "more": []}}"#)).unwrap();
-        scorer(scores).write(&folder.join("checkpoint")).unwrap();
-        let describe = |path: &str| (path.to_owned(), FileEntry::of(&folder.join(path).read().unwrap()));
-        let files: Files = ["trial.json", "checkpoint/scorer.json"].map(describe).into();
-        let done = serde_json::json!({"status": status, "checkpoint": "checkpoint", "files": files});
-        folder.join("done.json").write(marker::text(&done)).unwrap();
+        end(&folder, status, &scorer(scores));
     };
     trial("aa", "f00d", "done", [9.0, 5.0, 4.0, 3.0, 2.0]);
     trial("bb", "f00d", "done", [9.0, 1.0, 2.0, 2.0, 3.0]);
@@ -222,7 +227,7 @@ fn a_score_that_overflows_is_named_by_the_users_own_ids() {
     let users = Matrix { rows: 4, dim, values: vec![f32::MAX; 8] };
     let mut items = Matrix { rows: 5, dim, values: vec![0.0; 10] };
     items.values[6..8].copy_from_slice(&[2.0, 2.0]);
-    Scorer::Factors { users, items, similarity: Similarity::Dot }.write(&root.join("trials/aa/checkpoint")).unwrap();
+    end(&root.join("trials/aa"), "done", &Scorer::Factors { users, items, similarity: Similarity::Dot });
     let Error::Trial { source, .. } = evaluate(&root, &[]).unwrap_err() else { panic!("an error of its trial") };
     assert_eq!(source.to_string(), "cannot rank: the score of user `ann` for item `s` is not finite");
 }

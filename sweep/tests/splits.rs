@@ -97,7 +97,7 @@ fn a_split_is_shared_with_the_sweep_that_has_it_alone() {
     sandbox.write("s.yaml", on_splits("[8]"));
     sandbox.run_well();
     assert!(rows(&sandbox).iter().all(|row| row.split_seed.is_none()));
-    well(&sandbox, "gc s.yaml --unreferenced");
+    well(&sandbox, "gc s.yaml --unreferenced --yes");
     assert_eq!((sandbox.stored("manifest.json").len(), sandbox.stored("done.json").len()), (1, 5));
 }
 

@@ -129,7 +129,7 @@ pub fn write(folder: &Location, input: &Input) -> anyhow::Result<Report> {
             tracing::warn!("nothing was written, as the stored leaderboard is the same: {}", chain(&error.into()));
             return Ok(report);
         }
-        written => written?,
+        written => drop(written?),
     }
     tables::tuning::write(&folder.join("tuning.parquet"), &report.tuning)?;
     folder.join("report.html").write(page::render(input, &report)?)?;
