@@ -98,7 +98,8 @@ pub(crate) fn checked<T>(
         }
         Err(reason) if first == second => Err(Error::damaged(at, format!("{reason}; {remedy}"))),
         Err(_) => {
-            let words = "two reads of it differ, and neither is what its marker says: the disk, the network or this machine's memory is at fault";
+            let words =
+                "two reads of it differ, and neither is what its marker says: the disk, the network or this machine's memory is at fault";
             Err(Error::Store { action: "read", at: at.to_string(), source: words.into() })
         }
     }

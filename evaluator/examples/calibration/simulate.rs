@@ -23,6 +23,19 @@ pub(crate) struct Sets {
     /// Sets whose first two methods are compared by the bootstrap.
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
     bootstraps: u32,
+    /// Only rows of so many methods.
+    #[arg(long)]
+    methods: Option<usize>,
+    /// Only rows with such variances over seeds.
+    #[arg(long)]
+    variances: Option<Variances>,
+}
+
+impl Sets {
+    fn has(&self, scenario: &Scenario) -> bool {
+        self.methods.is_none_or(|methods| methods == scenario.methods)
+            && self.variances.is_none_or(|variances| variances == scenario.variances)
+    }
 }
 
 /// The targets.
@@ -52,7 +65,7 @@ const COLUMNS: [&str; 16] = [
 /// Prints the rates of all scenarios, and their standard errors.
 pub(crate) fn simulate(sets: &Sets, out: &mut impl Write) -> anyhow::Result<()> {
     head(&COLUMNS, out)?;
-    for scenario in scenarios() {
+    for scenario in scenarios().into_iter().filter(|scenario| sets.has(scenario)) {
         row(&measured(scenario, sets)?, out)?;
     }
     let errors = [(sets.pairs, "pairs"), (sets.families, "families"), (sets.bootstraps, "bootstrap")].map(|(sets, of)| {

@@ -13,7 +13,8 @@
 //! Its values for g are 0.01 to 10.
 //! Wang et al., "Towards Representation Alignment and Uniformity in Collaborative Filtering", KDD 2022, arXiv:2206.12811.
 
-use candle_core::{Result, Tensor};
+use super::fused::Uniformity;
+use candle_core::{DType, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,9 @@ fn uniformity(cosines: &Tensor) -> Result<Tensor> {
     let rows = cosines.dim(0)?;
     if rows < 2 {
         return Tensor::zeros((), cosines.dtype(), cosines.device());
+    }
+    if cosines.dtype() == DType::F32 && cosines.device().is_cpu() {
+        return cosines.contiguous()?.apply_op1(Uniformity);
     }
     let others = (1.0 - Tensor::eye(rows, cosines.dtype(), cosines.device())?)?;
     (cosines.affine(4.0, -4.0)?.exp()? * others)?.sum_all()?.affine(1.0 / (rows * (rows - 1)) as f64, 0.0)?.log()
@@ -133,6 +137,22 @@ mod tests {
         let message = |uniformity, similarity| DirectAu { uniformity, similarity }.check().unwrap_err();
         assert!(message(0.0, Similarity::Cosine).starts_with("uniformity is 0:"));
         assert!(message(1.0, Similarity::Dot).starts_with("similarity is dot: expected cosine"));
+    }
+
+    /// Of more rows than a vector has lanes, in the precision of the training and in that of the formula.
+    #[test]
+    fn the_operation_is_the_formula() {
+        let rows = 37;
+        let cosines: Vec<f64> = (0..rows * rows).map(|at| (at as f64 * 0.7).sin()).collect();
+        let (expected, of_formula) = differentiate(&[(&cosines, &[rows, rows])], |t| uniformity(&t[0]));
+        let single: Vec<f32> = cosines.iter().map(|&cosine| cosine as f32).collect();
+        let single = candle_core::Var::from_vec(single, (rows, rows), &candle_core::Device::Cpu).unwrap();
+        let value = uniformity(&single).unwrap();
+        assert_close(&[value.to_scalar::<f32>().unwrap().into()], &[expected], 1e-6);
+        let gradients = (value * 3.0).unwrap().backward().unwrap();
+        let gradient: Vec<f32> = gradients.get(&single).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+        let gradient: Vec<f64> = gradient.iter().map(|&derivative| f64::from(derivative) / 3.0).collect();
+        assert_close(&gradient, &of_formula[0], 1e-8);
     }
 
     proptest! {

@@ -26,7 +26,7 @@ pub(crate) enum Interaction {
 }
 
 /// The methods' variances over seeds.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Variances {
     /// All methods have the same.
     Equal,

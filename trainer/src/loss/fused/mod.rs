@@ -31,6 +31,7 @@ mod softmax_at_k;
 mod sparsemax;
 #[cfg(test)]
 mod tests;
+mod uniformity;
 
 pub use adv_info_nce::AdvInfoNce;
 pub use bsl::{Bsl, BslOfLists};
@@ -44,6 +45,7 @@ pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
 pub use smooth_rank::SmoothRank;
 pub use softmax::Softmax;
 pub use softmax_at_k::SoftmaxAtK;
+pub(crate) use uniformity::Uniformity;
 
 /// A loss with its values, ready to run.
 #[derive(Clone, Debug, PartialEq)]
