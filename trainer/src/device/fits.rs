@@ -36,8 +36,8 @@ fn sampler(learning: &Learning) -> Result<(), String> {
 }
 
 fn loss(loss: &Loss) -> Result<(), &'static str> {
-    match loss {
-        Loss::Sparsemax(_) => Err("sorts its scores"),
+    match loss.lacks_kernel() {
+        Some(reason) => Err(reason),
         _ if loss.list().is_some() => Err("has several positives in a row"),
         _ if !loss.is_by_row() => Err("looks at more than the scores of its rows"),
         _ if loss.needs_log_probabilities() => Err("looks at the probabilities of the draws"),

@@ -13,7 +13,7 @@
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
-use super::{Adversary, Phase, check_above_zero, fused};
+use super::{Adversary, Facts, FusedOwn, LossKind, Phase, Scores, check_above_zero, fused, scores};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,20 @@ impl Schedule {
     }
 }
 
-impl AdvInfoNce {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for AdvInfoNce {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Zhang et al., NeurIPS 2023",
+            values: "SL@K: `temperature` 0.2 / 0.2 / – / 0.1; Adam 0.1 / 0.1 / 0.1 / 0.01; the authors: 128 negatives",
+            cost: "O(N `adversary_dim`)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("negative_weight", self.negative_weight)?;
         check_above_zero("adversary_learning_rate", self.adversary_learning_rate)?;
@@ -137,17 +149,31 @@ impl AdvInfoNce {
         }
     }
 
-    pub(super) fn fused(&self) -> fused::AdvInfoNce {
-        fused::AdvInfoNce { temperature: self.temperature as f32, negative_weight: self.negative_weight as f32 }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let hardness = scores::given(given.adversary, "adv-info-nce", "the adversary's scores of the draws")?;
+        adv_info_nce(positives, negatives, hardness, self.temperature, self.negative_weight)
     }
 
-    pub(super) fn adversary(&self) -> Adversary {
-        Adversary { dim: self.adversary_dim as usize, similarity: Similarity::Cosine, learning_rate: self.adversary_learning_rate }
+    fn fused_own(&self) -> Option<FusedOwn> {
+        Some(FusedOwn::AdvInfoNce(fused::AdvInfoNce { temperature: self.temperature as f32, negative_weight: self.negative_weight as f32 }))
+    }
+
+    fn phases(&self, epoch: u32) -> Vec<Phase> {
+        self.schedule.phases(epoch)
+    }
+
+    fn adversary(&self) -> Option<Adversary> {
+        Some(Adversary { dim: self.adversary_dim as usize, similarity: Similarity::Cosine, learning_rate: self.adversary_learning_rate })
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "the adversary of adv-info-nce weighs draws";
+const NEEDS_DRAWS: &str = "the adversary of adv-info-nce weighs draws";
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the adversary's `hardness [B, N]`, its cosines.
 pub fn adv_info_nce(positives: &Tensor, negatives: &Tensor, hardness: &Tensor, temperature: f64, negative_weight: f64) -> Result<Tensor> {
@@ -155,6 +181,20 @@ pub fn adv_info_nce(positives: &Tensor, negatives: &Tensor, hardness: &Tensor, t
     let scale = ((count_items(negatives)? * negative_weight)?.log()? - log_sum_exp(&hardness)?)?;
     let exponents = ((margins(positives, negatives)? / temperature)? + hardness.broadcast_add(&scale.unsqueeze(1)?)?)?;
     softplus(&log_sum_exp(&fill_masked(&exponents, negatives, -1e30)?)?) // log(1 + exp(sum)): the positive's own term is exp(0)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for AdvInfoNce {
+    fn examples() -> Vec<Self> {
+        vec![AdvInfoNce {
+            temperature: 0.2,
+            negative_weight: 64.0,
+            schedule: Schedule::default(),
+            adversary_dim: 8,
+            adversary_learning_rate: 5e-5,
+            similarity: Similarity::Cosine,
+        }]
+    }
 }
 
 #[cfg(test)]

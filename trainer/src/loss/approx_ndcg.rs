@@ -9,7 +9,7 @@
 //! 2010; Bruch et al., "Revisiting Approximate Metric Optimization in the Age of Deep Neural Networks", SIGIR 2019.
 
 use super::smooth_rank::check_positives;
-use super::{check_above_zero, fused, smooth_ndcg::ndcg_of_smooth_ranks};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused, smooth_ndcg::ndcg_of_smooth_ranks};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -33,21 +33,49 @@ fn one() -> f64 {
     1.0
 }
 
-impl ApproxNdcg {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for ApproxNdcg {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Qin, Liu and Li, Information Retrieval 2010", values: "allRank: `steepness` 1", cost: "O(P (P + N))" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("steepness", self.steepness)?;
         check_positives(self.positives)
     }
 
-    pub(super) fn fused(&self) -> fused::SmoothNdcg {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        approx_ndcg(positives, negatives, self)
+    }
+
+    fn fused(&self) -> Option<Fused> {
         let ranks = fused::SmoothRank { temperature: (1.0 / self.steepness) as f32, include_self: false };
-        fused::SmoothNdcg { ranks, best: 0.0 }
+        Some(Fused::SmoothNdcg(fused::SmoothNdcg { ranks, best: 0.0 }))
+    }
+
+    fn list(&self) -> Option<usize> {
+        Some(self.positives as usize)
+    }
+
+    fn list_memory(&self, scores: u64) -> u64 {
+        u64::from(self.positives) * scores * 4
     }
 }
 
 /// One value per list, `[B]`, from `positives [B, P]` and `negatives [B, N]`.
 pub fn approx_ndcg(positives: &Tensor, negatives: &Tensor, settings: &ApproxNdcg) -> Result<Tensor> {
     ndcg_of_smooth_ranks(positives, negatives, 1.0 / settings.steepness, false)?.neg()
+}
+
+#[cfg(test)]
+impl super::contract::Contract for ApproxNdcg {
+    fn examples() -> Vec<Self> {
+        vec![ApproxNdcg { steepness: 2.0, positives: 3, similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

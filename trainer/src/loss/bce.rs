@@ -7,6 +7,7 @@
 //! Negative Sampling"; RecStudio takes their mean, which gives all of them together the weight of the positive.
 
 use super::primitives::{softplus, sum_over_negatives};
+use super::{Facts, LossKind, Scores};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,35 @@ pub struct Bce {
     pub similarity: Similarity,
 }
 
+impl LossKind for Bce {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Di Teodoro et al., \"A Theoretical Analysis\"", values: "1 to 100 negatives; Adam 0.001", cost: "O(N)" }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        bce(positives, negatives, given.weights)
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+}
+
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]`.
 pub fn bce(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>) -> Result<Tensor> {
     softplus(&positives.neg()?)? + sum_over_negatives(&softplus(negatives)?, weights)?
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Bce {
+    fn examples() -> Vec<Self> {
+        vec![Bce { similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! ends the gradient of badly ranked pairs, is left out. Rendle et al., UAI 2009, arXiv:1205.2618.
 
 use super::primitives::{margins, softplus, sum_over_negatives};
+use super::{Facts, Fused, LossKind, Scores};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,43 @@ pub struct Bpr {
     pub similarity: Similarity,
 }
 
+impl LossKind for Bpr {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Rendle et al., UAI 2009",
+            values: "SL@K: one negative; Adam 0.001 / 0.001 / 0.001 / 0.0001, decay 1e-4 / 1e-5 / 1e-6 / 0",
+            cost: "O(N)",
+        }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        bpr(positives, negatives, given.weights)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::Bpr)
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+}
+
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the negatives' `weights [B, N]`.
 pub fn bpr(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>) -> Result<Tensor> {
     sum_over_negatives(&softplus(&margins(positives, negatives)?)?, weights)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Bpr {
+    fn examples() -> Vec<Self> {
+        vec![Bpr { similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 
 use super::primitives::{MASKED_BELOW, log_sum_exp, unmask};
 use super::smooth_rank::{POSITIVES, check_positives};
-use super::{Fused, check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -48,8 +48,20 @@ pub enum BslForm {
     Pairs,
 }
 
-impl Bsl {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Bsl {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Wu et al., ICDE 2024",
+            values: "SL@K: `positive_temperature` 0.2 / 0.5 / 0.2 / 0.5, `negative_temperature` 0.2 / 0.2 / 0.1 / 0.05; Adam 0.1; `form: pairs`",
+            cost: "O(P + N)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("positive_temperature", self.positive_temperature)?;
         check_above_zero("negative_temperature", self.negative_temperature)?;
         match (self.form, self.positives) {
@@ -58,20 +70,27 @@ impl Bsl {
         }
     }
 
-    /// Positives of a row that is a list.
-    pub(super) fn list(&self) -> Option<u32> {
-        (self.form == BslForm::Lists).then(|| self.positives.unwrap_or(POSITIVES))
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        match self.form {
+            BslForm::Lists => bsl_of_lists(positives, negatives, self),
+            BslForm::Pairs => bsl(positives, negatives, self),
+        }
     }
 
-    pub(super) fn fused(&self) -> Fused {
+    fn fused(&self) -> Option<Fused> {
         let (positive_temperature, negative_temperature) = (self.positive_temperature as f32, self.negative_temperature as f32);
-        match self.form {
+        Some(match self.form {
             BslForm::Lists => Fused::BslOfLists(fused::BslOfLists { positive_temperature, negative_temperature }),
             BslForm::Pairs => Fused::Bsl(fused::Bsl {
                 softmax: fused::Softmax { temperature: negative_temperature, include_positive: false },
                 factor: (self.negative_temperature / self.positive_temperature) as f32,
             }),
-        }
+        })
+    }
+
+    fn list(&self) -> Option<usize> {
+        (self.form == BslForm::Lists).then(|| self.positives.unwrap_or(POSITIVES) as usize)
     }
 }
 
@@ -94,6 +113,15 @@ fn soft_mean(scores: &Tensor, temperature: f64) -> Result<Tensor> {
     let counts = is_item.sum(D::Minus1)?;
     let sums = (log_sum_exp(&((unmasked / temperature)? + masks)?)? - counts.maximum(1.0)?.log()?)?;
     counts.gt(0.0)?.where_cond(&(&sums * temperature)?, &sums.zeros_like()?)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Bsl {
+    fn examples() -> Vec<Self> {
+        let example =
+            |form| Bsl { positive_temperature: 0.1, negative_temperature: 0.2, form, positives: None, similarity: Similarity::Cosine };
+        [BslForm::Pairs, BslForm::Lists].map(example).into()
+    }
 }
 
 #[cfg(test)]

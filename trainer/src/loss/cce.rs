@@ -7,6 +7,7 @@
 //! positives; RecStudio's sums over the user's other positives too.
 
 use super::softmax::softmax;
+use super::{Facts, Fused, LossKind, Scores, fused};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,35 @@ pub struct Cce {
     pub similarity: Similarity,
 }
 
+impl LossKind for Cce {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Di Teodoro et al., \"A Theoretical Analysis\"", values: "1 to 100 negatives; Adam 0.001", cost: "O(N)" }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        cce(positives, negatives)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true }))
+    }
+}
+
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
 pub fn cce(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     softmax(positives, negatives, 1.0, true)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Cce {
+    fn examples() -> Vec<Self> {
+        vec![Cce { similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! Mao et al., "SimpleX: A Simple and Strong Baseline for Collaborative Filtering", CIKM 2021, arXiv:2109.12613.
 
 use super::primitives::{is_item, sum_over_negatives};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -27,16 +27,37 @@ pub struct Ccl {
     pub similarity: Similarity,
 }
 
-impl Ccl {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Ccl {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Mao et al., CIKM 2021 (SimpleX)",
+            values: "RecBole: `margin` 0.5, `negative_weight` 10; AdvInfoNCE's release: `margin` 0.4",
+            cost: "O(N)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.margin {
             margin if margin.is_finite() => check_above_zero("negative_weight", self.negative_weight),
             margin => Err(format!("margin is {margin}: expected a finite number")),
         }
     }
 
-    pub(super) fn fused(&self) -> fused::Ccl {
-        fused::Ccl { margin: self.margin as f32, negative_weight: self.negative_weight as f32 }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        ccl(positives, negatives, given.weights, self)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::Ccl(fused::Ccl { margin: self.margin as f32, negative_weight: self.negative_weight as f32 }))
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
     }
 }
 
@@ -46,6 +67,13 @@ pub fn ccl(positives: &Tensor, negatives: &Tensor, weights: Option<&Tensor>, set
     let count = is_item(negatives)?.to_dtype(negatives.dtype())?.sum(D::Minus1)?;
     let costs = if weights.is_some() { costs } else { (costs / count)? };
     (1.0 - positives)? + (costs * settings.negative_weight)?
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Ccl {
+    fn examples() -> Vec<Self> {
+        vec![Ccl { margin: 0.4005, negative_weight: 10.0, similarity: Similarity::Cosine }]
+    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@
 //! The paper sums over a batch, of which the training loop takes the mean. Its optional penalty on the covariance of the vectors' dimensions
 //! is a function of vectors and not of scores, and is left out. Hsieh et al., "Collaborative Metric Learning", WWW 2017.
 
-use super::check_above_zero;
 use super::primitives::{is_item, margins};
+use super::{Facts, LossKind, Scores, check_above_zero};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -28,9 +28,26 @@ pub struct Cml {
     pub similarity: Similarity,
 }
 
-impl Cml {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Cml {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Hsieh et al., WWW 2017", values: "–", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("margin", self.margin)
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        cml(positives, negatives, scores.items, self.margin)
+    }
+
+    fn max_norm(&self) -> Option<f32> {
+        Some(1.0)
     }
 }
 
@@ -51,6 +68,18 @@ fn rank_weights(violations: &Tensor, is_item: &Tensor, items: usize) -> Result<T
     let violators = violations.gt(0.0)?.to_dtype(violations.dtype())?.sum(D::Minus1)?;
     let drawn = is_item.to_dtype(violations.dtype())?.sum(D::Minus1)?.maximum(1.0)?;
     (((violators / drawn)? * items as f64)? + 1.0)?.log()
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Cml {
+    fn examples() -> Vec<Self> {
+        vec![Cml { margin: 0.5, similarity: Similarity::NegativeSquaredDistance }]
+    }
+
+    /// Of equally near negatives the first has the gradient alone.
+    fn is_gradient_exact(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -1,148 +1,25 @@
 //! What every loss promises, whatever its formula.
 
-use super::adap_tau::{Baseline, Global, Mean};
-use super::lambda::{Exact, RankSource, Sampled, Weights};
-use super::llpauc::{Form, Updates};
 use super::testing::{Evaluated, Rows, assert_close, evaluate, evaluate_in, evaluate_rows};
 use super::*;
 use candle_core::DType;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Every kind, with each of its switches off and on.
-pub(super) fn examples() -> Vec<Loss> {
-    let softmax = |include_positive| Softmax { temperature: 0.2, include_positive, similarity: Similarity::Cosine };
-    let softmax_at_k = |include_positive, detach_weight| SoftmaxAtK {
-        cutoff: 3,
-        temperature: 0.2,
-        weight_temperature: 1.5,
-        quantile_every: 5,
-        quantile_update: QuantileUpdate::AfterEpoch,
-        detach_weight,
-        include_positive,
-        similarity: Similarity::Cosine,
-    };
-    let sampled_softmax = |correction| SampledSoftmax { temperature: 0.5, correction, similarity: Similarity::Dot };
-    let psl =
-        |surrogate, whole_batch| Psl { temperature: 0.1, score_temperature: 2.0, surrogate, whole_batch, similarity: Similarity::Cosine };
-    let uib = |penalty| Uib { negative_weight: 0.3, penalty, similarity: Similarity::Dot };
-    let warp = |rank_weight| Warp { margin: 1.0, rank_weight, similarity: Similarity::Dot };
-    let distance = Similarity::NegativeSquaredDistance;
-    let bsl = |form| Bsl { positive_temperature: 0.1, negative_temperature: 0.2, form, positives: None, similarity: Similarity::Cosine };
-    let (positives, similarity) = (3, Similarity::Dot);
-    let smooth_ndcg = |form, include_self| SmoothNdcg { temperature: 0.4, form, positives, include_self, similarity };
-    let smooth_ap = |include_self| SmoothAp { temperature: 0.4, positives, include_self, similarity };
-    let smooth_recall =
-        SmoothRecall { temperature: 0.4, cutoffs: vec![1, 3], cutoff_temperature: 0.8, positives, include_self: false, similarity };
-    let neural_ndcg = |cutoff, sinkhorn_iterations, transposed| NeuralNdcg {
-        temperature: 0.7,
-        cutoff,
-        sinkhorn_iterations,
-        transposed,
-        positives,
-        similarity,
-    };
-    let adap_tau = |baseline| AdapTau { baseline, loss_temperature: 1.0, warm_up: 3 };
-    let llpauc = |form| Llpauc {
-        true_positive_rate: 0.7,
-        false_positive_rate: 0.1,
-        form,
-        updates: Updates::Minimax,
-        concavity: 0.0,
-        similarity: Similarity::Cosine,
-    };
-    let (exact, sampled) = (RankSource::Exact(Exact {}), RankSource::Sampled(Sampled { rescaled: true, with_positives: false }));
-    let among_own = RankSource::Sampled(Sampled { rescaled: true, with_positives: true });
-    let lambda_loss = |ranks, weights| LambdaLoss { ranks, weights, similarity: Similarity::Dot };
-    let lambda_loss_at_k = |ranks, weights| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot };
-    vec![
-        Loss::Bce(Bce { similarity: Similarity::Dot }),
-        Loss::Gbce(Gbce { calibration: 0.75, similarity: Similarity::Dot }),
-        Loss::Bpr(Bpr { similarity: Similarity::Dot }),
-        Loss::Cce(Cce { similarity: Similarity::Dot }),
-        Loss::Softmax(softmax(false)),
-        Loss::Softmax(softmax(true)),
-        Loss::SampledSoftmax(sampled_softmax(Correction::All)),
-        Loss::SampledSoftmax(sampled_softmax(Correction::Negatives)),
-        Loss::SoftmaxAtK(softmax_at_k(false, false)),
-        Loss::SoftmaxAtK(softmax_at_k(true, false)),
-        Loss::SoftmaxAtK(softmax_at_k(false, true)),
-        Loss::Psl(psl(Surrogate::Tanh, false)),
-        Loss::Psl(psl(Surrogate::Relu, false)),
-        Loss::Psl(psl(Surrogate::Atan, false)),
-        Loss::Psl(psl(Surrogate::Tanh, true)),
-        Loss::Psl(psl(Surrogate::Relu, true)),
-        Loss::Psl(psl(Surrogate::Atan, true)),
-        Loss::Ccl(Ccl { margin: 0.4005, negative_weight: 10.0, similarity: Similarity::Cosine }),
-        Loss::Sparsemax(Sparsemax { similarity: Similarity::Dot }),
-        Loss::Mse(Mse { positive_weight: 5.0, similarity: Similarity::Dot }),
-        Loss::Uib(uib(Penalty::Softplus)),
-        Loss::Uib(uib(Penalty::Hinge)),
-        Loss::Cml(Cml { margin: 0.5, similarity: distance }),
-        Loss::Sml(Sml { item_weight: 0.01, margin_weight: 10.0, largest_margin: 1.0, similarity: distance }),
-        Loss::Warp(warp(RankWeight::Harmonic)),
-        Loss::Warp(warp(RankWeight::Logarithm)),
-        Loss::DirectAu(DirectAu { uniformity: 0.7, similarity: Similarity::Cosine }),
-        Loss::Bsl(bsl(BslForm::Pairs)),
-        Loss::Bsl(bsl(BslForm::Lists)),
-        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Ranks, false)),
-        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Ranks, true)),
-        Loss::SmoothNdcg(smooth_ndcg(NdcgForm::Gains, false)),
-        Loss::SmoothAp(smooth_ap(false)),
-        Loss::SmoothAp(smooth_ap(true)),
-        Loss::SmoothRecall(smooth_recall),
-        Loss::ApproxNdcg(ApproxNdcg { steepness: 2.0, positives, similarity }),
-        Loss::NeuralNdcg(neural_ndcg(None, 0, false)),
-        Loss::NeuralNdcg(neural_ndcg(Some(2), 0, false)),
-        Loss::NeuralNdcg(neural_ndcg(None, 1, false)),
-        Loss::NeuralNdcg(neural_ndcg(Some(2), 1, true)),
-        Loss::NeuralNdcg(neural_ndcg(None, 5, false)),
-        Loss::NeuralNdcg(neural_ndcg(Some(2), 5, true)),
-        Loss::SogClr(SogClr { temperature: 0.2, update_rate: 0.9, similarity: Similarity::Cosine }),
-        Loss::SogSoftmaxAtK(SogSoftmaxAtK {
-            cutoff: 3,
-            temperature: 0.2,
-            weight_temperature: 1.5,
-            quantile_every: 5,
-            quantile_update: QuantileUpdate::AfterEpoch,
-            update_rate: 0.9,
-            similarity: Similarity::Cosine,
-        }),
-        Loss::AdapTau(adap_tau(Baseline::Mean(Mean {}))),
-        Loss::AdapTau(adap_tau(Baseline::Global(Global {}))),
-        Loss::AdvInfoNce(AdvInfoNce {
-            temperature: 0.2,
-            negative_weight: 64.0,
-            schedule: Default::default(),
-            adversary_dim: 8,
-            adversary_learning_rate: 5e-5,
-            similarity: Similarity::Cosine,
-        }),
-        Loss::Llpauc(llpauc(Form::Paper)),
-        Loss::Llpauc(llpauc(Form::Release)),
-        Loss::GuidedRec(GuidedRec { negatives: 9, similarity: Similarity::Cosine }),
-        Loss::LambdaRank(LambdaRank { ranks: exact, similarity: Similarity::Dot }),
-        Loss::LambdaRank(LambdaRank { ranks: sampled, similarity: Similarity::Dot }),
-        Loss::LambdaLoss(lambda_loss(exact, Weights::Paper)),
-        Loss::LambdaLoss(lambda_loss(sampled, Weights::Release)),
-        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Paper)),
-        Loss::LambdaLossAtK(lambda_loss_at_k(exact, Weights::Release)),
-        Loss::LambdaLossAtK(lambda_loss_at_k(sampled, Weights::Paper)),
-        Loss::LambdaLossAtK(lambda_loss_at_k(among_own, Weights::Paper)),
-    ]
+/// What a loss brings to the tests that all must pass.
+pub(super) trait Contract: Sized {
+    /// Some of it, with each of its switches off and on.
+    fn examples() -> Vec<Self>;
+
+    /// Whether differences of the loss are its gradient everywhere: not where a part is held constant on purpose.
+    fn is_gradient_exact(&self) -> bool {
+        true
+    }
 }
 
-/// Whether differences of the loss are its gradient everywhere: not where a part is held constant on purpose.
-pub(super) fn is_gradient_exact(loss: &Loss) -> bool {
-    match loss {
-        Loss::SoftmaxAtK(settings) => !settings.detach_weight,
-        Loss::Cml(_) => false, // of equally near negatives the first has the gradient alone
-        Loss::SogClr(_) | Loss::SogSoftmaxAtK(_) => false, // averages
-        Loss::LambdaRank(_) | Loss::LambdaLoss(_) | Loss::LambdaLossAtK(_) => loss.needs_ranks(), // others rank the moved scores
-        // Sinkhorn's scaling stops at a tolerance, where the loss jumps by as much; a single round has nothing to stop.
-        Loss::NeuralNdcg(settings) => settings.sinkhorn_iterations <= 1,
-        _ => true,
-    }
+/// Those of all kinds.
+pub(super) fn examples() -> Vec<Loss> {
+    Loss::examples()
 }
 
 /// serde knows every variant: a new kind fails here until it has an example.
@@ -220,7 +97,7 @@ proptest! {
         draws in prop::collection::vec(-8.0f64..0.0, 8),
     ) {
         let step = 1e-5;
-        for loss in examples().into_iter().filter(is_gradient_exact) {
+        for loss in examples().into_iter().filter(Loss::is_gradient_exact) {
             let value = |moved: &[f64]| of_draws(&loss, moved, &scores, quantile, &draws).values[0];
             let found = of_draws(&loss, &scores, &scores, quantile, &draws);
             let differences: Vec<f64> = (0..scores.len()).map(|at| {

@@ -14,6 +14,7 @@
 //! Wang et al., "Towards Representation Alignment and Uniformity in Collaborative Filtering", KDD 2022, arXiv:2206.12811.
 
 use super::fused::Uniformity;
+use super::{Facts, LossKind, Related, Scores, scores};
 use candle_core::{DType, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -30,16 +31,47 @@ pub struct DirectAu {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "direct-au keeps the rows of a batch apart: its sampler is `{kind: in-batch, negatives: 1}`";
+const NEEDS_DRAWS: &str = "direct-au keeps the rows of a batch apart: its sampler is `{kind: in-batch, negatives: 1}`";
 
-impl DirectAu {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for DirectAu {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Wang et al., KDD 2022", values: "`uniformity` tuned from 0.01 to 10", cost: "O(B d) for a batch of B" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         let other = match self.similarity {
             Similarity::Cosine => return super::check_above_zero("uniformity", self.uniformity),
             Similarity::Dot => "dot",
             Similarity::NegativeSquaredDistance => "negative-squared-distance",
         };
         Err(format!("similarity is {other}: expected cosine, as direct-au sees directions alone"))
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, given, .. } = *scores;
+        let users = scores::given(given.relations.of_users, "direct-au", "the similarities of a batch's users")?;
+        let items = scores::given(given.relations.of_positives, "direct-au", "the similarities of a batch's positives")?;
+        direct_au(positives, users, items, self.uniformity)
+    }
+
+    fn relations(&self) -> Related {
+        Related { of_negatives: false, of_rows: true }
+    }
+
+    fn sees_the_batch(&self) -> bool {
+        true
+    }
+
+    fn is_of_the_batch(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -62,6 +94,13 @@ fn uniformity(cosines: &Tensor) -> Result<Tensor> {
     }
     let others = (1.0 - Tensor::eye(rows, cosines.dtype(), cosines.device())?)?;
     (cosines.affine(4.0, -4.0)?.exp()? * others)?.sum_all()?.affine(1.0 / (rows * (rows - 1)) as f64, 0.0)?.log()
+}
+
+#[cfg(test)]
+impl super::contract::Contract for DirectAu {
+    fn examples() -> Vec<Self> {
+        vec![DirectAu { uniformity: 0.7, similarity: Similarity::Cosine }]
+    }
 }
 
 #[cfg(test)]

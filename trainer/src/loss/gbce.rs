@@ -10,6 +10,7 @@
 //! Petrov and Macdonald, "gSASRec", RecSys 2023, arXiv:2308.07192, who use 0.75 with 256 negatives.
 
 use super::primitives::softplus;
+use super::{Facts, LossKind, Scores};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -26,14 +27,31 @@ pub struct Gbce {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "gbce corrects for the items that are not drawn; over all items it is the mean of the terms of bce";
+const NEEDS_DRAWS: &str = "gbce corrects for the items that are not drawn; over all items it is the mean of the terms of bce";
 
-impl Gbce {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Gbce {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Petrov and Macdonald, RecSys 2023", values: "`calibration` 0.75 with 256 negatives", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.calibration {
             calibration if (0.0..=1.0).contains(&calibration) => Ok(()),
             calibration => Err(format!("calibration is {calibration}: expected a number from 0 to 1")),
         }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        gbce(positives, negatives, scores.items, self.calibration)
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -43,6 +61,13 @@ pub fn gbce(positives: &Tensor, negatives: &Tensor, items: usize, calibration: f
     let rate = drawn / (items as f64 - 1.0);
     let weight = 1.0 - calibration * (1.0 - rate);
     ((softplus(&positives.neg()?)? * weight)? + softplus(negatives)?.sum(D::Minus1)?)? / (drawn + 1.0)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Gbce {
+    fn examples() -> Vec<Self> {
+        vec![Gbce { calibration: 0.75, similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

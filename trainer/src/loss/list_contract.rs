@@ -3,7 +3,7 @@
 use super::contract;
 use super::testing::{assert_close, assert_gradients, differentiate};
 use super::*;
-use candle_core::{DType, Device, Var};
+use candle_core::{DType, Device, Result, Tensor, Var};
 use proptest::prelude::*;
 use std::slice::from_ref;
 
@@ -88,7 +88,7 @@ pub(super) fn list() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
 proptest! {
     #[test]
     fn gradients_are_central_differences((positives, negatives) in list()) {
-        for loss in examples().into_iter().filter(contract::is_gradient_exact) {
+        for loss in examples().into_iter().filter(Loss::is_gradient_exact) {
             let inputs = [(&positives[..], &[1, 3][..]), (&negatives[..], &[1, 4][..])];
             assert_gradients(&inputs, 2e-7, |inputs| forward(&loss, &inputs[0], &inputs[1]));
             let (_, by) = differentiate(&inputs, |inputs| forward(&loss, &inputs[0], &inputs[1]));

@@ -18,7 +18,7 @@
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
-use super::{Column, Learned, Motion, Of, Start, fused};
+use super::{Column, Facts, FusedOwn, Learned, LossKind, Motion, Of, Scores, Start, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -119,8 +119,20 @@ pub(super) fn clip(numbers: &mut [&mut [f32]]) {
 /// The sharpness of the softplus that stands for the positive part.
 const SHARPNESS: f64 = 5.0;
 
-impl Llpauc {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Llpauc {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Shi et al., WWW 2024",
+            values: "SL@K: `true_positive_rate` 0.7 / 0.5 / 0.7 / 0.7, `false_positive_rate` 0.01; Adam 0.1",
+            cost: "O(N)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         for (key, rate) in [("true_positive_rate", self.true_positive_rate), ("false_positive_rate", self.false_positive_rate)] {
             if !(rate > 0.0 && rate <= 1.0) {
                 return Err(format!("{key} is {rate}: expected a number above 0 and at most 1"));
@@ -132,17 +144,21 @@ impl Llpauc {
         }
     }
 
-    pub(super) fn fused(&self) -> fused::Llpauc {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        llpauc(positives, negatives, &Tensor::cat(given.columns, 0)?, self)
+    }
+
+    fn fused_own(&self) -> Option<FusedOwn> {
         let (alpha, beta) = (self.true_positive_rate, self.false_positive_rate);
         let (weights, bounds) = match self.form {
             Form::Paper => ([1.0, 1.0], [beta, alpha]),
             Form::Release => ([1.0 / beta, 1.0 / alpha], [1.0, 1.0]),
         };
-        fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }
+        Some(FusedOwn::Llpauc(fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }))
     }
 
-    /// A column for each scalar, in the order of [`llpauc`].
-    pub(super) fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<Column> {
         let motion = |scalar: &Scalar| {
             let (ascends, bounds) = match (self.updates, scalar.role) {
                 (Updates::Minimax, role) => (role == Highest, scalar.bounds),
@@ -155,10 +171,18 @@ impl Llpauc {
             |scalar: &Scalar| Column { name: scalar.name, of: Of::Whole(1), start: Start::Same(scalar.start), motion: motion(scalar) };
         SCALARS.iter().map(column).collect()
     }
+
+    fn clip(&self, numbers: &mut [&mut [f32]]) {
+        clip(numbers);
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
+    }
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "llpauc learns its scalars from draws";
+const NEEDS_DRAWS: &str = "llpauc learns its scalars from draws";
 
 /// One value per positive, `[B]`, whose mean is the loss of the batch, from `positives [B]`, `negatives [B, N]` and `scalars [7]`.
 ///
@@ -185,6 +209,21 @@ pub fn llpauc(positives: &Tensor, negatives: &Tensor, scalars: &Tensor, settings
 /// `r(y)`, a smooth positive part.
 fn rectified(y: &Tensor) -> Result<Tensor> {
     softplus(&(y * SHARPNESS)?)? / SHARPNESS
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Llpauc {
+    fn examples() -> Vec<Self> {
+        let example = |form| Llpauc {
+            true_positive_rate: 0.7,
+            false_positive_rate: 0.1,
+            form,
+            updates: Updates::Minimax,
+            concavity: 0.0,
+            similarity: Similarity::Cosine,
+        };
+        [Form::Paper, Form::Release].map(example).into()
+    }
 }
 
 #[cfg(test)]

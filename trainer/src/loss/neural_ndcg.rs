@@ -15,7 +15,7 @@
 use super::neural_sort::{neural_sort, sinkhorn};
 use super::primitives::unmask;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -48,8 +48,20 @@ fn iterations() -> u32 {
     50
 }
 
-impl NeuralNdcg {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for NeuralNdcg {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Pobrotyn and Bialobrzeski, SIGIR eCom 2021",
+            values: "`sinkhorn_iterations` at most 50",
+            cost: "O((P + N)^2) each iteration",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_positives(self.positives)?;
         match (self.cutoff, self.transposed, self.sinkhorn_iterations) {
@@ -61,23 +73,36 @@ impl NeuralNdcg {
         }
     }
 
-    /// Bytes of the permutation of so many scores, and of four vectors an iteration.
-    pub(super) fn memory(&self, scores: u64) -> u64 {
-        scores.saturating_mul(8 * (scores + 4 * u64::from(self.sinkhorn_iterations)))
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        neural_ndcg(positives, negatives, self)
     }
 
-    pub(super) fn fused(&self) -> fused::NeuralNdcg {
-        fused::NeuralNdcg {
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::NeuralNdcg(fused::NeuralNdcg {
             temperature: self.temperature,
             cutoff: self.cutoff.map_or(usize::MAX, |cutoff| cutoff as usize),
             sinkhorn_iterations: self.sinkhorn_iterations,
             transposed: self.transposed,
-        }
+        }))
+    }
+
+    fn list(&self) -> Option<usize> {
+        Some(self.positives as usize)
+    }
+
+    /// That of the permutation, and of four vectors an iteration.
+    fn list_memory(&self, scores: u64) -> u64 {
+        scores.saturating_mul(8 * (scores + 4 * u64::from(self.sinkhorn_iterations)))
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "neural-ndcg compares each item of a list with each other; draw some hundreds of negatives";
+const NEEDS_DRAWS: &str = "neural-ndcg compares each item of a list with each other; draw some hundreds of negatives";
 
 /// One value per list, `[B]`, from `positives [B, P]` and `negatives [B, N]`.
 pub fn neural_ndcg(positives: &Tensor, negatives: &Tensor, settings: &NeuralNdcg) -> Result<Tensor> {
@@ -95,6 +120,27 @@ pub fn neural_ndcg(positives: &Tensor, negatives: &Tensor, settings: &NeuralNdcg
     let ranks = Tensor::arange(1, cutoff as u32 + 1, gains.device())?.to_dtype(gains.dtype())?;
     let counts = is_item.narrow(1, 0, positives.dim(1)?)?.sum(D::Minus1)?.maximum(1.0)?;
     gains.broadcast_mul(&discounts(&ranks)?)?.sum(D::Minus1)?.neg()? / ideal_dcg(&counts, cutoff)?
+}
+
+#[cfg(test)]
+impl super::contract::Contract for NeuralNdcg {
+    fn examples() -> Vec<Self> {
+        let switches = [(None, 0, false), (Some(2), 0, false), (None, 1, false), (Some(2), 1, true), (None, 5, false), (Some(2), 5, true)];
+        let example = |(cutoff, sinkhorn_iterations, transposed)| NeuralNdcg {
+            temperature: 0.7,
+            cutoff,
+            sinkhorn_iterations,
+            transposed,
+            positives: 3,
+            similarity: Similarity::Dot,
+        };
+        switches.map(example).into()
+    }
+
+    /// Sinkhorn's scaling stops at a tolerance, where the loss jumps by as much; a single round has nothing to stop.
+    fn is_gradient_exact(&self) -> bool {
+        self.sinkhorn_iterations <= 1
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 //! Yang et al., NeurIPS 2024, arXiv:2411.00163.
 
 use super::primitives::{arctan, is_item, log_sigmoid, log_sum_exp, margins};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{DType, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -60,17 +60,38 @@ fn two() -> f64 {
 }
 
 /// Why `whole_batch` cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "psl with whole_batch is one logarithm over a batch, which all items are too many for at once";
+const NEEDS_DRAWS: &str = "psl with whole_batch is one logarithm over a batch, which all items are too many for at once";
 
-impl Psl {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Psl {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Yang et al., NeurIPS 2024", values: "`temperature` tuned from 0.005 to 0.25", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("score_temperature", self.score_temperature)
     }
 
-    pub(super) fn fused(&self) -> Option<fused::Psl> {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        psl(positives, negatives, self)
+    }
+
+    fn fused(&self) -> Option<Fused> {
         let twin = fused::Psl { temperature: self.temperature as f32, score_temperature: self.score_temperature as f32 };
-        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(twin)
+        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(Fused::Psl(twin))
+    }
+
+    fn sees_the_batch(&self) -> bool {
+        self.whole_batch
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        self.whole_batch.then_some(NEEDS_DRAWS)
     }
 }
 
@@ -116,6 +137,21 @@ fn log_sum(powers: &Tensor, settings: &Psl) -> Result<Tensor> {
     match settings.surrogate {
         Surrogate::Tanh => log_sum_exp(powers),
         Surrogate::Relu | Surrogate::Atan => log_sum_exp(powers)?.maximum(SMALLEST.ln() / settings.temperature),
+    }
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Psl {
+    fn examples() -> Vec<Self> {
+        let surrogates = [Surrogate::Tanh, Surrogate::Relu, Surrogate::Atan];
+        let example = |surrogate, whole_batch| Psl {
+            temperature: 0.1,
+            score_temperature: 2.0,
+            surrogate,
+            whole_batch,
+            similarity: Similarity::Cosine,
+        };
+        [false, true].into_iter().flat_map(|whole_batch| surrogates.map(|surrogate| example(surrogate, whole_batch))).collect()
     }
 }
 

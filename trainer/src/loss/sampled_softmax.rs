@@ -11,7 +11,7 @@
 //! Bengio and Senécal, IEEE TNN 2008 (`negatives`); Yi et al., RecSys 2019 (`all`).
 
 use super::primitives::{log_sum_exp, margins, softplus};
-use super::{Pair, check_above_zero};
+use super::{Facts, LossKind, Pair, Scores, check_above_zero, scores};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -47,12 +47,34 @@ fn one() -> f64 {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str =
+const NEEDS_DRAWS: &str =
     "sampled-softmax corrects for how negatives are drawn; over all items it is cce, or softmax with include_positive";
 
-impl SampledSoftmax {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for SampledSoftmax {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Bengio and Senécal, TNN 2008; Yi et al., RecSys 2019", values: "RG: 100 to 1,000 uniform negatives", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let draws = scores::given(given.log_probabilities, "sampled-softmax", "the log-probabilities of the draws")?;
+        sampled_softmax(positives, negatives, draws, self)
+    }
+
+    fn needs_log_probabilities(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -64,6 +86,15 @@ pub fn sampled_softmax(positives: &Tensor, negatives: &Tensor, draws: Pair, sett
     };
     let margins = (margins(positives, negatives)? / settings.temperature)?;
     softplus(&log_sum_exp(&(margins - corrections.detach())?)?) // log(1 + exp(sum)): the positive's own term is exp(0)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SampledSoftmax {
+    fn examples() -> Vec<Self> {
+        [Correction::All, Correction::Negatives]
+            .map(|correction| SampledSoftmax { temperature: 0.5, correction, similarity: Similarity::Dot })
+            .into()
+    }
 }
 
 #[cfg(test)]

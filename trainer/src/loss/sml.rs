@@ -16,7 +16,7 @@
 //! Li et al., "Symmetric Metric Learning with Adaptive Margin for Recommendation", AAAI 2020.
 
 use super::primitives::{is_item, margins};
-use super::{Column, Learned, Motion, Of, Start, check_above_zero};
+use super::{Column, Facts, Learned, LossKind, Motion, Of, Related, Scores, Start, check_above_zero, scores};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ fn one() -> f64 {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "sml compares each positive with its negatives, which all items are too many for";
+const NEEDS_DRAWS: &str = "sml compares each positive with its negatives, which all items are too many for";
 
 /// What was learned of the rows' users and positives, and how the negatives stand to the positives.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,20 @@ pub struct Surroundings<'a> {
     pub items: &'a Tensor,
 }
 
-impl Sml {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Sml {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Li et al., AAAI 2020",
+            values: "`item_weight` 0.01, `margin_weight` 10, `largest_margin` 1; RG: 1, 100 or 50 negatives",
+            cost: "O(N d)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         for (key, value) in [("item_weight", self.item_weight), ("margin_weight", self.margin_weight)] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(format!("{key} is {value}: expected a finite number of at least 0"));
@@ -75,12 +87,34 @@ impl Sml {
         check_above_zero("largest_margin", self.largest_margin)
     }
 
-    /// The users' margins, and the items'.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let [user_margins, item_margins] = scores::columns(given.columns, "sml")?;
+        let items = scores::given(given.relations.of_negatives, "sml", "the distances of positives from negatives")?;
+        sml(positives, negatives, Surroundings { user_margins, item_margins, items }, self)
+    }
+
+    fn columns(&self) -> Vec<Column> {
         let largest = self.largest_margin as f32;
         let motion = Motion::Learned(Learned { bounds: (0.0, largest), ..Learned::default() });
         let column = |name, of| Column { name, of, start: Start::Same(largest), motion: motion.clone() };
         vec![column("user_margins", Of::Users), column("item_margins", Of::Items)]
+    }
+
+    fn relations(&self) -> Related {
+        Related { of_negatives: true, of_rows: false }
+    }
+
+    fn max_norm(&self) -> Option<f32> {
+        Some(1.0)
+    }
+
+    fn sees_the_batch(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -98,6 +132,13 @@ pub fn sml(positives: &Tensor, negatives: &Tensor, surroundings: Surroundings, s
 fn hinges(positives: &Tensor, others: &Tensor, least: &Tensor, is_item: &Tensor) -> Result<Tensor> {
     let violations = margins(&(positives - least)?, others)?.relu()?;
     is_item.where_cond(&violations, &violations.zeros_like()?)?.sum(D::Minus1)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Sml {
+    fn examples() -> Vec<Self> {
+        vec![Sml { item_weight: 0.01, margin_weight: 10.0, largest_margin: 1.0, similarity: Similarity::NegativeSquaredDistance }]
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 7, after Brown et al., "Smooth-AP", ECCV 2020, arXiv:2007.12163.
 
 use super::smooth_rank::{check_positives, smooth_ranks};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -30,14 +30,35 @@ pub struct SmoothAp {
     pub similarity: Similarity,
 }
 
-impl SmoothAp {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for SmoothAp {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Karmim et al., TMLR 2024 (ITEM), Eq. 7", values: "5 positives, 200 negatives", cost: "O(P (P + N))" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_positives(self.positives)
     }
 
-    pub(super) fn fused(&self) -> fused::SmoothRank {
-        fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        smooth_ap(positives, negatives, self)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::SmoothAp(fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self }))
+    }
+
+    fn list(&self) -> Option<usize> {
+        Some(self.positives as usize)
+    }
+
+    fn list_memory(&self, scores: u64) -> u64 {
+        u64::from(self.positives) * scores * 4
     }
 }
 
@@ -46,6 +67,13 @@ pub fn smooth_ap(positives: &Tensor, negatives: &Tensor, settings: &SmoothAp) ->
     let ranks = smooth_ranks(positives, negatives, settings.temperature, settings.include_self)?;
     let precisions = ((ranks.among_positives / ranks.in_list)? * ranks.is_item)?.sum(D::Minus1)?;
     (precisions / ranks.counts)?.neg()? + 1.0
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SmoothAp {
+    fn examples() -> Vec<Self> {
+        [false, true].map(|include_self| SmoothAp { temperature: 0.4, positives: 3, include_self, similarity: Similarity::Dot }).into()
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use super::primitives::sigmoid;
 use super::smooth_rank::{check_positives, smooth_ranks};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,16 @@ fn one() -> f64 {
     1.0
 }
 
-impl SmoothRecall {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for SmoothRecall {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Karmim et al., TMLR 2024 (ITEM), Eq. 8", values: "5 positives, 200 negatives; `cutoffs` –", cost: "O(P (P + N))" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("cutoff_temperature", self.cutoff_temperature)?;
         check_positives(self.positives)?;
@@ -58,12 +66,25 @@ impl SmoothRecall {
         }
     }
 
-    pub(super) fn fused(&self) -> fused::SmoothRecall {
-        fused::SmoothRecall {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        smooth_recall(positives, negatives, self)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::SmoothRecall(fused::SmoothRecall {
             ranks: fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self },
             cutoffs: self.cutoffs.clone(),
             cutoff_temperature: self.cutoff_temperature as f32,
-        }
+        }))
+    }
+
+    fn list(&self) -> Option<usize> {
+        Some(self.positives as usize)
+    }
+
+    fn list_memory(&self, scores: u64) -> u64 {
+        u64::from(self.positives) * scores * 4
     }
 }
 
@@ -77,6 +98,20 @@ pub fn smooth_recall(positives: &Tensor, negatives: &Tensor, settings: &SmoothRe
         sum = (sum + ((hits * &ranks.is_item)?.sum(D::Minus1)? / ranks.counts.minimum(cutoff)?)?)?;
     }
     (sum / settings.cutoffs.len() as f64)?.neg()? + 1.0
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SmoothRecall {
+    fn examples() -> Vec<Self> {
+        vec![SmoothRecall {
+            temperature: 0.4,
+            cutoffs: vec![1, 3],
+            cutoff_temperature: 0.8,
+            positives: 3,
+            include_self: false,
+            similarity: Similarity::Dot,
+        }]
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! `include_positive` adds it. Wu et al., "On the Effectiveness of Sampled Softmax Loss for Item Recommendation", TOIS 2024.
 
 use super::primitives::{log_sum_exp, margins, softplus};
-use super::{check_above_zero, fused};
+use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,30 @@ pub struct Softmax {
     pub similarity: Similarity,
 }
 
-impl Softmax {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Softmax {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Wu et al., TOIS 2024",
+            values: "SL@K: `temperature` 0.2 / 0.2 / – / 0.05; Adam 0.1 / 0.01 / 0.1 / 0.1; 1,000 negatives",
+            cost: "O(N)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)
     }
 
-    pub(super) fn fused(&self) -> fused::Softmax {
-        fused::Softmax { temperature: self.temperature as f32, include_positive: self.include_positive }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        softmax(positives, negatives, self.temperature, self.include_positive)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::Softmax(fused::Softmax { temperature: self.temperature as f32, include_positive: self.include_positive }))
     }
 }
 
@@ -40,6 +57,13 @@ impl Softmax {
 pub fn softmax(positives: &Tensor, negatives: &Tensor, temperature: f64, include_positive: bool) -> Result<Tensor> {
     let sum = log_sum_exp(&(margins(positives, negatives)? / temperature)?)?;
     if include_positive { softplus(&sum) } else { Ok(sum) } // log(1 + exp(sum)): the positive's own term is exp(0)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Softmax {
+    fn examples() -> Vec<Self> {
+        [false, true].map(|include_positive| Softmax { temperature: 0.2, include_positive, similarity: Similarity::Cosine }).into()
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! this, unless `include_positive` adds the positive. Yang et al., "Breaking the Top-K Barrier", KDD 2025, arXiv:2508.05673.
 
 use super::primitives::sigmoid;
-use super::{QuantileSchedule, QuantileUpdate, check_above_zero, fused, softmax};
+use super::{Facts, Fused, LossKind, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, fused, scores, softmax};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -41,8 +41,21 @@ pub struct SoftmaxAtK {
     pub similarity: Similarity,
 }
 
-impl SoftmaxAtK {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for SoftmaxAtK {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Yang et al., KDD 2025 (SL@K)",
+            values: "at K = 20: `temperature` 0.2 / 0.2 / 0.1 / 0.05, `weight_temperature` 2.5 / 2.25 / 1 / 0.5, `quantile_every` 5 / 5 / 20 / 20; \
+                 Adam 0.1",
+            cost: facts::QUANTILES,
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("weight_temperature", self.weight_temperature)?;
         match (self.cutoff, self.quantile_every) {
@@ -52,16 +65,22 @@ impl SoftmaxAtK {
         }
     }
 
-    pub(super) fn quantiles(&self) -> QuantileSchedule {
-        QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let quantiles = scores::given(given.quantiles, "softmax-at-k", "the quantiles of the batch's users")?;
+        softmax_at_k(positives, negatives, quantiles, self)
     }
 
-    pub(super) fn fused(&self) -> fused::SoftmaxAtK {
-        fused::SoftmaxAtK {
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::SoftmaxAtK(fused::SoftmaxAtK {
             softmax: fused::Softmax { temperature: self.temperature as f32, include_positive: self.include_positive },
             weight_temperature: self.weight_temperature as f32,
             detach_weight: self.detach_weight,
-        }
+        }))
+    }
+
+    fn quantiles(&self) -> Option<QuantileSchedule> {
+        Some(QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update })
     }
 }
 
@@ -70,6 +89,28 @@ pub fn softmax_at_k(positives: &Tensor, negatives: &Tensor, quantiles: &Tensor, 
     let weights = sigmoid(&((positives - quantiles.detach())? / settings.weight_temperature)?)?;
     let weights = if settings.detach_weight { weights.detach() } else { weights };
     weights * softmax(positives, negatives, settings.temperature, settings.include_positive)?
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SoftmaxAtK {
+    fn examples() -> Vec<Self> {
+        let switches = [(false, false), (true, false), (false, true)];
+        let example = |(include_positive, detach_weight)| SoftmaxAtK {
+            cutoff: 3,
+            temperature: 0.2,
+            weight_temperature: 1.5,
+            quantile_every: 5,
+            quantile_update: QuantileUpdate::AfterEpoch,
+            detach_weight,
+            include_positive,
+            similarity: Similarity::Cosine,
+        };
+        switches.map(example).into()
+    }
+
+    fn is_gradient_exact(&self) -> bool {
+        !self.detach_weight
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 
 use super::primitives::{MASKED_BELOW, count_items, fill_masked, log_sum_exp, softplus};
 use super::scores::columns as columns_of;
-use super::{Column, Motion, Of, Scores, Start, check_above_zero};
+use super::{Column, Facts, LossKind, Motion, Of, Scores, Start, check_above_zero};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,6 @@ pub struct SogClr {
 }
 
 impl SogClr {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
-        check_above_zero("temperature", self.temperature)?;
-        check_update_rate(self.update_rate)
-    }
-
     /// The users' averages after this batch.
     pub(super) fn averages(&self, scores: &Scores) -> Result<Tensor> {
         let [before] = columns_of(scores.given.columns, "sog-clr")?;
@@ -45,8 +40,40 @@ impl SogClr {
     }
 }
 
+impl LossKind for SogClr {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Yuan et al., ICML 2022", values: "`update_rate` tuned from 0.1 to 0.9", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_above_zero("temperature", self.temperature)?;
+        check_update_rate(self.update_rate)
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        sog_clr(positives, negatives, &self.averages(scores)?, self.temperature)
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        columns()
+    }
+
+    fn remembered(&self, scores: &Scores) -> Result<Vec<Tensor>> {
+        Ok(vec![self.averages(scores)?])
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
+    }
+}
+
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "sog-clr averages what draws say of all items; over all items take softmax, which has its gradient";
+const NEEDS_DRAWS: &str = "sog-clr averages what draws say of all items; over all items take softmax, which has its gradient";
 
 /// The logarithms of the users' averages.
 pub(super) fn columns() -> Vec<Column> {
@@ -87,6 +114,18 @@ pub fn sog_clr_averages(negatives: &Tensor, log_averages: &Tensor, temperature: 
     let moved = (&new + softplus(&((&before + (1.0 - update_rate).ln())? - &new)?)?)?; // log(exp(old) + exp(new))
     let after = before.lt(MASKED_BELOW)?.where_cond(&estimate, &moved)?;
     negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&before, &after)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SogClr {
+    fn examples() -> Vec<Self> {
+        vec![SogClr { temperature: 0.2, update_rate: 0.9, similarity: Similarity::Cosine }]
+    }
+
+    /// Averages are held constant.
+    fn is_gradient_exact(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use super::primitives::{log_sigmoid, log_sum_exp};
 use super::scores::columns;
 use super::sog_clr::{check_update_rate, estimate_over_average, sog_clr_averages};
-use super::{QuantileSchedule, QuantileUpdate, Scores, check_above_zero};
+use super::{Column, Facts, LossKind, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, scores, sog_clr};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,23 @@ pub struct SogSoftmaxAtK {
 }
 
 impl SogSoftmaxAtK {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+    /// The users' averages after this batch.
+    pub(super) fn averages(&self, scores: &Scores) -> Result<Tensor> {
+        let [before] = columns(scores.given.columns, "sog-softmax-at-k")?;
+        sog_clr_averages(scores.negatives, before, self.temperature, self.update_rate)
+    }
+}
+
+impl LossKind for SogSoftmaxAtK {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "none; IR-Benchmark's release", values: "`update_rate` tuned from 0.1 to 0.9", cost: facts::QUANTILES }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("weight_temperature", self.weight_temperature)?;
         check_update_rate(self.update_rate)?;
@@ -50,19 +66,36 @@ impl SogSoftmaxAtK {
         }
     }
 
-    pub(super) fn quantiles(&self) -> QuantileSchedule {
-        QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update }
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let quantiles = scores::given(given.quantiles, "sog-softmax-at-k", "the quantiles of the batch's users")?;
+        let weights = sog_softmax_at_k_weights(positives, quantiles, self.weight_temperature)?;
+        sog_softmax_at_k(positives, negatives, &weights, &self.averages(scores)?, self.temperature)
     }
 
-    /// The users' averages after this batch.
-    pub(super) fn averages(&self, scores: &Scores) -> Result<Tensor> {
-        let [before] = columns(scores.given.columns, "sog-softmax-at-k")?;
-        sog_clr_averages(scores.negatives, before, self.temperature, self.update_rate)
+    fn quantiles(&self) -> Option<QuantileSchedule> {
+        Some(QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update })
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        sog_clr::columns()
+    }
+
+    fn remembered(&self, scores: &Scores) -> Result<Vec<Tensor>> {
+        Ok(vec![self.averages(scores)?])
+    }
+
+    fn sees_the_batch(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "sog-softmax-at-k averages what draws say of all items; over all items take softmax-at-k";
+const NEEDS_DRAWS: &str = "sog-softmax-at-k averages what draws say of all items; over all items take softmax-at-k";
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]`, their `weights [B]` (see [`sog_softmax_at_k_weights`]) and the
 /// users' `log_averages [B]`, which hold this batch's estimates already (see [`sog_clr_averages`](super::sog_clr_averages())).
@@ -82,6 +115,26 @@ pub fn sog_softmax_at_k_weights(positives: &Tensor, quantiles: &Tensor, weight_t
     let logarithms = log_sigmoid(&((positives - quantiles)?.detach() / weight_temperature)?)?;
     let log_mean = (log_sum_exp(&logarithms.unsqueeze(0)?)? - (positives.elem_count() as f64).ln())?;
     logarithms.broadcast_sub(&log_mean)?.exp()
+}
+
+#[cfg(test)]
+impl super::contract::Contract for SogSoftmaxAtK {
+    fn examples() -> Vec<Self> {
+        vec![SogSoftmaxAtK {
+            cutoff: 3,
+            temperature: 0.2,
+            weight_temperature: 1.5,
+            quantile_every: 5,
+            quantile_update: QuantileUpdate::AfterEpoch,
+            update_rate: 0.9,
+            similarity: Similarity::Cosine,
+        }]
+    }
+
+    /// Averages are held constant.
+    fn is_gradient_exact(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! the sampler `all` these are the items that are not train positives, and with drawn negatives their sample.
 //! Martins and Astudillo, "From Softmax to Sparsemax", ICML 2016, arXiv:1602.02068.
 
+use super::{Facts, Fused, LossKind, Scores};
 use candle_core::{D, DType, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,29 @@ pub struct Sparsemax {
     /// How two vectors make a score.
     #[serde(default = "super::dot")]
     pub similarity: Similarity,
+}
+
+impl LossKind for Sparsemax {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Martins and Astudillo, ICML 2016", values: "–", cost: "O(N log N)" }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, .. } = *scores;
+        sparsemax(positives, negatives)
+    }
+
+    fn fused(&self) -> Option<Fused> {
+        Some(Fused::Sparsemax)
+    }
+
+    fn lacks_kernel(&self) -> Option<&'static str> {
+        Some("sorts its scores")
+    }
 }
 
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.
@@ -51,6 +75,13 @@ fn threshold(mut scores: Vec<f64>) -> f64 {
         threshold = candidate;
     }
     threshold
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Sparsemax {
+    fn examples() -> Vec<Self> {
+        vec![Sparsemax { similarity: Similarity::Dot }]
+    }
 }
 
 #[cfg(test)]

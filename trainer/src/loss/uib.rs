@@ -10,7 +10,7 @@
 //! Zhuo et al., "Learning Explicit User Interest Boundary for Recommendation", WWW 2022, arXiv:2111.11026.
 
 use super::primitives::{margins, softplus, sum_over_negatives};
-use super::{Column, Learned, Motion, Of, Start};
+use super::{Column, Facts, Learned, LossKind, Motion, Of, Scores, Start, scores};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -46,19 +46,40 @@ fn half() -> f64 {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "uib learns its boundaries from draws";
+const NEEDS_DRAWS: &str = "uib learns its boundaries from draws";
 
-impl Uib {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Uib {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Zhuo et al., WWW 2022", values: "`negative_weight` tuned from 0.01 to 0.99; 1 negative", cost: "O(N)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.negative_weight {
             weight if weight > 0.0 && weight < 1.0 => Ok(()),
             weight => Err(format!("negative_weight is {weight}: expected a number between 0 and 1")),
         }
     }
 
-    /// The users' boundaries.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let [boundaries] = scores::columns(given.columns, "uib")?;
+        uib(positives, negatives, boundaries, given.weights, self)
+    }
+
+    fn columns(&self) -> Vec<Column> {
         vec![Column { name: "boundaries", of: Of::Users, start: Start::Same(0.0), motion: Motion::Learned(Learned::default()) }]
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -72,6 +93,13 @@ pub fn uib(positives: &Tensor, negatives: &Tensor, boundaries: &Tensor, weights:
     let below = (cost(&(boundaries - positives)?)? * (1.0 - settings.negative_weight))?;
     let above = sum_over_negatives(&cost(&margins(boundaries, negatives)?)?, weights)?;
     below + (above * settings.negative_weight)?
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Uib {
+    fn examples() -> Vec<Self> {
+        [Penalty::Softplus, Penalty::Hinge].map(|penalty| Uib { negative_weight: 0.3, penalty, similarity: Similarity::Dot }).into()
+    }
 }
 
 #[cfg(test)]

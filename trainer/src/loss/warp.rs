@@ -9,8 +9,8 @@
 //! 10 at most.
 //! Weston, Bengio and Usunier, "WSABIE: Scaling Up To Large Vocabulary Image Annotation", IJCAI 2011.
 
-use super::check_above_zero;
 use super::primitives::margins;
+use super::{Facts, LossKind, Scores, check_above_zero, scores};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -46,11 +46,33 @@ fn one() -> f64 {
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "warp weighs by the rank that the sampler `warp` estimates from its draws";
+const NEEDS_DRAWS: &str = "warp weighs by the rank that the sampler `warp` estimates from its draws";
 
-impl Warp {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for Warp {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Weston, Bengio and Usunier, IJCAI 2011", values: "LightFM: 10 candidates, `rank_weight: logarithm`", cost: "O(1)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("margin", self.margin)
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let ranks = scores::given(given.estimated_ranks, "warp", "the ranks that the sampler `warp` estimates")?;
+        warp(positives, negatives, ranks, self)
+    }
+
+    fn needs_estimated_ranks(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
@@ -77,6 +99,15 @@ fn harmonic_number(rank: f64) -> f64 {
     }
     let square = 1.0 / (rank * rank);
     rank.ln() + EULER + 0.5 / rank - square / 12.0 + square * square / 120.0
+}
+
+#[cfg(test)]
+impl super::contract::Contract for Warp {
+    fn examples() -> Vec<Self> {
+        [RankWeight::Harmonic, RankWeight::Logarithm]
+            .map(|rank_weight| Warp { margin: 1.0, rank_weight, similarity: Similarity::Dot })
+            .into()
+    }
 }
 
 #[cfg(test)]

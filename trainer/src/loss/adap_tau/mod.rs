@@ -10,8 +10,9 @@
 //! Chen et al., "Adap-tau: Adaptively Modulating Embedding Magnitude for Recommendation", WWW 2023, arXiv:2302.04775.
 
 use super::primitives::{MASKED_BELOW, fill_masked, log_sum_exp};
-use super::{Column, Motion, Of, Start, check_above_zero};
+use super::{Column, Facts, LossKind, Motion, Of, Scores, Start, check_above_zero, scores};
 use candle_core::{D, Result, Tensor};
+use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
 
 pub mod update;
@@ -75,8 +76,20 @@ fn hundred() -> u32 {
     100
 }
 
-impl AdapTau {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for AdapTau {
+    fn similarity(&self) -> Similarity {
+        Similarity::Cosine
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Chen et al., WWW 2023",
+            values: "`loss_temperature` 1 (Yelp, Amazon-Book), 0.25 to 1.5; 1,024 uniform negatives",
+            cost: "O(N); each epoch a pass over the train pairs",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.baseline {
             Baseline::Quantile(Quantile { share }) if !(0.0..=1.0).contains(&share) => {
                 Err(format!("share is {share}: expected a number from 0 to 1"))
@@ -84,10 +97,28 @@ impl AdapTau {
             _ => check_above_zero("loss_temperature", self.loss_temperature),
         }
     }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        let [of_users, of_all, _] = scores::columns(given.columns, "adap-tau")?;
+        adap_tau(positives, negatives, of_users, of_all)
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        columns()
+    }
+
+    fn remembered(&self, scores: &Scores) -> Result<Vec<Tensor>> {
+        Ok(vec![adap_tau_plain(scores.positives, scores.negatives)?.detach()])
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
+    }
 }
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
+const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
 
 /// The sharpness of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
 pub(super) fn columns() -> Vec<Column> {
@@ -112,6 +143,15 @@ pub fn adap_tau(positives: &Tensor, negatives: &Tensor, of_users: &Tensor, of_al
 pub fn adap_tau_plain(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     let losses = (log_sum_exp(negatives)? - positives)?;
     negatives.max(D::Minus1)?.lt(MASKED_BELOW)?.where_cond(&losses.zeros_like()?, &losses)
+}
+
+#[cfg(test)]
+impl super::contract::Contract for AdapTau {
+    fn examples() -> Vec<Self> {
+        [Baseline::Mean(Mean {}), Baseline::Global(Global {})]
+            .map(|baseline| AdapTau { baseline, loss_temperature: 1.0, warm_up: 3 })
+            .into()
+    }
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn examples_with_twin() -> Vec<Loss> {
 
 #[test]
 fn losses_of_rows_of_any_length_have_a_twin() {
-    let twins: Vec<FusedOwn> = examples_with_twin().iter().filter_map(Loss::fused_own).collect();
+    let twins: Vec<FusedOwn> = examples_with_twin().iter().filter_map(|loss| loss.fused_own()).collect();
     assert!(matches!(twins[..], [FusedOwn::AdvInfoNce(_), FusedOwn::Llpauc(_), FusedOwn::Llpauc(_)]), "{twins:?}");
 }
 

@@ -13,7 +13,7 @@
 //! SL@K, whose network learns with the model's learning rate and weight decay.
 
 use super::primitives::{count_items, sigmoid, softplus};
-use super::{Column, Phase};
+use super::{Column, Facts, FusedOwn, LossKind, Phase, Scores};
 use candle_core::{D, Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -40,31 +40,59 @@ fn nine() -> u32 {
 const MOST_NEGATIVES: u32 = 100;
 
 /// Why it cannot have the sampler `all`.
-pub(super) const NEEDS_DRAWS: &str = "the surrogate of guided-rec is a network of a few draws";
+const NEEDS_DRAWS: &str = "the surrogate of guided-rec is a network of a few draws";
 
-impl GuidedRec {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for GuidedRec {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "Rashed et al., SIGIR 2021", values: "SL@K: 9 negatives; Adam 0.01 / 0.01 / 0.001 / 0.001", cost: "O(N^2)" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.negatives {
             1..=MOST_NEGATIVES => Ok(()),
             negatives => Err(format!("negatives is {negatives}: expected a number from 1 to {MOST_NEGATIVES}")),
         }
     }
 
-    /// The network's layers.
-    pub(super) fn columns(&self) -> Vec<Column> {
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        in_phase(given.phase, positives, negatives, given.columns)
+    }
+
+    fn fused_own(&self) -> Option<FusedOwn> {
+        Some(FusedOwn::GuidedRec)
+    }
+
+    fn columns(&self) -> Vec<Column> {
         surrogate::columns(self.negatives as usize + 1)
+    }
+
+    fn phases(&self, _epoch: u32) -> Vec<Phase> {
+        PHASES.to_vec()
+    }
+
+    fn negatives(&self) -> Option<usize> {
+        Some(self.negatives as usize)
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        Some(NEEDS_DRAWS)
     }
 }
 
 /// The model, the network, and the model again.
-pub(super) const PHASES: [Phase; 3] = [
+const PHASES: [Phase; 3] = [
     Phase { number: 0, moves_model: true, moves_own: false },
     Phase { number: 1, moves_model: false, moves_own: true },
     Phase { number: 2, moves_model: true, moves_own: false },
 ];
 
 /// What is minimised in a phase of a step, one value per positive, `[B]`; `parameters` are the network's columns.
-pub(super) fn in_phase(phase: usize, positives: &Tensor, negatives: &Tensor, parameters: &[Tensor]) -> Result<Tensor> {
+fn in_phase(phase: usize, positives: &Tensor, negatives: &Tensor, parameters: &[Tensor]) -> Result<Tensor> {
     match phase {
         0 => guided_rec(positives, negatives),
         1 => guided_rec_error(positives, negatives, &Tensor::cat(parameters, 0)?),
@@ -102,6 +130,13 @@ fn estimate(positives: &Tensor, negatives: &Tensor, parameters: &Tensor) -> Resu
 fn gain(positives: &Tensor, negatives: &Tensor) -> Result<Tensor> {
     let above = negatives.broadcast_ge(&positives.unsqueeze(1)?)?.to_dtype(positives.dtype())?.sum(D::Minus1)?;
     ((above + 2.0)?.log()? / std::f64::consts::LN_2)?.recip()
+}
+
+#[cfg(test)]
+impl super::contract::Contract for GuidedRec {
+    fn examples() -> Vec<Self> {
+        vec![GuidedRec { negatives: 9, similarity: Similarity::Cosine }]
+    }
 }
 
 #[cfg(test)]

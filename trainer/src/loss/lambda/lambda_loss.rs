@@ -7,7 +7,8 @@
 //! (`weights: release`). Items that share a rank are taken to be one apart.
 //! Wang et al., "The LambdaLoss Framework for Ranking Metric Optimization", CIKM 2018; paper SL@K, equations 2.3 and 2.5.
 
-use super::{Pair, RankSource, Weights, distances, weigh_pairs, weight_of_distance};
+use super::{Pair, RankSource, Weights, distances, weigh_pairs, weight_of_distance, with_ranks};
+use crate::loss::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -27,10 +28,54 @@ pub struct LambdaLoss {
     pub similarity: Similarity,
 }
 
+impl LossKind for LambdaLoss {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Wang et al., CIKM 2018",
+            values: "SL@K, on Movielens or Food: one negative; Adam 0.01, decay 1e-5; sampled ranks: Adam 0.001, decay 1e-4",
+            cost: facts::RANKS,
+        }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        with_ranks(self.ranks, scores, |ranks| lambda_loss(positives, negatives, given.weights, ranks, self.weights))
+    }
+
+    fn rank_source(&self) -> Option<RankSource> {
+        Some(self.ranks)
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        self.ranks.needs_draws()
+    }
+}
+
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the
 /// negatives.
 pub fn lambda_loss(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor>, ranks: Pair, weights: Weights) -> Result<Tensor> {
     weigh_pairs(positives, negatives, draws, &weight_of_distance(&distances(ranks)?, weights)?)
+}
+
+#[cfg(test)]
+impl crate::loss::contract::Contract for LambdaLoss {
+    fn examples() -> Vec<Self> {
+        let switches = [(super::ranks::EXACT, Weights::Paper), (super::ranks::SAMPLED, Weights::Release)];
+        switches.map(|(ranks, weights)| LambdaLoss { ranks, weights, similarity: Similarity::Dot }).into()
+    }
+
+    /// Sampled ranks are those of the moved scores.
+    fn is_gradient_exact(&self) -> bool {
+        self.needs_ranks()
+    }
 }
 
 #[cfg(test)]

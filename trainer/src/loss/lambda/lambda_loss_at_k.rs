@@ -7,7 +7,8 @@
 //! place of its logarithm: `k = 1 / (1 - 1 / max(r_ui, r_uj))`.
 //! Jagerman et al., "On Optimizing Top-K Metrics for Neural Ranking Models", SIGIR 2022; paper SL@K, equations 2.3 to 2.5.
 
-use super::{Pair, RankSource, Weights, discount, distances, weigh_pairs, weight_of_distance};
+use super::{Pair, RankSource, Weights, discount, distances, weigh_pairs, weight_of_distance, with_ranks};
+use crate::loss::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -29,12 +30,41 @@ pub struct LambdaLossAtK {
     pub similarity: Similarity,
 }
 
-impl LambdaLossAtK {
-    pub(in super::super) fn check(&self) -> std::result::Result<(), String> {
+impl LossKind for LambdaLossAtK {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Jagerman et al., SIGIR 2022",
+            values: "SL@K, on Movielens or Food, at K = 20: one negative; Adam 0.001, decay 1e-5; sampled ranks: Adam 0.01, decay 1e-5",
+            cost: facts::RANKS,
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.cutoff {
             0 => Err("cutoff is 0: expected at least 1".into()),
             _ => Ok(()),
         }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        with_ranks(self.ranks, scores, |ranks| lambda_loss_at_k(positives, negatives, given.weights, ranks, self.cutoff, self.weights))
+    }
+
+    fn rank_source(&self) -> Option<RankSource> {
+        Some(self.ranks)
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        self.ranks.needs_draws()
     }
 }
 
@@ -57,6 +87,24 @@ pub fn lambda_loss_at_k(
     };
     let factor = is_below.where_cond(&(1.0 - share)?.recip()?, &last.ones_like()?)?;
     weigh_pairs(positives, negatives, draws, &(weight_of_distance(&distances(ranks)?, weights)? * factor)?)
+}
+
+#[cfg(test)]
+impl crate::loss::contract::Contract for LambdaLossAtK {
+    fn examples() -> Vec<Self> {
+        let switches = [
+            (super::ranks::EXACT, Weights::Paper),
+            (super::ranks::EXACT, Weights::Release),
+            (super::ranks::SAMPLED, Weights::Paper),
+            (super::ranks::AMONG_OTHERS, Weights::Paper),
+        ];
+        switches.map(|(ranks, weights)| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot }).into()
+    }
+
+    /// Sampled ranks are those of the moved scores.
+    fn is_gradient_exact(&self) -> bool {
+        self.needs_ranks()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //! negative for each positive; its release averages over the pairs.
 //! Burges, Ragno and Le, "Learning to Rank with Nonsmooth Cost Functions", NIPS 2006.
 
-use super::{Pair, RankSource, discount, weigh_pairs};
+use super::{Pair, RankSource, discount, weigh_pairs, with_ranks};
+use crate::loss::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,54 @@ pub struct LambdaRank {
     pub similarity: Similarity,
 }
 
+impl LossKind for LambdaRank {
+    fn similarity(&self) -> Similarity {
+        self.similarity
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Burges, Ragno and Le, NIPS 2006",
+            values: "SL@K, on Movielens or Food: one negative; Adam 0.001, decay 1e-5",
+            cost: facts::RANKS,
+        }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<Tensor> {
+        let Scores { positives, negatives, given, .. } = *scores;
+        with_ranks(self.ranks, scores, |ranks| lambda_rank(positives, negatives, given.weights, ranks))
+    }
+
+    fn rank_source(&self) -> Option<RankSource> {
+        Some(self.ranks)
+    }
+
+    fn weighs_negatives(&self) -> bool {
+        true
+    }
+
+    fn needs_draws(&self) -> Option<&'static str> {
+        self.ranks.needs_draws()
+    }
+}
+
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the
 /// negatives.
 pub fn lambda_rank(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor>, ranks: Pair) -> Result<Tensor> {
     let change = discount(ranks.negatives)?.broadcast_sub(&discount(ranks.positives)?.unsqueeze(1)?)?.abs()?;
     weigh_pairs(positives, negatives, draws, &change)
+}
+
+#[cfg(test)]
+impl crate::loss::contract::Contract for LambdaRank {
+    fn examples() -> Vec<Self> {
+        [super::ranks::EXACT, super::ranks::SAMPLED].map(|ranks| LambdaRank { ranks, similarity: Similarity::Dot }).into()
+    }
+
+    /// Sampled ranks are those of the moved scores.
+    fn is_gradient_exact(&self) -> bool {
+        self.needs_ranks()
+    }
 }
 
 #[cfg(test)]

@@ -118,6 +118,13 @@ pub fn ranks_among(scores: &[f64], items: Option<usize>) -> Vec<f64> {
 }
 
 #[cfg(test)]
+pub(super) const EXACT: RankSource = RankSource::Exact(Exact {});
+#[cfg(test)]
+pub(super) const SAMPLED: RankSource = RankSource::Sampled(Sampled { rescaled: true, with_positives: false });
+#[cfg(test)]
+pub(super) const AMONG_OTHERS: RankSource = RankSource::Sampled(Sampled { rescaled: true, with_positives: true });
+
+#[cfg(test)]
 mod tests {
     use super::super::super::testing::{EXAMPLE_B, assert_close};
     use super::*;
