@@ -11,7 +11,7 @@
 //! Hidasi et al., ICLR 2016, arXiv:1511.06939; the correction by `log q` is Yi et al., RecSys 2019, doi:10.1145/3298689.3346996, whose
 //! estimate of `q` from a stream is not needed where the counts are known.
 
-use super::{Row, complement::Complement};
+use super::{Facts, InBatchPool, Pool, Row, SamplerKind, complement::Complement};
 use serde::{Deserialize, Serialize};
 
 /// `in-batch` in a sweep file.
@@ -21,6 +21,16 @@ pub struct InBatch {
     /// Negatives for each positive, fewer than `batch_size`; all other rows of the batch when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub negatives: Option<u32>,
+}
+
+impl SamplerKind for InBatch {
+    fn facts(&self) -> Facts {
+        Facts { paper: "Hidasi et al., ICLR 2016", values: "–", state: "the items' shares of the train pairs", cost: "no draw" }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::InBatch(InBatchPool {}), self.negatives)
+    }
 }
 
 /// The items' probabilities.

@@ -9,7 +9,7 @@
 //! chosen, each by its layer. Matrix factorisation has one layer. The release has M 64 and one negative; its loss is `bpr`, for several
 //! negatives `cce`. Vectors are mixed, so that scores must be dot products. Huang et al., KDD 2021, doi:10.1145/3447548.3467408.
 
-use super::Pool;
+use super::{Facts, Pool, SamplerKind};
 use serde::{Deserialize, Serialize};
 
 /// `mix-gcf` in a sweep file.
@@ -40,8 +40,23 @@ impl MixGcf {
     pub(super) fn drawn(&self) -> u32 {
         self.candidates.saturating_mul(self.negatives)
     }
+}
 
-    pub(super) fn check(&self) -> Result<(), String> {
+impl SamplerKind for MixGcf {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Huang et al., KDD 2021",
+            values: "`candidates` 64, `negatives` 1",
+            state: "none",
+            cost: "O(`candidates` d) each negative and layer",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), Some(self.drawn()))
+    }
+
+    fn check_values(&self) -> Result<(), String> {
         for (key, value) in [("candidates", self.candidates), ("negatives", self.negatives)] {
             if value == 0 {
                 return Err(format!("{key} is 0: expected at least 1"));
@@ -51,6 +66,10 @@ impl MixGcf {
             Pool::All(_) | Pool::InBatch(_) => Err("pool: expected one that draws items for each pair by itself".to_owned()),
             _ => Ok(()),
         }
+    }
+
+    fn mixed(&self) -> Option<usize> {
+        Some(self.negatives as usize)
     }
 }
 

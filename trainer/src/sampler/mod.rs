@@ -3,6 +3,7 @@
 //! The pool states its proposal and returns ids and log-probabilities. The rule keeps some of the candidates, or weighs them.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 
 mod alias;
 mod all;
@@ -12,6 +13,7 @@ mod distinct;
 mod error;
 mod facts;
 mod in_batch;
+mod kind;
 mod live;
 mod mix_gcf;
 mod order;
@@ -27,6 +29,7 @@ pub use all::All;
 pub use error::Error;
 pub use facts::Facts;
 pub use in_batch::InBatch;
+pub use kind::SamplerKind;
 pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Irgan, IrganPool, Kernel, KernelPool, Weights};
 pub use mix_gcf::MixGcf;
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
@@ -39,42 +42,61 @@ pub use uniform::Uniform;
 
 pub(crate) use distinct::some_of;
 
-/// `samplers` in a sweep file, by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sampler {
+/// Makes the enum of all samplers. A line is a sampler: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
+macro_rules! samplers {
+    ($($(#[$words:meta])* $kind:ident,)+) => {
+        /// `samplers` in a sweep file, by `kind`. What can be asked of a sampler is [`SamplerKind`].
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Sampler {
+            $($(#[$words])* $kind($kind),)+
+        }
+
+        impl Deref for Sampler {
+            type Target = dyn SamplerKind;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Sampler::$kind(settings) => settings,)+
+                }
+            }
+        }
+    };
+}
+
+samplers! {
     /// Every item that is not a train positive of the user.
-    All(All),
+    All,
     /// Uniform over the items that are not train positives of the user.
-    Uniform(Uniform),
+    Uniform,
     /// By the items' train counts.
-    Popularity(Popularity),
+    Popularity,
     /// The positives of the batch's other rows.
-    InBatch(InBatch),
+    InBatch,
     /// By personalised PageRank.
-    Ppr(Ppr),
+    Ppr,
     /// The candidate of the highest score (DNS).
-    Dns(Dns),
+    Dns,
     /// The M candidates of the highest scores (DNS(M, N)).
-    DnsMn(DnsMn),
+    DnsMn,
     /// By the softmax of the candidates' scores.
-    Softmax(Softmax),
+    Softmax,
     /// By the softmax of the candidates' losses, its temperature set by their variance (Softmax-v).
-    SoftmaxV(SoftmaxV),
+    SoftmaxV,
     /// By the softmax of the candidates' scores, corrected for how they are drawn (PRIS).
-    Pris(Pris),
+    Pris,
     /// The first candidate that violates the margin (WARP).
-    Warp(Warp),
+    Warp,
     /// Items that stand high in a factor that matters to the user (AOBPR).
-    Aobpr(Aobpr),
+    Aobpr,
     /// By the square of the score, from a tree (kernel-based sampling).
-    Kernel(Kernel),
+    Kernel,
     /// Items that the model resampled for each user (AdaSIR).
-    AdaSir(AdaSir),
+    AdaSir,
     /// By a second model that learns to draw what the first takes for positives (IRGAN).
-    Irgan(Irgan),
+    Irgan,
     /// Put together from the layers of several candidates and the positive (MixGCF).
-    MixGcf(MixGcf),
+    MixGcf,
 }
 
 impl Sampler {
@@ -83,7 +105,7 @@ impl Sampler {
     /// # Errors
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> Result<(), String> {
-        self.check_own()?;
+        self.check_values()?;
         let (pool, count) = self.draws();
         pool.check(self.count_key(), count)?;
         if count.is_none() && !matches!(pool, Pool::All(_) | Pool::InBatch(_)) {
@@ -91,21 +113,6 @@ impl Sampler {
             return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
         }
         Ok(())
-    }
-
-    /// The values beside the pool and how many are drawn from it.
-    fn check_own(&self) -> Result<(), String> {
-        match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => Ok(()),
-            Sampler::Dns(_) | Sampler::Pris(_) => Ok(()),
-            Sampler::DnsMn(settings) => settings.check(),
-            Sampler::Softmax(settings) => settings.check(),
-            Sampler::SoftmaxV(settings) => settings.check(),
-            Sampler::Warp(settings) => settings.check(),
-            Sampler::AdaSir(settings) => settings.check(),
-            Sampler::MixGcf(settings) => settings.check(),
-            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::Irgan(_) => Ok(()),
-        }
     }
 
     /// Whether the values fit batches of so many pairs.
@@ -117,42 +124,6 @@ impl Sampler {
         pool.check_batch(self.count_key(), count, batch_size)
     }
 
-    /// The pool, and how many candidates are drawn from it where a number is given.
-    pub(crate) fn draws(&self) -> (Pool, Option<u32>) {
-        match self {
-            Sampler::All(settings) => (Pool::All(settings.clone()), None),
-            Sampler::Uniform(Uniform { negatives, replacement }) => {
-                (Pool::Uniform(UniformPool { replacement: *replacement }), Some(*negatives))
-            }
-            Sampler::Popularity(Popularity { negatives, exponent, logarithm }) => {
-                (Pool::Popularity(PopularityPool { exponent: *exponent, logarithm: *logarithm }), Some(*negatives))
-            }
-            Sampler::InBatch(settings) => (Pool::InBatch(InBatchPool {}), settings.negatives),
-            Sampler::Ppr(settings) => (Pool::Ppr(settings.pool()), Some(settings.negatives)),
-            Sampler::Dns(settings) => (settings.pool.clone(), settings.candidates),
-            Sampler::DnsMn(settings) => (settings.pool.clone(), settings.candidates),
-            Sampler::Softmax(settings) => (settings.pool.clone(), settings.candidates),
-            Sampler::SoftmaxV(settings) => (settings.pool.clone(), settings.candidates),
-            Sampler::Pris(settings) => (settings.pool.clone(), settings.candidates),
-            Sampler::Warp(settings) => (Pool::default(), Some(settings.candidates)),
-            Sampler::Aobpr(settings) => (Pool::Aobpr(AobprPool { scale: settings.scale }), Some(settings.negatives)),
-            Sampler::Kernel(settings) => (Pool::Kernel(KernelPool { curvature: settings.curvature }), Some(settings.negatives)),
-            Sampler::AdaSir(settings) => (Pool::AdaSir(settings.pool()), Some(settings.negatives)),
-            Sampler::Irgan(settings) => (Pool::Irgan(settings.pool()), Some(settings.negatives)),
-            Sampler::MixGcf(settings) => (settings.pool.clone(), Some(settings.drawn())),
-        }
-    }
-
-    /// What the number of candidates is called: they are the negatives where none is left aside.
-    fn count_key(&self) -> &'static str {
-        match self {
-            Sampler::Dns(_) | Sampler::DnsMn(_) | Sampler::Softmax(_) | Sampler::SoftmaxV(_) | Sampler::Pris(_) | Sampler::Warp(_) => {
-                "candidates"
-            }
-            _ => "negatives",
-        }
-    }
-
     /// Items that are drawn and scored for each positive; `None` when nothing is drawn and every item is scored.
     pub fn candidates(&self, batch_size: u32) -> Option<usize> {
         let (pool, count) = self.draws();
@@ -162,8 +133,8 @@ impl Sampler {
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self, batch_size: u32) -> Option<usize> {
         let candidates = self.candidates(batch_size);
-        match (self, self.rule(0)) {
-            (Sampler::MixGcf(settings), _) => Some(settings.negatives as usize),
+        match (self.mixed(), self.rule(0)) {
+            (Some(mixed), _) => Some(mixed),
             (_, None) => candidates,
             (_, Some(rule)) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
         }
@@ -176,7 +147,7 @@ impl Sampler {
 
     /// Whether its negatives are mixed from the vectors of what is drawn.
     pub(crate) fn mixes(&self) -> bool {
-        matches!(self, Sampler::MixGcf(_))
+        self.mixed().is_some()
     }
 
     /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
@@ -199,21 +170,6 @@ impl Sampler {
             (Pool::InBatch(_), _) => Some("in-batch negatives are the positives of pairs"),
             (_, Some(rule)) if rule.needs_positive() => Some("its rule looks at the score of one positive"),
             _ => None,
-        }
-    }
-
-    /// What is done with the candidates' scores, in a catalogue of so many items; `None` where all candidates are negatives.
-    pub fn rule(&self, items: usize) -> Option<Rule> {
-        match self {
-            Sampler::All(_) | Sampler::Uniform(_) | Sampler::Popularity(_) | Sampler::InBatch(_) | Sampler::Ppr(_) => None,
-            Sampler::Aobpr(_) | Sampler::Kernel(_) | Sampler::Irgan(_) | Sampler::MixGcf(_) => None,
-            Sampler::AdaSir(settings) => settings.rule(),
-            Sampler::Dns(_) => Some(Rule::Dns),
-            Sampler::DnsMn(settings) => Some(Rule::DnsMn(settings.rule())),
-            Sampler::Softmax(settings) => Some(Rule::Softmax(settings.rule())),
-            Sampler::SoftmaxV(settings) => Some(Rule::SoftmaxV(settings.rule())),
-            Sampler::Pris(_) => Some(Rule::Pris),
-            Sampler::Warp(settings) => Some(Rule::Warp(settings.rule(items))),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! are never drawn, whatever the exponent.
 
 use super::{
-    Stream,
+    Facts, Pool, PopularityPool, SamplerKind, Stream,
     alias::Alias,
     complement::{Complement, with_test},
     cumulative::Cumulative,
@@ -27,6 +27,16 @@ pub struct Popularity {
     /// Whether `log(1 + count)` stands in the place of the count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub logarithm: bool,
+}
+
+impl SamplerKind for Popularity {
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", values: "word2vec: `exponent` 0.75", state: "an alias table of n items", cost: "O(log P_u) a draw" }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Popularity(PopularityPool { exponent: self.exponent, logarithm: self.logarithm }), Some(self.negatives))
+    }
 }
 
 pub(super) fn one() -> f64 {

@@ -8,7 +8,7 @@
 //! take `rand() % n`, which is biased; these draws are exact.
 
 use super::{
-    Stream,
+    Facts, Pool, SamplerKind, Stream, UniformPool,
     complement::{Complement, with_test},
     distinct::distinct,
 };
@@ -23,6 +23,21 @@ pub struct Uniform {
     /// Whether one positive may get the same negative twice.
     #[serde(default = "with_replacement")]
     pub replacement: bool,
+}
+
+impl SamplerKind for Uniform {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "–",
+            values: "SL@K: 1,000 negatives, 200 on Movielens; BPR and the lambda losses 1",
+            state: "none",
+            cost: "O(log P_u) a draw",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Uniform(UniformPool { replacement: self.replacement }), Some(self.negatives))
+    }
 }
 
 pub(super) fn with_replacement() -> bool {

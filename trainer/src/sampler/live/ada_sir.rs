@@ -16,7 +16,10 @@
 use super::lift;
 use crate::{
     loss::check_above_zero,
-    sampler::{Pool, Purpose, Rule, Softmax, Stream, complement::Complement, cumulative::Cumulative, prepared::Proposal, uniform},
+    sampler::{
+        self, Facts, Pool, Purpose, Rule, SamplerKind, Softmax, Stream, complement::Complement, cumulative::Cumulative, prepared::Proposal,
+        uniform,
+    },
     scoring::{Vectors, dots},
 };
 use dataset::Interactions;
@@ -87,10 +90,6 @@ fn two_hundred() -> u32 {
 const MOST: u32 = 1 << 16;
 
 impl AdaSir {
-    pub(in crate::sampler) fn check(&self) -> Result<(), String> {
-        check_above_zero("temperature", self.temperature)
-    }
-
     pub(in crate::sampler) fn pool(&self) -> AdaSirPool {
         AdaSirPool { pool_size: self.pool_size, proposals: self.proposals, pool: Box::new(self.pool.clone()) }
     }
@@ -108,6 +107,29 @@ impl AdaSir {
             Weights::Scores => Some(Rule::Softmax(softmax(false).rule())),
             Weights::None => None,
         }
+    }
+}
+
+impl SamplerKind for AdaSir {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Chen et al., WWW 2022",
+            values: "`negatives` 5, `proposals` 200, `pool_size` 50",
+            state: "`pool_size` items of each user with weights; half renewed each epoch",
+            cost: "O(1) a draw; renewing O(m `proposals` d)",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::AdaSir(self.pool()), Some(self.negatives))
+    }
+
+    fn check_values(&self) -> Result<(), String> {
+        check_above_zero("temperature", self.temperature)
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Self::rule(self)
     }
 }
 

@@ -13,7 +13,7 @@
 use super::lift;
 use crate::{
     sampler::{
-        Stream,
+        Facts, Pool, SamplerKind, Stream,
         complement::Complement,
         cumulative::Cumulative,
         order::{key, place},
@@ -32,6 +32,21 @@ pub struct Aobpr {
     pub negatives: u32,
     /// The scale of the ranks as a share of the items, above 0: the lower, the harder; 0.01 to 0.2 are usual.
     pub scale: f64,
+}
+
+impl SamplerKind for Aobpr {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Rendle and Freudenthaler, WSDM 2014",
+            values: "–",
+            state: "the items by each factor, and both tables as they were; sorted every n ln n draws",
+            cost: "O(d) a row; sorting O(d n log n)",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Aobpr(AobprPool { scale: self.scale }), Some(self.negatives))
+    }
 }
 
 /// `aobpr` as a pool.

@@ -12,7 +12,7 @@
 
 use super::lift;
 use crate::{
-    sampler::{Stream, complement::Complement, cumulative::Cumulative},
+    sampler::{Facts, Pool, SamplerKind, Stream, complement::Complement, cumulative::Cumulative},
     scoring::{Vectors, dot, dots},
 };
 use evaluator::Matrix;
@@ -28,6 +28,21 @@ pub struct Kernel {
     /// alpha, at least 0: how much a score of 1 adds to the weight of 1 that each item has.
     #[serde(default = "hundred")]
     pub curvature: f64,
+}
+
+impl SamplerKind for Kernel {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Blanc and Rendle, ICML 2018",
+            values: "`curvature` 100",
+            state: "a tree of sums of d (d + 1) / 2 products, and both tables as they were; made each epoch",
+            cost: "O(d^2 log n) a draw; the tree O(n d^2)",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Kernel(KernelPool { curvature: self.curvature }), Some(self.negatives))
+    }
 }
 
 /// `kernel` as a pool.

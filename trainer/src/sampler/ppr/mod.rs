@@ -18,7 +18,7 @@
 //! A user whose walk comes to no negative draws from the base alone. Items that no user has in train are never drawn by `proportional`.
 //! Nothing is refreshed, as the graph does not change. ITEM, Section 3.2, Eq. 4.
 
-use super::{Stream, complement::Complement};
+use super::{Facts, Pool, SamplerKind, Stream, complement::Complement};
 use dataset::Interactions;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,21 @@ impl Ppr {
     pub fn pool(&self) -> PprPool {
         let Ppr { negatives: _, restart, form, accuracy, neighbours } = *self;
         PprPool { restart, form, accuracy, neighbours }
+    }
+}
+
+impl SamplerKind for Ppr {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Karmim et al., TMLR 2024 (ITEM), Eq. 4",
+            values: "`restart` 0.15; 200 negatives (600 on Amazon-Book)",
+            state: "each user's `neighbours`, at most, with weights; made once and kept beside the dataset",
+            cost: "O(log P_u) a draw",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Ppr(self.pool()), Some(self.negatives))
     }
 }
 

@@ -8,6 +8,7 @@
 //! SIGIR 2013, doi:10.1145/2484028.2484126.
 
 use super::Choice;
+use crate::sampler::{self, Facts, SamplerKind, facts};
 use crate::{loss::fused::lanes, sampler::Pool};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,24 @@ pub struct Dns {
     /// Where candidates come from.
     #[serde(default)]
     pub pool: Pool,
+}
+
+impl SamplerKind for Dns {
+    fn facts(&self) -> Facts {
+        Facts { paper: "Zhang et al., SIGIR 2013", values: "–", state: "none", cost: facts::CANDIDATES }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::Dns)
+    }
 }
 
 /// Keeps the first of the highest scores.

@@ -11,7 +11,7 @@
 //! are N 200 or 500, and M from 1 to 20.
 
 use super::{Choice, is_item, top::keep_top};
-use crate::sampler::{Pool, check_negatives};
+use crate::sampler::{self, Facts, Pool, SamplerKind, check_negatives, facts};
 use serde::{Deserialize, Serialize};
 
 /// `dns-mn` in a sweep file.
@@ -32,12 +32,35 @@ pub struct DnsMn {
 }
 
 impl DnsMn {
-    pub(in crate::sampler) fn check(&self) -> Result<(), String> {
+    pub(in crate::sampler) fn rule(&self) -> Rule {
+        Rule { negatives: self.negatives as usize, mean: !self.sum }
+    }
+}
+
+impl SamplerKind for DnsMn {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Shi et al., WWW 2023, Algorithm 1",
+            values: "`candidates` 200 (Gowalla, Yelp) or 500 (Amazon), `negatives` 1 to 20",
+            state: "none",
+            cost: facts::CANDIDATES,
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn check_values(&self) -> Result<(), String> {
         check_kept(self.negatives, self.candidates)
     }
 
-    pub(in crate::sampler) fn rule(&self) -> Rule {
-        Rule { negatives: self.negatives as usize, mean: !self.sum }
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::DnsMn(Self::rule(self)))
     }
 }
 

@@ -9,7 +9,7 @@
 //! Lian et al., WWW 2020, doi:10.1145/3366423.3380187.
 
 use super::{Choice, weights};
-use crate::sampler::Pool;
+use crate::sampler::{self, Facts, Pool, SamplerKind, facts};
 use serde::{Deserialize, Serialize};
 
 /// `pris` in a sweep file.
@@ -22,6 +22,24 @@ pub struct Pris {
     /// Where candidates come from.
     #[serde(default)]
     pub pool: Pool,
+}
+
+impl SamplerKind for Pris {
+    fn facts(&self) -> Facts {
+        Facts { paper: "Lian et al., WWW 2020", values: "–", state: "none", cost: facts::CANDIDATES }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::Pris)
+    }
 }
 
 /// Weighs all candidates.

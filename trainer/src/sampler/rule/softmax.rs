@@ -13,7 +13,7 @@
 use super::{Choice, dns_mn::check_kept, top::keep_top, weights};
 use crate::{
     loss::check_above_zero,
-    sampler::{Pool, Stream},
+    sampler::{self, Facts, Pool, SamplerKind, Stream, facts},
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +38,32 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    pub(in crate::sampler) fn check(&self) -> Result<(), String> {
+    pub(in crate::sampler) fn rule(&self) -> Rule {
+        let negatives = self.negatives.map(|negatives| negatives as usize);
+        Rule { sharpness: weights::sharpness(self.temperature), negatives, corrected: self.corrected }
+    }
+}
+
+impl SamplerKind for Softmax {
+    fn facts(&self) -> Facts {
+        Facts { paper: "Shi et al., WWW 2023, Eq. 3", values: "–", state: "none", cost: facts::CANDIDATES }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn check_values(&self) -> Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         self.negatives.map_or(Ok(()), |negatives| check_kept(negatives, self.candidates))
     }
 
-    pub(in crate::sampler) fn rule(&self) -> Rule {
-        let negatives = self.negatives.map(|negatives| negatives as usize);
-        Rule { sharpness: weights::sharpness(self.temperature), negatives, corrected: self.corrected }
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::Softmax(Self::rule(self)))
     }
 }
 

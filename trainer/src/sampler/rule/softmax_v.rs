@@ -18,7 +18,7 @@ use crate::{
         check_above_zero,
         fused::{elementary::softplus, lanes},
     },
-    sampler::Pool,
+    sampler::{self, Facts, Pool, SamplerKind, facts},
 };
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
@@ -55,12 +55,35 @@ pub enum Variance {
 }
 
 impl SoftmaxV {
-    pub(in crate::sampler) fn check(&self) -> Result<(), String> {
+    pub(in crate::sampler) fn rule(&self) -> Rule {
+        Rule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }
+    }
+}
+
+impl SamplerKind for SoftmaxV {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Shi et al., WWW 2023, Algorithm 2",
+            values: "`candidates` 200 (Gowalla, Yelp) or 500 (Amazon), `divergence` 0.01 to 100",
+            state: "none",
+            cost: facts::CANDIDATES,
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn check_values(&self) -> Result<(), String> {
         check_above_zero("divergence", self.divergence)
     }
 
-    pub(in crate::sampler) fn rule(&self) -> Rule {
-        Rule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::SoftmaxV(Self::rule(self)))
     }
 }
 

@@ -11,6 +11,7 @@
 //! rank is the loss `warp`'s, which has to have the same margin.
 
 use super::{Choice, is_item};
+use crate::sampler::{self, Facts, Pool, SamplerKind, facts};
 use serde::{Deserialize, Serialize};
 
 /// `warp` in a sweep file.
@@ -25,15 +26,38 @@ pub struct Warp {
 }
 
 impl Warp {
-    pub(in crate::sampler) fn check(&self) -> Result<(), String> {
+    pub(in crate::sampler) fn rule(&self, items: usize) -> Rule {
+        Rule { margin: self.margin as f32, items }
+    }
+}
+
+impl SamplerKind for Warp {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Weston, Bengio and Usunier, IJCAI 2011",
+            values: "`margin` 1; LightFM: 10 candidates",
+            state: "none",
+            cost: facts::CANDIDATES,
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::default(), Some(self.candidates))
+    }
+
+    fn check_values(&self) -> Result<(), String> {
         match self.margin {
             margin if margin.is_finite() && margin >= 0.0 => Ok(()),
             margin => Err(format!("margin is {margin}: expected a finite number, at least 0")),
         }
     }
 
-    pub(in crate::sampler) fn rule(&self, items: usize) -> Rule {
-        Rule { margin: self.margin as f32, items }
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, items: usize) -> Option<sampler::Rule> {
+        Some(sampler::Rule::Warp(Self::rule(self, items)))
     }
 }
 

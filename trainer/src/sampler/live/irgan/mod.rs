@@ -22,7 +22,7 @@
 use super::lift;
 use crate::{
     loss::check_above_zero,
-    sampler::{Purpose, Stream, cumulative::Cumulative, some_of},
+    sampler::{Facts, Pool, Purpose, SamplerKind, Stream, cumulative::Cumulative, some_of},
     scoring::{Vectors, dot, dots},
 };
 use dataset::Interactions;
@@ -133,6 +133,21 @@ impl Irgan {
             generator_epochs: self.generator_epochs,
             redraw_every: self.redraw_every,
         }
+    }
+}
+
+impl SamplerKind for Irgan {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Wang et al., SIGIR 2017",
+            values: "`temperature` 0.2, `every` 100, `generator_epochs` 50, `redraw_every` 5; `generator_dim` 5 and SGD with 0.001",
+            state: "a generator's tables and their moments, (m + n) `generator_dim`; its draws, N for each train pair",
+            cost: "O(1) a draw; drawing O(m n `generator_dim`), and moving the generator as much each of its epochs",
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Irgan(self.pool()), Some(self.negatives))
     }
 }
 

@@ -1,0 +1,37 @@
+//! What a sampler is to the training loop: a pool, how many are drawn from it, and a rule that looks at their scores.
+//!
+//! Each sampler says it in its own file. The defaults are those of a pool whose draws are the negatives.
+
+use super::{Facts, Pool, Rule};
+
+/// A sampler with its values.
+pub trait SamplerKind {
+    /// Where it comes from and what it costs.
+    fn facts(&self) -> Facts;
+
+    /// The pool, and how many candidates are drawn from it where a number is given.
+    fn draws(&self) -> (Pool, Option<u32>);
+
+    /// Whether the values make sense, beside those of the pool and how many are drawn from it.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check_values(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// What the number of candidates is called: they are the negatives where none is left aside.
+    fn count_key(&self) -> &'static str {
+        "negatives"
+    }
+
+    /// What is done with the candidates' scores, in a catalogue of so many items; `None` where all candidates are negatives.
+    fn rule(&self, _items: usize) -> Option<Rule> {
+        None
+    }
+
+    /// How many negatives are mixed from the vectors of what is drawn; `None` where negatives are items.
+    fn mixed(&self) -> Option<usize> {
+        None
+    }
+}
