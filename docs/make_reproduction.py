@@ -199,7 +199,7 @@ def data(sweep):
 def lines(paper, storage, name):
     """The lines of the page from one sweep, read anew where it is in the storage."""
     kept = KEPT / f"{name}.json"
-    if (storage / "sweeps" / name / "leaderboard.parquet").exists() or not kept.exists():
+    if (storage / "sweeps" / name / "leaderboard.parquet").exists():
         sweep = Sweep(storage, name)
         paper = [line for line in paper if line["sweep"] == name]
         found = {"data": list(data(sweep)), "numbers": list(numbers(paper, sweep)), "order": list(order(paper, sweep))}
@@ -275,7 +275,12 @@ def main():
     if all((storage / "sweeps" / name / "leaderboard.parquet").exists() for name in [HARDNESS, SMALL]):
         hardness(storage)
     paper = list(csv.DictReader(PAPER.open()))
-    sweeps = [lines(paper, storage, name) for name in dict.fromkeys(line["sweep"] for line in paper)]
+    names = dict.fromkeys(line["sweep"] for line in paper)
+    known = [name for name in names if (storage / "sweeps" / name / "leaderboard.parquet").exists() or (KEPT / f"{name}.json").exists()]
+    for name in names:
+        if name not in known:
+            print(f"left out, as it was never run: {name}")
+    sweeps = [lines(paper, storage, name) for name in known]
     for sweep in sweeps:
         if any("paired t" in line[6] for line in sweep["order"]):
             sweep["order"] = judged(sweep)

@@ -170,10 +170,15 @@ class Crossed:
     def __init__(self, users, seeds, interaction, users_degrees, seeds_degrees):
         self.users, self.users_degrees = max(users - interaction, 0), users_degrees
         self.seeds, self.seeds_degrees = seeds, seeds_degrees
+        self.least = users if seeds > 0 else 0
         if self.seeds == 0:
             self.users = users
 
     def p_value(self, size):
+        """Never smaller than that of users alone, as seeds can only add to the variance."""
+        return max(self.averaged(size), 2 * stats.t.sf(size / np.sqrt(self.least), self.users_degrees) if self.least > 0 else 0)
+
+    def averaged(self, size):
         if self.users == 0 or self.seeds == 0:
             variance, degrees = (self.seeds, self.seeds_degrees) if self.seeds > 0 else (self.users, self.users_degrees)
             return 2 * stats.t.sf(size / np.sqrt(variance), degrees)

@@ -7,7 +7,8 @@
 //! V = (Q1 - Q3) + θ                            θ: what Q2 estimates
 //! ```
 //! Users and replicates are crossed, so their variances add up and their interaction, which both hold, is counted once. `Q2` is known from
-//! few replicates, and what is not known of it is averaged out: see [`BehrensFisher`]. One number of degrees of freedom for both parts, after Satterthwaite, calls too much different where
+//! few replicates, and what is not known of it is averaged out: see [`BehrensFisher`]. Replicates add to the variance, so that nothing is surer than
+//! users alone make it (`V >= Q1`), also where `Q2` is below `Q3` by chance. One number of degrees of freedom for both parts, after Satterthwaite, calls too much different where
 //! replicates are few: 11% for 5%, with two seeds (docs/statistics.md). Without replicates' variance this is Student's t; without users' it is
 //! Welch's with moderated variances.
 
@@ -56,6 +57,11 @@ impl Crossed {
         if self.replicates > 0.0 { (self.replicates, self.replicates_degrees) } else { (self.users, self.users_degrees) }
     }
 
+    /// The users' variance and its degrees of freedom, where there are replicates that can only add to it.
+    fn at_least(&self) -> Option<(f64, Students)> {
+        (self.users > 0.0 && self.replicates > 0.0).then(|| (self.users, Students::new(self.users_degrees)))
+    }
+
     /// Student's quantiles `z` of users and `t` of replicates that are exceeded with probability `alpha / 2`.
     pub(crate) fn quantiles(&self, alpha: f64) -> [f64; 2] {
         let quantile = |part: f64, degrees: f64| if part > 0.0 { Students::new(degrees).upper_quantile(alpha / 2.0) } else { 0.0 };
@@ -73,12 +79,13 @@ impl Crossed {
     /// Half the width of the interval at the level `1 - alpha`: the size of difference whose p-value is `alpha`.
     pub fn half_width(&self, alpha: f64) -> f64 {
         let scale = self.scale(self.quantiles(alpha));
-        let (known, (variance, degrees)) = (scale > 0.0 && scale.is_finite(), self.one());
-        match self.both().filter(|_| known) {
-            Some(both) => both.half_width(alpha, scale),
-            None if known => variance.sqrt() * Students::new(degrees).upper_quantile(alpha / 2.0),
-            None => scale,
+        if !(scale > 0.0 && scale.is_finite()) {
+            return scale;
         }
+        let by_quantile = |(variance, students): (f64, Students)| variance.sqrt() * students.upper_quantile(alpha / 2.0);
+        let (variance, degrees) = self.one();
+        let half = self.both().map_or_else(|| by_quantile((variance, Students::new(degrees))), |both| both.half_width(alpha, scale));
+        half.max(self.at_least().map_or(0.0, by_quantile))
     }
 
     /// The interval of a difference at the level `1 - alpha`; infinite where users or replicates have no degrees of freedom.
@@ -93,8 +100,10 @@ impl Crossed {
         if size == 0.0 || self.standard_error().is_nan() || self.standard_error().is_infinite() {
             return 1.0;
         }
+        let two_sided = |(variance, students): (f64, Students)| 2.0 * students.tail(size / variance.sqrt());
         let (variance, degrees) = self.one();
-        self.both().map_or_else(|| 2.0 * Students::new(degrees).tail(size / variance.sqrt()), |both| both.p_value(size))
+        let p_value = self.both().map_or_else(|| two_sided((variance, Students::new(degrees))), |both| both.p_value(size));
+        p_value.max(self.at_least().map_or(0.0, two_sided))
     }
 }
 
@@ -127,13 +136,14 @@ mod tests {
         near(few.p_value(few.half_width(0.2)), 0.2);
     }
 
-    /// Of replicates whose variance is known, interaction is counted once: 3.6e-6 - 2e-6 + 2e-6, with Student's t of 938 degrees of freedom for the first part.
+    /// Of replicates whose variance is known, interaction is counted once: 3.6e-6 - 2e-6 + 2.6e-6, with Student's t of 938 degrees of freedom for the first
+    /// part.
     #[test]
     fn interaction_is_counted_once() {
-        let known = Crossed { replicates: 2e-6, replicates_degrees: 1e9, interaction: 2e-6, ..BOTH };
-        near(known.standard_error() * 1e3, 3.6e-6f64.sqrt() * 1e3);
-        let degrees = 938.0 * (3.6f64 / 1.6).powi(2);
-        near(known.half_width(0.05) * 1e3, 3.6e-6f64.sqrt() * Students::new(degrees).upper_quantile(0.025) * 1e3);
+        let known = Crossed { replicates: 2.6e-6, replicates_degrees: 1e9, interaction: 2e-6, ..BOTH };
+        near(known.standard_error() * 1e3, 4.2e-6f64.sqrt() * 1e3);
+        let degrees = 938.0 * (4.2f64 / 1.6).powi(2);
+        near(known.half_width(0.05) * 1e3, 4.2e-6f64.sqrt() * Students::new(degrees).upper_quantile(0.025) * 1e3);
     }
 
     /// All of the users' variance is interaction: what replicates show is all there is.
@@ -142,6 +152,16 @@ mod tests {
         let explained = Crossed { interaction: 60e-6, ..BOTH };
         near(explained.half_width(0.05) * 1e3, 6.6e-6f64.sqrt() * 2.776_445_105_197_799 * 1e3);
         near(explained.p_value(explained.half_width(0.05)), 0.05);
+    }
+
+    /// `2 * scipy.stats.t.sf(3, 938)`: replicates that lie closer together than their interaction with users says are no reason to be surer.
+    #[test]
+    fn nothing_is_surer_than_users_alone() {
+        let close = Crossed { replicates: 0.2e-6, ..BOTH };
+        near(close.p_value(3.0 * 3.6e-6f64.sqrt()), 0.002_771_162_521_648_811);
+        near(close.half_width(0.002_771_162_521_648_811) * 1e3, 3.0 * 3.6e-6f64.sqrt() * 1e3);
+        let known = Crossed { replicates: 0.2e-6, interaction: 60e-6, ..BOTH };
+        near(known.half_width(0.05) * 1e3, 1.962_496_269_398_767_5 * 3.6e-6f64.sqrt() * 1e3);
     }
 
     /// `2 * scipy.stats.t.sf(3, 938)` and `2 * scipy.stats.t.sf(3, 4)`
