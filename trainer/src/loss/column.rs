@@ -40,16 +40,16 @@ pub enum Of {
 pub enum Motion {
     /// By the loss's gradient, under the trial's optimizer.
     Learned(Learned),
-    /// After each step to what [`remembered`](super::Loss::remembered) gives; the mean where a user has several rows.
+    /// After each step to what [`remembered`](super::LossKind::remembered) gives; the mean where a user has several rows.
     Remembered,
-    /// What [`remembered`](super::Loss::remembered) gives is added up through an epoch; whoever sets numbers at its end starts the sums anew.
+    /// What [`remembered`](super::LossKind::remembered) gives is added up through an epoch; whoever sets numbers at its end starts the sums anew.
     Summed,
     /// At the end of an epoch.
     Set,
 }
 
 impl Motion {
-    /// Whether [`remembered`](super::Loss::remembered) gives a list for it.
+    /// Whether [`remembered`](super::LossKind::remembered) gives a list for it.
     pub(crate) fn remembers(&self) -> bool {
         matches!(self, Self::Remembered | Self::Summed)
     }

@@ -5,7 +5,7 @@ use candle_core::{Result, Tensor, bail};
 /// What a loss sees of a batch: scores, and what belongs to them.
 #[derive(Clone, Copy, Debug)]
 pub struct Scores<'a> {
-    /// `[B]`; `[B, P]` for losses whose rows are [lists](super::Loss::list), where a row may have fewer and the rest is masked.
+    /// `[B]`; `[B, P]` for losses whose rows are [lists](super::LossKind::list), where a row may have fewer and the rest is masked.
     pub positives: &'a Tensor,
     /// `[B, N]`
     pub negatives: &'a Tensor,
@@ -24,20 +24,20 @@ pub struct Given<'a> {
     pub weights: Option<&'a Tensor>,
     /// `[B]`, the quantile of each row's user, for losses with a [`QuantileSchedule`](super::QuantileSchedule).
     pub quantiles: Option<&'a Tensor>,
-    /// Those of the draws, for losses that [need them](super::Loss::needs_log_probabilities).
+    /// Those of the draws, for losses that [need them](super::LossKind::needs_log_probabilities).
     pub log_probabilities: Option<Pair<'a>>,
-    /// Places among all items, counted from 1, for losses that [need them](super::Loss::needs_ranks).
+    /// Places among all items, counted from 1, for losses that [need them](super::LossKind::needs_ranks).
     pub ranks: Option<Pair<'a>>,
-    /// How the row's items stand among the user's other train items, for losses that [need it](super::Loss::needs_others).
+    /// How the row's items stand among the user's other train items, for losses that [need it](super::LossKind::needs_others).
     pub others: Option<Others<'a>>,
     /// `[B]`, the positive's rank as the sampler `warp` estimates it.
     pub estimated_ranks: Option<&'a Tensor>,
-    /// The loss's own numbers, in the order of its [columns](super::Loss::columns): `[B]` of the rows' users or of their positive items,
+    /// The loss's own numbers, in the order of its [columns](super::LossKind::columns): `[B]` of the rows' users or of their positive items,
     /// `[k]` of the whole.
     pub columns: &'a [Tensor],
-    /// `[B, N]`: scores of the negatives by a second model, for losses with an [adversary](super::Loss::adversary).
+    /// `[B, N]`: scores of the negatives by a second model, for losses with an [adversary](super::LossKind::adversary).
     pub adversary: Option<&'a Tensor>,
-    /// Further scores, for losses with [relations](super::Loss::relations).
+    /// Further scores, for losses with [relations](super::LossKind::relations).
     pub relations: Relations<'a>,
 }
 
