@@ -1,7 +1,7 @@
 //! What killed processes, edited sweep files and old experiments leave on a storage, and its removal.
 //!
 //! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds. Nothing
-//! is touched that does not have a [name](names) of ours in a folder that carries a [mark](mark) of ours, and nothing behind a link.
+//! is touched that does not have a name of ours (`names.rs`) in a folder that carries a mark of ours (`mark.rs`), and nothing behind a link.
 
 pub(crate) mod mark;
 mod names;
