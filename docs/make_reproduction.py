@@ -81,7 +81,7 @@ class Sweep:
             if (pair["method_a"], pair["method_b"]) == (one["method"], other["method"]):
                 yield pair
             elif (pair["method_b"], pair["method_a"]) == (one["method"], other["method"]):
-                low, high = -pair["ci_high"], -pair["ci_low"]
+                low, high = (None if end is None else -end for end in (pair["ci_high"], pair["ci_low"]))
                 yield pair | {"difference": -pair["difference"], "ci_low": low, "ci_high": high}
 
 
@@ -176,7 +176,7 @@ def order(paper, sweep):
             if None in found:
                 continue
             printed = {(line["loss"], line["sampler"]): float(line["paper"]) for line in paper
-                       if (line["dataset"], line["backbone"], line["metric"]) == (dataset, backbone, "ndcg")}
+                       if (line["dataset"], line["backbone"], line["metric"], line["cutoff"]) == (dataset, backbone, "ndcg", "20")}
             both = better in printed and worse in printed
             theirs = f"{printed[better] / printed[worse] - 1:+.1%}" if both else "not printed"
             tests = {pair["test"]: pair for pair in sweep.compare(*found)}
