@@ -155,6 +155,6 @@ pub trait LossKind {
 
     /// Why its negatives must be drawn, for losses that cannot have all items in their place.
     fn needs_draws(&self) -> Option<&'static str> {
-        None
+        self.rank_source().and_then(RankSource::needs_draws)
     }
 }

@@ -50,10 +50,6 @@ impl LossKind for LambdaRank {
     fn weighs_negatives(&self) -> bool {
         true
     }
-
-    fn needs_draws(&self) -> Option<&'static str> {
-        self.ranks.needs_draws()
-    }
 }
 
 /// One value per positive, `[B]`, from `positives [B]`, `negatives [B, N]` and the ranks of both; `draws [B, N]` are further weights of the
