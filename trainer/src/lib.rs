@@ -15,6 +15,7 @@ mod graph;
 pub mod hot;
 pub mod loss;
 pub mod optimizer;
+mod parameters;
 mod prefetch;
 mod product;
 pub mod sampler;

@@ -67,7 +67,20 @@ impl Trial {
             (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
             (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),
             (None, true) => Ok(()),
-            (Some(learning), false) => learning.check(),
+            (Some(learning), false) => learning.check().and_then(|()| self.check_mixes(learning)),
+        }
+    }
+
+    /// Whether the vectors are made of layers, where the sampler mixes negatives from them.
+    fn check_mixes(&self, learning: &Learning) -> Result<(), String> {
+        match learning.sampler.mixes() && self.backbone.mean_of_layers().is_none() {
+            true => Err(format!(
+                "the sampler `{}` mixes negatives layer by layer, and the vectors of the backbone `{}` are no mean of layers: take `mf`, `light-gcn`, \
+                 or another sampler",
+                kind(&learning.sampler),
+                kind(&self.backbone)
+            )),
+            false => Ok(()),
         }
     }
 

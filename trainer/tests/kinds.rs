@@ -1,4 +1,4 @@
-//! What every loss and every sampler promises in training: it learns, with the same bits for any number of threads and after any resume.
+//! What every loss, every sampler and every model promises in training: it learns, with the same bits for any number of threads and after any resume.
 #![allow(clippy::unwrap_used)]
 
 mod kinds_page;
@@ -7,7 +7,7 @@ mod support;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
-use trainer::{Loss, Sampler, Trial, train};
+use trainer::{Backbone, Loss, Sampler, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
@@ -107,6 +107,38 @@ const SAMPLERS: &[(&str, &str)] = &[
     (r#""mix-gcf": {"candidates": 8, "negatives": 3, "pool": {"popularity": {}}}"#, r#"{"cce": {}}"#),
 ];
 
+/// Each model; those that learn do so with every loss of [`OF_MODELS`].
+const BACKBONES: &[(&str, &str)] = &[
+    (r#""popularity": {}"#, ""),
+    (r#""ease": {"regularization": 10.0}"#, ""),
+    (r#""mf": {"dim": 16}"#, ""),
+    (r#""light-gcn": {"dim": 16, "layers": 2}"#, ""),
+    (r#""ngcf": {"dim": 8, "layers": 2}"#, ""),
+    (r#""ngcf": {"dim": 8, "layers": 1, "dropout": 0, "propagate": "normalized"}"#, ""),
+    (r#""sim-gcl": {"dim": 16, "layers": 2}"#, ""),
+    (r#""sim-gcl": {"dim": 16, "layers": 1, "noise": "normal", "contrast_ids": "all"}"#, ""),
+    (r#""xsim-gcl": {"dim": 16, "layers": 2}"#, ""),
+    (r#""xsim-gcl": {"dim": 16, "layers": 3, "noise": "normal", "contrast_ids": "all", "contrast_layer": 2}"#, ""),
+];
+
+/// Losses of pairs, with quantiles, of lists, with numbers of their own, and in two phases.
+const OF_MODELS: &[(&str, &str)] = &[
+    (BPR, UNIFORM),
+    (r#"{"bce": {}}"#, r#"{"all": {}}"#),
+    (r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3}}"#, UNIFORM),
+    (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM),
+    (r#"{"adv-info-nce": {"temperature": 0.2, "adversary_dim": 4, "schedule": {"instead": {"every": 5}}}}"#, UNIFORM),
+    (r#"{"sampled-softmax": {}}"#, r#"{"kernel": {"negatives": 20}}"#),
+];
+
+/// Every model that learns, but for those that losses and samplers are tried on, with each of [`OF_MODELS`].
+fn trials_of_models() -> Vec<Trial> {
+    let of = |backbone: String| OF_MODELS.iter().map(move |(loss, sampler)| trial(&backbone, loss, sampler, ADAM));
+    let backbones = BACKBONES.iter().map(|(backbone, _)| format!("{{{backbone}}}"));
+    let learns = |backbone: &String| !serde_json::from_str::<Backbone>(backbone).unwrap().fits_without_sampling();
+    backbones.filter(learns).filter(|backbone| ![MF, LIGHT_GCN].contains(&backbone.as_str())).flat_map(of).collect()
+}
+
 /// Every example as a trial on a backbone.
 fn trials(backbone: &str) -> Vec<Trial> {
     let object = |inside: &str| format!("{{{inside}}}");
@@ -127,6 +159,7 @@ fn assert_complete<T: DeserializeOwned>(examples: &[(&str, &str)]) {
 fn every_kind_has_an_example() {
     assert_complete::<Loss>(LOSSES);
     assert_complete::<Sampler>(SAMPLERS);
+    assert_complete::<Backbone>(BACKBONES);
 }
 
 /// Popularity ranks all three tastes alike.
@@ -135,15 +168,15 @@ fn every_kind_learns_the_tastes() {
     let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
     let run = |name: &str, trial: &Trial| train(trial, &tastes(), &folder(name), &RESOURCES, &mut ()).unwrap().validation.unwrap();
     let floor = run("kinds floor", &serde_json::from_str(text).unwrap());
-    for trial in [trials(MF), trials(LIGHT_GCN)].concat() {
+    for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models()].concat() {
         let value = run(&format!("kinds {}", trial.id()), &trial);
-        assert!(value > 1.5 * floor, "{:?}: {value} is not far above {floor}", trial.learning);
+        assert!(value > 1.5 * floor, "{:?}, {:?}: {value} is not far above {floor}", trial.backbone, trial.learning);
     }
 }
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for trial in trials(MF) {
+    for trial in [trials(MF), trials_of_models()].concat() {
         let results = [1, 3].map(|threads| {
             let folder = folder(&format!("kinds-{threads}-{}", trial.id()));
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -156,7 +189,7 @@ fn bits_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
-    for trial in trials(MF) {
+    for trial in [trials(MF), trials_of_models()].concat() {
         let (whole, killed) = (folder(&format!("kinds-whole-{}", trial.id())), folder(&format!("kinds-killed-{}", trial.id())));
         train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch: 7, from: &whole, to: &killed }).unwrap();
         train(&trial, &tastes(), &killed, &RESOURCES, &mut ()).unwrap();
@@ -167,7 +200,7 @@ fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
 /// Losses of lists have 2 steps in an epoch, those of pairs 12.
 #[test]
 fn a_training_that_stops_within_epochs_has_the_bits_of_one_that_does_not() {
-    for (at, trial) in [trials(MF), trials(LIGHT_GCN)].concat().into_iter().enumerate() {
+    for (at, trial) in [trials(MF), trials(LIGHT_GCN), trials_of_models()].concat().into_iter().enumerate() {
         let (whole, stopped) = (folder(&format!("kinds-one-{at}")), folder(&format!("kinds-stops-{at}")));
         train(&trial, &tastes(), &whole, &RESOURCES, &mut ()).unwrap();
         let stops = train_with_stops(&trial, &stopped, &[(1, 1), (4, 2), (5, 0), (7, 7), (8, 1), (9, 12), (12, 2)]);

@@ -12,6 +12,8 @@ use trainer::{EpochReport, Error, Fit, Observer, Ranks, Rendezvous, Resources, S
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
+const XSIM_GCL: &str = r#"{"xsim-gcl": {"dim": 16, "layers": 2}}"#;
+const NGCF: &str = r#"{"ngcf": {"dim": 16, "layers": 2}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 2}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
@@ -115,6 +117,16 @@ fn any_number_of_ranks_trains_the_same_model() {
     for backbone in [MF, LIGHT_GCN] {
         for &kind in KINDS {
             assert_ranks_agree(&trial(backbone, kind, ADAM, 64), &[2, 4]);
+        }
+    }
+}
+
+/// Each rank makes all vectors, and their noise, by itself.
+#[test]
+fn models_with_weights_and_losses_of_their_own_train_the_same() {
+    for backbone in [NGCF, XSIM_GCL] {
+        for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM)] {
+            assert_ranks_agree(&trial(backbone, kind, ADAM, 64), &[3]);
         }
     }
 }

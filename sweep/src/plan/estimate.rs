@@ -1,7 +1,7 @@
 //! What a trial will take, before it runs. Everything follows from the sizes; nothing is measured.
 
 use dataset::Manifest;
-use trainer::{Backbone, Learning, Trial};
+use trainer::{Backbone, Learning, Trial, backbone::Stored};
 
 /// Bytes of the program itself: its code, its threads, and what the allocator keeps.
 pub const PROGRAM: u64 = 24 << 20;
@@ -38,23 +38,19 @@ impl Estimate {
 /// The stored model.
 fn model(backbone: &Backbone, manifest: &Manifest) -> u64 {
     let (users, items) = (manifest.users as u64, manifest.items as u64);
-    match backbone {
-        Backbone::Popularity(_) => (users + items) * FLOAT,
-        Backbone::Ease(_) => items * items * FLOAT,
-        Backbone::Mf(mf) => (users + items) * u64::from(mf.dim) * FLOAT,
-        Backbone::LightGcn(gcn) => (users + items) * u64::from(gcn.dim) * FLOAT,
+    match backbone.stored() {
+        Stored::Vectors { dim } => (users + items) * dim as u64 * FLOAT,
+        Stored::ItemWeights => items * items * FLOAT,
     }
 }
 
 /// What ranking takes beside the model.
 fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
-    let dim = match backbone {
-        Backbone::Popularity(_) => 1,
-        Backbone::Ease(_) => 0,
-        Backbone::Mf(mf) => mf.dim,
-        Backbone::LightGcn(gcn) => gcn.dim,
+    let dim = match backbone.stored() {
+        Stored::Vectors { dim } => dim,
+        Stored::ItemWeights => 0,
     };
-    evaluator::rank::rank_memory(manifest.users, manifest.items, dim as usize, held_out, rayon::current_num_threads(), memory) as u64
+    evaluator::rank::rank_memory(manifest.users, manifest.items, dim, held_out, rayon::current_num_threads(), memory) as u64
 }
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {

@@ -6,6 +6,10 @@
 //! X is the binary train matrix. Memory is 16 bytes for each pair of items, time grows with the cube of the items.
 //! Steck, WWW 2019.
 
+use super::{
+    BackboneKind, Facts, Stored,
+    kind::{ClosedForm, Sizes},
+};
 use crate::{Error, Result};
 use dataset::Dataset;
 use evaluator::{Matrix, Scorer};
@@ -27,66 +31,81 @@ pub struct Ease {
     pub regularization: f64,
 }
 
-impl Ease {
-    /// Whether the values can be used.
-    ///
-    /// # Errors
-    /// A sentence that names the key.
-    pub fn check(&self) -> std::result::Result<(), String> {
+impl BackboneKind for Ease {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Steck 2019",
+            cost: "n³ / 3 multiplications, 16 n² bytes",
+            unknown_user: "all items have the score 0: they are tied",
+            values: "-",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
         match self.regularization > 0.0 && self.regularization.is_finite() {
             true => Ok(()),
             false => Err(format!("regularization is {}, expected a number above 0", self.regularization)),
         }
     }
 
-    /// Bytes that a fit needs at its peak.
-    pub fn memory(items: usize) -> usize {
-        16 * items * items
+    fn stored(&self) -> Stored {
+        Stored::ItemWeights
     }
 }
 
-/// The weights B.
-///
-/// # Errors
-/// [`Error::Memory`] when the catalogue is too large for `memory` bytes.
-pub(crate) fn fit(settings: &Ease, dataset: &Dataset, memory: usize) -> Result<Scorer> {
-    let items = dataset.items();
-    if Ease::memory(items) > memory {
-        return Err(Error::Memory { what: format!("ease on {items} items"), needed: Ease::memory(items), limit: memory });
-    }
-    let gram = gram(settings, dataset);
-    let factor = Llt::new(MatRef::from_column_major_slice(&gram, items, items), Side::Lower);
-    let factor = factor.map_err(|_| Error::Impossible("ease: X^T X + lambda I has no Cholesky factor; raise regularization".to_owned()))?;
-    drop(gram);
-    let mut weights = vec![0.0f32; items * items];
-    // Column j of B holds the weights towards item j; row i of the stored matrix those from item i. P is symmetric, so that row i of
-    // P is column i, and each task solves for some columns of P and writes them as rows.
-    weights.par_chunks_mut(COLUMNS * items).enumerate().for_each(|(task, rows)| {
-        let (first, count) = (task * COLUMNS, rows.len() / items);
-        let mut solution = Mat::<f64>::from_fn(items, count, |row, column| f64::from(u8::from(row == first + column)));
-        factor.solve_in_place_with_conj(Conj::No, solution.as_mut());
-        for (at, row) in rows.chunks_exact_mut(items).enumerate() {
-            for (item, weight) in row.iter_mut().enumerate() {
-                *weight = solution[(item, at)] as f32;
+impl ClosedForm for Ease {
+    /// The weights B.
+    fn fit(&self, dataset: &Dataset, memory: usize) -> Result<Scorer> {
+        let items = dataset.items();
+        if peak(items) > memory {
+            return Err(Error::Memory { what: format!("ease on {items} items"), needed: peak(items), limit: memory });
+        }
+        let gram = gram(self, dataset);
+        let factor = Llt::new(MatRef::from_column_major_slice(&gram, items, items), Side::Lower);
+        let factor =
+            factor.map_err(|_| Error::Impossible("ease: X^T X + lambda I has no Cholesky factor; raise regularization".to_owned()))?;
+        drop(gram);
+        let mut weights = vec![0.0f32; items * items];
+        // Column j of B holds the weights towards item j; row i of the stored matrix those from item i. P is symmetric, so that row i of
+        // P is column i, and each task solves for some columns of P and writes them as rows.
+        weights.par_chunks_mut(COLUMNS * items).enumerate().for_each(|(task, rows)| {
+            let (first, count) = (task * COLUMNS, rows.len() / items);
+            let mut solution = Mat::<f64>::from_fn(items, count, |row, column| f64::from(u8::from(row == first + column)));
+            factor.solve_in_place_with_conj(Conj::No, solution.as_mut());
+            for (at, row) in rows.chunks_exact_mut(items).enumerate() {
+                for (item, weight) in row.iter_mut().enumerate() {
+                    *weight = solution[(item, at)] as f32;
+                }
             }
+        });
+        let diagonal: Vec<f32> = (0..items).map(|item| weights[item * items + item]).collect();
+        weights.par_chunks_exact_mut(items).enumerate().for_each(|(item, row)| {
+            for (weight, diagonal) in row.iter_mut().zip(&diagonal) {
+                *weight = -*weight / diagonal;
+            }
+            row[item] = 0.0;
+        });
+        if let Some(weight) = weights.iter().find(|weight| !weight.is_finite()) {
+            let lambda = self.regularization;
+            return Err(Error::Impossible(format!(
+                "ease: regularization is {lambda}, which makes a weight {weight}; give a less extreme one"
+            )));
         }
-    });
-    let diagonal: Vec<f32> = (0..items).map(|item| weights[item * items + item]).collect();
-    weights.par_chunks_exact_mut(items).enumerate().for_each(|(item, row)| {
-        for (weight, diagonal) in row.iter_mut().zip(&diagonal) {
-            *weight = -*weight / diagonal;
-        }
-        row[item] = 0.0;
-    });
-    if let Some(weight) = weights.iter().find(|weight| !weight.is_finite()) {
-        let lambda = settings.regularization;
-        return Err(Error::Impossible(format!("ease: regularization is {lambda}, which makes a weight {weight}; give a less extreme one")));
+        Ok(Scorer::ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } })
     }
-    Ok(Scorer::ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } })
+
+    fn memory(&self, sizes: Sizes, _ranking: u64) -> u64 {
+        peak(sizes.items as usize) as u64
+    }
+}
+
+/// Bytes that a fit needs at its peak.
+fn peak(items: usize) -> usize {
+    16 * items * items
 }
 
 /// `X^T X + lambda I`, `[items * items]`.
-fn gram(settings: &Ease, dataset: &Dataset) -> Vec<f64> {
+fn gram(ease: &Ease, dataset: &Dataset) -> Vec<f64> {
     let items = dataset.items();
     let users_of = dataset.train.transpose(items);
     let mut gram = vec![0.0; items * items];
@@ -96,7 +115,7 @@ fn gram(settings: &Ease, dataset: &Dataset) -> Vec<f64> {
                 row[other as usize] += 1.0;
             }
         }
-        row[item] += settings.regularization;
+        row[item] += ease.regularization;
     });
     gram
 }
@@ -124,9 +143,7 @@ mod tests {
 
     #[test]
     fn weights_are_those_of_the_inverse_by_hand() {
-        let Scorer::ItemWeights { weights } = fit(&Ease { regularization: 1.0 }, &small(), 1 << 20).unwrap() else {
-            panic!("item weights")
-        };
+        let Scorer::ItemWeights { weights } = Ease { regularization: 1.0 }.fit(&small(), 1 << 20).unwrap() else { panic!("item weights") };
         let expected = [0.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 5.0, 0.0, 5.0 / 8.0, 1.0 / 5.0, 5.0 / 8.0, 0.0];
         for (weight, expected) in weights.values.iter().zip(expected) {
             assert!((weight - expected).abs() < 1e-6, "{:?}", weights.values);
@@ -135,13 +152,13 @@ mod tests {
 
     #[test]
     fn a_regularization_that_leaves_no_numbers_is_named() {
-        let message = fit(&Ease { regularization: 1e300 }, &small(), 1 << 20).unwrap_err().to_string();
+        let message = Ease { regularization: 1e300 }.fit(&small(), 1 << 20).unwrap_err().to_string();
         assert!(message.starts_with("ease: regularization is 1") && message.ends_with("NaN; give a less extreme one"), "{message}");
     }
 
     #[test]
     fn a_catalogue_beyond_the_memory_is_refused_with_the_arithmetic() {
-        let message = fit(&Ease { regularization: 1.0 }, &small(), 100).unwrap_err().to_string();
+        let message = Ease { regularization: 1.0 }.fit(&small(), 100).unwrap_err().to_string();
         assert!(message.contains("3 items") && message.contains("--memory"), "{message}");
     }
 }

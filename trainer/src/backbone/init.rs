@@ -9,12 +9,19 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// `init` of a backbone: `{kind: xavier-normal}`, `{kind: normal, std: 1.0}`.
+/// Longer vectors are taken for a slip: the tables would not fit anywhere.
+const LONGEST_VECTOR: u32 = 65_536;
+/// More propagations are taken for a slip: all vectors would be the same.
+const MOST_LAYERS: u32 = 1_000;
+
+/// `init` of a backbone: `{kind: xavier-normal}`, `{kind: xavier-uniform}`, `{kind: normal, std: 1.0}`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Init {
     /// Normal with variance 2 / (rows + dim), of each table (Glorot and Bengio, AISTATS 2010).
     XavierNormal(XavierNormal),
+    /// Uniform between plus and minus sqrt(6 / (rows + dim)), of each table (Glorot and Bengio, AISTATS 2010).
+    XavierUniform(XavierUniform),
     /// Normal with a given standard deviation.
     Normal(Normal),
 }
@@ -23,6 +30,11 @@ pub enum Init {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XavierNormal {}
+
+/// `xavier-uniform` in a sweep file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct XavierUniform {}
 
 /// `normal` in a sweep file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,34 +58,55 @@ impl Init {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Normal(Normal { std }) if !(*std > 0.0 && std.is_finite()) => Err(format!("std is {std}, expected a number above 0")),
-            Self::Normal(_) | Self::XavierNormal(_) => Ok(()),
+            Self::Normal(_) | Self::XavierNormal(_) | Self::XavierUniform(_) => Ok(()),
         }
     }
 
-    fn std(&self, rows: usize, dim: usize) -> f64 {
-        match self {
-            Self::XavierNormal(_) => (2.0 / (rows + dim) as f64).sqrt(),
-            Self::Normal(normal) => normal.std,
-        }
-    }
-
-    /// Fresh tables. Each row has numbers of its own, whatever the sizes of the tables.
-    pub(crate) fn tables(&self, users: usize, items: usize, dim: usize, seed: u64) -> Tables {
-        let mut tables = Tables::zeros(users, items, dim);
-        for (which, table) in [&mut tables.users, &mut tables.items].into_iter().enumerate() {
-            let std = self.std(table.rows, dim);
-            let Matrix { values, .. } = table;
-            values.par_chunks_exact_mut(dim).enumerate().for_each(|(row, values)| {
-                let mut stream = Stream::new(seed, Purpose::Parameters, 0, which as u32, row as u32);
-                values.fill_with(|| (std * standard_normal(&mut stream)) as f32);
+    /// Fresh values `[rows, dim]`, each row with random numbers of its own, whatever the number of rows. `which` tells the matrices of a model apart.
+    pub(crate) fn matrix(&self, [rows, dim]: [usize; 2], (seed, which): (u64, u32)) -> Matrix {
+        let mut matrix = Matrix { rows, dim, values: vec![0.0; rows * dim] };
+        let (std, bound) = ((2.0 / (rows + dim) as f64).sqrt(), (6.0 / (rows + dim) as f64).sqrt());
+        matrix.values.par_chunks_exact_mut(dim).enumerate().for_each(|(row, values)| {
+            let mut stream = Stream::new(seed, Purpose::Parameters, 0, which, row as u32);
+            values.fill_with(|| match self {
+                Self::XavierNormal(_) => (std * standard_normal(&mut stream)) as f32,
+                Self::XavierUniform(_) => (bound * (2.0 * stream.fraction() - 1.0)) as f32,
+                Self::Normal(normal) => (normal.std * standard_normal(&mut stream)) as f32,
             });
-        }
-        tables
+        });
+        matrix
+    }
+
+    /// Fresh tables.
+    pub(crate) fn tables(&self, users: usize, items: usize, dim: usize, seed: u64) -> Tables {
+        Tables { users: self.matrix([users, dim], (seed, 0)), items: self.matrix([items, dim], (seed, 1)) }
+    }
+}
+
+/// Whether tables can have rows of this length, and start so.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn check_tables(dim: u32, init: &Init) -> Result<(), String> {
+    match dim {
+        1..=LONGEST_VECTOR => init.check(),
+        _ => Err(format!("dim is {dim}, expected 1 to {LONGEST_VECTOR}")),
+    }
+}
+
+/// Whether vectors can be propagated so often.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn check_layers(layers: u32) -> Result<(), String> {
+    match layers > MOST_LAYERS {
+        true => Err(format!("layers is {layers}, expected at most {MOST_LAYERS}")),
+        false => Ok(()),
     }
 }
 
 /// Box and Muller's transform of two uniform numbers.
-fn standard_normal(stream: &mut Stream) -> f64 {
+pub(super) fn standard_normal(stream: &mut Stream) -> f64 {
     let (radius, angle) = (1.0 - stream.fraction(), stream.fraction());
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
@@ -81,6 +114,16 @@ fn standard_normal(stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Variance of a uniform law: a third of the square of its bound, here 6 / 4,000.
+    #[test]
+    fn xavier_uniform_has_the_variance_of_xavier_normal() {
+        let matrix = Init::XavierUniform(XavierUniform {}).matrix([3_936, 64], (7, 0));
+        let (mean, variance, _) = moments(&matrix.values);
+        let largest = matrix.values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+        assert!(mean.abs() < 4e-4 && (variance * 2_000.0 - 1.0).abs() < 0.02, "{mean} {variance}");
+        assert!(largest <= 0.038_73 && largest > 0.0387, "{largest}");
+    }
 
     fn moments(values: &[f32]) -> (f64, f64, f64) {
         let count = values.len() as f64;

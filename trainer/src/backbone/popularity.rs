@@ -5,7 +5,11 @@
 //! ```
 //! The floor that every learned model must pass.
 
-use crate::tables::Tables;
+use super::{
+    BackboneKind, Facts, Stored,
+    kind::{ClosedForm, Sizes},
+};
+use crate::{Result, tables::Tables};
 use dataset::Dataset;
 use evaluator::{Scorer, Similarity};
 use serde::{Deserialize, Serialize};
@@ -15,10 +19,26 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Popularity {}
 
-/// The counts as item vectors of dimension 1.
-pub(crate) fn fit(dataset: &Dataset) -> Scorer {
-    let mut tables = Tables::zeros(dataset.users(), dataset.items(), 1);
-    tables.users.values.fill(1.0);
-    tables.items.values = dataset.train.item_counts(dataset.items()).into_iter().map(|count| count as f32).collect();
-    Scorer::Factors { users: tables.users, items: tables.items, similarity: Similarity::Dot }
+impl BackboneKind for Popularity {
+    fn facts(&self) -> Facts {
+        Facts { paper: "-", cost: "one pass over the train interactions", unknown_user: "as everyone", values: "-" }
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: 1 }
+    }
+}
+
+impl ClosedForm for Popularity {
+    /// The counts as item vectors of dimension 1.
+    fn fit(&self, dataset: &Dataset, _memory: usize) -> Result<Scorer> {
+        let mut tables = Tables::zeros(dataset.users(), dataset.items(), 1);
+        tables.users.values.fill(1.0);
+        tables.items.values = dataset.train.item_counts(dataset.items()).into_iter().map(|count| count as f32).collect();
+        Ok(Scorer::Factors { users: tables.users, items: tables.items, similarity: Similarity::Dot })
+    }
+
+    fn memory(&self, Sizes { users, items, .. }: Sizes, ranking: u64) -> u64 {
+        2 * (users + items) * 4 + ranking
+    }
 }

@@ -1,6 +1,6 @@
 //! Which trials can be trained on a GPU.
 
-use crate::{Backbone, Learning, Loss, Trial, backbone::LightGcn, sampler::Pool, trial::kind};
+use crate::{Learning, Loss, Trial, sampler::Pool, trial::kind};
 
 /// Whether a trial can be trained on a GPU.
 ///
@@ -10,9 +10,8 @@ pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
     let Some(learning) = &trial.learning else {
         return Err("the backbone fits in closed form, on the CPU".to_owned());
     };
-    match &trial.backbone {
-        Backbone::Mf(_) | Backbone::LightGcn(LightGcn { .. }) => {}
-        Backbone::Popularity(_) | Backbone::Ease(_) => return Err("the backbone fits in closed form, on the CPU".to_owned()),
+    if trial.backbone.mean_of_layers().is_none() {
+        return Err(format!("the vectors of the backbone `{}` have no kernel", kind(&trial.backbone)));
     }
     sampler(learning)?;
     loss(&learning.loss).map_err(|reason| format!("the loss `{}` {reason}, for which there is no kernel", kind(&learning.loss)))

@@ -12,9 +12,10 @@ use super::{
     whole::Whole,
 };
 use crate::{
-    Backbone, Learning, Result, Trial,
+    Learning, Result, Trial,
     collective::Collective,
-    optimizer::{Moments, Stepper},
+    optimizer::Stepper,
+    parameters::Parameters,
     sampler::{self, Purpose, Stream},
     tables::Tables,
 };
@@ -101,11 +102,7 @@ impl Training {
     pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
         let Setting { trial, learning, dataset, pool, few, ranks } = *setting;
         let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);
-        let (dim, layers) = match &trial.backbone {
-            Backbone::LightGcn(settings) => (settings.dim as usize, settings.layers as usize),
-            Backbone::Mf(settings) => (settings.dim as usize, 0),
-            Backbone::Popularity(_) | Backbone::Ease(_) => (0, 0), // they do not fit
-        };
+        let (dim, layers) = trial.backbone.mean_of_layers().map_or((0, 0), |mean| (mean.dim as usize, mean.layers as usize)); // others do not fit
         let similarity = match learning.loss.similarity() {
             Similarity::Dot => vectors::Similarity::Dot,
             Similarity::Cosine => vectors::Similarity::Cosine,
@@ -155,15 +152,10 @@ impl Training {
     }
 
     /// Begins an epoch: takes tables and moments from home if it has not yet, and the users' quantiles.
-    pub(crate) fn begin(
-        &mut self,
-        parameters: &Tables,
-        moments: [&Moments; 2],
-        quantiles: Option<&[f32]>,
-        stepper: &Stepper,
-    ) -> Result<()> {
+    pub(crate) fn begin(&mut self, parameters: &Parameters, quantiles: Option<&[f32]>, stepper: &Stepper) -> Result<()> {
         if !self.is_loaded {
-            for ((table, values), moments) in self.tables.iter_mut().zip([&parameters.users, &parameters.items]).zip(moments) {
+            let Parameters { tables: Tables { users, items }, moments, .. } = parameters;
+            for ((table, values), moments) in self.tables.iter_mut().zip([users, items]).zip(moments) {
                 table.load(&self.gpu, values, moments)?;
             }
             if let Some(leaps) = &mut self.leaps {
@@ -178,8 +170,9 @@ impl Training {
     }
 
     /// Brings tables and moments home, as they are.
-    pub(crate) fn store(&mut self, parameters: &mut Tables, moments: [&mut Moments; 2]) -> Result<()> {
-        for ((table, values), moments) in self.tables.iter().zip([&mut parameters.users, &mut parameters.items]).zip(moments) {
+    pub(crate) fn store(&mut self, parameters: &mut Parameters) -> Result<()> {
+        let Parameters { tables: Tables { users, items }, moments, .. } = parameters;
+        for ((table, values), moments) in self.tables.iter().zip([users, items]).zip(moments) {
             table.store(&self.gpu, values, moments)?;
         }
         self.is_home = true;

@@ -1,10 +1,7 @@
 //! Backbones that fit without sampling.
 
 use super::{Finished, Fit, Resources, curve, kept::Checkpoint, validation::validate};
-use crate::{
-    Backbone, Error, Result, Trial,
-    backbone::{ease, popularity},
-};
+use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
 use std::time::Instant;
 
@@ -13,13 +10,8 @@ pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources
         return Err(Error::Interrupted { epoch: 0 });
     }
     let start = Instant::now();
-    let scorer = match &trial.backbone {
-        Backbone::Popularity(_) => popularity::fit(dataset),
-        Backbone::Ease(settings) => ease::fit(settings, dataset, resources.memory)?,
-        Backbone::Mf(_) | Backbone::LightGcn(_) => {
-            return Err(Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned()));
-        }
-    };
+    let needs_more = || Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned());
+    let scorer = trial.backbone.closed_form().ok_or_else(needs_more)?.fit(dataset, resources.memory)?;
     let validation = validate(&scorer, dataset, trial.select_by, resources.memory)?;
     let per_user = validation.as_ref().map(|validation| validation.table(dataset, trial.select_by)).transpose()?;
     resources.check_fence()?;

@@ -11,9 +11,11 @@ use super::{
 };
 use crate::{
     Error, Result,
-    backbone::Wanted,
+    backbone::encoder::{Backward, TrainStep, Wanted},
     loss::Phase,
+    parameters::{Parameters, Weights},
     scoring::{Batch, Vectors},
+    tables::Tables,
 };
 use rayon::prelude::*;
 
@@ -42,7 +44,8 @@ impl Learner<'_> {
 
     /// Brings all rows of the tables up to date.
     pub(super) fn catch_up(&mut self) {
-        self.stepper.catch_up([(&mut self.parameters.users, &mut self.user_moments), (&mut self.parameters.items, &mut self.item_moments)]);
+        let Parameters { tables, moments: [of_users, of_items], .. } = &mut self.parameters;
+        self.stepper.catch_up([(&mut tables.users, of_users), (&mut tables.items, of_items)]);
     }
 
     /// Makes the steps of an epoch that are not made yet, one by one; `step` returns the sum of the rows' losses.
@@ -54,7 +57,7 @@ impl Learner<'_> {
     ) -> Result<()> {
         for number in self.position.so_far.step + 1..=batches.steps() {
             self.collective.at(epoch, number);
-            self.show_model((epoch, number), batches);
+            self.show_model((epoch, number), batches)?;
             self.position.so_far.total += step(self, (epoch, number), batches)?;
             self.position.so_far.step = number;
             self.heed(|| batches.state(true))?;
@@ -87,18 +90,16 @@ impl Learner<'_> {
     }
 
     /// Has the sampler's pool look at the model, where it does and it is time.
-    pub(super) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) {
-        if batches.is_due(step, self.learning.candidates()) {
-            self.refresh(epoch, batches);
-        }
+    pub(super) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) -> Result<()> {
+        if batches.is_due(step, self.learning.candidates()) { self.refresh(epoch, batches) } else { Ok(()) }
     }
 
     /// Has the sampler's pool look at the model, where it does.
-    pub(super) fn refresh(&mut self, epoch: u32, batches: &mut Batches) {
-        self.encoder.encode(&self.parameters, Wanted::default());
-        let tables = self.encoder.vectors(&self.parameters);
-        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
-        batches.refresh(vectors, epoch);
+    pub(super) fn refresh(&mut self, epoch: u32, batches: &mut Batches) -> Result<()> {
+        let similarity = self.learning.loss.similarity();
+        let Tables { users, items } = self.vectors()?;
+        batches.refresh(Vectors { users, items, similarity }, epoch);
+        Ok(())
     }
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among others are not either.
@@ -120,26 +121,34 @@ impl Learner<'_> {
     ) -> Result<f64> {
         let mut first = None;
         for phase in self.learning.loss.phases(at.0) {
-            self.encoder.encode(&self.parameters, Wanted { users: Some(batch.own.users), items });
-            let total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
+            let Batch { users, positives } = batch.whole;
+            let wanted = Wanted { users: Some(batch.own.users), items };
+            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.0, step: at.1, users, positives, wanted })?;
+            let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
             self.check_loss(at, total)?;
             if phase.moves_model {
-                self.move_model(whole);
+                total += self.move_model(whole)? * users.len() as f64;
+                self.check_loss(at, total)?;
             }
             first.get_or_insert(total);
         }
         Ok(first.unwrap_or_default())
     }
 
-    /// Moves the tables by the gradients of the vectors.
-    fn move_model(&mut self, whole: &mut Whole) {
-        self.encoder.backward(&mut whole.users, &mut whole.items);
-        self.stepper.move_table(&mut self.parameters.users, &mut self.user_moments, &whole.users);
-        self.stepper.move_table(&mut self.parameters.items, &mut self.item_moments, &whole.items);
-        self.stepper.finish_step();
-        if let Some(norm) = self.learning.loss.max_norm() {
-            self.parameters.limit_norms(norm);
+    /// Moves the parameters by the gradients of the vectors; returns the model's own loss, a mean over the batch.
+    fn move_model(&mut self, whole: &mut Whole) -> Result<f64> {
+        let Self { encoder, parameters: Parameters { tables, moments: [of_users, of_items], weights }, stepper, .. } = self;
+        let Backward { tables: [users, items], weights: of_weights, auxiliary } = encoder.backward([&mut whole.users, &mut whole.items])?;
+        stepper.move_table(&mut tables.users, of_users, users);
+        stepper.move_table(&mut tables.items, of_items, items);
+        for (Weights { values, moments, .. }, gradients) in weights.iter_mut().zip(of_weights) {
+            stepper.move_table(values, moments, gradients);
         }
+        stepper.finish_step();
+        if let Some(norm) = self.learning.loss.max_norm() {
+            tables.limit_norms(norm);
+        }
+        Ok(auxiliary)
     }
 
     /// Stops a training whose loss is not a number.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     Error, Result,
+    parameters::Parameters,
     scoring::{Few, Plan},
 };
 
@@ -66,18 +67,18 @@ impl Learner<'_> {
     /// One step of the optimizer; returns the sum of the rows' losses.
     fn few_step(&mut self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut Few) -> Result<f64> {
         few.resize(plan);
-        let Self { stepper, parameters, user_moments, item_moments, .. } = self;
+        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&self.stepper, &self.parameters);
         rayon::join(
-            || stepper.current(&plan.users.rows, &parameters.users, user_moments, &mut few.users.values),
-            || stepper.current(&plan.items.rows, &parameters.items, item_moments, &mut few.items.values),
+            || stepper.current(&plan.users.rows, &tables.users, of_users, &mut few.users.values),
+            || stepper.current(&plan.items.rows, &tables.items, of_items, &mut few.items.values),
         );
         let total = self.weigh(at, batches, plan, few)?;
         self.check_loss(at, total)?;
-        let Self { stepper, parameters, user_moments, item_moments, .. } = self;
+        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&mut self.stepper, &mut self.parameters);
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
         rayon::join(
-            || stepper.move_rows(users, &few.users.values, &mut parameters.users, user_moments, |k, g| few.user_gradient(plan, k, g)),
-            || stepper.move_rows(items, &few.items.values, &mut parameters.items, item_moments, |k, g| few.item_gradient(plan, k, g)),
+            || stepper.move_rows(users, &few.users.values, &mut tables.users, of_users, |k, g| few.user_gradient(plan, k, g)),
+            || stepper.move_rows(items, &few.items.values, &mut tables.items, of_items, |k, g| few.item_gradient(plan, k, g)),
         );
         stepper.finish_step();
         Ok(total)

@@ -17,11 +17,12 @@ use super::{
 };
 use crate::{
     Error, Learning, Loss, Result, Trial,
-    backbone::{Encode, Wanted},
+    backbone::encoder::Encoder,
     collective::Collective,
     device,
     loss::{QuantileUpdate, Quantiles},
-    optimizer::{Moments, Stepper},
+    optimizer::Stepper,
+    parameters::Parameters,
     scoring::Vectors,
     tables::Tables,
 };
@@ -37,12 +38,10 @@ pub(super) struct Learner<'a> {
     pub(super) observer: &'a mut dyn Observer,
     pub(super) collective: Collective,
     pub(super) watch: Watch<'a>,
-    pub(super) parameters: Tables,
-    pub(super) encoder: Box<dyn Encode>,
+    pub(super) parameters: Parameters,
+    pub(super) encoder: Box<dyn Encoder>,
     pub(super) quantiles: Option<Quantiles>,
     pub(super) own: Own,
-    pub(super) user_moments: Moments,
-    pub(super) item_moments: Moments,
     pub(super) stepper: Stepper,
     pub(super) position: Position,
     /// Epochs done and steps of the next one, of the stored state; of fresh parameters too, which need none.
@@ -63,15 +62,18 @@ impl<'a> Learner<'a> {
         resources: &'a Resources<'a>,
         (observer, collective): (&'a mut dyn Observer, Collective),
     ) -> Result<Self> {
-        let (parameters, encoder) = trial
+        let model = trial
             .backbone
-            .start(dataset, learning.seed)
+            .learned()
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
-        let shape = Shape::new(learning, (dataset.users(), dataset.items(), dataset.train.len()), encoder.is_identity());
+        let (mut parameters, encoder) = model.start(dataset, learning.seed);
+        let shape = Shape::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
         let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
         let shape = if of_ranks { shape.of_ranks() } else { shape };
         let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
-        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, &parameters), &batches)?;
+        parameters.leave_behind([shape.few_users, shape.few_items]);
+        let dim = encoder.vectors(&parameters).users.dim;
+        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, dim), &batches)?;
         let mut learner = Self {
             trial,
             learning,
@@ -84,8 +86,6 @@ impl<'a> Learner<'a> {
             encoder,
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
             own: Own::new(learning, dataset.users(), dataset.items()),
-            user_moments: Moments::new(&parameters.users, shape.few_users),
-            item_moments: Moments::new(&parameters.items, shape.few_items),
             stepper: Stepper::new(&learning.optimizer, 0),
             position: Position::default(),
             stored: (0, 0),
@@ -93,7 +93,7 @@ impl<'a> Learner<'a> {
             work: Some((batches, path)),
             parameters,
         };
-        learner.update_sharpness(0);
+        learner.update_sharpness(0)?;
         learner.restore()?;
         Ok(learner)
     }
@@ -157,7 +157,7 @@ impl<'a> Learner<'a> {
         }
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
         self.update_quantiles(epoch, QuantileUpdate::AfterEpoch)?;
-        self.update_sharpness(epoch);
+        self.update_sharpness(epoch)?;
         let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
         let validation = if evaluates { self.evaluate(epoch)? } else { None };
         let seconds = self.watch.seconds();
@@ -196,14 +196,14 @@ impl<'a> Learner<'a> {
         let (validation, scorer) = match on_device {
             Some(validation) => (validation?, None),
             None => {
-                let scorer = self.scorer();
+                let scorer = self.scorer()?;
                 (validate(&scorer, dataset, select_by, self.resources.memory)?, Some(scorer))
             }
         };
         let mean = validation.as_ref().map(|validation| validation.mean);
         if self.is_best(mean) {
             self.resources.check_fence()?;
-            let scorer = scorer.unwrap_or_else(|| self.scorer());
+            let scorer = scorer.map_or_else(|| self.scorer(), Ok)?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
             self.superseded = self.position.checkpoint.replace(Checkpoint::write(self.folder, &scorer, per_user)?);
         }
@@ -216,14 +216,20 @@ impl<'a> Learner<'a> {
 
     /// Brings the model home from a device, between epochs.
     pub(super) fn come_home(&mut self) -> Result<()> {
-        let Self { parameters, user_moments, item_moments, work, .. } = self;
-        work.as_mut().map_or(Ok(()), |(_, path)| path.bring_home(parameters, [user_moments, item_moments]))
+        let Self { parameters, work, .. } = self;
+        work.as_mut().map_or(Ok(()), |(_, path)| path.bring_home(parameters))
     }
 
-    fn scorer(&mut self) -> Scorer {
-        self.encoder.encode(&self.parameters, Wanted::default());
-        let vectors = self.encoder.vectors(&self.parameters).clone();
-        Scorer::Factors { users: vectors.users, items: vectors.items, similarity: self.learning.loss.similarity() }
+    fn scorer(&mut self) -> Result<Scorer> {
+        let similarity = self.learning.loss.similarity();
+        let Tables { users, items } = self.vectors()?.clone();
+        Ok(Scorer::Factors { users, items, similarity })
+    }
+
+    /// The vectors of all users and items, as they are ranked.
+    pub(super) fn vectors(&mut self) -> Result<&Tables> {
+        self.encoder.encode(&self.parameters)?;
+        Ok(self.encoder.vectors(&self.parameters))
     }
 
     /// Of all users, for losses that have them.
@@ -237,14 +243,14 @@ impl<'a> Learner<'a> {
         let Some(schedule) = schedule else { return Ok(()) };
         let train = &self.dataset.train;
         if let Some((_, path)) = &mut self.work {
-            path.load(&self.parameters, [&self.user_moments, &self.item_moments], &self.stepper)?;
+            path.load(&self.parameters, &self.stepper)?;
         }
         if let Some(quantiles) = &mut self.quantiles {
             let on_device = self.work.as_mut().and_then(|(_, path)| path.update_quantiles(quantiles, schedule, train, epoch));
             if let Some(updated) = on_device {
                 return updated;
             }
-            self.encoder.encode(&self.parameters, Wanted::default());
+            self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
             let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
@@ -255,12 +261,13 @@ impl<'a> Learner<'a> {
     }
 
     /// Sets adap-tau's numbers after so many epochs.
-    fn update_sharpness(&mut self, epochs: u32) {
+    fn update_sharpness(&mut self, epochs: u32) -> Result<()> {
         if let Loss::AdapTau(settings) = &self.learning.loss {
-            self.encoder.encode(&self.parameters, Wanted::default());
+            self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
             sharpness::update(&mut self.own, settings, tables, &self.dataset.train, epochs);
         }
+        Ok(())
     }
 
     /// After a step: says so, and writes the state or stops where that is due.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     Result,
+    parameters::Parameters,
     scoring::{BUCKET, Batch, Sampled, Touched, Vectors},
 };
 use evaluator::Matrix;
@@ -53,19 +54,19 @@ impl Learner<'_> {
 
     /// One step of the optimizer; returns the sum of the rows' losses.
     fn many_step(&mut self, at: (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
-        self.stepper.current(&many.touched.rows, &self.parameters.users, &self.user_moments, &mut many.users.values);
+        self.stepper.current(&many.touched.rows, &self.parameters.tables.users, &self.parameters.moments[0], &mut many.users.values);
         let total = self.many_gradients(at, batches, many)?;
         self.check_loss(at, total)?;
-        let Self { stepper, parameters, user_moments, item_moments, learning, .. } = self;
+        let Self { stepper, parameters: Parameters { tables, moments: [of_users, of_items], .. }, learning, .. } = self;
         let ManyRows { touched, users, sampled, .. } = &*many;
-        stepper.move_rows(&touched.rows, &users.values, &mut parameters.users, user_moments, |k, gradient| {
+        stepper.move_rows(&touched.rows, &users.values, &mut tables.users, of_users, |k, gradient| {
             gradient.fill(0.0);
             for &row in touched.places(k) {
                 gradient.iter_mut().zip(sampled.user_gradient(row as usize)).for_each(|(sum, part)| *sum += part);
             }
         });
         let similarity = learning.loss.similarity();
-        stepper.move_blocks(&mut parameters.items, item_moments, BUCKET, |bucket, rows, gradients, touched| {
+        stepper.move_blocks(&mut tables.items, of_items, BUCKET, |bucket, rows, gradients, touched| {
             sampled.item_gradients(similarity, bucket, rows, (gradients, touched));
         });
         stepper.finish_step();
@@ -75,7 +76,7 @@ impl Learner<'_> {
     /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
     fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
         let ManyRows { user_ids, positives, touched, users, sampled } = many;
-        let vectors = Vectors { users, items: &self.parameters.items, similarity: self.learning.loss.similarity() };
+        let vectors = Vectors { users, items: &self.parameters.tables.items, similarity: self.learning.loss.similarity() };
         let batch = Batch { users: &touched.locals, positives };
         let count = self.learning.candidates().expect("items are drawn");
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);

@@ -1,24 +1,23 @@
 //! The memory of a training: the buffers that grow with the data, at the moment when most of them are there.
 //!
 //! ```text
-//! table        [users + items, dim]: the parameters; the two moments of each; for light-gcn the propagated vectors
+//! table        [users + items, dim]: the parameters; the two moments of each; what the model adds (`memory` in its file)
 //! working      what a step needs: batches, scores, gradients
 //! evaluation   a copy of the vectors and their file, or the file of the state within an epoch, whichever is more
 //! ```
 
 use super::{few::AHEAD, parts, path::Shape};
 use crate::{
-    Backbone, Learning, Trial,
-    backbone::Ease,
+    Learning, Trial,
+    backbone::{self, Stored},
     loss::{Adversary, Column, Motion, Of, Related},
     scoring::{Others, Ranks},
 };
 use dataset::Manifest;
 
-/// Bytes of a float, an id, a start of a row.
+/// Bytes of a float, and of an id.
 const FLOAT: u64 = 4;
 const ID: u64 = 4;
-const OFFSET: u64 = 8;
 /// More than any machine has, and few enough to add to.
 const MOST: u64 = 1 << 60;
 
@@ -40,12 +39,20 @@ impl Sizes {
 
 /// Bytes that a training needs beside the dataset, `ranking` being what ranking the validation part needs.
 pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
-    let sizes =
-        |dim: u32| Sizes { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, dim: u64::from(dim) };
-    let by_row = matches!(trial.backbone, Backbone::Mf(_));
-    let layers = if let Backbone::LightGcn(gcn) = &trial.backbone { 1 + u64::from(gcn.layers) } else { 1 };
-    let step = |sizes: Sizes, learning: &Learning| {
-        let shape = Shape::new(learning, (manifest.users, manifest.items, manifest.train), by_row);
+    let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
+    let of_model = backbone::kind::Sizes { users, items, train };
+    if let Some(model) = trial.backbone.closed_form() {
+        return model.memory(of_model, ranking);
+    }
+    let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
+    let of_tables = Sizes { users, items, train, dim: u64::from(model.dim()) };
+    let of_vectors = match trial.backbone.stored() {
+        Stored::Vectors { dim } => Sizes { dim: dim as u64, ..of_tables },
+        Stored::ItemWeights => of_tables,
+    };
+    let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
+    let step = |sizes: Sizes| {
+        let shape = Shape::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
         let rows = match (shape.few_items, shape.many_items()) {
             _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
             (true, _) => few(sizes, learning),
@@ -54,32 +61,21 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         };
         rows + lists(sizes, learning) + own(sizes, learning) + formula(sizes, learning)
     };
-    let pool = |sizes: Sizes, learning: &Learning| learning.sampler.memory([sizes.users, sizes.items, sizes.train, sizes.dim]);
-    // What a pool draws from is in the file of the state too.
-    let pool = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + u64::from(learning.sampler.needs_tables()) * sizes.table();
-    let step = |sizes: Sizes, learning: &Learning| pool(sizes, learning) + step(sizes, learning);
-    match (&trial.backbone, &trial.learning) {
-        (Backbone::Mf(mf), Some(learning)) => learned(sizes(mf.dim), ranking) + step(sizes(mf.dim), learning),
-        (Backbone::LightGcn(gcn), Some(learning)) => {
-            learned(sizes(gcn.dim), ranking) + step(sizes(gcn.dim), learning) + propagation(sizes(gcn.dim))
-        }
-        (Backbone::Ease(_), _) => Ease::memory(manifest.items) as u64,
-        (Backbone::Popularity(_) | Backbone::Mf(_) | Backbone::LightGcn(_), _) => 2 * sizes(1).table() + ranking,
-    }
+    let pool = |sizes: Sizes| {
+        let Sizes { users, items, train, dim } = sizes;
+        // What a pool draws from is in the file of the state too.
+        learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * sizes.table()
+    };
+    learned(of_tables, of_vectors, ranking) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
 }
 
-/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds.
-fn learned(sizes: Sizes, ranking: u64) -> u64 {
-    let table = sizes.table();
-    let evaluation = table + ranking.max(table);
-    let resume = 3 * table + (sizes.users + sizes.items) * ID;
-    3 * table + sizes.train * 2 * ID + evaluation.max(resume)
-}
-
-/// The propagated vectors, strips of two more tables, and the train interactions from both sides.
-fn propagation(sizes: Sizes) -> u64 {
-    let edges = 2 * sizes.train * ID;
-    3 * sizes.table() + edges + (sizes.users + sizes.items) * (OFFSET + 2 * FLOAT)
+/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what ranks them, or
+/// the file of the state.
+fn learned(tables: Sizes, vectors: Sizes, ranking: u64) -> u64 {
+    let table = tables.table();
+    let evaluation = vectors.table() + ranking.max(vectors.table());
+    let resume = 3 * table + (tables.users + tables.items) * ID;
+    3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }
 
 /// Rows of a batch, pairs or users, and scores of each: its own and its negatives'; every item where none are drawn.

@@ -41,7 +41,7 @@ impl Learner<'_> {
         if !device.takes(self.stepper.steps - self.stepper.caught_up()) {
             self.catch_up(); // the state is of a CPU, which brings rows up to date at the end of an epoch alone
         }
-        device.begin(&self.parameters, [&self.user_moments, &self.item_moments], self.quantiles(), &self.stepper)?;
+        device.begin(&self.parameters, self.quantiles(), &self.stepper)?;
         device.set_order(batches.whole_order())?;
         for step in self.position.so_far.step + 1..=batches.steps() {
             self.collective.at(epoch, step);
@@ -71,7 +71,7 @@ impl Learner<'_> {
     /// Brings tables, moments and losses home.
     fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
         device.finish(&self.collective)?;
-        device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
+        device.store(&mut self.parameters)?;
         self.add_losses(epoch, device)
     }
 
@@ -82,7 +82,7 @@ impl Learner<'_> {
         let broken = self.collective.join("steps without a loss", broken.into_iter().collect(), 1)?.into_iter().min(); // of any rank
         self.position.so_far.total += self.collective.total("the losses", total)?;
         let Some(step) = broken else { return Ok(()) };
-        device.store(&mut self.parameters, [&mut self.user_moments, &mut self.item_moments])?;
+        device.store(&mut self.parameters)?;
         let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
         Err(Error::NotFinite { epoch, step, tensor })
     }

@@ -6,13 +6,13 @@ use super::{Resources, batches::Batches, beside::Beside, few::FewRows, many::Man
 #[cfg(any(test, feature = "cuda"))]
 use crate::device::Setting;
 use crate::{
-    Learning, Loss, Result, Trial,
+    Backbone, Learning, Loss, Result, Trial,
     collective::Collective,
     gradient::RowGradients,
     loss::quantile::{QuantileSchedule, Quantiles},
-    optimizer::{Moments, Stepper},
+    optimizer::Stepper,
+    parameters::Parameters,
     scoring::{Catalogue, Few, Sampled},
-    tables::Tables,
 };
 use dataset::{Dataset, Interactions};
 use evaluator::MetricAt;
@@ -34,10 +34,11 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// From the numbers of users, items and pairs. `by_row`: whether a vector needs its own row of the parameters alone; the loss must
-    /// be one of rows too, and leave rows as long as they are.
-    pub(super) fn new(learning: &Learning, (users, items, pairs): (usize, usize, usize), by_row: bool) -> Self {
+    /// From the numbers of users, items and pairs. Steps go by row where a vector is its own row of a table, the loss is one of rows too, and
+    /// leaves them as long as they are.
+    pub(super) fn new(backbone: &Backbone, learning: &Learning, (users, items, pairs): (usize, usize, usize)) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
+        let by_row = backbone.mean_of_layers().is_some_and(|mean| mean.layers == 0);
         let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
         let few = |touches: usize, rows: usize| by_row && !learning.sampler.needs_tables() && touches * FEW <= rows;
         let sampled = learning.candidates().is_some();
@@ -90,7 +91,7 @@ pub(super) fn of(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
     (resources, collective): (&Resources, Collective),
-    (shape, parameters): (Shape, &Tables),
+    (shape, dim): (Shape, usize),
     batches: &Batches,
 ) -> Result<(Path, Collective)> {
     #[cfg(any(test, feature = "cuda"))]
@@ -102,17 +103,18 @@ pub(super) fn of(
         return Ok((path, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
-    let _ = (trial, dataset, resources, batches);
-    Ok((Path::new(shape, parameters, &learning.loss), collective))
+    let _ = (trial, resources, batches);
+    let sizes = [dataset.users(), dataset.items(), dim];
+    Ok((Path::new(shape, sizes, &learning.loss), collective))
 }
 
 impl Path {
     /// Brings tables and moments home from a device, where they are newer.
     #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
-    pub(super) fn bring_home(&mut self, parameters: &mut Tables, moments: [&mut Moments; 2]) -> Result<()> {
+    pub(super) fn bring_home(&mut self, parameters: &mut Parameters) -> Result<()> {
         match self {
             #[cfg(any(test, feature = "cuda"))]
-            Self::Device(device) if !device.is_home() => device.store(parameters, moments),
+            Self::Device(device) if !device.is_home() => device.store(parameters),
             _ => Ok(()),
         }
     }
@@ -128,10 +130,10 @@ impl Path {
 
     /// Has a device take tables and moments from home, if it has not yet.
     #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
-    pub(super) fn load(&mut self, parameters: &Tables, moments: [&Moments; 2], stepper: &Stepper) -> Result<()> {
+    pub(super) fn load(&mut self, parameters: &Parameters, stepper: &Stepper) -> Result<()> {
         match self {
             #[cfg(any(test, feature = "cuda"))]
-            Self::Device(device) => device.begin(parameters, moments, None, stepper),
+            Self::Device(device) => device.begin(parameters, None, stepper),
             _ => Ok(()),
         }
     }
@@ -162,8 +164,8 @@ impl Path {
         }
     }
 
-    pub(super) fn new(shape: Shape, parameters: &Tables, loss: &Loss) -> Self {
-        let dim = parameters.users.dim;
+    /// For the vectors of so many users and items, of `dim` numbers each.
+    pub(super) fn new(shape: Shape, [users, items, dim]: [usize; 3], loss: &Loss) -> Self {
         if shape.few_items {
             return Self::Few(Box::new(FewRows::new(Few::new(dim, loss.similarity()))));
         }
@@ -173,7 +175,7 @@ impl Path {
         if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim, shape.narrows)));
         }
-        let (users, items) = (RowGradients::new(parameters.users.rows, dim), RowGradients::new(parameters.items.rows, dim));
+        let (users, items) = (RowGradients::new(users, dim), RowGradients::new(items, dim));
         let (sampled, catalogue, beside) = (Sampled::new(shape.narrows), Catalogue::default(), Beside::new(loss));
         Self::Whole(Box::new(Whole { users, items, sampled, catalogue, beside }))
     }

@@ -6,7 +6,12 @@ use super::{
     or_again,
     resume::{self, Position, Stored},
 };
-use crate::{Result, collective::Collective, optimizer::Stepper};
+use crate::{
+    Result,
+    collective::Collective,
+    optimizer::Stepper,
+    parameters::{Parameters, Weights},
+};
 
 /// What ranks call the exchange of where they begin.
 const POSITION: &str = "where the training stands";
@@ -17,21 +22,26 @@ impl Learner<'_> {
     /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
     fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
         let is_within = self.position.is_within();
+        let Parameters { tables, moments: [of_users, of_items], weights } = &mut self.parameters;
         let tables = [
-            ("users", &mut self.parameters.users.values),
-            ("users.first", &mut self.user_moments.first),
-            ("users.second", &mut self.user_moments.second),
-            ("items", &mut self.parameters.items.values),
-            ("items.first", &mut self.item_moments.first),
-            ("items.second", &mut self.item_moments.second),
+            ("users", &mut tables.users.values),
+            ("users.first", &mut of_users.first),
+            ("users.second", &mut of_users.second),
+            ("items", &mut tables.items.values),
+            ("items.first", &mut of_items.first),
+            ("items.second", &mut of_items.second),
         ];
-        let left = [("users.left", &mut self.user_moments.left), ("items.left", &mut self.item_moments.left)];
+        let left = [("users.left", &mut of_users.left), ("items.left", &mut of_items.left)];
         let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
         let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
         let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
         let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name, &mut values[..])).chain(left).chain(pools);
         let own = self.own.state().into_iter().map(|(name, values)| (name, &mut values[..]));
-        named.map(|(name, values)| (name.to_owned(), values)).chain(own).collect()
+        let weights = weights.iter_mut().flat_map(|Weights { name, values, moments }| {
+            let named = [("", &mut values.values), (".first", &mut moments.first), (".second", &mut moments.second)];
+            named.map(|(part, values)| (format!("weights.{name}{part}"), &mut values[..]))
+        });
+        named.map(|(name, values)| (name.to_owned(), values)).chain(weights).chain(own).collect()
     }
 
     /// Writes the state, unless it is the stored one.
@@ -72,7 +82,7 @@ impl Learner<'_> {
         let goes_on = self.share_position(stored.as_ref())?;
         let is_within = self.position.is_within();
         if is_within && !batches.is_sized() {
-            self.refresh(self.position.epoch + 1, &mut batches); // for its size
+            self.refresh(self.position.epoch + 1, &mut batches)?; // for its size
         }
         if goes_on {
             self.stepper = Stepper::new(&self.learning.optimizer, self.position.steps);
@@ -126,19 +136,19 @@ impl Learner<'_> {
     /// training none, they are brought up to date; if this training has them and the state none, all are up to date.
     fn fill(&mut self, stored: &Stored, batches: &mut Batches) -> Result<()> {
         let is_within = self.position.is_within();
-        let left = [&self.user_moments.left, &self.item_moments.left].map(Vec::len);
+        let left = self.parameters.moments.each_ref().map(|moments| moments.left.len());
         if is_within {
-            let rows = [self.parameters.users.rows, self.parameters.items.rows];
-            self.user_moments.left = vec![0; if stored.has("users.left") { rows[0] } else { 0 }];
-            self.item_moments.left = vec![0; if stored.has("items.left") { rows[1] } else { 0 }];
+            let Parameters { tables, moments: [of_users, of_items], .. } = &mut self.parameters;
+            of_users.left = vec![0; if stored.has("users.left") { tables.users.rows } else { 0 }];
+            of_items.left = vec![0; if stored.has("items.left") { tables.items.rows } else { 0 }];
         }
-        let found = [&self.user_moments.left, &self.item_moments.left].map(Vec::len);
+        let found = self.parameters.moments.each_ref().map(|moments| moments.left.len());
         stored.fill(self.state(batches.state(is_within)))?;
         let caught_up = if is_within { self.position.so_far.caught_up } else { self.position.steps };
         self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, caught_up);
         if found != left {
             self.catch_up();
-            (self.user_moments.left, self.item_moments.left) = (vec![0; left[0]], vec![0; left[1]]);
+            self.parameters.moments.iter_mut().zip(left).for_each(|(moments, rows)| moments.left = vec![0; rows]);
             self.position.so_far.add_part();
         }
         Ok(())

@@ -15,10 +15,13 @@
 //! cut short without a change of a bit: forward, the last one to the rows that are wanted; backward, the first one to the neighbours
 //! that have a gradient. He et al., SIGIR 2020.
 
+mod adjacency;
 mod neighbours;
 mod rows;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use adjacency::Adjacency;
 
 use crate::{gradient::RowGradients, tables::Tables};
 use dataset::Interactions;

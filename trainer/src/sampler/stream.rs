@@ -29,6 +29,10 @@ pub enum Purpose {
     Pools = 8,
     /// Draws of a pool's second model.
     Generator = 9,
+    /// Noise on the vectors of a model.
+    Noise = 10,
+    /// Which numbers of a model's vectors are dropped.
+    Dropout = 11,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
     /// Configurations of a method, of a random search.

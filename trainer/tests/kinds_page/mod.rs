@@ -4,7 +4,7 @@ mod head;
 mod pairs;
 mod settings;
 
-use super::{LIGHT_GCN, LOSSES, MF, SAMPLERS};
+use super::{BACKBONES, LOSSES, SAMPLERS};
 use head::Head;
 use pairs::Case;
 use serde::{Serialize, de::DeserializeOwned};
@@ -18,8 +18,7 @@ use trainer::{Backbone, Loss, Sampler};
 const INTRODUCTION: &str = "\
 # Losses, samplers and models
 
-Every `kind` of `losses` and `samplers` in a sweep file, and what models make of users whom they do not know. This page is made from the code, and
-a test holds it against the code:
+Every `kind` of `losses`, `samplers` and `backbones` in a sweep file. This page is made from the code, and a test holds it against the code:
 `RANKSWEEP_RENEW=1 cargo test -p trainer --test kinds page` writes it anew.
 
 In equations `s_ui` is the score of the positive i of user u, `s_uj` that of a negative j, of N. Costs are those of a row beside its
@@ -147,13 +146,13 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
     page
 }
 
-fn model_table() -> String {
-    let mut page = "| kind | | an unknown user is scored |\n|---|---|---|\n".to_owned();
-    for text in [r#"{"popularity": {}}"#, r#"{"ease": {"regularization": 100}}"#, MF, LIGHT_GCN] {
-        let model: Backbone = serde_json::from_str(text).unwrap();
-        let kind = text.split('"').nth(1).unwrap();
-        let head = Head::find("backbone", kind);
-        writeln!(page, "| `{kind}` | [{}](../{}) | {} |", head.title.trim_end_matches('.'), head.path, model.facts().unknown_user).unwrap();
+fn model_table(models: &[Example<Backbone>]) -> String {
+    let mut page =
+        "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored |\n|---|---|---|---|---|\n".to_owned();
+    for Example { kind, read: model, .. } in models {
+        let fits_by = if model.fits_without_sampling() { "a closed form" } else { "gradients" };
+        let facts = model.facts();
+        writeln!(page, "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} |", facts.paper, facts.cost, facts.unknown_user).unwrap();
     }
     page
 }
@@ -184,20 +183,24 @@ fn section<T: DeserializeOwned + Serialize>(part: &str, example: &Example<T>, va
 }
 
 fn page() -> String {
-    let (losses, samplers) = (one_of_each::<Loss>(LOSSES), one_of_each::<Sampler>(SAMPLERS));
+    let (losses, samplers, models) = (one_of_each::<Loss>(LOSSES), one_of_each::<Sampler>(SAMPLERS), one_of_each::<Backbone>(BACKBONES));
     let of_losses: String =
         losses.iter().map(|loss| section("loss", loss, loss.read.facts().values, |loss: &Loss| loss.check().is_ok())).collect();
     let of_samplers: String = samplers
         .iter()
         .map(|sampler| section("sampler", sampler, sampler.read.facts().values, |sampler: &Sampler| sampler.check().is_ok()))
         .collect();
+    let of_models: String = models
+        .iter()
+        .map(|model| section("backbone", model, model.read.facts().values, |model: &Backbone| model.check().is_ok()))
+        .collect();
     let pairs = pairs::page(&with_dot_products(cases::<Loss>(LOSSES)), &plain_pools());
     format!(
         "{INTRODUCTION}\n## Losses\n\n{}\n## Samplers\n\n{SAMPLER_WORDS}\n{}\n## Models\n\n{MODEL_WORDS}\n{}\n## Impossible pairs\n\n{PAIR_WORDS}\n{pairs}\n## Each loss\n{of_losses}\n\
-         ## Each sampler\n{of_samplers}",
+         ## Each sampler\n{of_samplers}\n## Each model\n{of_models}",
         loss_table(&losses),
         sampler_table(&samplers),
-        model_table()
+        model_table(&models)
     )
 }
 
@@ -227,7 +230,8 @@ fn the_page_of_kinds_is_that_of_the_code() {
 fn the_readme_names_every_kind_on_the_page() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
     let kinds = one_of_each::<Loss>(LOSSES).into_iter().map(|loss| loss.kind);
-    for kind in kinds.chain(one_of_each::<Sampler>(SAMPLERS).into_iter().map(|sampler| sampler.kind)) {
+    let kinds = kinds.chain(one_of_each::<Sampler>(SAMPLERS).into_iter().map(|sampler| sampler.kind));
+    for kind in kinds.chain(one_of_each::<Backbone>(BACKBONES).into_iter().map(|model| model.kind)) {
         assert!(readme.contains(&format!("`{kind}`")), "README.md does not name `{kind}`");
     }
 }

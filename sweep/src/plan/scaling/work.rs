@@ -1,7 +1,7 @@
 //! The sizes of one step.
 
 use dataset::Manifest;
-use trainer::{Backbone, Optimizer, Trial};
+use trainer::{Optimizer, Trial};
 
 /// What a step has to do, whatever does it. Counts, as floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,8 @@ pub(super) struct Work {
 impl Work {
     /// Of a trial on a prepared dataset; `None` for what fits without steps.
     pub(super) fn of(trial: &Trial, manifest: &Manifest) -> Option<Self> {
-        let (learning, (dim, layers)) = (trial.learning.as_ref()?, shape(&trial.backbone)?);
+        let (learning, mean) = (trial.learning.as_ref()?, trial.backbone.mean_of_layers()?);
+        let (dim, layers) = (f64::from(mean.dim), f64::from(mean.layers));
         let count = |count: usize| count as f64;
         let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
@@ -72,15 +73,6 @@ impl Work {
     /// Different items that so many rows score, as expected.
     pub(super) fn items_of(&self, rows: f64) -> f64 {
         self.drawn.map_or(self.items, |_| different(self.items, self.scores(rows)))
-    }
-}
-
-/// The length of a vector and the number of propagations.
-fn shape(backbone: &Backbone) -> Option<(f64, f64)> {
-    match backbone {
-        Backbone::Mf(mf) => Some((mf.dim.into(), 0.0)),
-        Backbone::LightGcn(gcn) => Some((gcn.dim.into(), gcn.layers.into())),
-        Backbone::Popularity(_) | Backbone::Ease(_) => None,
     }
 }
 

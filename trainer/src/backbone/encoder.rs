@@ -1,0 +1,91 @@
+//! From parameters to the vectors that are scored, and back. All gradients of a step are of those vectors first.
+
+use crate::{Result, gradient::RowGradients, parameters::Parameters, tables::Tables};
+
+/// A step that vectors are made for.
+#[derive(Clone, Copy)]
+pub(crate) struct TrainStep<'a> {
+    /// Counted from 1.
+    pub(crate) epoch: u32,
+    /// Counted from 1 within the epoch.
+    pub(crate) step: u32,
+    /// `[B]`, those of all ranks.
+    pub(crate) users: &'a [u32],
+    /// `[B, P]`
+    pub(crate) positives: &'a [u32],
+    /// The rows whose vectors will be scored by this rank.
+    pub(crate) wanted: Wanted<'a>,
+}
+
+/// The rows whose vectors will be scored; `None` means all.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) users: Option<&'a [u32]>,
+    pub(crate) items: Option<&'a [u32]>,
+}
+
+/// The gradients of the parameters, and what the model adds to the loss.
+pub(crate) struct Backward<'a> {
+    /// Of users and of items.
+    pub(crate) tables: [&'a RowGradients; 2],
+    /// Of the weights, in their order.
+    pub(crate) weights: &'a [RowGradients],
+    /// The model's own loss of the batch, a mean over its rows; its gradient is in the others.
+    pub(crate) auxiliary: f64,
+}
+
+/// How parameters become the vectors that are scored.
+pub(crate) trait Encoder: Send + Sync {
+    /// Brings all vectors up to date as they are ranked: without noise and without dropout.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn encode(&mut self, parameters: &Parameters) -> Result<()>;
+
+    /// Brings the vectors that a step looks at up to date.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()>;
+
+    /// The vectors as they were last made; rows that were not wanted may be out of date.
+    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> &'a Tables;
+
+    /// Turns gradients of the vectors of the last [`encode_step`](Self::encode_step) into those of the parameters. The former may be
+    /// changed.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>>;
+
+    /// The vectors of each layer, the mean of which are the vectors: for models with [`mean_of_layers`](super::BackboneKind::mean_of_layers).
+    fn layers(&mut self, tables: &Tables) -> Vec<Tables> {
+        vec![tables.clone()]
+    }
+
+    /// Gradients of the tables from those of the vectors of each layer.
+    fn layers_backward(&mut self, mut gradients: Vec<Tables>) -> Tables {
+        gradients.pop().expect("the parameters are a layer")
+    }
+}
+
+/// The tables are the vectors.
+pub(crate) struct Identity;
+
+impl Encoder for Identity {
+    fn encode(&mut self, _parameters: &Parameters) -> Result<()> {
+        Ok(())
+    }
+
+    fn encode_step(&mut self, _parameters: &Parameters, _step: &TrainStep) -> Result<()> {
+        Ok(())
+    }
+
+    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> &'a Tables {
+        &parameters.tables
+    }
+
+    fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
+        Ok(Backward { tables: [users, items], weights: &[], auxiliary: 0.0 })
+    }
+}

@@ -1,0 +1,82 @@
+//! What a model is to the rest of the system. Each model says it in its own file.
+
+use super::{Facts, encoder::Encoder};
+use crate::{Result, parameters::Parameters};
+use dataset::Dataset;
+use evaluator::Scorer;
+
+/// A model with its values.
+pub trait BackboneKind {
+    /// Where it comes from, what it costs, and what it makes of what it does not know.
+    fn facts(&self) -> Facts;
+
+    /// Whether the values make sense.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check(&self) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    /// What is stored of it, and ranked.
+    fn stored(&self) -> Stored;
+
+    /// The propagations of a table whose mean are its vectors; `None` for models whose vectors come about in another way.
+    fn mean_of_layers(&self) -> Option<MeanOfLayers> {
+        None
+    }
+}
+
+/// The size of a stored model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// A vector of this length for each user and each item.
+    Vectors {
+        /// Numbers of a vector.
+        dim: usize,
+    },
+    /// A weight from each item to each item.
+    ItemWeights,
+}
+
+/// Vectors that are the mean of a table's rows and their propagations over the train graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeanOfLayers {
+    /// Numbers of a vector.
+    pub dim: u32,
+    /// Propagations; 0 where the rows are the vectors.
+    pub layers: u32,
+}
+
+/// The users, items and train interactions of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) users: u64,
+    pub(crate) items: u64,
+    pub(crate) train: u64,
+}
+
+/// A model that fits without a loss, a sampler and an optimizer.
+pub(crate) trait ClosedForm: BackboneKind {
+    /// The fitted model, by at most so many bytes of memory.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) for a dataset that is too large, [`Error::Impossible`](crate::Error::Impossible) for values that
+    /// give no numbers.
+    fn fit(&self, dataset: &Dataset, memory: usize) -> Result<Scorer>;
+
+    /// Bytes that a fit needs at its peak, `ranking` being what ranking the validation part needs.
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// A model that learns by gradients.
+pub(crate) trait Learned: BackboneKind {
+    /// Numbers of a row of its tables; vectors may have more.
+    fn dim(&self) -> u32;
+
+    /// Parameters as they are at first, and what makes vectors of them.
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>);
+
+    /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
+    fn memory(&self, sizes: Sizes) -> u64;
+}

@@ -1,0 +1,204 @@
+//! XSimGCL: one noised pass, whose vectors are scored and held against one of their layers.
+//!
+//! ```text
+//! E(k) = A E(k-1) + ε sign(.) * z / |z|        P = (E(1) + ... + E(L)) / L        s(u, i) = similarity(P_u, P_i)
+//! loss + λ (InfoNCE of the batch's users in P and E(l*) + InfoNCE of its positives)
+//! ```
+//! A is the symmetrically normalised adjacency without self-loops, and z the noise of a layer, which the next one is made from. Vectors are ranked
+//! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
+
+use super::{
+    BackboneKind, ContrastIds, Facts, Init, Noise, Stored, XavierUniform,
+    autograd::{Autograd, Encoded, Forward},
+    contrast::{self, Contrast, Perturb},
+    encoder::{Encoder, TrainStep},
+    init::{check_layers, check_tables},
+    kind::{Learned, Sizes},
+    nodes::{add, apart, together},
+    noise::Keyed,
+};
+use crate::{graph::Adjacency, parameters::Parameters, sampler::Purpose};
+use candle_core::{Result, Tensor};
+use dataset::Dataset;
+use serde::{Deserialize, Serialize};
+
+/// `xsim-gcl` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct XsimGcl {
+    /// Length of a vector.
+    pub dim: u32,
+    /// Number of propagations, at least 1.
+    pub layers: u32,
+    /// ε, the length of the noise.
+    #[serde(default = "default_epsilon")]
+    pub epsilon: f64,
+    /// How the noise is drawn.
+    #[serde(default)]
+    pub noise: Noise,
+    /// λ, the weight of the loss between the vectors and a layer.
+    #[serde(default = "default_weight")]
+    pub contrast_weight: f64,
+    /// τ, the temperature of that loss.
+    #[serde(default = "default_temperature")]
+    pub contrast_temperature: f64,
+    /// l*, the layer that the vectors are held against, from 1 to `layers`.
+    #[serde(default = "first")]
+    pub contrast_layer: u32,
+    /// Which rows that loss compares.
+    #[serde(default)]
+    pub contrast_ids: ContrastIds,
+    /// How the table starts.
+    #[serde(default = "xavier_uniform")]
+    pub init: Init,
+}
+
+fn default_epsilon() -> f64 {
+    0.2
+}
+
+fn default_weight() -> f64 {
+    0.2
+}
+
+fn default_temperature() -> f64 {
+    0.15
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn xavier_uniform() -> Init {
+    Init::XavierUniform(XavierUniform {})
+}
+
+impl XsimGcl {
+    fn contrast(&self) -> Contrast {
+        Contrast { weight: self.contrast_weight, temperature: self.contrast_temperature, ids: self.contrast_ids }
+    }
+}
+
+impl BackboneKind for XsimGcl {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Yu et al. 2023",
+            cost: "4 L d multiplications for each train interaction, forward and back; 2 B² d for the loss between views",
+            unknown_user: "all items have the score 0: they are tied, as layer 0 is left out",
+            values: "`layers` 3, `epsilon` 0.1, `contrast_temperature` 0.1, `contrast_weight` 0.05, 0.1, 0.2 (SL@K); defaults are those of its release",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_layers(self.layers)?;
+        contrast::check(self.layers, self.epsilon, self.contrast())?;
+        if !(1..=self.layers).contains(&self.contrast_layer) {
+            return Err(format!("contrast_layer is {}, expected 1 to layers, which is {}", self.contrast_layer, self.layers));
+        }
+        check_tables(self.dim, &self.init)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+}
+
+impl Learned for XsimGcl {
+    fn dim(&self) -> u32 {
+        self.dim
+    }
+
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+        let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
+        let parameters = Parameters::new(self.init.tables(users, items, dim, seed), Vec::new());
+        (parameters, Box::new(Autograd::new(View::new(self, dataset, seed), [users, items, dim])))
+    }
+
+    /// The table and the vectors; of each layer the propagated rows, their sum and what adds the noise; gradients.
+    fn memory(&self, Sizes { users, items, train }: Sizes) -> u64 {
+        let (nodes, layers) = (users + items, u64::from(self.layers));
+        Adjacency::memory(nodes, train) + (8 + 4 * layers) * nodes * u64::from(self.dim) * 4
+    }
+}
+
+struct View {
+    settings: XsimGcl,
+    adjacency: Adjacency,
+    seed: u64,
+}
+
+impl View {
+    fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
+        Self { settings: settings.clone(), adjacency: Adjacency::new(&dataset.train, dataset.items()), seed }
+    }
+
+    /// The mean of the layers from the first on, and layer `contrast_layer`.
+    fn mean(&self, nodes: &Tensor, step: Option<&TrainStep>) -> Result<[Tensor; 2]> {
+        let XsimGcl { layers, epsilon, noise, contrast_layer, .. } = self.settings;
+        let (mut nodes, mut sum, mut held_against) = (nodes.clone(), None, None);
+        for place in 0..layers {
+            nodes = self.adjacency.propagate(&nodes)?;
+            if let Some(step) = step {
+                nodes = Perturb { epsilon, noise }.apply(&nodes, Keyed { seed: self.seed, purpose: Purpose::Noise, place }, step)?;
+            }
+            sum = add(sum, &nodes)?;
+            if place + 1 == contrast_layer {
+                held_against = Some(nodes.clone());
+            }
+        }
+        let mean = (sum.unwrap_or_else(|| nodes.clone()) / f64::from(layers))?;
+        Ok([mean, held_against.unwrap_or(nodes)])
+    }
+}
+
+impl Forward for View {
+    fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
+        let [mean, layer] = self.mean(&together(tables)?, step)?;
+        let (users, items) = apart(&mean, tables)?;
+        let vectors = [users, items];
+        let contrast = |step| self.settings.contrast().loss([&vectors, &apart(&layer, tables)?.into()], step);
+        let auxiliary = step.map(contrast).transpose()?;
+        let [users, items] = vectors;
+        Ok(Encoded { users, items, auxiliary })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{STEP, assert_gradients, assert_rows, dataset, tables};
+    use super::*;
+
+    fn view(epsilon: f64) -> View {
+        let settings: XsimGcl = serde_json::from_str(r#"{"dim": 2, "layers": 3}"#).unwrap();
+        View::new(&XsimGcl { epsilon, ..settings }, &dataset(), 1)
+    }
+
+    /// The mean of A E, A A E and A A A E, of NumPy with A as a dense matrix.
+    #[test]
+    fn vectors_are_those_of_numpy() {
+        let expected: [(usize, &[f64]); 3] =
+            [(0, &[0.409992456767, 0.104105541177]), (2, &[0.201654368848, 0.357396918074]), (7, &[0.212293853235, 0.152467905211])];
+        assert_rows(&view(0.2).forward(&tables(), None).unwrap(), &expected);
+        assert_rows(&view(0.0).forward(&tables(), Some(&STEP)).unwrap(), &expected);
+    }
+
+    /// Between the mean and layer 1: users 0, 2 and 3, items 0 and 4, of NumPy.
+    #[test]
+    fn without_noise_the_loss_is_that_of_numpy() {
+        let encoded = view(0.0).forward(&tables(), Some(&STEP)).unwrap();
+        let auxiliary = encoded.auxiliary.unwrap().to_scalar::<f64>().unwrap();
+        assert!((auxiliary - 0.43060693904314135).abs() < 1e-6, "{auxiliary}"); // the edges' weights are floats
+    }
+
+    #[test]
+    fn gradients_are_those_of_differences() {
+        assert_gradients(&view(0.2), &tables());
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        let check = |text: &str| serde_json::from_str::<XsimGcl>(text).unwrap().check().unwrap_err();
+        assert_eq!(check(r#"{"dim": 4, "layers": 2, "contrast_layer": 3}"#), "contrast_layer is 3, expected 1 to layers, which is 2");
+        assert!(check(r#"{"dim": 4, "layers": 0}"#).starts_with("layers is 0, expected at least 1"));
+    }
+}
