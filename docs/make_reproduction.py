@@ -5,8 +5,8 @@
 
 The numbers of paper 001 are in configs/paper-001.csv; of paper 003 the order and the shape of the curves are looked at, as its split is
 another. What was found out about the differences is written by hand, in docs/reproduction_notes.md and docs/hard_negatives_notes.md, and
-goes below the tables. What a sweep of paper 001 gave is kept in docs/reproduction/, so that a sweep can be run again without the others:
-those that are not in the folder keep their lines. docs/hard-negatives.md needs both of its sweeps, or stays as it is.
+goes below the tables. What a sweep gave is kept in docs/reproduction/, so that a sweep can be run again without the others:
+those that are not in the folder keep their lines.
 """
 
 import csv
@@ -235,34 +235,55 @@ def by_sampler(sweep):
     return table(["sampler", *[f"@{cutoff}" for cutoff in CUTOFFS], "above uniform @20", "adjusted p"], lines), found
 
 
-def hardness(storage):
-    """docs/hard-negatives.md: paper 003's samplers, by the length of the list."""
-    sweep, small = Sweep(storage, HARDNESS), Sweep(storage, SMALL)
-    samplers, found = by_sampler(sweep)
+def optimum(sweep, found):
+    """Which M of DNS(M, 200) is best, by the length of the list."""
     named = [(re.fullmatch(r"dns-mn-(\d+)(\(candidates=200\))?", sampler), sampler) for sampler in dict.fromkeys(row["sampler"] for row in sweep.board)]
     curve = {int(match[1]): sampler for match, sampler in named if match}
-    optimum = [[f"@{cutoff}", str(max(curve, key=lambda kept: found[curve[kept], "ndcg", cutoff]["mean"])),
-                str(max(curve, key=lambda kept: found[curve[kept], "recall", cutoff]["mean"]))] for cutoff in CUTOFFS]
+    best = lambda metric, cutoff: str(max(curve, key=lambda kept: found[curve[kept], metric, cutoff]["mean"]))
+    lines = [[f"@{cutoff}", best("ndcg", cutoff), best("recall", cutoff)] for cutoff in CUTOFFS]
+    return table(["K", "best M by NDCG", "best M by Recall"], lines)
+
+
+def section(storage, name):
+    """What docs/hard-negatives.md has of a sweep, read anew where it is in the storage; none where it was never run."""
+    kept = KEPT / f"{name}.json"
+    if (storage / "sweeps" / name / "leaderboard.parquet").exists():
+        sweep = Sweep(storage, name)
+        samplers, found = by_sampler(sweep)
+        scope = next(pair for pair in sweep.pairs if pair["test"] == "paired-t" and pair["metric"] == "ndcg" and pair["cutoff"] == 20)
+        tests = f"The t test is over {scope['over'].replace('-', ' ')}, Wilcoxon's over users; adjusted over all pairs of methods, after Romano and Wolf or Holm."
+        lines = {"data": list(data(sweep)), "tests": tests, "samplers": samplers, "optimum": optimum(sweep, found) if name == HARDNESS else ""}
+        kept.write_text(json.dumps(lines, indent=1, ensure_ascii=False) + "\n")
+    return json.loads(kept.read_text()) if kept.exists() else None
+
+
+def hardness(storage):
+    """docs/hard-negatives.md: paper 003's samplers, by the length of the list."""
+    large, small = section(storage, HARDNESS), section(storage, SMALL)
+    if not (large and small):
+        return print("docs/hard-negatives.md left as it is: one of its sweeps was never run")
     page = f"""# Hard negatives: how hard, for which K
 
-Made by `python docs/make_reproduction.py runs` from the tables of two sweeps; not edited by hand but for the notes at its end.
-"On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
+Made by `python docs/make_reproduction.py runs` from the tables of two sweeps, or from docs/reproduction/ where a sweep was not run again; not edited by
+hand but for the notes at its end. "On the Theories Behind Hard Negative Sampling for Recommendation" (paper 003), Table 2 and Figures 8 to 10.
 
-{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], [*data(sweep), *data(small)])}
+{table(["dataset", "users", "items", "train", "validation", "test", "sweep file"], [*large["data"], *small["data"]])}
 NDCG on the test part by sampler, `bpr` on `mf-64` (`warp` has its own loss); the best of each column in bold. The difference is that of NDCG@20
-from one uniform negative, with its 95% interval over users; p-values are adjusted after Holm over all pairs of methods.
+from one uniform negative, with its 95% interval.
 
 ## Gowalla, one seed
 
-{samplers}
+{large["tests"]}
+
+{large["samplers"]}
 Which M of DNS(M, 200) is best, by the length of the list:
 
-{table(["K", "best M by NDCG", "best M by Recall"], optimum)}
+{large["optimum"]}
 ## Movielens, three seeds
 
-Every sampler of the paper's Table 2; `irgan` needs a small catalogue. Where a sampler has values to tune, those that validation picked.
+Every sampler of the paper's Table 2; `irgan` needs a small catalogue. Where a sampler has values to tune, those that validation picked. {small["tests"]}
 
-{by_sampler(small)[0]}"""
+{small["samplers"]}"""
     notes = HERE / "hard_negatives_notes.md"
     if notes.exists():
         page += f"\n{re.sub(r'^# .*', '## Notes', notes.read_text().strip(), count=1)}\n"
@@ -272,8 +293,7 @@ Every sampler of the paper's Table 2; `irgan` needs a small catalogue. Where a s
 
 def main():
     storage = Path(sys.argv[1])
-    if all((storage / "sweeps" / name / "leaderboard.parquet").exists() for name in [HARDNESS, SMALL]):
-        hardness(storage)
+    hardness(storage)
     paper = list(csv.DictReader(PAPER.open()))
     names = dict.fromkeys(line["sweep"] for line in paper)
     known = [name for name in names if (storage / "sweeps" / name / "leaderboard.parquet").exists() or (KEPT / f"{name}.json").exists()]
