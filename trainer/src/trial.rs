@@ -67,7 +67,11 @@ impl Trial {
             (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
             (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),
             (None, true) => Ok(()),
-            (Some(learning), false) => learning.check().and_then(|()| self.check_mixes(learning)),
+            (Some(learning), false) => {
+                learning.check()?;
+                self.check_mixes(learning)?;
+                if self.backbone.has_network() { self.check_network(learning) } else { Ok(()) }
+            }
         }
     }
 
@@ -82,6 +86,25 @@ impl Trial {
             )),
             false => Ok(()),
         }
+    }
+
+    /// Whether loss and sampler look at scores alone, where a network makes them.
+    fn check_network(&self, learning: &Learning) -> Result<(), String> {
+        let (loss, sampler) = (kind(&learning.loss), kind(&learning.sampler));
+        let reason = if !learning.loss.is_by_row() || learning.loss.max_norm().is_some() {
+            format!("the loss `{loss}` looks at more than the scores of each row: take another loss")
+        } else if learning.loss.quantiles().is_some() {
+            format!("the loss `{loss}` needs quantiles of scores of all items: take another loss")
+        } else if learning.loss.similarity() != Similarity::Dot {
+            format!("the loss `{loss}` compares vectors by another similarity: give it `similarity: dot`")
+        } else if learning.candidates().is_none() {
+            format!("the sampler `{sampler}` scores every item in every step: take one that draws")
+        } else if learning.sampler.needs_tables() {
+            format!("the sampler `{sampler}` looks at vectors: take another sampler")
+        } else {
+            return Ok(());
+        };
+        Err(format!("the backbone `{}` scores pairs by a network, and {reason}", kind(&self.backbone)))
     }
 
     /// Hash of everything that determines the result, 16 hex digits: the folder's name under `trials/`.

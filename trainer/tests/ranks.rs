@@ -14,6 +14,7 @@ const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
 const XSIM_GCL: &str = r#"{"xsim-gcl": {"dim": 16, "layers": 2}}"#;
 const NGCF: &str = r#"{"ngcf": {"dim": 16, "layers": 2}}"#;
+const NEU_MF: &str = r#"{"neu-mf": {"dim": 8, "hidden": [16, 8], "init": {"xavier-normal": {}}}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 2}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
@@ -85,7 +86,8 @@ impl Observer for Losses {
 fn trained(trial: &Trial, folder: &Location, resources: &Resources) -> (Vec<f64>, [Matrix; 2]) {
     let mut losses = Losses::default();
     train(trial, &without_validation(), folder, resources, &mut losses).unwrap();
-    let Scorer::Factors { users, items, .. } = ended(folder).unwrap().scorer(folder).unwrap() else { panic!("no tables") };
+    let scorer = ended(folder).unwrap().scorer(folder).unwrap();
+    let (Scorer::Factors { users, items, .. } | Scorer::Network { users, items, .. }) = scorer else { panic!("no tables") };
     (losses.0, [users, items])
 }
 
@@ -124,6 +126,10 @@ fn any_number_of_ranks_trains_the_same_model() {
 /// Each rank makes all vectors, and their noise, by itself.
 #[test]
 fn models_with_weights_and_losses_of_their_own_train_the_same() {
+    for kind in [(BPR, UNIFORM), (r#"{"bce": {}}"#, IN_BATCH)] {
+        assert_ranks_agree(&trial(NEU_MF, kind, ADAM, 64), &[3]);
+        assert_ranks_agree(&trial(NEU_MF, kind, ADAM, 2), &[3]);
+    }
     for backbone in [NGCF, XSIM_GCL] {
         for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM)] {
             assert_ranks_agree(&trial(backbone, kind, ADAM, 64), &[3]);

@@ -53,7 +53,7 @@ pub fn reduce_lists<T: Send>(
 mod tests {
     use super::super::top_k;
     use super::*;
-    use crate::{Matrix, Similarity};
+    use crate::{Layer, Matrix, Network, Similarity};
 
     fn scorers() -> Vec<Scorer> {
         let matrix = |rows: usize, dim: usize, step: f32| {
@@ -62,6 +62,11 @@ mod tests {
         };
         let factors = |similarity| Scorer::Factors { users: matrix(9, 5, 0.7), items: matrix(700, 5, 0.31), similarity };
         let mut all = [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance].map(factors).to_vec();
+        let layers = vec![
+            Layer { weights: matrix(3, 4, 0.9), bias: matrix(1, 3, 0.4) },
+            Layer { weights: matrix(1, 3, 1.7), bias: matrix(1, 1, 1.0) },
+        ];
+        all.push(Scorer::Network { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), network: Network { product: 2, layers } });
         all.push(Scorer::ItemWeights { weights: matrix(700, 700, 0.013) });
         all
     }

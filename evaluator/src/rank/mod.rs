@@ -17,6 +17,7 @@ mod factors;
 mod item_weights;
 mod lists;
 mod memory;
+mod network;
 mod order;
 mod product;
 mod rankings;

@@ -1,6 +1,6 @@
 //! Scores of a block of users, one tile of items after the other.
 
-use super::{aligned::Aligned, factors::Factors, item_weights::ItemWeights};
+use super::{aligned::Aligned, factors::Factors, item_weights::ItemWeights, network::Pairs};
 use crate::Scorer;
 use dataset::Interactions;
 use std::ops::Range;
@@ -14,6 +14,7 @@ pub(super) const USERS: usize = 256;
 /// A scorer, made ready for all users.
 pub(super) enum Scores<'a> {
     Factors(Factors<'a>),
+    Pairs(Pairs<'a>),
     ItemWeights(ItemWeights<'a>),
 }
 
@@ -38,6 +39,7 @@ impl<'a> Scores<'a> {
             Scorer::Factors { users, items, similarity } => {
                 Self::Factors(Factors::new(users, items, *similarity, ordered.then_some(history), memory))
             }
+            Scorer::Network { users, items, network } => Self::Pairs(Pairs::new(users, items, network)),
             Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights::new(weights, history)),
         }
     }
@@ -45,6 +47,7 @@ impl<'a> Scores<'a> {
     pub(super) fn items(&self) -> usize {
         match self {
             Self::Factors(factors) => factors.items(),
+            Self::Pairs(pairs) => pairs.items(),
             Self::ItemWeights(weights) => weights.items(),
         }
     }
@@ -53,7 +56,7 @@ impl<'a> Scores<'a> {
     pub(super) fn place(&self, item: u32) -> u32 {
         match self {
             Self::Factors(factors) => factors.place(item),
-            Self::ItemWeights(_) => item,
+            Self::Pairs(_) | Self::ItemWeights(_) => item,
         }
     }
 
@@ -67,6 +70,7 @@ impl<'a> Scores<'a> {
     pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
         match self {
             Self::Factors(factors) => factors.load(users, scratch),
+            Self::Pairs(pairs) => pairs.load(users, scratch),
             Self::ItemWeights(weights) => weights.load(users, scratch),
         }
     }
@@ -75,7 +79,7 @@ impl<'a> Scores<'a> {
     pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
         match self {
             Self::Factors(factors) => factors.keep(from, to, scratch),
-            Self::ItemWeights(_) => scratch.users[to] = scratch.users[from],
+            Self::Pairs(_) | Self::ItemWeights(_) => scratch.users[to] = scratch.users[from],
         }
     }
 
@@ -83,7 +87,7 @@ impl<'a> Scores<'a> {
     pub(super) fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
         match self {
             Self::Factors(factors) => factors.highest(position, place, scratch),
-            Self::ItemWeights(_) => f64::INFINITY,
+            Self::Pairs(_) | Self::ItemWeights(_) => f64::INFINITY,
         }
     }
 
@@ -92,6 +96,7 @@ impl<'a> Scores<'a> {
         scratch.scores.grow(users * TILE);
         match self {
             Self::Factors(factors) => factors.score(users, tile, scratch),
+            Self::Pairs(pairs) => pairs.score(users, tile, scratch),
             Self::ItemWeights(weights) => weights.score(users, tile, scratch),
         }
     }
@@ -100,6 +105,7 @@ impl<'a> Scores<'a> {
     pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
         match self {
             Self::Factors(factors) => factors.score_some(position, items, scratch, out),
+            Self::Pairs(pairs) => pairs.score_some(position, items, scratch, out),
             Self::ItemWeights(weights) => weights.score_some(position, items, scratch, out),
         }
     }
@@ -108,6 +114,7 @@ impl<'a> Scores<'a> {
     pub(super) fn to_check(&self) -> bool {
         match self {
             Self::Factors(factors) => factors.to_check,
+            Self::Pairs(pairs) => pairs.to_check,
             Self::ItemWeights(weights) => weights.to_check,
         }
     }
@@ -116,13 +123,14 @@ impl<'a> Scores<'a> {
     pub(super) fn offset(&self, user: usize) -> f32 {
         match self {
             Self::Factors(factors) => factors.offset(user),
-            Self::ItemWeights(_) => 0.0,
+            Self::Pairs(_) | Self::ItemWeights(_) => 0.0,
         }
     }
 
     fn working_space(&self) -> (usize, usize) {
         match self {
             Self::Factors(factors) => factors.working_space(),
+            Self::Pairs(pairs) => pairs.working_space(),
             Self::ItemWeights(weights) => weights.working_space(),
         }
     }

@@ -1,7 +1,7 @@
 //! The engine against full sorts of exact scores, and against itself under other threads and budgets.
 
 use super::*;
-use crate::{Error, Matrix, Similarity};
+use crate::{Error, Layer, Matrix, Network, Similarity};
 use proptest::prelude::*;
 
 /// A small problem whose scores are exact in `f32`, so that ties are real ones.
@@ -37,7 +37,20 @@ fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
             similarity,
         })
     });
-    prop_oneof![factors, matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights })]
+    let sizes = (0usize..3, prop_oneof![Just(vec![]), Just(vec![2]), Just(vec![3, 2])])
+        .prop_filter("no numbers", |(product, hidden)| product + hidden.len() > 0);
+    let network = sizes.prop_flat_map(move |(product, hidden)| {
+        let dim = product + hidden.first().unwrap_or(&0);
+        let plain = |rows: usize, dim: usize| matrix(rows, dim, Similarity::Dot);
+        let layer = |(&from, &to): (&usize, &usize)| (plain(to, from), plain(1, to)).prop_map(|(weights, bias)| Layer { weights, bias });
+        let layers: Vec<_> = hidden.iter().zip(hidden.iter().skip(1).chain([&1])).map(layer).collect();
+        (plain(users, dim), plain(items, dim), layers).prop_map(move |(users, items, layers)| Scorer::Network {
+            users,
+            items,
+            network: Network { product, layers },
+        })
+    });
+    prop_oneof![factors, network, matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights })]
 }
 
 prop_compose! {
@@ -68,6 +81,18 @@ fn score(problem: &Problem, user: usize, item: usize) -> f64 {
                 Similarity::Cosine => dot / (pairs().map(|(p, _)| p * p).sum::<f64>() * pairs().map(|(_, q)| q * q).sum::<f64>()).sqrt(),
                 Similarity::NegativeSquaredDistance => -pairs().map(|(p, q)| (p - q) * (p - q)).sum::<f64>(),
             }
+        }
+        Scorer::Network { users, items, network: Network { product, layers } } => {
+            let (user, item): (Vec<f64>, Vec<f64>) =
+                [users.row(user), items.row(item)].map(|row| row.iter().copied().map(f64::from).collect()).into();
+            let products = (0..*product).map(|k| user[k] * item[k]).sum::<f64>();
+            let mut hidden: Vec<f64> = (*product..user.len()).map(|k| user[k] + item[k]).collect();
+            for Layer { weights, bias } in layers {
+                let relu: Vec<f64> = hidden.iter().map(|value| value.max(0.0)).collect();
+                let row = |row: usize| weights.row(row).iter().zip(&relu).map(|(&weight, value)| f64::from(weight) * value).sum::<f64>();
+                hidden = (0..weights.rows).map(|at| row(at) + f64::from(bias.values[at])).collect();
+            }
+            products + hidden.first().copied().unwrap_or_default()
         }
         Scorer::ItemWeights { weights } => {
             problem.history.row(user).iter().map(|&known| f64::from(weights.row(known as usize)[item])).sum()

@@ -1,9 +1,11 @@
 //! What a trained model is to the evaluator: a rule that scores every item for a user.
 
 mod matrix;
+mod network;
 mod store;
 
 pub use matrix::Matrix;
+pub use network::{Layer, Network};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,15 @@ pub enum Scorer {
         /// How a row of each makes a score.
         similarity: Similarity,
     },
+    /// User and item vectors, pairs of which a small network scores (NeuMF).
+    Network {
+        /// `[users, dim]`
+        users: Matrix,
+        /// `[items, dim]`
+        items: Matrix,
+        /// How a row of each makes a score.
+        network: Network,
+    },
     /// Item-to-item weights `W [items, items]`: a user's scores are the sum of the rows of the user's train items (EASE).
     ItemWeights {
         /// `[items, items]`
@@ -42,7 +53,7 @@ impl Scorer {
     /// The number of items that are scored.
     pub fn items(&self) -> usize {
         match self {
-            Self::Factors { items, .. } => items.rows,
+            Self::Factors { items, .. } | Self::Network { items, .. } => items.rows,
             Self::ItemWeights { weights } => weights.rows,
         }
     }
@@ -50,16 +61,24 @@ impl Scorer {
     /// The number of users that can be scored; `None` where a history is all that is needed.
     pub fn users(&self) -> Option<usize> {
         match self {
-            Self::Factors { users, .. } => Some(users.rows),
+            Self::Factors { users, .. } | Self::Network { users, .. } => Some(users.rows),
             Self::ItemWeights { .. } => None,
         }
     }
 
     /// The tensors by the names that they have in a checkpoint.
-    fn tensors(&self) -> Vec<(&'static str, &Matrix)> {
+    fn tensors(&self) -> Vec<(String, &Matrix)> {
+        let sides = |users, items| vec![("users".to_owned(), users), ("items".to_owned(), items)];
         match self {
-            Self::Factors { users, items, .. } => vec![("users", users), ("items", items)],
-            Self::ItemWeights { weights } => vec![("weights", weights)],
+            Self::Factors { users, items, .. } => sides(users, items),
+            Self::Network { users, items, network } => {
+                let layers =
+                    network.layers.iter().zip(1..).flat_map(|(Layer { weights, bias }, at)| {
+                        [(format!("layer{at}.weights"), weights), (format!("layer{at}.bias"), bias)]
+                    });
+                sides(users, items).into_iter().chain(layers).collect()
+            }
+            Self::ItemWeights { weights } => vec![("weights".to_owned(), weights)],
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A scorer on storage.
 //!
 //! ```text
-//! scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], or weights [items, items]
+//! scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], with a network layer1.weights [out, in], layer1.bias [1, out] and
+//!                      so on, or weights [items, items]
 //! scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last, and a marker
 //! ```
 
-use super::{Matrix, Scorer, Similarity};
+use super::{Layer, Matrix, Network, Scorer, Similarity};
 use crate::{Error, Result};
 use dataset::{FileEntry, Location, marker};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -39,6 +40,7 @@ struct Version {
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Factors(Factors),
+    Network(NetworkSizes),
     ItemWeights(ItemWeights),
 }
 
@@ -49,6 +51,16 @@ struct Factors {
     users: usize,
     items: usize,
     dim: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetworkSizes {
+    users: usize,
+    items: usize,
+    product: usize,
+    /// Of each hidden layer.
+    hidden: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -131,6 +143,16 @@ impl Scorer {
             Kind::Factors(Factors { similarity, users, items, dim }) => {
                 Self::Factors { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, similarity }
             }
+            Kind::Network(NetworkSizes { users, items, product, hidden }) => {
+                let dim = hidden.first().map_or(Some(product), |&hidden| product.checked_add(hidden));
+                let dim = dim.ok_or_else(|| refuse("the sizes of its vectors are too large".to_owned()))?;
+                let layers = hidden.iter().zip(hidden.iter().skip(1).chain([&1])).zip(1..).map(|((&from, &to), at)| {
+                    let weights = decode(&tensors, &format!("layer{at}.weights"), to, from)?;
+                    Ok(Layer { weights, bias: decode(&tensors, &format!("layer{at}.bias"), 1, to)? })
+                });
+                let network = Network { product, layers: layers.collect::<Result<_, String>>().map_err(refuse)? };
+                Self::Network { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, network }
+            }
             Kind::ItemWeights(ItemWeights { items }) => Self::ItemWeights { weights: matrix("weights", items, items)? },
         };
         scorer.check().map_err(refuse)?;
@@ -160,6 +182,10 @@ impl Scorer {
             Self::Factors { users, items, .. } if users.dim != items.dim => {
                 Err(format!("user vectors have {} dimensions, item vectors {}", users.dim, items.dim))
             }
+            Self::Network { users, items, network } => {
+                network.check(users.dim)?;
+                network.check(items.dim)
+            }
             Self::ItemWeights { weights } if weights.rows != weights.dim => {
                 Err(format!("item weights are [{}, {}]; they must be square", weights.rows, weights.dim))
             }
@@ -172,6 +198,12 @@ impl Scorer {
             Self::Factors { users, items, similarity } => {
                 Kind::Factors(Factors { similarity: *similarity, users: users.rows, items: items.rows, dim: items.dim })
             }
+            Self::Network { users, items, network: Network { product, layers } } => Kind::Network(NetworkSizes {
+                users: users.rows,
+                items: items.rows,
+                product: *product,
+                hidden: layers.iter().map(|layer| layer.weights.dim).collect(),
+            }),
             Self::ItemWeights { weights } => Kind::ItemWeights(ItemWeights { items: weights.rows }),
         }
     }
@@ -199,7 +231,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let weights = Matrix { rows: 2, dim: 2, values: vec![0.0, 1.5, f32::MIN_POSITIVE, 0.0] };
-        for (name, scorer) in [("factors", factors(vec![1.0, 2.0, 3.0, -0.0])), ("weights", Scorer::ItemWeights { weights })] {
+        let matrix = |rows: usize, dim: usize| Matrix { rows, dim, values: (0..rows * dim).map(|at| at as f32 - 1.5).collect() };
+        let layers = vec![Layer { weights: matrix(2, 3), bias: matrix(1, 2) }, Layer { weights: matrix(1, 2), bias: matrix(1, 1) }];
+        let network = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 2, layers } };
+        let product = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 5, layers: vec![] } };
+        let factors = factors(vec![1.0, 2.0, 3.0, -0.0]);
+        let weights = Scorer::ItemWeights { weights };
+        for (name, scorer) in [("factors", factors), ("weights", weights), ("network", network), ("product", product)] {
             let folder = Location::parse("memory:///scorer").unwrap().join(name);
             scorer.write(&folder).unwrap();
             assert_eq!(Scorer::read(&folder).unwrap(), scorer);
@@ -257,6 +295,15 @@ mod tests {
         let folder = Location::parse("memory:///scorer/sizes").unwrap();
         let weights = Matrix { rows: 1, dim: 2, values: vec![0.0, 1.0] };
         assert!(Scorer::ItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
+        let one = |dim: usize| Matrix { rows: 1, dim, values: vec![0.5; dim] };
+        let network = |product: usize, to: usize| {
+            let weights = Matrix { rows: to, dim: 2, values: vec![0.5; 2 * to] };
+            let network = Network { product, layers: vec![Layer { weights, bias: one(to) }] };
+            Scorer::Network { users: one(3), items: one(3), network }.write(&folder).map_err(|error| error.to_string())
+        };
+        assert_eq!(network(1, 1), Ok(()));
+        assert!(network(2, 1).unwrap_err().contains("vectors have 3 numbers where the network has 2 products and 2 hidden ones"));
+        assert!(network(1, 2).unwrap_err().contains("layer 1 has 2 numbers where 1 are expected"));
         let users = Matrix { rows: 2, dim: 1, values: vec![0.0] };
         let scorer = Scorer::Factors { users: users.clone(), items: users, similarity: Similarity::Dot };
         assert!(scorer.write(&folder).unwrap_err().to_string().contains("`users` holds 1 values where [2, 1]"));

@@ -87,7 +87,7 @@ impl Subject<'_> {
         let fit = trainer::train(self.trial, self.dataset, &folder, &resources, &mut ())?;
         let ended = trainer::Ended::read(&folder, &self.trial.id())?.context("the training left no marker")?;
         let vectors = match ended.scorer(&folder)? {
-            Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
+            Scorer::Factors { users, items, .. } | Scorer::Network { users, items, .. } => [users.values, items.values].concat(),
             Scorer::ItemWeights { weights } => weights.values,
         };
         Ok(Learned { vectors, validation: fit.validation.unwrap_or(f64::NAN) as f32 })

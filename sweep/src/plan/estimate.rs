@@ -40,6 +40,7 @@ fn model(backbone: &Backbone, manifest: &Manifest) -> u64 {
     let (users, items) = (manifest.users as u64, manifest.items as u64);
     match backbone.stored() {
         Stored::Vectors { dim } => (users + items) * dim as u64 * FLOAT,
+        Stored::Network { dim, weights } => ((users + items) * dim as u64 + weights as u64) * FLOAT,
         Stored::ItemWeights => items * items * FLOAT,
     }
 }
@@ -47,7 +48,7 @@ fn model(backbone: &Backbone, manifest: &Manifest) -> u64 {
 /// What ranking takes beside the model.
 fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
     let dim = match backbone.stored() {
-        Stored::Vectors { dim } => dim,
+        Stored::Vectors { dim } | Stored::Network { dim, .. } => dim,
         Stored::ItemWeights => 0,
     };
     evaluator::rank::rank_memory(manifest.users, manifest.items, dim, held_out, rayon::current_num_threads(), memory) as u64

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn noise_has_its_length_and_keeps_the_signs() {
         let vectors = Tensor::new(&[[3.0f32, -1.0, 0.5], [0.0, 0.0, 0.0], [-1.0, -1.0, 2.0]], &Device::Cpu).unwrap();
-        let keyed = Keyed { seed: 1, purpose: Purpose::Noise, place: 3 };
+        let keyed = Keyed { seed: 1, purpose: Purpose::Noise, place: 3, first: 0 };
         let moved = Perturb { epsilon: 0.1, noise: Noise::Uniform }.apply(&vectors, keyed, &step(&[], &[])).unwrap();
         let added: Vec<Vec<f32>> = (&moved - &vectors).unwrap().to_vec2().unwrap();
         let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();

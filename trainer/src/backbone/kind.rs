@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, encoder::Encoder};
+use super::{Facts, encoder::Encoder, pairs::PairNetwork};
 use crate::{Result, parameters::Parameters};
 use dataset::Dataset;
 use evaluator::Scorer;
@@ -34,6 +34,13 @@ pub enum Stored {
     Vectors {
         /// Numbers of a vector.
         dim: usize,
+    },
+    /// The same, and a small network that scores a pair of them.
+    Network {
+        /// Numbers of a vector.
+        dim: usize,
+        /// Numbers of the network's layers.
+        weights: usize,
     },
     /// A weight from each item to each item.
     ItemWeights,
@@ -79,4 +86,9 @@ pub(crate) trait Learned: BackboneKind {
 
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
     fn memory(&self, sizes: Sizes) -> u64;
+
+    /// What scores pairs of vectors, where that is not a similarity; the vectors are the rows of the tables then.
+    fn network(&self, _seed: u64) -> Option<Box<dyn PairNetwork>> {
+        None
+    }
 }

@@ -12,9 +12,11 @@ mod init;
 pub(crate) mod kind;
 mod light_gcn;
 mod mf;
+mod neu_mf;
 mod ngcf;
 mod nodes;
 mod noise;
+pub(crate) mod pairs;
 mod popularity;
 mod sim_gcl;
 #[cfg(test)]
@@ -28,6 +30,7 @@ pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use kind::{BackboneKind, MeanOfLayers, Stored};
 pub use light_gcn::LightGcn;
 pub use mf::Mf;
+pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use popularity::Popularity;
 pub use sim_gcl::SimGcl;
@@ -89,6 +92,8 @@ backbones! {
         Mf,
         /// Light graph convolution.
         LightGcn,
+        /// Neural matrix factorisation.
+        NeuMf,
         /// Graph convolution with learned matrices, nonlinear.
         Ngcf,
         /// Light graph convolution with two noised views held against each other.
@@ -99,6 +104,11 @@ backbones! {
 }
 
 impl Backbone {
+    /// Whether a network scores pairs of its vectors.
+    pub(crate) fn has_network(&self) -> bool {
+        self.learned().is_some_and(|model| model.network(0).is_some())
+    }
+
     /// Whether it fits without a loss, a sampler and an optimizer.
     pub fn fits_without_sampling(&self) -> bool {
         self.closed_form().is_some()

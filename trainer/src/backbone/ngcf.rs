@@ -137,7 +137,7 @@ impl Layers {
         let layer = leaky_relu(&(sum + product)?, 0.2)?;
         match step {
             Some(step) if self.settings.dropout > 0.0 => {
-                let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: at as u32 };
+                let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: at as u32, first: 0 };
                 &layer * keyed.rows(step, &layer, dropout(self.settings.dropout as f32))?
             }
             _ => Ok(layer),

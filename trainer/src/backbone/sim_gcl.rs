@@ -130,7 +130,7 @@ impl Views {
         for layer in 0..layers {
             nodes = self.adjacency.propagate(&nodes)?;
             if let Some((view, step)) = view {
-                let keyed = Keyed { seed: self.seed, purpose: Purpose::Noise, place: view * layers + layer };
+                let keyed = Keyed { seed: self.seed, purpose: Purpose::Noise, place: view * layers + layer, first: 0 };
                 nodes = Perturb { epsilon, noise }.apply(&nodes, keyed, step)?;
             }
             sum = add(sum, &nodes)?;

@@ -14,8 +14,8 @@ pub(super) fn dataset() -> Dataset {
     Dataset {
         name: "small".into(),
         fingerprint: "small".into(),
-        user_ids: ids("u").into(),
-        item_ids: ids("i").into(),
+        user_ids: ids("u"),
+        item_ids: ids("i"),
         train: Interactions::from_pairs(5, pairs.into_iter()),
         validation: Interactions::empty(5),
         test: Interactions::empty(5),

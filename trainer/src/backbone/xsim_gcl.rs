@@ -139,7 +139,8 @@ impl View {
         for place in 0..layers {
             nodes = self.adjacency.propagate(&nodes)?;
             if let Some(step) = step {
-                nodes = Perturb { epsilon, noise }.apply(&nodes, Keyed { seed: self.seed, purpose: Purpose::Noise, place }, step)?;
+                nodes =
+                    Perturb { epsilon, noise }.apply(&nodes, Keyed { seed: self.seed, purpose: Purpose::Noise, place, first: 0 }, step)?;
             }
             sum = add(sum, &nodes)?;
             if place + 1 == contrast_layer {

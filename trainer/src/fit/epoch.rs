@@ -30,6 +30,7 @@ impl Learner<'_> {
             Path::Many(many) => self.many_epoch(epoch, &mut batches, many),
             Path::Whole(whole) => self.whole_epoch(epoch, &mut batches, whole),
             Path::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
+            Path::Pairs(pairs) => self.pairs_epoch(epoch, &mut batches, pairs),
             #[cfg(any(test, feature = "cuda"))]
             Path::Device(device) => self.device_epoch(epoch, &batches, device),
         }?;

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error, Learning, Loss, Result, Trial,
-    backbone::encoder::Encoder,
+    backbone::{encoder::Encoder, pairs::PairNetwork},
     collective::Collective,
     device,
     loss::{QuantileUpdate, Quantiles},
@@ -40,6 +40,8 @@ pub(super) struct Learner<'a> {
     pub(super) watch: Watch<'a>,
     pub(super) parameters: Parameters,
     pub(super) encoder: Box<dyn Encoder>,
+    /// What scores pairs, where that is not the loss's similarity.
+    pub(super) network: Option<Box<dyn PairNetwork>>,
     pub(super) quantiles: Option<Quantiles>,
     pub(super) own: Own,
     pub(super) stepper: Stepper,
@@ -84,6 +86,7 @@ impl<'a> Learner<'a> {
             collective,
             watch: Watch::new(resources, 0.0),
             encoder,
+            network: model.network(learning.seed),
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
             own: Own::new(learning, dataset.users(), dataset.items()),
             stepper: Stepper::new(&learning.optimizer, 0),
@@ -221,6 +224,9 @@ impl<'a> Learner<'a> {
     }
 
     fn scorer(&mut self) -> Result<Scorer> {
+        if let Some(network) = &self.network {
+            return Ok(network.scorer(&self.parameters));
+        }
         let similarity = self.learning.loss.similarity();
         let Tables { users, items } = self.vectors()?.clone();
         Ok(Scorer::Factors { users, items, similarity })

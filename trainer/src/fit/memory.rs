@@ -47,7 +47,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
     let of_tables = Sizes { users, items, train, dim: u64::from(model.dim()) };
     let of_vectors = match trial.backbone.stored() {
-        Stored::Vectors { dim } => Sizes { dim: dim as u64, ..of_tables },
+        Stored::Vectors { dim } | Stored::Network { dim, .. } => Sizes { dim: dim as u64, ..of_tables },
         Stored::ItemWeights => of_tables,
     };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
@@ -55,6 +55,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         let shape = Shape::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
         let rows = match (shape.few_items, shape.many_items()) {
             _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
+            _ if trial.backbone.has_network() => pairs(of_tables, learning, model.network(0).map_or(0, |network| network.floats_of_pair())),
             (true, _) => few(sizes, learning),
             (_, true) => many(sizes, learning),
             _ => whole(sizes, learning),
@@ -145,6 +146,15 @@ fn many(sizes: Sizes, learning: &Learning) -> u64 {
 fn mixed(sizes: Sizes, learning: &Learning, layers: u64) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     (2 * layers + 2) * sizes.table() + batch * (scores * ID + sizes.dim * FLOAT)
+}
+
+/// Where a network scores pairs: gradients of both tables, of each pair two ids, two places, its score twice and what the network leaves of it, and
+/// the touched rows with their gradients.
+fn pairs(tables: Sizes, learning: &Learning, floats_of_pair: u64) -> u64 {
+    let (batch, scores) = scores(tables, learning);
+    let pairs = batch * scores;
+    let touched = batch.min(tables.users) + pairs.min(tables.items);
+    tables.table() + tables.users + tables.items + pairs * (4 * ID + 8 + (4 + floats_of_pair) * FLOAT) + 4 * touched * tables.dim * FLOAT
 }
 
 /// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of

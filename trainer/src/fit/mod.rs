@@ -28,6 +28,7 @@ mod narrowed;
 mod on_device;
 mod outcome;
 mod own;
+mod pairs;
 mod parts;
 mod path;
 mod portion;

@@ -2,7 +2,9 @@
 
 #[cfg(any(test, feature = "cuda"))]
 use super::on_device;
-use super::{Resources, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, validation::Validation};
+use super::{
+    Resources, batches::Batches, beside::Beside, few::FewRows, many::ManyRows, mixed::Mixed, pairs::PairRows, validation::Validation,
+};
 #[cfg(any(test, feature = "cuda"))]
 use crate::device::Setting;
 use crate::{
@@ -31,6 +33,8 @@ pub(super) struct Shape {
     narrows: bool,
     /// Whether the sampler mixes vectors.
     mixes: bool,
+    /// Whether a network scores pairs.
+    has_network: bool,
 }
 
 impl Shape {
@@ -46,7 +50,8 @@ impl Shape {
         let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
         let narrows = learning.candidates() > learning.negatives();
         let mixes = learning.sampler.mixes();
-        Self { narrows, mixes, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
+        let has_network = backbone.has_network();
+        Self { narrows, mixes, has_network, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
     }
 
     /// The way that several ranks take together: gradients of whole tables, or of layers where vectors are mixed.
@@ -70,6 +75,8 @@ pub(super) enum Path {
     Whole(Box<Whole>),
     /// Negatives that are made of the vectors of all layers.
     Mixed(Box<Mixed>),
+    /// Pairs that a network scores.
+    Pairs(Box<PairRows>),
     /// A GPU.
     #[cfg(any(test, feature = "cuda"))]
     Device(Box<crate::device::Training>),
@@ -171,6 +178,9 @@ impl Path {
         }
         if shape.mixes {
             return Self::Mixed(Box::default());
+        }
+        if shape.has_network {
+            return Self::Pairs(Box::new(PairRows::new([users, items, dim])));
         }
         if shape.many_items() {
             return Self::Many(Box::new(ManyRows::new(dim, shape.narrows)));

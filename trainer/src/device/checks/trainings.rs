@@ -104,7 +104,7 @@ fn tables_of(folder: &Location, trial: &Trial) -> Result<Vec<f32>> {
     let ended = Ended::read(folder, &trial.id())?.ok_or_else(|| Error::Impossible("the training left no marker".to_owned()))?;
     Ok(match ended.scorer(folder)? {
         Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
-        Scorer::ItemWeights { .. } => Vec::new(),
+        Scorer::Network { .. } | Scorer::ItemWeights { .. } => Vec::new(),
     })
 }
 
