@@ -73,6 +73,11 @@ pub(crate) struct Contrast {
 }
 
 impl Contrast {
+    /// Bytes of the cosines of users and of items with each other, what their logarithms need, and their gradients.
+    pub(crate) fn memory(batch: u64) -> u64 {
+        2 * 8 * batch.saturating_mul(batch).saturating_mul(4)
+    }
+
     /// `weight (InfoNCE of the batch's users + InfoNCE of its positives)`, of views `[[users, items], [users, items]]`.
     ///
     /// # Errors

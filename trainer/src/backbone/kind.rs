@@ -55,12 +55,14 @@ pub struct MeanOfLayers {
     pub layers: u32,
 }
 
-/// The users, items and train interactions of a dataset.
+/// The users, items and train interactions of a dataset, and the rows of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) users: u64,
     pub(crate) items: u64,
     pub(crate) train: u64,
+    /// 0 for models without batches.
+    pub(crate) batch: u64,
 }
 
 /// A model that fits without a loss, a sampler and an optimizer.

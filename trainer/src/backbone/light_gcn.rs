@@ -66,7 +66,7 @@ impl Learned for LightGcn {
     }
 
     /// The propagated vectors, strips of two more tables, and the train interactions from both sides.
-    fn memory(&self, Sizes { users, items, train }: Sizes) -> u64 {
+    fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let rows = users + items;
         3 * rows * u64::from(self.dim) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
     }

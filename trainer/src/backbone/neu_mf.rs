@@ -30,7 +30,7 @@ pub struct NeuMf {
     /// What makes a score.
     #[serde(default)]
     pub form: Form,
-    /// Numbers of each hidden layer; not of `gmf`.
+    /// Numbers of each hidden layer; not of `gmf`. A list in a list in a sweep file, as a list alone is tuned over.
     #[serde(default = "halves")]
     pub hidden: Vec<u32>,
     /// The share of each hidden layer's numbers that is dropped in training, from 0 to below 1.
@@ -244,9 +244,9 @@ impl PairNetwork for Layers {
         Scorer::Network { users, items, network: Network { product, layers: hidden.chain([last]).collect() } }
     }
 
-    /// Of the products both factors, and of each hidden layer its sums, what is dropped and what is left; as much once more on the way back.
+    /// Of the products and of each hidden layer both factors or sums, what is dropped and what is left; as much once more on the way back.
     fn floats_of_pair(&self) -> u64 {
-        2 * (4 * self.settings.product() + 6 * self.settings.layers().iter().sum::<usize>()) as u64
+        2 * (6 * self.settings.product() + 8 * self.settings.layers().iter().sum::<usize>()) as u64
     }
 }
 

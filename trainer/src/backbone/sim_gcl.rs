@@ -106,9 +106,9 @@ impl Learned for SimGcl {
     }
 
     /// The table and the vectors; of each layer of three views the propagated rows, their sum, and with noise what adds it; gradients.
-    fn memory(&self, Sizes { users, items, train }: Sizes) -> u64 {
+    fn memory(&self, Sizes { users, items, train, batch }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));
-        Adjacency::memory(nodes, train) + (10 + 10 * layers) * nodes * u64::from(self.dim) * 4
+        Adjacency::memory(nodes, train) + Contrast::memory(batch) + (14 + 16 * layers) * nodes * u64::from(self.dim) * 4
     }
 }
 

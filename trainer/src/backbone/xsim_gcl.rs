@@ -115,9 +115,9 @@ impl Learned for XsimGcl {
     }
 
     /// The table and the vectors; of each layer the propagated rows, their sum and what adds the noise; gradients.
-    fn memory(&self, Sizes { users, items, train }: Sizes) -> u64 {
+    fn memory(&self, Sizes { users, items, train, batch }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));
-        Adjacency::memory(nodes, train) + (8 + 4 * layers) * nodes * u64::from(self.dim) * 4
+        Adjacency::memory(nodes, train) + Contrast::memory(batch) + (14 + 8 * layers) * nodes * u64::from(self.dim) * 4
     }
 }
 

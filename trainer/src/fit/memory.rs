@@ -40,7 +40,8 @@ impl Sizes {
 /// Bytes that a training needs beside the dataset, `ranking` being what ranking the validation part needs.
 pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
-    let of_model = backbone::kind::Sizes { users, items, train };
+    let batch = trial.learning.as_ref().map_or(0, |learning| u64::from(learning.training.batch_size).min(train));
+    let of_model = backbone::kind::Sizes { users, items, train, batch };
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }
