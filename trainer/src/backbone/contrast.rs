@@ -11,7 +11,10 @@ use super::{
     nodes::unit_rows,
     noise::{Keyed, normal, uniform},
 };
-use crate::sampler::Stream;
+use crate::{
+    graph::Adjacency,
+    sampler::{Purpose, Stream},
+};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +38,33 @@ pub enum ContrastIds {
     Unique,
     /// As often as the batch has them, as in the release of paper SL@K: repeats stand against themselves.
     All,
+}
+
+/// The layers that contrastive models have in common.
+pub(crate) struct Layers {
+    pub(crate) adjacency: Adjacency,
+    pub(crate) seed: u64,
+    pub(crate) count: u32,
+    pub(crate) perturb: Perturb,
+}
+
+impl Layers {
+    /// A E, A A E and so on, each made from the one before it: of a numbered view with noise, which the next layer is made from too.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    pub(crate) fn of(&self, nodes: &Tensor, view: Option<(u32, &TrainStep)>) -> Result<Vec<Tensor>> {
+        let mut layers: Vec<Tensor> = Vec::new();
+        for layer in 0..self.count {
+            let mut next = self.adjacency.propagate(layers.last().unwrap_or(nodes))?;
+            if let Some((view, step)) = view {
+                let keyed = Keyed { seed: self.seed, purpose: Purpose::Noise, place: view * self.count + layer, first: 0 };
+                next = self.perturb.apply(&next, keyed, step)?;
+            }
+            layers.push(next);
+        }
+        Ok(layers)
+    }
 }
 
 /// Noise of so much length on vectors.
@@ -126,7 +156,7 @@ pub(super) fn check(layers: u32, epsilon: f64, contrast: Contrast) -> std::resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{backbone::encoder::Wanted, sampler::Purpose};
+    use crate::backbone::encoder::Wanted;
     use candle_core::{DType, Device};
 
     fn views() -> [[Tensor; 2]; 2] {

@@ -62,6 +62,11 @@ impl Init {
         }
     }
 
+    /// `{kind: xavier-uniform}`
+    pub(super) fn xavier_uniform() -> Self {
+        Self::XavierUniform(XavierUniform {})
+    }
+
     /// Fresh values `[rows, dim]`, each row with random numbers of its own, whatever the number of rows. `which` tells the matrices of a model apart.
     pub(crate) fn matrix(&self, [rows, dim]: [usize; 2], (seed, which): (u64, u32)) -> Matrix {
         let mut matrix = Matrix { rows, dim, values: vec![0.0; rows * dim] };

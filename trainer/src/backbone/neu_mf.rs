@@ -255,10 +255,10 @@ mod tests {
     use super::super::{
         encoder::Wanted,
         pairs::ScoredPairs,
-        testing::{STEP, dataset, matrix},
+        testing::{STEP, assert_derivatives, dataset, matrix},
     };
     use super::*;
-    use candle_core::{Device, Var};
+    use candle_core::Device;
     use dataset::Interactions;
     use evaluator::rank;
 
@@ -301,23 +301,7 @@ mod tests {
             let parameters = parameters(&settings);
             let weights = matrix([5, 1], |number| (0.3 + number).cos()).squeeze(1).unwrap();
             let total = |parameters: &[Tensor]| (score(&settings, parameters) * &weights).unwrap().sum_all().unwrap();
-            let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
-            let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
-            let gradients = total(&tensors).backward().unwrap();
-            for (which, variable) in variables.iter().enumerate() {
-                let found: Vec<f64> = gradients.get(variable).unwrap().flatten_all().unwrap().to_vec1().unwrap();
-                for (at, found) in found.into_iter().enumerate() {
-                    let moved = |by: f64| {
-                        let mut values: Vec<f64> = variable.flatten_all().unwrap().to_vec1().unwrap();
-                        values[at] += by;
-                        let mut parameters = parameters.clone();
-                        parameters[which] = Tensor::from_vec(values, variable.shape(), &Device::Cpu).unwrap();
-                        total(&parameters).to_scalar::<f64>().unwrap()
-                    };
-                    let difference = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                    assert!((found - difference).abs() < 1e-7, "{form:?} {hidden:?}, parameter {which}, {at}: {found} {difference}");
-                }
-            }
+            assert_derivatives(total, &parameters);
         }
     }
 

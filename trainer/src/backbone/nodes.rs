@@ -22,15 +22,14 @@ pub(crate) fn apart(nodes: &Tensor, tables: &[Tensor]) -> Result<(Tensor, Tensor
     Ok((nodes.narrow(0, 0, users)?, nodes.narrow(0, users, items)?))
 }
 
-/// A sum with one more layer.
+/// The mean of at least one layer.
 ///
 /// # Errors
 /// When the shapes differ.
-pub(crate) fn add(sum: Option<Tensor>, layer: &Tensor) -> Result<Option<Tensor>> {
-    match sum {
-        Some(sum) => (sum + layer).map(Some),
-        None => Ok(Some(layer.clone())),
-    }
+pub(crate) fn mean(layers: &[Tensor]) -> Result<Tensor> {
+    let (first, others) = layers.split_first().expect("`check` refuses models without layers");
+    let sum = others.iter().try_fold(first.clone(), |sum, layer| sum + layer)?;
+    sum / layers.len() as f64
 }
 
 /// Rows at length one.

@@ -9,16 +9,15 @@
 //! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
 
 use super::{
-    BackboneKind, ContrastIds, Facts, Init, Noise, Stored, XavierUniform,
+    BackboneKind, ContrastIds, Facts, Init, Noise, Stored,
     autograd::{Autograd, Encoded, Forward},
-    contrast::{self, Contrast, Perturb},
+    contrast::{self, Contrast, Layers, Perturb},
     encoder::{Encoder, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{add, apart, together},
-    noise::Keyed,
+    nodes::{apart, mean, together},
 };
-use crate::{graph::Adjacency, parameters::Parameters, sampler::Purpose};
+use crate::{graph::Adjacency, parameters::Parameters};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -47,7 +46,7 @@ pub struct SimGcl {
     #[serde(default)]
     pub contrast_ids: ContrastIds,
     /// How the table starts.
-    #[serde(default = "xavier_uniform")]
+    #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
 }
 
@@ -61,10 +60,6 @@ fn default_weight() -> f64 {
 
 fn default_temperature() -> f64 {
     0.2
-}
-
-fn xavier_uniform() -> Init {
-    Init::XavierUniform(XavierUniform {})
 }
 
 impl SimGcl {
@@ -113,39 +108,26 @@ impl Learned for SimGcl {
 }
 
 struct Views {
-    settings: SimGcl,
-    adjacency: Adjacency,
-    seed: u64,
+    layers: Layers,
+    contrast: Contrast,
 }
 
 impl Views {
     fn new(settings: &SimGcl, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), adjacency: Adjacency::new(&dataset.train, dataset.items()), seed }
-    }
-
-    /// The mean of the layers from the first on, of the nodes of a view; without a view there is no noise.
-    fn mean(&self, nodes: &Tensor, view: Option<(u32, &TrainStep)>) -> Result<Tensor> {
-        let SimGcl { layers, epsilon, noise, .. } = self.settings;
-        let (mut nodes, mut sum) = (nodes.clone(), None);
-        for layer in 0..layers {
-            nodes = self.adjacency.propagate(&nodes)?;
-            if let Some((view, step)) = view {
-                let keyed = Keyed { seed: self.seed, purpose: Purpose::Noise, place: view * layers + layer, first: 0 };
-                nodes = Perturb { epsilon, noise }.apply(&nodes, keyed, step)?;
-            }
-            sum = add(sum, &nodes)?;
-        }
-        sum.unwrap_or(nodes) / f64::from(layers)
+        let adjacency = Adjacency::new(&dataset.train, dataset.items());
+        let perturb = Perturb { epsilon: settings.epsilon, noise: settings.noise };
+        Self { layers: Layers { adjacency, seed, count: settings.layers, perturb }, contrast: settings.contrast() }
     }
 }
 
 impl Forward for Views {
     fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         let nodes = together(tables)?;
-        let (users, items) = apart(&self.mean(&nodes, None)?, tables)?;
+        let vectors = |view| apart(&mean(&self.layers.of(&nodes, view)?)?, tables);
+        let (users, items) = vectors(None)?;
         let auxiliary = step.map(|step| {
-            let view = |view: u32| apart(&self.mean(&nodes, Some((view, step)))?, tables).map(<[Tensor; 2]>::from);
-            self.settings.contrast().loss([&view(0)?, &view(1)?], step)
+            let view = |view: u32| vectors(Some((view, step))).map(<[Tensor; 2]>::from);
+            self.contrast.loss([&view(0)?, &view(1)?], step)
         });
         Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
     }

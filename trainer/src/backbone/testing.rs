@@ -63,6 +63,12 @@ pub(super) fn assert_gradients(model: &impl Forward, parameters: &[Tensor]) {
         let total = (sum(&users, 0.3) + sum(&items, 0.9)).unwrap();
         auxiliary.map_or(Ok(total.clone()), |auxiliary| total + auxiliary).unwrap()
     };
+    assert_derivatives(total, parameters);
+}
+
+/// Holds candle's derivatives of `total`, `[]`, by parameters of f64 against central differences.
+#[track_caller]
+pub(super) fn assert_derivatives(total: impl Fn(&[Tensor]) -> Tensor, parameters: &[Tensor]) {
     let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
     let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
     let gradients = total(&tensors).backward().unwrap();

@@ -8,16 +8,15 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastIds, Facts, Init, Noise, Stored, XavierUniform,
+    BackboneKind, ContrastIds, Facts, Init, Noise, Stored,
     autograd::{Autograd, Encoded, Forward},
-    contrast::{self, Contrast, Perturb},
+    contrast::{self, Contrast, Layers, Perturb},
     encoder::{Encoder, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{add, apart, together},
-    noise::Keyed,
+    nodes::{apart, mean, together},
 };
-use crate::{graph::Adjacency, parameters::Parameters, sampler::Purpose};
+use crate::{graph::Adjacency, parameters::Parameters};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -49,7 +48,7 @@ pub struct XsimGcl {
     #[serde(default)]
     pub contrast_ids: ContrastIds,
     /// How the table starts.
-    #[serde(default = "xavier_uniform")]
+    #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
 }
 
@@ -67,10 +66,6 @@ fn default_temperature() -> f64 {
 
 fn first() -> u32 {
     1
-}
-
-fn xavier_uniform() -> Init {
-    Init::XavierUniform(XavierUniform {})
 }
 
 impl XsimGcl {
@@ -122,42 +117,29 @@ impl Learned for XsimGcl {
 }
 
 struct View {
-    settings: XsimGcl,
-    adjacency: Adjacency,
-    seed: u64,
+    layers: Layers,
+    contrast: Contrast,
+    contrast_layer: u32,
 }
 
 impl View {
     fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), adjacency: Adjacency::new(&dataset.train, dataset.items()), seed }
-    }
-
-    /// The mean of the layers from the first on, and layer `contrast_layer`.
-    fn mean(&self, nodes: &Tensor, step: Option<&TrainStep>) -> Result<[Tensor; 2]> {
-        let XsimGcl { layers, epsilon, noise, contrast_layer, .. } = self.settings;
-        let (mut nodes, mut sum, mut held_against) = (nodes.clone(), None, None);
-        for place in 0..layers {
-            nodes = self.adjacency.propagate(&nodes)?;
-            if let Some(step) = step {
-                nodes =
-                    Perturb { epsilon, noise }.apply(&nodes, Keyed { seed: self.seed, purpose: Purpose::Noise, place, first: 0 }, step)?;
-            }
-            sum = add(sum, &nodes)?;
-            if place + 1 == contrast_layer {
-                held_against = Some(nodes.clone());
-            }
+        let adjacency = Adjacency::new(&dataset.train, dataset.items());
+        let perturb = Perturb { epsilon: settings.epsilon, noise: settings.noise };
+        Self {
+            layers: Layers { adjacency, seed, count: settings.layers, perturb },
+            contrast: settings.contrast(),
+            contrast_layer: settings.contrast_layer,
         }
-        let mean = (sum.unwrap_or_else(|| nodes.clone()) / f64::from(layers))?;
-        Ok([mean, held_against.unwrap_or(nodes)])
     }
 }
 
 impl Forward for View {
     fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
-        let [mean, layer] = self.mean(&together(tables)?, step)?;
-        let (users, items) = apart(&mean, tables)?;
-        let vectors = [users, items];
-        let contrast = |step| self.settings.contrast().loss([&vectors, &apart(&layer, tables)?.into()], step);
+        let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
+        let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
+        let layer = &layers[self.contrast_layer as usize - 1];
+        let contrast = |step| self.contrast.loss([&vectors, &apart(layer, tables)?.into()], step);
         let auxiliary = step.map(contrast).transpose()?;
         let [users, items] = vectors;
         Ok(Encoded { users, items, auxiliary })

@@ -65,12 +65,11 @@ impl Learner<'_> {
         stepper.move_table(&mut tables.users, user_moments, of_users);
         stepper.move_table(&mut tables.items, item_moments, of_items);
         let mut of_weights = found.map(PairGradients::weights);
-        for Weights { values: Matrix { rows, dim, values }, moments, .. } in weights.iter_mut() {
-            let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; values.len()]);
+        for Weights { values, moments, .. } in weights {
+            let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; values.values.len()]);
             collective.sum("the gradient of the weights", &mut gradient)?;
-            let mut table = Matrix { rows: *rows, dim: *dim, values: std::mem::take(values) };
-            stepper.move_table(&mut table, moments, &RowGradients::whole(Matrix { rows: *rows, dim: *dim, values: gradient }));
-            *values = table.values;
+            let gradient = Matrix { rows: values.rows, dim: values.dim, values: gradient };
+            stepper.move_table(values, moments, &RowGradients::whole(gradient));
         }
         stepper.finish_step();
         Ok(total)
