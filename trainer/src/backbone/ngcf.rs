@@ -66,7 +66,7 @@ impl BackboneKind for Ngcf {
             paper: "Wang et al. 2019",
             cost: "L times 4 d multiplications for each train interaction and 6 (m + n) d² for the matrices, forward and back",
             unknown_user: "by its own vector through the layers, with no neighbours; only the layers' weights were trained",
-            values: "`dim` 64, `layers` 3, `dropout` 0.1 (its own paper)",
+            values: "`dim` 64, `layers` 3, `dropout` 0.1 (its release)",
         }
     }
 

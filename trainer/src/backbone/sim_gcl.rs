@@ -74,7 +74,7 @@ impl BackboneKind for SimGcl {
             paper: "Yu et al. 2022",
             cost: "12 L d multiplications for each train interaction, forward and back; 2 B² d for the loss between views",
             unknown_user: "all items have the score 0: they are tied, as layer 0 is left out",
-            values: "`layers` 3, `epsilon` 0.1, `contrast_weight` 0.5, `contrast_temperature` 0.2 (its own paper)",
+            values: "`epsilon` 0.1, `contrast_weight` 0.5, `contrast_temperature` 0.2 (its release)",
         }
     }
 
