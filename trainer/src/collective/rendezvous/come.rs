@@ -22,12 +22,17 @@ use std::{
 /// [`Error::Ranks`] when it is refused, or process 0 does not answer in time; [`Error::Interrupted`].
 pub(super) fn come(nodes: &Rendezvous, hello: &Hello, stop: &dyn Fn() -> bool) -> Result<Link> {
     let start = Instant::now();
+    // What whoever answered said last: the last try of all may have no time left for an answer.
+    let mut answer = None;
     loop {
         let left = nodes.limit.saturating_sub(start.elapsed()).max(PAUSE);
         let reason = match ask(nodes, hello, left, stop) {
             Ok((stream, Answer::Welcome)) => return Ok(Link::new(hello.rank, vec![(0, stream)])),
             Ok((_, Answer::Refused(reason))) => return Err(Error::Ranks(reason)),
-            Err(error) => words(&error),
+            Err(error) => {
+                answer = if is_answer(&error) { Some(words(&error)) } else { answer };
+                answer.clone().filter(|_| error.kind() == ErrorKind::TimedOut).unwrap_or_else(|| words(&error))
+            }
         };
         if stop() {
             return Err(Error::Interrupted { epoch: 0 });
@@ -38,6 +43,12 @@ pub(super) fn come(nodes: &Rendezvous, hello: &Hello, stop: &dyn Fn() -> bool) -
         }
         sleep(PAUSE);
     }
+}
+
+/// Whether someone was there, and hung up or did not know the secret.
+fn is_answer(error: &io::Error) -> bool {
+    use ErrorKind::{BrokenPipe, ConnectionReset, PermissionDenied, UnexpectedEof};
+    matches!(error.kind(), PermissionDenied | UnexpectedEof | ConnectionReset | BrokenPipe)
 }
 
 /// Why nothing came of a try, and what to do.
