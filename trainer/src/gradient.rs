@@ -1,6 +1,7 @@
 //! The gradient of a table in which most rows may have none.
 
 use evaluator::Matrix;
+use rayon::prelude::*;
 
 /// Gradients by row. Rows that are not touched have gradient zero, whatever stands in their place.
 pub(crate) struct RowGradients {
@@ -39,6 +40,19 @@ impl RowGradients {
         } else {
             target.copy_from_slice(gradient);
         }
+    }
+
+    /// Adds the gradients of another.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        let dim = self.dim;
+        let targets = self.values.par_chunks_exact_mut(dim).zip(&mut self.touched);
+        targets.zip(other.values.par_chunks_exact(dim).zip(&other.touched)).with_min_len(256).for_each(
+            |((target, touched), (row, is_touched))| match (*is_touched, std::mem::replace(touched, *touched || *is_touched)) {
+                (false, _) => {}
+                (true, true) => target.iter_mut().zip(row).for_each(|(target, value)| *target += value),
+                (true, false) => target.copy_from_slice(row),
+            },
+        );
     }
 
     /// Values and marks, for those who fill many rows at once.

@@ -7,7 +7,7 @@ use crate::{
     parameters::{Parameters, Weights},
     tables::Tables,
 };
-use candle_core::{Device, Tensor, Var};
+use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Shape, Tensor, Var, bail};
 use evaluator::Matrix;
 
 /// A forward pass.
@@ -18,6 +18,12 @@ pub(crate) trait Forward: Send + Sync {
     /// # Errors
     /// Those of tensor operations.
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded>;
+}
+
+impl<F: Forward> Forward for &F {
+    fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        (*self).forward(parameters, step)
+    }
 }
 
 /// What a forward pass makes.
@@ -59,6 +65,28 @@ fn matrices(parameters: &Parameters) -> impl Iterator<Item = &Matrix> {
     [users, items].into_iter().chain(parameters.weights.iter().map(|Weights { values, .. }| values))
 }
 
+/// A zero whose derivative by a tensor is the given one: where the way back of vectors begins.
+struct Seeded(Tensor);
+
+impl CustomOp1 for Seeded {
+    fn name(&self) -> &'static str {
+        "seeded-gradient"
+    }
+
+    fn cpu_fwd(&self, _storage: &CpuStorage, _layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let zero = match self.0.dtype() {
+            DType::F32 => CpuStorage::F32(vec![0.0]),
+            DType::F64 => CpuStorage::F64(vec![0.0]),
+            other => bail!("gradients are f32 or f64, not {other:?}"),
+        };
+        Ok((zero, Shape::from(())))
+    }
+
+    fn bwd(&self, _vectors: &Tensor, _zero: &Tensor, _derivative: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
 fn tensor(matrix: &Matrix) -> candle_core::Result<Tensor> {
     Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu)
 }
@@ -72,7 +100,7 @@ impl<F: Forward> Encoder for Autograd<F> {
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         self.pass = None; // before its successor takes as much
-        let variable = |matrix: &Matrix| Var::from_tensor(&tensor(matrix)?);
+        let variable = |matrix: &Matrix| Var::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu);
         let variables: Vec<Var> = matrices(parameters).map(variable).collect::<candle_core::Result<_>>()?;
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let encoded = self.model.forward(&tensors, Some(step))?;
@@ -87,14 +115,13 @@ impl<F: Forward> Encoder for Autograd<F> {
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
         let (variables, Encoded { users, items, auxiliary }) = self.pass.take().expect("a step has been encoded");
-        // Its derivatives by the vectors are the given ones.
         let mut total = match &auxiliary {
             Some(auxiliary) => auxiliary.clone(),
             None => Tensor::zeros((), users.dtype(), users.device())?,
         };
         for (vectors, gradients) in [users, items].iter().zip(vectors) {
             let gradients = Tensor::from_slice(gradients.fill(), vectors.shape(), vectors.device())?;
-            total = (total + (vectors * gradients)?.sum_all()?)?;
+            total = (total + vectors.apply_op1(Seeded(gradients))?)?;
         }
         let mut gradients = total.backward()?;
         let of_variable = |variable: &Var| {

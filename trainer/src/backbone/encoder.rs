@@ -24,6 +24,41 @@ pub(crate) struct Wanted<'a> {
     pub(crate) items: Option<&'a [u32]>,
 }
 
+/// Marks of wanted rows of users and items.
+#[derive(Default)]
+pub(crate) struct Marks {
+    marks: [Vec<bool>; 2],
+    all: [bool; 2],
+}
+
+impl Marks {
+    /// For so many users and items.
+    pub(crate) fn new(users: usize, items: usize) -> Self {
+        Self { marks: [vec![false; users], vec![false; items]], all: [false; 2] }
+    }
+
+    /// Marks the wanted rows, and no others.
+    pub(crate) fn set(&mut self, Wanted { users, items }: Wanted) {
+        for ((marks, all), wanted) in self.marks.iter_mut().zip(&mut self.all).zip([users, items]) {
+            marks.fill(false);
+            *all = wanted.is_none();
+        }
+        self.add([users.unwrap_or(&[]), items.unwrap_or(&[])]);
+    }
+
+    /// Marks more rows.
+    pub(crate) fn add(&mut self, rows: [&[u32]; 2]) {
+        for (marks, rows) in self.marks.iter_mut().zip(rows) {
+            rows.iter().for_each(|&row| marks[row as usize] = true);
+        }
+    }
+
+    /// Of users and of items; `None` for all.
+    pub(crate) fn get(&self) -> [Option<&[bool]>; 2] {
+        [0, 1].map(|side| (!self.all[side]).then_some(self.marks[side].as_slice()))
+    }
+}
+
 /// The gradients of the parameters, and what the model adds to the loss.
 pub(crate) struct Backward<'a> {
     /// Of users and of items.

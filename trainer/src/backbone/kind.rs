@@ -63,6 +63,8 @@ pub(crate) struct Sizes {
     pub(crate) train: u64,
     /// 0 for models without batches.
     pub(crate) batch: u64,
+    /// The positives of all rows of a batch.
+    pub(crate) positives: u64,
 }
 
 /// A model that fits without a loss, a sampler and an optimizer.

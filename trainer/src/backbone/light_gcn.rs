@@ -5,11 +5,12 @@
 //! ```
 //! A is the symmetrically normalised adjacency without self-loops. The original uses 3 layers; paper 001 uses 2. Weight decay falls on
 //! the layer-0 table E, all rows in every step, as in paper 001's release (the original adds the batch's rows alone to its loss).
+//! Without a table of users (`user_table: none`), as paper 002 (ITEM) scores users that it has not seen, they are what is propagated from items.
 //! He et al., SIGIR 2020.
 
 use super::{
     BackboneKind, Facts, Init, MeanOfLayers, Stored,
-    encoder::{Backward, Encoder, TrainStep, Wanted},
+    encoder::{Backward, Encoder, Marks, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
 };
@@ -25,9 +26,30 @@ pub struct LightGcn {
     pub dim: u32,
     /// Number of propagations.
     pub layers: u32,
+    /// Whether users have layer-0 vectors.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the layer-0 vectors start.
     #[serde(default)]
     pub init: Init,
+}
+
+/// `user_table` of [`LightGcn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserTable {
+    /// Users have layer-0 vectors, which are learned as the items' are.
+    #[default]
+    Learned,
+    /// The users' layer-0 vectors are zeros and stay so.
+    None,
+}
+
+impl UserTable {
+    /// A trial is named as before there was a choice.
+    fn is_learned(&self) -> bool {
+        *self == Self::Learned
+    }
 }
 
 impl BackboneKind for LightGcn {
@@ -43,6 +65,9 @@ impl BackboneKind for LightGcn {
 
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
+        if self.layers == 0 && !self.user_table.is_learned() {
+            return Err("layers is 0 where user_table is none, expected at least 1: users are what is propagated from items".to_owned());
+        }
         check_tables(self.dim, &self.init)
     }
 
@@ -51,7 +76,7 @@ impl BackboneKind for LightGcn {
     }
 
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {
-        Some(MeanOfLayers { dim: self.dim, layers: self.layers })
+        self.user_table.is_learned().then_some(MeanOfLayers { dim: self.dim, layers: self.layers })
     }
 }
 
@@ -61,14 +86,17 @@ impl Learned for LightGcn {
     }
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        let mut tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        if !self.user_table.is_learned() {
+            tables.users.values.fill(0.0);
+        }
         (Parameters::new(tables, Vec::new()), Box::new(Propagation::new(self, dataset)))
     }
 
-    /// The propagated vectors, strips of two more tables, and the train interactions from both sides.
+    /// The graph and the propagated vectors.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
-        let rows = users + items;
-        3 * rows * u64::from(self.dim) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
+        let dim = u64::from(self.dim);
+        Graph::memory([users, items, train], dim) + (users + items) * dim * 4
     }
 }
 
@@ -76,8 +104,9 @@ impl Learned for LightGcn {
 struct Propagation {
     graph: Graph,
     layers: u32,
+    user_table: UserTable,
     vectors: Tables,
-    wanted: [Vec<bool>; 2],
+    wanted: Marks,
 }
 
 impl Propagation {
@@ -86,8 +115,9 @@ impl Propagation {
         Self {
             graph: Graph::new(&dataset.train, items, settings.layers),
             layers: settings.layers,
+            user_table: settings.user_table,
             vectors: Tables::zeros(users, items, settings.dim as usize),
-            wanted: [vec![false; users], vec![false; items]],
+            wanted: Marks::new(users, items),
         }
     }
 }
@@ -99,8 +129,8 @@ impl Encoder for Propagation {
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
-        let ([users, items], Wanted { users: of_users, items: of_items }) = (&mut self.wanted, step.wanted);
-        self.graph.forward(&parameters.tables, [mark(users, of_users), mark(items, of_items)], &mut self.vectors);
+        self.wanted.set(step.wanted);
+        self.graph.forward(&parameters.tables, self.wanted.get(), &mut self.vectors);
         Ok(())
     }
 
@@ -110,13 +140,18 @@ impl Encoder for Propagation {
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
         self.graph.backward([&mut *users, &mut *items], self.vectors.users.dim);
+        if !self.user_table.is_learned() {
+            users.clear();
+        }
         Ok(Backward { tables: [users, items], weights: &[], auxiliary: 0.0 })
     }
 
     fn layers(&mut self, tables: &Tables) -> Vec<Tables> {
         let mut layers = vec![tables.clone()];
         for layer in 0..self.layers as usize {
-            layers.push(self.graph.once(&layers[layer]));
+            let mut next = layers[layer].clone();
+            self.graph.advance([&mut next.users, &mut next.items], [None; 2]);
+            layers.push(next);
         }
         layers
     }
@@ -125,20 +160,10 @@ impl Encoder for Propagation {
     fn layers_backward(&mut self, mut gradients: Vec<Tables>) -> Tables {
         let mut sum = gradients.pop().expect("the parameters are a layer");
         while let Some(layer) = gradients.pop() {
-            sum = self.graph.once(&sum);
+            self.graph.advance([&mut sum.users, &mut sum.items], [None; 2]);
             let pairs = [(&mut sum.users, layer.users), (&mut sum.items, layer.items)];
             pairs.into_iter().for_each(|(sum, layer)| sum.values.iter_mut().zip(layer.values).for_each(|(sum, value)| *sum += value));
         }
         sum
     }
-}
-
-/// Marks of the wanted rows; `None` for all.
-fn mark<'a>(marks: &'a mut [bool], wanted: Option<&[u32]>) -> Option<&'a [bool]> {
-    let wanted = wanted?;
-    marks.fill(false);
-    for &row in wanted {
-        marks[row as usize] = true;
-    }
-    Some(marks)
 }

@@ -5,35 +5,53 @@ use std::ops::Deref;
 
 mod autograd;
 mod contrast;
+mod dgcf;
 mod ease;
 pub(crate) mod encoder;
 mod facts;
+mod gat;
+mod gcn;
+mod gin;
 mod init;
 pub(crate) mod kind;
 mod light_gcn;
+mod lr_gccf;
 mod mf;
 mod neu_mf;
 mod ngcf;
+mod nia_gcn;
 mod nodes;
 mod noise;
 pub(crate) mod pairs;
 mod popularity;
+mod sgl;
 mod sim_gcl;
+mod simplex;
+mod stack;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod xsim_gcl;
 
-pub use contrast::{ContrastIds, Noise};
+pub use contrast::{ContrastAgainst, ContrastIds, Noise};
+pub use dgcf::Dgcf;
 pub use ease::Ease;
 pub use facts::Facts;
+pub use gat::Gat;
+pub use gcn::Gcn;
+pub use gin::Gin;
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use kind::{BackboneKind, MeanOfLayers, Stored};
-pub use light_gcn::LightGcn;
+pub use light_gcn::{LightGcn, UserTable};
+pub use lr_gccf::LrGccf;
 pub use mf::Mf;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
+pub use nia_gcn::NiaGcn;
 pub use popularity::Popularity;
+pub use sgl::Sgl;
 pub use sim_gcl::SimGcl;
+pub use simplex::Simplex;
+pub use stack::Pool;
 pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Learned};
@@ -92,10 +110,26 @@ backbones! {
         Mf,
         /// Light graph convolution.
         LightGcn,
+        /// Linear graph convolution with all layers side by side.
+        LrGccf,
         /// Neural matrix factorisation.
         NeuMf,
         /// Graph convolution with learned matrices, nonlinear.
         Ngcf,
+        /// Graph convolution.
+        Gcn,
+        /// Graph convolution by attention.
+        Gat,
+        /// Graph isomorphism network.
+        Gin,
+        /// Graph convolution by sums and products of neighbours.
+        NiaGcn,
+        /// Disentangled graph convolution: factors share the edges out.
+        Dgcf,
+        /// Users by the mean of their items.
+        Simplex,
+        /// Light graph convolution with two views on graphs with dropped edges held against each other.
+        Sgl,
         /// Light graph convolution with two noised views held against each other.
         SimGcl,
         /// Light graph convolution with noise, held against one of its layers.

@@ -126,7 +126,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Ngcf, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), adjacency: Adjacency::new(&dataset.train, dataset.items()), seed }
+        Self { settings: settings.clone(), adjacency: Adjacency::symmetric(&dataset.train, dataset.items()), seed }
     }
 
     /// One layer on, before its rows are brought to length one.

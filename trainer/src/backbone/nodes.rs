@@ -22,14 +22,21 @@ pub(crate) fn apart(nodes: &Tensor, tables: &[Tensor]) -> Result<(Tensor, Tensor
     Ok((nodes.narrow(0, 0, users)?, nodes.narrow(0, users, items)?))
 }
 
+/// The sum of at least one layer.
+///
+/// # Errors
+/// When the shapes differ.
+pub(crate) fn sum(layers: &[Tensor]) -> Result<Tensor> {
+    let (first, others) = layers.split_first().expect("`check` refuses models without layers");
+    others.iter().try_fold(first.clone(), |sum, layer| sum + layer)
+}
+
 /// The mean of at least one layer.
 ///
 /// # Errors
 /// When the shapes differ.
 pub(crate) fn mean(layers: &[Tensor]) -> Result<Tensor> {
-    let (first, others) = layers.split_first().expect("`check` refuses models without layers");
-    let sum = others.iter().try_fold(first.clone(), |sum, layer| sum + layer)?;
-    sum / layers.len() as f64
+    sum(layers)? / layers.len() as f64
 }
 
 /// Rows at length one.

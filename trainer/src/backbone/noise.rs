@@ -20,6 +20,13 @@ pub(crate) struct Keyed {
 }
 
 impl Keyed {
+    /// The generator of a row's numbers.
+    pub(crate) fn stream(self, step: &TrainStep, row: usize) -> Stream {
+        // Places have keys beside the seed's, which are apart from those of other seeds.
+        let seed = Stream::key(self.seed, self.purpose, self.place);
+        Stream::new(seed, self.purpose, step.epoch, step.step, (self.first + row) as u32)
+    }
+
     /// A matrix of the shape and the type of `like [rows, dim]`, whose rows are filled by random numbers of their own.
     ///
     /// # Errors
@@ -27,14 +34,24 @@ impl Keyed {
     pub(crate) fn rows(self, step: &TrainStep, like: &Tensor, fill: impl Fn(&mut Stream, &mut [f32]) + Sync) -> Result<Tensor> {
         let (rows, dim) = like.dims2()?;
         let mut values = vec![0.0f32; rows * dim];
-        // Places have keys beside the seed's, which are apart from those of other seeds.
-        let seed = Stream::key(self.seed, self.purpose, self.place);
         values.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, values)| {
-            for (row, values) in (self.first + block * BLOCK..).zip(values.chunks_exact_mut(dim)) {
-                fill(&mut Stream::new(seed, self.purpose, step.epoch, step.step, row as u32), values);
+            for (row, values) in (block * BLOCK..).zip(values.chunks_exact_mut(dim)) {
+                fill(&mut self.stream(step, row), values);
             }
         });
         Tensor::from_vec(values, (rows, dim), like.device())?.to_dtype(like.dtype())
+    }
+}
+
+impl Keyed {
+    /// A list of the length and the type of `like [count]`; numbers in a block of 64 come from one generator.
+    ///
+    /// # Errors
+    /// When `like` is no list.
+    pub(crate) fn list(self, step: &TrainStep, like: &Tensor, fill: impl Fn(&mut Stream, &mut [f32]) + Sync) -> Result<Tensor> {
+        let count = like.dims1()?;
+        let blocks = Tensor::zeros((count.div_ceil(BLOCK), BLOCK), like.dtype(), like.device())?;
+        self.rows(step, &blocks, fill)?.flatten_all()?.narrow(0, 0, count)
     }
 }
 

@@ -1,11 +1,13 @@
 //! What tests of models share: a small graph, and derivatives by differences.
 
 use super::{
-    autograd::{Encoded, Forward},
-    encoder::{TrainStep, Wanted},
+    autograd::{Autograd, Encoded, Forward},
+    encoder::{Backward, Encoder, TrainStep, Wanted},
 };
+use crate::{gradient::RowGradients, parameters::Parameters, tables::Tables};
 use candle_core::{Device, Tensor, Var};
 use dataset::{Dataset, Interactions};
+use evaluator::Matrix;
 
 /// Five users and five items.
 pub(super) fn dataset() -> Dataset {
@@ -29,7 +31,7 @@ pub(super) const STEP: TrainStep<'static> =
     TrainStep { epoch: 2, step: 3, users: &[2, 0, 3, 2], positives: &[0, 0, 4, 4], wanted: Wanted { users: None, items: None } };
 
 /// `[rows, columns]` of `value(number)`, numbered row by row.
-pub(super) fn matrix([rows, columns]: [usize; 2], value: impl Fn(f64) -> f64) -> Tensor {
+pub(crate) fn matrix([rows, columns]: [usize; 2], value: impl Fn(f64) -> f64) -> Tensor {
     let values: Vec<f64> = (0..rows * columns).map(|number| value(number as f64)).collect();
     Tensor::from_vec(values, (rows, columns), &Device::Cpu).unwrap()
 }
@@ -50,6 +52,61 @@ pub(super) fn assert_rows(encoded: &Encoded, expected: &[(usize, &[f64])]) {
     }
 }
 
+/// Weights of such shapes, numbered from 0: `cos(s + 0.9 n)` for number n of the matrix s, and for that of a bias `0.1 cos(s + n)`.
+pub(super) fn weights(shapes: &[(&str, [usize; 2])]) -> Vec<Tensor> {
+    let of = |(salt, (name, shape)): (usize, &(&str, [usize; 2]))| match name.contains("bias") {
+        true => matrix(*shape, |number| 0.1 * (salt as f64 + number).cos()),
+        false => matrix(*shape, |number| (salt as f64 + 0.9 * number).cos()),
+    };
+    shapes.iter().enumerate().map(of).collect()
+}
+
+/// Tables that start a model, as f32.
+fn parameters() -> Parameters {
+    let values = |table: &Tensor| table.flatten_all().unwrap().to_vec1::<f64>().unwrap().into_iter().map(|value| value as f32).collect();
+    let [users, items] = [0, 1].map(|side| Matrix { rows: 5, dim: 2, values: values(&tables()[side]) });
+    Parameters::new(Tables { users, items }, Vec::new())
+}
+
+/// Holds a hand-written encoder of vectors of two numbers against candle's operations: its vectors in a step and as they are ranked, the model's
+/// own loss, and the gradients of the tables where some rows of the vectors have one.
+#[track_caller]
+pub(super) fn assert_encoder(encoder: &mut dyn Encoder, formula: &impl Forward) {
+    let (parameters, mut expected) = (parameters(), Autograd::new(formula, [5, 5, 2]));
+    let close = |found: &[f32], expected: &[f32], what: &str| {
+        let is_close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5);
+        assert!(found.len() == expected.len() && is_close, "{what}: {found:?} where {expected:?} is expected");
+    };
+    let both = |tables: &Tables| [tables.users.values.clone(), tables.items.values.clone()].concat();
+    for encode in [
+        |encoder: &mut dyn Encoder, parameters: &Parameters| encoder.encode(parameters),
+        |encoder: &mut dyn Encoder, parameters: &Parameters| encoder.encode_step(parameters, &STEP),
+    ] {
+        encode(encoder, &parameters).unwrap();
+        encode(&mut expected, &parameters).unwrap();
+        close(&both(encoder.vectors(&parameters)), &both(expected.vectors(&parameters)), "vectors");
+    }
+    let gradients = || {
+        let mut gradients = [RowGradients::new(5, 2), RowGradients::new(5, 2)];
+        for (side, row, gradient) in [(0, 2, [0.5, -1.0]), (0, 3, [0.25, 2.0]), (1, 0, [-1.5, 0.5]), (1, 4, [1.0, 1.0])] {
+            gradients[side].add(row, &gradient);
+        }
+        gradients
+    };
+    let backward = |encoder: &mut dyn Encoder| {
+        let [mut users, mut items] = gradients();
+        let Backward { tables: [users, items], auxiliary, .. } = encoder.backward([&mut users, &mut items]).unwrap();
+        let whole = |gradients: &RowGradients| {
+            let rows = gradients.values().chunks_exact(2).zip(gradients.touched());
+            rows.flat_map(|(row, touched)| [row[0], row[1]].map(|value| if *touched { value } else { 0.0 })).collect::<Vec<f32>>()
+        };
+        ([whole(users), whole(items)].concat(), auxiliary)
+    };
+    let ((found, own), (formula, formula_own)) = (backward(encoder), backward(&mut expected));
+    close(&found, &formula, "gradients");
+    assert!((own - formula_own).abs() < 1e-5, "{own} {formula_own}");
+}
+
 /// Holds candle's derivatives of a sum of a step's vectors, weighed by numbers of no pattern, and of the model's own loss against central
 /// differences, in f64.
 #[track_caller]
@@ -68,7 +125,7 @@ pub(super) fn assert_gradients(model: &impl Forward, parameters: &[Tensor]) {
 
 /// Holds candle's derivatives of `total`, `[]`, by parameters of f64 against central differences.
 #[track_caller]
-pub(super) fn assert_derivatives(total: impl Fn(&[Tensor]) -> Tensor, parameters: &[Tensor]) {
+pub(crate) fn assert_derivatives(total: impl Fn(&[Tensor]) -> Tensor, parameters: &[Tensor]) {
     let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
     let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
     let gradients = total(&tensors).backward().unwrap();

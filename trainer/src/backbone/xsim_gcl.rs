@@ -8,16 +8,13 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastIds, Facts, Init, Noise, Stored,
-    autograd::{Autograd, Encoded, Forward},
-    contrast::{self, Contrast, Layers, Perturb},
-    encoder::{Encoder, TrainStep},
+    BackboneKind, ContrastAgainst, ContrastIds, Facts, Init, Noise, Stored,
+    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb},
+    encoder::{Backward, Encoder, Marks, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{apart, mean, together},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
-use candle_core::{Result, Tensor};
+use crate::{Result, gradient::RowGradients, parameters::Parameters, tables::Tables};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +67,12 @@ fn first() -> u32 {
 
 impl XsimGcl {
     fn contrast(&self) -> Contrast {
-        Contrast { weight: self.contrast_weight, temperature: self.contrast_temperature, ids: self.contrast_ids }
+        let Self { contrast_weight: weight, contrast_temperature: temperature, contrast_ids: ids, .. } = *self;
+        Contrast { weight, temperature, ids, against: ContrastAgainst::Batch }
+    }
+
+    fn perturb(&self) -> Perturb {
+        Perturb { epsilon: self.epsilon, noise: self.noise }
     }
 }
 
@@ -78,7 +80,7 @@ impl BackboneKind for XsimGcl {
     fn facts(&self) -> Facts {
         Facts {
             paper: "Yu et al. 2023",
-            cost: "4 L d multiplications for each train interaction, forward and back; 2 B² d for the loss between views",
+            cost: "4 L d additions for each train interaction, forward and back; 6 B² d for the loss between views",
             unknown_user: "all items have the score 0: they are tied, as layer 0 is left out",
             values: "`layers` 3, `epsilon` 0.1, `contrast_temperature` 0.1, `contrast_weight` 0.05, 0.1, 0.2 (SL@K); defaults are those of its release",
         }
@@ -86,7 +88,8 @@ impl BackboneKind for XsimGcl {
 
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
-        contrast::check(self.layers, self.epsilon, self.contrast())?;
+        contrast::check(self.layers, self.contrast())?;
+        contrast::at_least_zero("epsilon", self.epsilon)?;
         if !(1..=self.layers).contains(&self.contrast_layer) {
             return Err(format!("contrast_layer is {}, expected 1 to layers, which is {}", self.contrast_layer, self.layers));
         }
@@ -104,56 +107,124 @@ impl Learned for XsimGcl {
     }
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
-        let parameters = Parameters::new(self.init.tables(users, items, dim, seed), Vec::new());
-        (parameters, Box::new(Autograd::new(View::new(self, dataset, seed), [users, items, dim])))
+        let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        (Parameters::new(tables, Vec::new()), Box::new(View::new(self, dataset, seed)))
     }
 
-    /// The table and the vectors; of each layer the propagated rows, their sum and what adds the noise; gradients.
-    fn memory(&self, Sizes { users, items, train, batch }: Sizes) -> u64 {
-        let (nodes, layers) = (users + items, u64::from(self.layers));
-        Adjacency::memory(nodes, train) + Contrast::memory(batch) + (14 + 8 * layers) * nodes * u64::from(self.dim) * 4
+    /// The vectors, the layer that they are held against, and that layer's gradients.
+    fn memory(&self, sizes: Sizes) -> u64 {
+        let table = (sizes.users + sizes.items) * u64::from(self.dim) * 4;
+        LaterLayers::memory(sizes, self.dim.into()) + 3 * table + self.contrast().memory(sizes, self.dim.into())
     }
 }
 
 struct View {
-    layers: Layers,
+    layers: LaterLayers,
     contrast: Contrast,
     contrast_layer: u32,
+    vectors: Tables,
+    wanted: Marks,
+    /// The layer that the vectors are held against.
+    layer: Tables,
+    /// Of the last step.
+    contrasted: Option<Contrasted>,
 }
 
 impl View {
     fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
-        let adjacency = Adjacency::new(&dataset.train, dataset.items());
-        let perturb = Perturb { epsilon: settings.epsilon, noise: settings.noise };
+        let (users, items) = (dataset.users(), dataset.items());
+        let tables = || Tables::zeros(users, items, settings.dim as usize);
         Self {
-            layers: Layers { adjacency, seed, count: settings.layers, perturb },
+            layers: LaterLayers::new(dataset, [settings.layers, settings.dim], settings.perturb(), seed),
             contrast: settings.contrast(),
             contrast_layer: settings.contrast_layer,
+            vectors: tables(),
+            wanted: Marks::new(users, items),
+            layer: tables(),
+            contrasted: None,
         }
     }
 }
 
-impl Forward for View {
-    fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
-        let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
-        let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
-        let layer = &layers[self.contrast_layer as usize - 1];
-        let contrast = |step| self.contrast.loss([&vectors, &apart(layer, tables)?.into()], step);
-        let auxiliary = step.map(contrast).transpose()?;
-        let [users, items] = vectors;
-        Ok(Encoded { users, items, auxiliary })
+impl Encoder for View {
+    fn encode(&mut self, parameters: &Parameters) -> Result<()> {
+        self.layers.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        Ok(())
+    }
+
+    fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
+        let Self { layers, contrast, contrast_layer, vectors, wanted, layer, contrasted } = self;
+        wanted.set(step.wanted);
+        wanted.add([step.users, step.positives]);
+        let kept = Kept { layer: *contrast_layer, vectors: layer };
+        layers.view(&parameters.tables, (0, step), wanted.get(), vectors, Some(kept));
+        *contrasted = Some(contrast.compare(vectors, layer, step));
+        Ok(())
+    }
+
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
+        &self.vectors
+    }
+
+    fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
+        let Contrasted { loss, one, other } = self.contrasted.take().expect("a step has been encoded");
+        one[0].add_to(users);
+        one[1].add_to(items);
+        self.layers.backward([&mut *users, &mut *items], Some((self.contrast_layer, &other)));
+        Ok(Backward { tables: [users, items], weights: &[], auxiliary: loss })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{STEP, assert_gradients, assert_rows, dataset, tables};
+    use super::super::{
+        autograd::{Encoded, Forward},
+        contrast::formula::Layers,
+        nodes::{apart, mean, together},
+        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
+    };
     use super::*;
+    use crate::graph::Adjacency;
+    use candle_core::Tensor;
 
-    fn view(epsilon: f64) -> View {
+    /// The model as its paper writes it, in candle's operations.
+    struct Formula {
+        layers: Layers,
+        contrast: Contrast,
+        contrast_layer: u32,
+    }
+
+    impl Forward for Formula {
+        fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+            let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
+            let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
+            let layer = &layers[self.contrast_layer as usize - 1];
+            let contrast = |step| self.contrast.formula([&vectors, &apart(layer, tables)?.into()], step);
+            let auxiliary = step.map(contrast).transpose()?;
+            let [users, items] = vectors;
+            Ok(Encoded { users, items, auxiliary })
+        }
+    }
+
+    fn settings(epsilon: f64) -> XsimGcl {
         let settings: XsimGcl = serde_json::from_str(r#"{"dim": 2, "layers": 3}"#).unwrap();
-        View::new(&XsimGcl { epsilon, ..settings }, &dataset(), 1)
+        XsimGcl { epsilon, ..settings }
+    }
+
+    fn formula(settings: &XsimGcl) -> Formula {
+        let adjacency = Adjacency::symmetric(&dataset().train, 5);
+        let layers = Layers { adjacency, seed: 1, count: settings.layers, perturb: settings.perturb() };
+        Formula { layers, contrast: settings.contrast(), contrast_layer: settings.contrast_layer }
+    }
+
+    #[test]
+    fn a_step_is_that_of_the_formula() {
+        for (layers, contrast_layer, noise) in
+            [(3, 1, Noise::Uniform), (3, 2, Noise::Normal), (3, 3, Noise::Uniform), (1, 1, Noise::Normal), (2, 1, Noise::Uniform)]
+        {
+            let settings = XsimGcl { layers, contrast_layer, noise, ..settings(0.2) };
+            assert_encoder(&mut View::new(&settings, &dataset(), 1), &formula(&settings));
+        }
     }
 
     /// The mean of A E, A A E and A A A E, of NumPy with A as a dense matrix.
@@ -161,21 +232,21 @@ mod tests {
     fn vectors_are_those_of_numpy() {
         let expected: [(usize, &[f64]); 3] =
             [(0, &[0.409992456767, 0.104105541177]), (2, &[0.201654368848, 0.357396918074]), (7, &[0.212293853235, 0.152467905211])];
-        assert_rows(&view(0.2).forward(&tables(), None).unwrap(), &expected);
-        assert_rows(&view(0.0).forward(&tables(), Some(&STEP)).unwrap(), &expected);
+        assert_rows(&formula(&settings(0.2)).forward(&tables(), None).unwrap(), &expected);
+        assert_rows(&formula(&settings(0.0)).forward(&tables(), Some(&STEP)).unwrap(), &expected);
     }
 
     /// Between the mean and layer 1: users 0, 2 and 3, items 0 and 4, of NumPy.
     #[test]
     fn without_noise_the_loss_is_that_of_numpy() {
-        let encoded = view(0.0).forward(&tables(), Some(&STEP)).unwrap();
+        let encoded = formula(&settings(0.0)).forward(&tables(), Some(&STEP)).unwrap();
         let auxiliary = encoded.auxiliary.unwrap().to_scalar::<f64>().unwrap();
         assert!((auxiliary - 0.43060693904314135).abs() < 1e-6, "{auxiliary}"); // the edges' weights are floats
     }
 
     #[test]
     fn gradients_are_those_of_differences() {
-        assert_gradients(&view(0.2), &tables());
+        assert_gradients(&formula(&settings(0.2)), &tables());
     }
 
     #[test]

@@ -40,8 +40,11 @@ impl Sizes {
 /// Bytes that a training needs beside the dataset, `ranking` being what ranking the validation part needs.
 pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let (users, items, train) = (manifest.users as u64, manifest.items as u64, manifest.train as u64);
-    let batch = trial.learning.as_ref().map_or(0, |learning| u64::from(learning.training.batch_size).min(train));
-    let of_model = backbone::kind::Sizes { users, items, train, batch };
+    let (batch, positives) = trial.learning.as_ref().map_or((0, 0), |learning| {
+        let (rows, own) = rows(users, train, learning);
+        (rows, rows * own)
+    });
+    let of_model = backbone::kind::Sizes { users, items, train, batch, positives };
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }
@@ -80,10 +83,15 @@ fn learned(tables: Sizes, vectors: Sizes, ranking: u64) -> u64 {
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }
 
-/// Rows of a batch, pairs or users, and scores of each: its own and its negatives'; every item where none are drawn.
+/// Rows of a batch, pairs or users, and the positives of each.
+fn rows(users: u64, train: u64, learning: &Learning) -> (u64, u64) {
+    let (rows, own) = learning.loss.list().map_or((train, 1), |list| (users, list as u64));
+    (u64::from(learning.training.batch_size).min(rows), own)
+}
+
+/// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
 fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
-    let (rows, own) = learning.loss.list().map_or((sizes.train, 1), |list| (sizes.users, list as u64));
-    let batch = u64::from(learning.training.batch_size).min(rows);
+    let (batch, own) = rows(sizes.users, sizes.train, learning);
     (batch, learning.candidates().map_or(sizes.items, |negatives| own + negatives as u64))
 }
 

@@ -16,12 +16,14 @@
 //! that have a gradient. He et al., SIGIR 2020.
 
 mod adjacency;
+mod edges;
 mod neighbours;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use adjacency::Adjacency;
+pub(crate) use edges::Edges;
 
 use crate::{gradient::RowGradients, tables::Tables};
 use dataset::Interactions;
@@ -66,6 +68,12 @@ impl Graph {
         Self { layers, sides, reached: Default::default(), strip: Strip::default() }
     }
 
+    /// Bytes of the train interactions from both sides, of what rows are scaled by, and of two strips of a table.
+    pub(crate) fn memory([users, items, train]: [u64; 3], dim: u64) -> u64 {
+        let rows = users + items;
+        2 * rows * dim.min(2 * rows::WIDTH as u64) * 4 + 2 * train * 4 + rows * (8 + 2 * 4)
+    }
+
     /// P of the tables, in the rows of users and items that are `wanted`; the other rows are left as they are.
     pub(crate) fn forward(&mut self, tables: &Tables, wanted: [Option<&[bool]>; 2], out: &mut Tables) {
         if self.layers == 0 {
@@ -80,17 +88,43 @@ impl Graph {
         }
     }
 
-    /// A X: the tables one layer on.
-    pub(crate) fn once(&mut self, tables: &Tables) -> Tables {
-        let mut out = Tables::zeros(tables.users.rows, tables.items.rows, tables.users.dim);
-        let layers = std::mem::replace(&mut self.layers, 1);
-        self.forward(tables, [None, None], &mut out);
-        self.layers = layers;
-        // One layer has the mean of X and A X.
-        for (out, table) in [(&mut out.users, &tables.users), (&mut out.items, &tables.items)] {
-            out.values.par_iter_mut().zip(&table.values).for_each(|(out, value)| *out = 2.0 * *out - value);
+    /// `A X` in place of the rows `X [rows, dim]` of users and of items that are `wanted`; the other rows are left as they are.
+    pub(crate) fn advance(&mut self, tables: [&mut Matrix; 2], wanted: [Option<&[bool]>; 2]) {
+        let dim = tables[0].dim;
+        self.advance_rows(tables.map(|table| table.values.as_mut_slice()), dim, wanted);
+    }
+
+    /// `A G` in place of the gradients of `dim` columns: those of X from those of `A X`.
+    pub(crate) fn advance_gradients(&mut self, gradients: [&mut RowGradients; 2], dim: usize) {
+        self.advance_rows(gradients.map(RowGradients::fill), dim, [None; 2]);
+    }
+
+    fn advance_rows(&mut self, mut tables: [&mut [f32]; 2], dim: usize, wanted: [Option<&[bool]>; 2]) {
+        for columns in strips(dim) {
+            match is_narrow(&columns) {
+                true => self.advance_strip::<1>(columns, &mut tables, dim, wanted),
+                false => self.advance_strip::<2>(columns, &mut tables, dim, wanted),
+            }
         }
-        out
+    }
+
+    fn advance_strip<const V: usize>(
+        &mut self,
+        columns: Range<usize>,
+        tables: &mut [&mut [f32]; 2],
+        dim: usize,
+        wanted: [Option<&[bool]>; 2],
+    ) {
+        let Self { sides, strip, .. } = self;
+        for side in SIDES {
+            let values = &*tables[side];
+            strip.load::<V>(side, values.len() / dim, |row| load(&values[row * dim..][columns.clone()], sides[side].inverse_root(row)));
+        }
+        for side in SIDES {
+            let neighbours = Neighbours::all(&sides[side].neighbours);
+            let half = Half { side: &sides[side], neighbours, vectors: strip.start[1 - side].get::<V>(), start: None };
+            half.finish(0, wanted[side], (tables[side], dim, columns.clone()));
+        }
     }
 
     fn forward_strip<const V: usize>(
@@ -163,12 +197,12 @@ impl Side {
     }
 }
 
-/// `start + D^-1 R vectors` for the rows of a side.
+/// `start + D^-1 R vectors` for the rows of a side; no `start` means zeros.
 struct Half<'a, const V: usize> {
     side: &'a Side,
     neighbours: Neighbours<'a>,
     vectors: &'a [Row<V>],
-    start: &'a [Row<V>],
+    start: Option<&'a [Row<V>]>,
 }
 
 impl Strip {
@@ -191,12 +225,16 @@ impl Strip {
             let [users, items] = &mut self.current;
             let (out, other) = if side == 0 { (users, &*items) } else { (items, &*users) };
             let vectors = if layer == 1 { &self.start[1 - side] } else { other };
-            let half =
-                Half { side: &sides[side], neighbours: neighbours(side, layer), vectors: vectors.get(), start: self.start[side].get() };
+            let half = Half {
+                side: &sides[side],
+                neighbours: neighbours(side, layer),
+                vectors: vectors.get(),
+                start: Some(self.start[side].get()),
+            };
             out.par_blocks::<V>(|first, rows| half.rows(first, None, rows));
         }
         let vectors = if layers == 1 { &self.start[1 - end] } else { &self.current[1 - end] };
-        Half { side: &sides[end], neighbours: neighbours(end, layers), vectors: vectors.get(), start: self.start[end].get() }
+        Half { side: &sides[end], neighbours: neighbours(end, layers), vectors: vectors.get(), start: Some(self.start[end].get()) }
     }
 }
 

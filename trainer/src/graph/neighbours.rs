@@ -1,6 +1,6 @@
 //! Who stands beside whom, and the sums over neighbours.
 
-use super::rows::{Line, Row, WIDTH};
+use super::rows::{Line, Row, WIDTH, zero};
 use dataset::Interactions;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -21,13 +21,14 @@ impl<'a> Neighbours<'a> {
         &self.ids[self.offsets[row]..self.offsets[row + 1]]
     }
 
-    /// `out[k] = start[row] + scale[row] * (sum of the vectors of the row's neighbours)` for `row = first + k`, if it is wanted.
+    /// `out[k] = start[row] + scale[row] * (sum of the vectors of the row's neighbours)` for `row = first + k`, if it is wanted; without a
+    /// `start` it is zero.
     ///
     /// A row's sum starts at zero and follows the neighbours' order, so that it is the same whatever rows are formed beside it.
     pub(super) fn pull<const V: usize>(
         self,
         vectors: &[Row<V>],
-        (start, scale): (&[Row<V>], &[f32]),
+        (start, scale): (Option<&[Row<V>]>, &[f32]),
         (first, wanted): (usize, Option<&[bool]>),
         out: &mut [Row<V>],
     ) {
@@ -38,7 +39,7 @@ impl<'a> Neighbours<'a> {
 struct Pull<'a, const V: usize> {
     neighbours: Neighbours<'a>,
     vectors: &'a [Row<V>],
-    start: &'a [Row<V>],
+    start: Option<&'a [Row<V>]>,
     scale: &'a [f32],
     first: usize,
     wanted: Option<&'a [bool]>,
@@ -76,7 +77,7 @@ impl<const V: usize> Pull<'_, V> {
                     }
                 }
             }
-            let (scale, start) = (simd.splat_f32s(self.scale[row]), &self.start[row]);
+            let (scale, start) = (simd.splat_f32s(self.scale[row]), self.start.map_or(const { &zero() }, |start| &start[row]));
             for line in 0..V {
                 let (out, _) = S::as_mut_simd_f32s(&mut out[line].0);
                 for ((out, sum), &start) in out.iter_mut().zip(sum[line]).zip(parts::<S, N>(&start[line])) {

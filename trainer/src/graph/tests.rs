@@ -72,11 +72,30 @@ proptest! {
         let mut graph = Graph::new(&train, ITEMS, layers);
         let (mut layer, mut total) = (tables.clone(), vec![0.0; (USERS + ITEMS) * tables.users.dim]);
         for at in 0..=layers {
-            layer = if at == 0 { layer } else { graph.once(&layer) };
+            if at > 0 {
+                graph.advance([&mut layer.users, &mut layer.items], [None; 2]);
+            }
             total.iter_mut().zip(layer.users.values.iter().chain(&layer.items.values)).for_each(|(total, value)| *total += f64::from(*value));
         }
         for (total, expected) in total.iter().zip(expected(&train, &tables, layers)) {
             prop_assert!((total / f64::from(layers + 1) - expected).abs() < 1e-5, "{total} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_layer_of_some_rows_leaves_the_others((train, tables, rows, _) in cases()) {
+        let mut graph = Graph::new(&train, ITEMS, 0);
+        let (mut all, mut some) = (tables.clone(), tables.clone());
+        graph.advance([&mut all.users, &mut all.items], [None; 2]);
+        graph.advance([&mut some.users, &mut some.items], [Some(&rows[0]), Some(&rows[1])]);
+        let mut of_gradients = gradients(&tables, &[vec![true; USERS], vec![true; ITEMS]]);
+        graph.advance_gradients(of_gradients.each_mut(), tables.users.dim);
+        let sides = [(&tables.users, &all.users, &some.users), (&tables.items, &all.items, &some.items)];
+        for ((rows, (before, all, some)), gradients) in rows.iter().zip(sides).zip(&of_gradients) {
+            prop_assert_eq!(bits(gradients.values()), bits(&all.values));
+            for row in 0..rows.len() {
+                prop_assert_eq!(bits(if rows[row] { all.row(row) } else { before.row(row) }), bits(some.row(row)));
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub enum Purpose {
     Noise = 10,
     /// Which numbers of a model's vectors are dropped.
     Dropout = 11,
+    /// Which edges of a model's graph are dropped.
+    Edges = 12,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
     /// Configurations of a method, of a random search.

@@ -44,6 +44,7 @@ pub use psl::Psl;
 pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
 pub use smooth_rank::SmoothRank;
 pub use softmax::Softmax;
+pub(crate) use softmax::{exponentials, scale};
 pub use softmax_at_k::SoftmaxAtK;
 pub(crate) use uniformity::Uniformity;
 

@@ -25,7 +25,7 @@ pub(super) fn softmax(settings: &Softmax, positive: f32, negatives: &mut [f32], 
 
 /// Replaces scores `s` by `exp((s - max) * sharpness)`; the maximum and the sum.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-pub(super) fn exponentials(scores: &mut [f32], sharpness: f32) -> (f32, f64) {
+pub(crate) fn exponentials(scores: &mut [f32], sharpness: f32) -> (f32, f64) {
     let max = lanes::max(scores);
     (max, lanes::replace_and_sum(scores, &Exponential { max, sharpness }))
 }
@@ -45,7 +45,7 @@ impl lanes::Step for Exponential {
 
 /// Multiplies all entries by the factor.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-pub(super) fn scale(values: &mut [f32], factor: f32) {
+pub(crate) fn scale(values: &mut [f32], factor: f32) {
     for value in values {
         *value *= factor;
     }
