@@ -64,10 +64,10 @@ impl Preparation {
     /// A source that comes split is used exactly as it is.
     fn check_given(&self) -> Result<()> {
         let exactly = "the source comes split and is used exactly as given";
-        let Split::Given(given) = &self.split else {
+        if !self.split.takes_given_parts() {
             return Err(Error::setting("split.kind", format!("{exactly} (expected `kind: given`, or no `split`)")));
-        };
-        if given.validation > 0.0 && self.source.parts().contains(&dataset::Split::Validation) {
+        }
+        if self.split.has_validation() && self.source.parts().contains(&dataset::Split::Validation) {
             return Err(Error::setting("split.validation", "the source brings a validation file (expected one of the two)"));
         }
         let filter = [("min_rating", self.min_rating.is_some()), ("k_core", self.k_core.is_some())];
@@ -78,7 +78,7 @@ impl Preparation {
     }
 
     fn check_whole(&self) -> Result<()> {
-        if matches!(self.split, Split::Given(_)) {
+        if self.split.takes_given_parts() {
             return Err(Error::setting("split", "the source does not come split (expected `kind: random`, `temporal` or `leave-last`)"));
         }
         if self.min_rating.is_some() && self.source.ratings() == Has::No {

@@ -3,9 +3,23 @@
 //! The users' mean is the share of users with a hit. The micro average of paper 001's release (all hits over all held-out items) is
 //! another number.
 
-use super::hits;
+use super::{MetricKind, hits};
+use crate::{rank::Ranked, settings::Recall};
 
-/// Of one user's ascending ranks.
-pub(super) fn hit_rate(ranks: &[u32], cutoff: u32) -> f64 {
+/// `hit-rate` in a sweep file.
+pub(super) struct HitRate;
+
+impl MetricKind for HitRate {
+    fn name(&self) -> &'static str {
+        "hit-rate"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        hit_rate(ranked.ranks, cutoff)
+    }
+}
+
+/// From one user's ascending ranks.
+fn hit_rate(ranks: &[u32], cutoff: u32) -> f64 {
     f64::from(u8::from(hits(ranks, cutoff) > 0))
 }

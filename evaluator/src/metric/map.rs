@@ -6,8 +6,24 @@
 //! `n` is the number of the user's held-out items. Libraries of information retrieval divide by `n` also where `n > K`.
 //! Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4.
 
-/// Of one user's ascending ranks.
-pub(super) fn average_precision(ranks: &[u32], cutoff: u32) -> f64 {
+use super::MetricKind;
+use crate::{rank::Ranked, settings::Recall};
+
+/// `map` in a sweep file.
+pub(super) struct Map;
+
+impl MetricKind for Map {
+    fn name(&self) -> &'static str {
+        "map"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        average_precision(ranked.ranks, cutoff)
+    }
+}
+
+/// From one user's ascending ranks.
+fn average_precision(ranks: &[u32], cutoff: u32) -> f64 {
     let hits = ranks.iter().take_while(|&&rank| rank <= cutoff);
     let precisions = (1..).zip(hits).map(|(hit, &rank)| f64::from(hit) / f64::from(rank));
     precisions.fold(0.0, |sum, precision| sum + precision) / ranks.len().min(cutoff as usize) as f64

@@ -1,5 +1,6 @@
 //! Ranking metrics. Each is a function of one user's ranked held-out items.
 
+mod auc;
 mod hit_rate;
 mod map;
 mod mrr;
@@ -14,25 +15,59 @@ use crate::{Error, Rankings, Result, rank::Ranked, settings::Recall};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A ranking metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
+/// What a metric says of itself.
+trait MetricKind: Sync {
+    /// The name in sweep files and tables.
+    fn name(&self) -> &'static str;
+
+    /// Whether it looks at the first ranks alone.
+    fn has_cutoff(&self) -> bool {
+        true
+    }
+
+    /// Its value for one user, whose list is cut after so many ranks.
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, recall: Recall) -> f64;
+}
+
+/// Makes the enum of all metrics. A line is a metric: its words, its name in kebab-case, which is that of sweep files, and its file.
+macro_rules! metrics {
+    ($($(#[$words:meta])* $metric:ident in $file:ident,)+) => {
+        /// A ranking metric.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Metric {
+            $($(#[$words])* $metric,)+
+        }
+
+        impl Metric {
+            /// All metrics.
+            pub const ALL: [Self; [$(Self::$metric),+].len()] = [$(Self::$metric),+];
+
+            fn kind(self) -> &'static dyn MetricKind {
+                match self {
+                    $(Self::$metric => &$file::$metric,)+
+                }
+            }
+        }
+    };
+}
+
+metrics! {
     /// Normalised discounted cumulative gain.
-    Ndcg,
+    Ndcg in ndcg,
     /// Share of the held-out items that are in the list.
-    Recall,
+    Recall in recall,
     /// Share of the list that is held out.
-    Precision,
+    Precision in precision,
     /// Whether the list has a held-out item.
-    HitRate,
+    HitRate in hit_rate,
     /// Reciprocal rank of the first held-out item.
-    Mrr,
+    Mrr in mrr,
     /// Average precision.
-    Map,
+    Map in map,
     /// Area under the ROC curve; has no cutoff. It is the share of (held-out, other) pairs in the right order, ties counting half,
     /// and comes with the ranking.
-    Auc,
+    Auc in auc,
 }
 
 /// The last rank that any of the metrics looks at; `None` when one looks at the whole list of candidates.
@@ -47,20 +82,11 @@ pub fn depth(metrics: &[MetricAt]) -> Option<u32> {
 pub fn values(rankings: &Rankings, at: MetricAt, recall: Recall) -> Vec<f64> {
     let known = rankings.limit().is_none_or(|limit| at.cutoff.is_some_and(|cutoff| cutoff <= limit));
     assert!(known, "{at} looks beyond rank {}, where the ranking ends", rankings.limit().unwrap_or_default());
-    rankings.iter().map(|ranked| value(ranked, at, recall)).collect()
+    rankings.iter().map(|ranked| value(&ranked, at, recall)).collect()
 }
 
-fn value(ranked: Ranked<'_>, at: MetricAt, convention: Recall) -> f64 {
-    let (ranks, cutoff) = (ranked.ranks, at.cutoff.unwrap_or(ranked.candidates));
-    match at.metric {
-        Metric::Ndcg => ndcg::ndcg(ranks, cutoff),
-        Metric::Recall => recall::recall(ranks, cutoff, convention),
-        Metric::Precision => precision::precision(ranks, cutoff),
-        Metric::HitRate => hit_rate::hit_rate(ranks, cutoff),
-        Metric::Mrr => mrr::mrr(ranks, cutoff),
-        Metric::Map => map::average_precision(ranks, cutoff),
-        Metric::Auc => ranked.auc,
-    }
+fn value(ranked: &Ranked<'_>, at: MetricAt, recall: Recall) -> f64 {
+    at.metric.kind().value(ranked, at.cutoff.unwrap_or(ranked.candidates), recall)
 }
 
 /// How many of the ascending ranks are in a list of length `cutoff`.
@@ -69,20 +95,14 @@ fn hits(ranks: &[u32], cutoff: u32) -> usize {
 }
 
 impl Metric {
-    /// All metrics.
-    pub const ALL: [Self; 7] = [Self::Ndcg, Self::Recall, Self::Precision, Self::HitRate, Self::Mrr, Self::Map, Self::Auc];
-
     /// The name in sweep files and tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Ndcg => "ndcg",
-            Self::Recall => "recall",
-            Self::Precision => "precision",
-            Self::HitRate => "hit-rate",
-            Self::Mrr => "mrr",
-            Self::Map => "map",
-            Self::Auc => "auc",
-        }
+        self.kind().name()
+    }
+
+    /// Whether it looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
+    pub fn has_cutoff(self) -> bool {
+        self.kind().has_cutoff()
     }
 }
 
@@ -92,7 +112,7 @@ impl Metric {
 pub struct MetricAt {
     /// The metric.
     pub metric: Metric,
-    /// The list's length; `None` for `auc` alone.
+    /// The list's length; `None` for metrics that look at the whole list.
     pub cutoff: Option<u32>,
 }
 
@@ -117,11 +137,11 @@ impl FromStr for MetricAt {
         let known = || Metric::ALL.map(Metric::name).join(", ");
         let metric =
             Metric::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| refuse(format!("expected one of {}", known())))?;
-        match (metric, cutoff) {
-            (Metric::Auc, None) => Ok(Self { metric, cutoff: None }),
-            (Metric::Auc, Some(_)) => Err(refuse("auc has no cutoff; write `auc`".to_owned())),
-            (_, None) => Err(refuse(format!("a cutoff is missing; write for example `{name}@20`"))),
-            (_, Some(cutoff)) => match cutoff.parse() {
+        match (metric.has_cutoff(), cutoff) {
+            (false, None) => Ok(Self { metric, cutoff: None }),
+            (false, Some(_)) => Err(refuse(format!("{name} has no cutoff; write `{name}`"))),
+            (true, None) => Err(refuse(format!("a cutoff is missing; write for example `{name}@20`"))),
+            (true, Some(cutoff)) => match cutoff.parse() {
                 Ok(cutoff) if cutoff > 0 => Ok(Self { metric, cutoff: Some(cutoff) }),
                 _ => Err(refuse(format!("the cutoff `{cutoff}` is no positive whole number"))),
             },

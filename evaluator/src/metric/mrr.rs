@@ -2,7 +2,23 @@
 //!
 //! Paper 001's release takes the mean over all hits instead, which is another number. Voorhees, TREC-8, 1999.
 
-/// Of one user's ascending ranks.
-pub(super) fn mrr(ranks: &[u32], cutoff: u32) -> f64 {
+use super::MetricKind;
+use crate::{rank::Ranked, settings::Recall};
+
+/// `mrr` in a sweep file.
+pub(super) struct Mrr;
+
+impl MetricKind for Mrr {
+    fn name(&self) -> &'static str {
+        "mrr"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        mrr(ranked.ranks, cutoff)
+    }
+}
+
+/// From one user's ascending ranks.
+fn mrr(ranks: &[u32], cutoff: u32) -> f64 {
     ranks.first().filter(|&&rank| rank <= cutoff).map_or(0.0, |&rank| 1.0 / f64::from(rank))
 }

@@ -6,8 +6,24 @@
 //! `n` is the number of the user's held-out items, so that a list can reach 1 when `n > K`. Gains are binary.
 //! Järvelin and Kekäläinen, TOIS 2002, doi:10.1145/582415.582418.
 
-/// Of one user's ascending ranks.
-pub(super) fn ndcg(ranks: &[u32], cutoff: u32) -> f64 {
+use super::MetricKind;
+use crate::{rank::Ranked, settings::Recall};
+
+/// `ndcg` in a sweep file.
+pub(super) struct Ndcg;
+
+impl MetricKind for Ndcg {
+    fn name(&self) -> &'static str {
+        "ndcg"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        ndcg(ranked.ranks, cutoff)
+    }
+}
+
+/// From one user's ascending ranks.
+fn ndcg(ranks: &[u32], cutoff: u32) -> f64 {
     let ideal = 1..=cutoff.min(ranks.len() as u32);
     dcg(ranks.iter().copied().take_while(|&rank| rank <= cutoff)) / dcg(ideal)
 }

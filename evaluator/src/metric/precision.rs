@@ -1,8 +1,22 @@
 //! Share of the list that is held out: `Precision@K = hits / K`, also where fewer than `K` items are left to rank.
 
-use super::hits;
+use super::{MetricKind, hits};
+use crate::{rank::Ranked, settings::Recall};
 
-/// Of one user's ascending ranks.
-pub(super) fn precision(ranks: &[u32], cutoff: u32) -> f64 {
+/// `precision` in a sweep file.
+pub(super) struct Precision;
+
+impl MetricKind for Precision {
+    fn name(&self) -> &'static str {
+        "precision"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        precision(ranked.ranks, cutoff)
+    }
+}
+
+/// From one user's ascending ranks.
+fn precision(ranks: &[u32], cutoff: u32) -> f64 {
     hits(ranks, cutoff) as f64 / f64::from(cutoff)
 }

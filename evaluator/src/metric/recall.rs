@@ -7,14 +7,27 @@
 //! `n` is the number of the user's held-out items. The capped form is that of Mult-VAE (Liang et al., WWW 2018,
 //! doi:10.1145/3178876.3186150) and of the appendix of paper 002; all other papers use the standard one.
 
-use super::hits;
-use crate::settings::Recall;
+use super::{MetricKind, hits};
+use crate::{rank::Ranked, settings};
 
-/// Of one user's ascending ranks.
-pub(super) fn recall(ranks: &[u32], cutoff: u32, convention: Recall) -> f64 {
+/// `recall` in a sweep file.
+pub(super) struct Recall;
+
+impl MetricKind for Recall {
+    fn name(&self) -> &'static str {
+        "recall"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, convention: settings::Recall) -> f64 {
+        recall(ranked.ranks, cutoff, convention)
+    }
+}
+
+/// From one user's ascending ranks.
+fn recall(ranks: &[u32], cutoff: u32, convention: settings::Recall) -> f64 {
     let reachable = match convention {
-        Recall::Standard => ranks.len(),
-        Recall::Capped => ranks.len().min(cutoff as usize),
+        settings::Recall::Standard => ranks.len(),
+        settings::Recall::Capped => ranks.len().min(cutoff as usize),
     };
     hits(ranks, cutoff) as f64 / reachable as f64
 }

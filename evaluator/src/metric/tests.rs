@@ -8,7 +8,7 @@ fn of(metric: Metric, cutoff: u32, ranks: &[u32]) -> f64 {
 }
 
 fn with(metric: Metric, cutoff: u32, ranks: &[u32], recall: Recall) -> f64 {
-    value(Ranked { user: 0, ranks, candidates: 100, auc: 0.75, tied: false }, MetricAt { metric, cutoff: Some(cutoff) }, recall)
+    value(&Ranked { user: 0, ranks, candidates: 100, auc: 0.75, tied: false }, MetricAt { metric, cutoff: Some(cutoff) }, recall)
 }
 
 /// Top 5 = (7, 3, 9, 1, 4), held out {3, 4, 8}: hits at 2 and 5; item 8 stands far behind.
@@ -67,7 +67,7 @@ fn no_hits() {
 #[test]
 fn without_a_cutoff_the_whole_list_counts() {
     let ranked = Ranked { user: 0, ranks: &[4], candidates: 8, auc: 0.0, tied: false };
-    let of = |metric| value(ranked, MetricAt { metric, cutoff: None }, Recall::Standard);
+    let of = |metric| value(&ranked, MetricAt { metric, cutoff: None }, Recall::Standard);
     assert_eq!((of(Metric::Mrr), of(Metric::Precision), of(Metric::Recall)), (0.25, 0.125, 1.0));
 }
 
@@ -84,6 +84,13 @@ proptest! {
             let value = of(metric, cutoff, &ranks);
             prop_assert!((0.0..=1.0 + 1e-12).contains(&value), "{} {}", metric.name(), value);
         }
+    }
+}
+
+#[test]
+fn a_metric_has_one_name() {
+    for metric in Metric::ALL {
+        assert_eq!(serde_json::to_value(metric).unwrap(), metric.name());
     }
 }
 

@@ -78,9 +78,9 @@ pub enum Ties {
 impl Evaluation {
     /// The metrics at their cutoffs, metric by metric; `auc` has none.
     pub fn metric_ats(&self) -> Vec<MetricAt> {
-        let of = |&metric: &Metric| match metric {
-            Metric::Auc => vec![MetricAt { metric, cutoff: None }],
-            _ => self.cutoffs.iter().map(|&cutoff| MetricAt { metric, cutoff: Some(cutoff) }).collect(),
+        let of = |&metric: &Metric| match metric.has_cutoff() {
+            false => vec![MetricAt { metric, cutoff: None }],
+            true => self.cutoffs.iter().map(|&cutoff| MetricAt { metric, cutoff: Some(cutoff) }).collect(),
         };
         self.metrics.iter().flat_map(of).collect()
     }

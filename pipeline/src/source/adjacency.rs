@@ -3,6 +3,7 @@
 //! A user without items on their line has none in that part.
 
 use super::{
+    SourceKind,
     blocks::LINE_BYTES,
     content,
     row::{Row, Sinks},
@@ -22,16 +23,16 @@ pub struct Adjacency {
     pub test: String,
 }
 
-impl Adjacency {
-    pub(crate) fn path(&self, part: Split) -> Option<&str> {
-        match part {
-            Split::Train => Some(&self.train),
-            Split::Validation => None,
-            Split::Test => Some(&self.test),
-        }
+impl SourceKind for Adjacency {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        vec![("source.train", Split::Train, &self.train), ("source.test", Split::Test, &self.test)]
     }
 
-    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
+    fn is_read_in_parallel(&self) -> bool {
+        false
+    }
+
+    fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some(path) = self.path(part) else { return Ok(()) };
         let at = Location::parse(path)?;
         let (mut content, mut sink) = (BufReader::new(content::open(&at)?), sinks.sink());
@@ -51,6 +52,16 @@ impl Adjacency {
             ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
         }
         sink.finish()
+    }
+}
+
+impl Adjacency {
+    fn path(&self, part: Split) -> Option<&str> {
+        match part {
+            Split::Train => Some(&self.train),
+            Split::Validation => None,
+            Split::Test => Some(&self.test),
+        }
     }
 }
 

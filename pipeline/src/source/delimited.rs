@@ -1,12 +1,13 @@
 //! Text with any separator, with or without a header.
 
 use super::{
+    Has, SourceKind,
     columns::Columns,
     row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
-use dataset::{Location, quote};
+use dataset::{Location, Split, quote};
 use serde::{Deserialize, Serialize};
 
 /// `delimited` in a sweep file.
@@ -36,13 +37,29 @@ fn yes() -> bool {
     true
 }
 
-impl Delimited {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SourceKind for Delimited {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn ratings(&self) -> Has {
+        Has::from(self.columns.rating.is_some())
+    }
+
+    fn timestamps(&self) -> Has {
+        Has::from(self.columns.timestamp.is_some())
+    }
+
+    fn skips(&self) -> bool {
+        self.on_bad_row == OnBadRow::Skip
+    }
+
+    fn check(&self) -> Result<()> {
         check_separator(&self.separator)?;
         self.columns.check(self.header)
     }
 
-    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+    fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
         let layout = Layout {
             separator: &self.separator,
             header: if self.header { Header::Names } else { Header::Absent },

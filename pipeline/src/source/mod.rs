@@ -32,24 +32,95 @@ use crate::Result;
 use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
-/// `source` in a sweep file, by its `format`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
+/// What a source says of itself.
+trait SourceKind {
+    /// The raw files, each with its key below `source` in the sweep file and the part that it holds; a source that is generated has none.
+    fn files(&self) -> Vec<(&'static str, Split, &str)>;
+
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads one part; every row goes to one of `sinks`.
+    ///
+    /// # Errors
+    /// Names the file, the line and what was expected.
+    fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()>;
+
+    /// About how many rows a part has; of a file with lines, by its size and its first lines.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    fn rows(&self, part: Split) -> Result<u64> {
+        let file = self.files().into_iter().find(|&(_, of, _)| of == part);
+        file.map_or(Ok(0), |(_, _, path)| content::lines(&Location::parse(path)?))
+    }
+
+    /// Whether more than one thread reads it.
+    fn is_read_in_parallel(&self) -> bool {
+        true
+    }
+
+    /// Bytes that it holds itself while it is read, beyond some blocks of text.
+    fn memory(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether interactions have ratings.
+    fn ratings(&self) -> Has {
+        Has::No
+    }
+
+    /// Whether interactions have times.
+    fn timestamps(&self) -> Has {
+        Has::No
+    }
+
+    /// Whether rejected rows are kept and counted.
+    fn skips(&self) -> bool {
+        false
+    }
+}
+
+/// Makes the enum of all sources. A line is a source: its words, and its settings, whose name in kebab-case is the `format` of sweep files.
+macro_rules! sources {
+    ($($(#[$words:meta])* $source:ident,)+) => {
+        /// `source` in a sweep file, by its `format`.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Source {
+            $($(#[$words])* $source($source),)+
+        }
+
+        impl Source {
+            fn kind(&self) -> &dyn SourceKind {
+                match self {
+                    $(Self::$source(source) => source,)+
+                }
+            }
+        }
+    };
+}
+
+sources! {
     /// Files that come split.
-    Splits(Splits),
+    Splits,
     /// Text with any separator.
-    Delimited(Delimited),
+    Delimited,
     /// MovieLens' own rating files.
-    Movielens(Movielens),
+    Movielens,
     /// RecBole's atomic files.
-    Recbole(Recbole),
+    Recbole,
     /// A Parquet file.
-    Parquet(Parquet),
+    Parquet,
     /// A user and all their items on each line.
-    Adjacency(Adjacency),
+    Adjacency,
     /// A seeded generator.
-    Synthetic(Synthetic),
+    Synthetic,
 }
 
 /// Whether a source has a column.
@@ -64,123 +135,56 @@ pub(crate) enum Has {
 impl Source {
     /// The parts that the source comes in; train alone for a source that is not split.
     pub fn parts(&self) -> Vec<Split> {
-        [Split::Train, Split::Validation, Split::Test].into_iter().filter(|&part| self.has(part)).collect()
+        let files = self.kind().files();
+        let has = |part: Split| part == Split::Train || files.iter().any(|&(_, of, _)| of == part);
+        [Split::Train, Split::Validation, Split::Test].into_iter().filter(|&part| has(part)).collect()
     }
 
     /// Whether the source comes split.
     pub fn is_split(&self) -> bool {
-        self.has(Split::Test)
+        self.parts().contains(&Split::Test)
     }
 
     /// The raw files, each with its key below the dataset's entry in the sweep file.
     pub fn files(&self) -> Vec<(&'static str, &str)> {
-        let by_part = |path: fn(&Self, Split) -> Option<&str>| {
-            [("source.train", Split::Train), ("source.validation", Split::Validation), ("source.test", Split::Test)]
-                .into_iter()
-                .filter_map(|(key, part)| Some((key, path(self, part)?)))
-                .collect()
-        };
-        match self {
-            Self::Splits(_) | Self::Adjacency(_) => by_part(Self::path),
-            Self::Delimited(source) => vec![("source.path", &source.path)],
-            Self::Movielens(source) => vec![("source.path", &source.path)],
-            Self::Recbole(source) => vec![("source.path", &source.path)],
-            Self::Parquet(source) => vec![("source.path", &source.path)],
-            Self::Synthetic(_) => Vec::new(),
-        }
+        self.kind().files().into_iter().map(|(key, _, path)| (key, path)).collect()
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        match self {
-            Self::Splits(source) => source.check(),
-            Self::Delimited(source) => source.check(),
-            Self::Movielens(source) => source.check(),
-            Self::Parquet(source) => source.check(),
-            Self::Synthetic(source) => source.check(),
-            Self::Recbole(_) | Self::Adjacency(_) => Ok(()),
-        }
+        self.kind().check()
     }
 
     /// Reads one part; every row goes to one of `sinks`.
     pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
-        match self {
-            Self::Splits(source) => source.read(part, sinks),
-            Self::Delimited(source) => source.read(sinks),
-            Self::Movielens(source) => source.read(sinks),
-            Self::Recbole(source) => source.read(sinks),
-            Self::Parquet(source) => source.read(sinks),
-            Self::Adjacency(source) => source.read(part, sinks),
-            Self::Synthetic(source) => source.read(sinks),
-        }
+        self.kind().read(part, sinks)
     }
 
     /// About how many rows a part has; of a file with lines, by its size and its first lines.
     pub(crate) fn rows(&self, part: Split) -> Result<u64> {
-        match self {
-            Self::Synthetic(source) => Ok(source.interactions as u64),
-            Self::Parquet(source) => source.rows(),
-            _ => {
-                let files = self.files();
-                let of_part = files.iter().find(|(key, _)| key.ends_with(part.name())).or(files.first());
-                of_part.map_or(Ok(0), |(_, path)| content::lines(&Location::parse(path)?))
-            }
-        }
+        self.kind().rows(part)
     }
 
     /// How many of so many threads read it.
     pub(crate) fn readers(&self, threads: usize) -> usize {
-        match self {
-            Self::Synthetic(_) | Self::Parquet(_) | Self::Adjacency(_) => 1,
-            _ => threads.max(1),
-        }
+        if self.kind().is_read_in_parallel() { threads.max(1) } else { 1 }
     }
 
     /// Bytes that it holds itself while it is read, beyond some blocks of text.
     pub(crate) fn memory(&self) -> f64 {
-        match self {
-            Self::Synthetic(source) => source.memory(),
-            _ => 0.0,
-        }
+        self.kind().memory()
     }
 
     pub(crate) fn ratings(&self) -> Has {
-        match self {
-            Self::Movielens(_) => Has::Yes,
-            Self::Recbole(_) => Has::Perhaps,
-            Self::Delimited(source) => Has::from(source.columns.rating.is_some()),
-            Self::Parquet(source) => Has::from(source.columns.rating.is_some()),
-            Self::Splits(_) | Self::Adjacency(_) | Self::Synthetic(_) => Has::No,
-        }
+        self.kind().ratings()
     }
 
     pub(crate) fn timestamps(&self) -> Has {
-        match self {
-            Self::Movielens(_) | Self::Synthetic(_) => Has::Yes,
-            Self::Recbole(_) => Has::Perhaps,
-            Self::Delimited(source) => Has::from(source.columns.timestamp.is_some()),
-            Self::Parquet(source) => Has::from(source.columns.timestamp.is_some()),
-            Self::Splits(_) | Self::Adjacency(_) => Has::No,
-        }
+        self.kind().timestamps()
     }
 
     /// Whether rejected rows are kept and counted.
     pub(crate) fn skips(&self) -> bool {
-        matches!(self, Self::Delimited(source) if source.on_bad_row == OnBadRow::Skip)
-    }
-
-    fn has(&self, part: Split) -> bool {
-        match self {
-            Self::Splits(_) | Self::Adjacency(_) => self.path(part).is_some(),
-            _ => part == Split::Train,
-        }
-    }
-
-    fn path(&self, part: Split) -> Option<&str> {
-        match self {
-            Self::Splits(source) => source.path(part),
-            Self::Adjacency(source) => source.path(part),
-            _ => None,
-        }
+        self.kind().skips()
     }
 }
 

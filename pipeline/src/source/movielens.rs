@@ -7,13 +7,14 @@
 //! ```
 
 use super::{
+    Has, SourceKind,
     columns::Columns,
     content,
     row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
-use dataset::Location;
+use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `movielens` in a sweep file.
@@ -24,15 +25,29 @@ pub struct Movielens {
     pub path: String,
 }
 
-impl Movielens {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SourceKind for Movielens {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn ratings(&self) -> Has {
+        Has::Yes
+    }
+
+    fn timestamps(&self) -> Has {
+        Has::Yes
+    }
+
+    fn check(&self) -> Result<()> {
         self.layout().map(|_| ())
     }
 
-    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+    fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
         text::read(&Location::parse(&self.path)?, &self.layout()?, sinks)
     }
+}
 
+impl Movielens {
     fn layout(&self) -> Result<Layout<'static>> {
         let at = Location::parse(&self.path)?;
         let (separator, header, columns) = match content::plain_name(&at).rsplit('.').next() {

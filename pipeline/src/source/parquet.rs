@@ -3,6 +3,7 @@
 //! Ids are text or integers, ratings are numbers, timestamps are numbers, timestamps or dates.
 
 use super::{
+    Has, SourceKind,
     columns::Columns,
     row::{Row, Sink, Sinks},
 };
@@ -16,7 +17,7 @@ use datafusion::{
     error::DataFusionError,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
 };
-use dataset::{Location, block_on, panics, quote};
+use dataset::{Location, Split, block_on, panics, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -46,13 +47,29 @@ pub struct ParquetColumns {
     pub timestamp: Option<String>,
 }
 
-impl Parquet {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SourceKind for Parquet {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn ratings(&self) -> Has {
+        Has::from(self.columns.rating.is_some())
+    }
+
+    fn timestamps(&self) -> Has {
+        Has::from(self.columns.timestamp.is_some())
+    }
+
+    fn is_read_in_parallel(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<()> {
         let ParquetColumns { user, item, rating, timestamp } = &self.columns;
         Columns::named(user, item, rating.as_deref(), timestamp.as_deref()).check(true)
     }
 
-    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+    fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
         // DataFusion takes an empty file for a table without columns.
         if at.size()? == 0 {
@@ -71,13 +88,14 @@ impl Parquet {
         sink.finish()
     }
 
-    /// The number of rows.
-    pub(crate) fn rows(&self) -> Result<u64> {
+    fn rows(&self, _part: Split) -> Result<u64> {
         let at = Location::parse(&self.path)?;
         let count = decoded(&at, || block_on(async { scan(&at).await?.count().await }))?;
         count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
     }
+}
 
+impl Parquet {
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
     fn selection(&self, frame: &DataFrame, at: &Location) -> Result<Vec<Expr>> {
         let columns = &self.columns;

@@ -3,6 +3,7 @@
 //! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at.
 
 use super::{
+    Has, SourceKind,
     blocks::{Block, Blocks},
     columns::{ColumnRef, Columns},
     records::Records,
@@ -10,7 +11,7 @@ use super::{
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::Result;
-use dataset::Location;
+use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `recbole` in a sweep file.
@@ -21,8 +22,20 @@ pub struct Recbole {
     pub path: String,
 }
 
-impl Recbole {
-    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
+impl SourceKind for Recbole {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn ratings(&self) -> Has {
+        Has::Perhaps
+    }
+
+    fn timestamps(&self) -> Has {
+        Has::Perhaps
+    }
+
+    fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
         let at = Location::parse(&self.path)?;
         let layout = Layout {
             separator: "\t",

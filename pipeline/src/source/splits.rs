@@ -1,6 +1,7 @@
 //! Files that come split: each row is an interaction, a repeat counts once.
 
 use super::{
+    SourceKind,
     columns::IdColumns,
     delimited::check_separator,
     row::Sinks,
@@ -36,21 +37,22 @@ fn tab() -> String {
     "\t".to_owned()
 }
 
-impl Splits {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SourceKind for Splits {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        let validation = self.validation.as_deref().map(|path| ("source.validation", Split::Validation, path));
+        [("source.train", Split::Train, &*self.train)]
+            .into_iter()
+            .chain(validation)
+            .chain([("source.test", Split::Test, &*self.test)])
+            .collect()
+    }
+
+    fn check(&self) -> Result<()> {
         check_separator(&self.separator)?;
         super::Columns::from(self.columns.clone()).check(self.header)
     }
 
-    pub(crate) fn path(&self, part: Split) -> Option<&str> {
-        match part {
-            Split::Train => Some(&self.train),
-            Split::Validation => self.validation.as_deref(),
-            Split::Test => Some(&self.test),
-        }
-    }
-
-    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
+    fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
         let Some(path) = self.path(part) else { return Ok(()) };
         let layout = Layout {
             separator: &self.separator,
@@ -60,6 +62,16 @@ impl Splits {
             advice: "correct the row",
         };
         text::read(&Location::parse(path)?, &layout, sinks)
+    }
+}
+
+impl Splits {
+    fn path(&self, part: Split) -> Option<&str> {
+        match part {
+            Split::Train => Some(&self.train),
+            Split::Validation => self.validation.as_deref(),
+            Split::Test => Some(&self.test),
+        }
     }
 }
 

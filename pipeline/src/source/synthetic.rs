@@ -9,8 +9,12 @@
 //! an item once. Every user draws from a generator of their own, and only +, -, * and / touch floating-point numbers: the same settings
 //! give the same rows on every machine.
 
-use super::row::{Row, Sinks};
+use super::{
+    Has, SourceKind,
+    row::{Row, Sinks},
+};
 use crate::{Error, Result};
+use dataset::Split;
 use rand_xoshiro::{
     Xoshiro256PlusPlus,
     rand_core::{Rng, SeedableRng},
@@ -55,8 +59,24 @@ const MOST_APPEALS: u64 = 1 << 28;
 /// Draws before the next free item is taken instead.
 const TRIES: usize = 32;
 
-impl Synthetic {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SourceKind for Synthetic {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        Vec::new()
+    }
+
+    fn timestamps(&self) -> Has {
+        Has::Yes
+    }
+
+    fn is_read_in_parallel(&self) -> bool {
+        false
+    }
+
+    fn rows(&self, _part: Split) -> Result<u64> {
+        Ok(self.interactions as u64)
+    }
+
+    fn check(&self) -> Result<()> {
         let (users, items) = (self.users as usize, self.items as usize);
         if users == 0 || items == 0 || self.dim == 0 {
             return Err(Error::setting("source", "`users`, `items` and `dim` must be at least 1"));
@@ -73,6 +93,35 @@ impl Synthetic {
         Ok(())
     }
 
+    /// Bytes of the topics' cumulative appeals, of what a user has taken, and of the users' activity.
+    fn memory(&self) -> f64 {
+        let (users, items, topics) = (f64::from(self.users), f64::from(self.items), f64::from(self.dim));
+        items * (topics * size_of::<f64>() as f64 + size_of::<u32>() as f64) + users * size_of::<usize>() as f64
+    }
+
+    fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
+        let mut sink = sinks.sink();
+        let topics = Topics::new(self);
+        let mut taken = vec![u32::MAX; self.items as usize];
+        for (user, count) in self.activity().into_iter().enumerate() {
+            let user = user as u32;
+            let mut draws = self.generator(Stream::User, user);
+            let likes: [u32; 3] = std::array::from_fn(|_| below(&mut draws, self.dim));
+            let (start, id) = (uniform(&mut draws) / 2.0, (user + 1).to_string());
+            for event in 0..count {
+                let time = start + (event as f64 + uniform(&mut draws)) / count as f64 / 2.0;
+                let topic = likes[liked(time, uniform(&mut draws))];
+                let item = topics.draw(topic, &mut draws, |item| taken[item as usize] != user);
+                taken[item as usize] = user;
+                let time = (START + time * SPAN).floor();
+                sink.row(Row { user: &id, item: &(item + 1).to_string(), rating: None, time: Some(time) })?;
+            }
+        }
+        sink.finish()
+    }
+}
+
+impl Synthetic {
     /// That a machine holds what is generated.
     fn check_size(&self) -> Result<()> {
         let Self { users, items, interactions, dim, .. } = *self;
@@ -92,33 +141,6 @@ impl Synthetic {
             return Err(Error::setting(key, reason));
         }
         Ok(())
-    }
-
-    /// Bytes of the topics' cumulative appeals, of what a user has taken, and of the users' activity.
-    pub(crate) fn memory(&self) -> f64 {
-        let (users, items, topics) = (f64::from(self.users), f64::from(self.items), f64::from(self.dim));
-        items * (topics * size_of::<f64>() as f64 + size_of::<u32>() as f64) + users * size_of::<usize>() as f64
-    }
-
-    pub(crate) fn read(&self, sinks: &dyn Sinks) -> Result<()> {
-        let mut sink = sinks.sink();
-        let topics = Topics::new(self);
-        let mut taken = vec![u32::MAX; self.items as usize];
-        for (user, count) in self.activity().into_iter().enumerate() {
-            let user = user as u32;
-            let mut draws = self.generator(Stream::User, user);
-            let likes: [u32; 3] = std::array::from_fn(|_| below(&mut draws, self.dim));
-            let (start, id) = (uniform(&mut draws) / 2.0, (user + 1).to_string());
-            for event in 0..count {
-                let time = start + (event as f64 + uniform(&mut draws)) / count as f64 / 2.0;
-                let topic = likes[liked(time, uniform(&mut draws))];
-                let item = topics.draw(topic, &mut draws, |item| taken[item as usize] != user);
-                taken[item as usize] = user;
-                let time = (START + time * SPAN).floor();
-                sink.row(Row { user: &id, item: &(item + 1).to_string(), rating: None, time: Some(time) })?;
-            }
-        }
-        sink.finish()
     }
 
     /// Each user's number of interactions; together exactly `interactions`, each between 1 and the number of items.

@@ -1,6 +1,6 @@
 //! The source comes split, and is used exactly so. Validation may be taken out of its train.
 
-use super::{order::Shuffled, ratio::Ratio, validation};
+use super::{SplitKind, order::Shuffled, ratio::Ratio, validation};
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -15,17 +15,24 @@ pub struct Given {
     pub seed: u64,
 }
 
-impl Given {
-    pub(crate) fn check(&self) -> Result<()> {
-        Ratio::new("split.validation", self.validation).map(|_| ())
+impl SplitKind for Given {
+    fn takes_given_parts(&self) -> bool {
+        true
     }
 
-    /// Whether validation is taken out of train.
-    pub(super) fn draws(&self) -> bool {
+    fn has_validation(&self) -> bool {
         self.validation > 0.0
     }
 
-    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn seed(&self) -> Option<u64> {
+        self.has_validation().then_some(self.seed)
+    }
+
+    fn check(&self) -> Result<()> {
+        Ratio::new("split.validation", self.validation).map(|_| ())
+    }
+
+    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         let share = Ratio::new("split.validation", self.validation)?;
         if share.is_zero() {
             return Ok(());

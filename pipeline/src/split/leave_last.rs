@@ -3,6 +3,7 @@
 //! A user with at least two interactions gives the last to test; with at least three, and if asked, the one before it to validation.
 //! Interactions of a user at the same time are in the order of their items.
 
+use super::SplitKind;
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,16 @@ pub struct LeaveLast {
     pub validation: bool,
 }
 
-impl LeaveLast {
-    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+impl SplitKind for LeaveLast {
+    fn needs_timestamps(&self) -> bool {
+        true
+    }
+
+    fn has_validation(&self) -> bool {
+        self.validation
+    }
+
+    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         if edges.times.is_none() {
             return Err(super::no_timestamps());
         }

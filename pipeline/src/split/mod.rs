@@ -20,18 +20,70 @@ pub(crate) use ratio::Ratio;
 use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 
-/// `split` in a sweep file, by its `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Split {
+/// What a split says of itself; where nothing is said, it needs nothing.
+trait SplitKind {
+    /// Whether it parts interactions by their times.
+    fn needs_timestamps(&self) -> bool {
+        false
+    }
+
+    /// Whether it takes the source's own parts.
+    fn takes_given_parts(&self) -> bool {
+        false
+    }
+
+    /// Whether it holds out a validation part.
+    fn has_validation(&self) -> bool;
+
+    /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
+    fn seed(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether the values can be used.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Moves interactions from train to test and validation.
+    ///
+    /// # Errors
+    /// When the interactions have no times that it needs.
+    fn hold_out(&self, edges: &mut Edges) -> Result<()>;
+}
+
+/// Makes the enum of all splits. A line is a split: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
+macro_rules! splits {
+    ($($(#[$words:meta])* $split:ident,)+) => {
+        /// `split` in a sweep file, by its `kind`.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Split {
+            $($(#[$words])* $split($split),)+
+        }
+
+        impl Split {
+            fn kind(&self) -> &dyn SplitKind {
+                match self {
+                    $(Self::$split(split) => split,)+
+                }
+            }
+        }
+    };
+}
+
+splits! {
     /// A share of each user's interactions.
-    Random(Random),
+    Random,
     /// One moment for all users.
-    Temporal(Temporal),
+    Temporal,
     /// Each user's last interaction.
-    LeaveLast(LeaveLast),
+    LeaveLast,
     /// The source comes split.
-    Given(Given),
+    Given,
 }
 
 impl Default for Split {
@@ -43,35 +95,31 @@ impl Default for Split {
 impl Split {
     /// Whether it parts interactions by their times.
     pub(crate) fn needs_timestamps(&self) -> bool {
-        matches!(self, Self::Temporal(_) | Self::LeaveLast(_))
+        self.kind().needs_timestamps()
+    }
+
+    /// Whether it takes the source's own parts.
+    pub(crate) fn takes_given_parts(&self) -> bool {
+        self.kind().takes_given_parts()
+    }
+
+    /// Whether it holds out a validation part.
+    pub fn has_validation(&self) -> bool {
+        self.kind().has_validation()
     }
 
     /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
     pub fn seed(&self) -> Option<u64> {
-        match self {
-            Self::Random(split) => Some(split.seed),
-            Self::Given(split) => split.draws().then_some(split.seed),
-            Self::Temporal(_) | Self::LeaveLast(_) => None,
-        }
+        self.kind().seed()
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        match self {
-            Self::Random(split) => split.check(),
-            Self::Temporal(split) => split.check(),
-            Self::LeaveLast(_) => Ok(()),
-            Self::Given(split) => split.check(),
-        }
+        self.kind().check()
     }
 
     /// Moves interactions from train to test and validation.
     pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
-        match self {
-            Self::Random(split) => split.hold_out(edges),
-            Self::Temporal(split) => split.hold_out(edges),
-            Self::LeaveLast(split) => split.hold_out(edges),
-            Self::Given(split) => split.hold_out(edges),
-        }
+        self.kind().hold_out(edges)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](super::order), and so keeps at least
 //! one. Validation comes out of the rest by the rule of [`validation`](super::validation).
 
-use super::{order::Shuffled, ratio::Ratio, validation};
+use super::{SplitKind, order::Shuffled, ratio::Ratio, validation};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,20 @@ pub struct Random {
     pub seed: u64,
 }
 
-impl Random {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SplitKind for Random {
+    fn has_validation(&self) -> bool {
+        self.validation > 0.0
+    }
+
+    fn seed(&self) -> Option<u64> {
+        Some(self.seed)
+    }
+
+    fn check(&self) -> Result<()> {
         check_shares(self.test, self.validation)
     }
 
-    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         let (test, validation) = (Ratio::new("split.test", self.test)?, Ratio::new("split.validation", self.validation)?);
         edges.each_user(|mut row, item_ids| {
             let mut train = Shuffled::new(&row, item_ids, self.seed);

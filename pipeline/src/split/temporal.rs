@@ -5,7 +5,7 @@
 //! a model learns from lies after what it is tuned on. Users that first appear after the moment have no train interactions; they stay in
 //! the catalogue and in test, and the counts tell how many they are.
 
-use super::{random::check_shares, ratio::Ratio};
+use super::{SplitKind, random::check_shares, ratio::Ratio};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use rayon::slice::ParallelSliceMut;
@@ -22,12 +22,20 @@ pub struct Temporal {
     pub validation: f64,
 }
 
-impl Temporal {
-    pub(crate) fn check(&self) -> Result<()> {
+impl SplitKind for Temporal {
+    fn needs_timestamps(&self) -> bool {
+        true
+    }
+
+    fn has_validation(&self) -> bool {
+        self.validation > 0.0
+    }
+
+    fn check(&self) -> Result<()> {
         check_shares(self.test, self.validation)
     }
 
-    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
         hold_out_last(edges, Ratio::new("split.test", self.test)?, Split::Test)?;
         hold_out_last(edges, Ratio::new("split.validation", self.validation)?, Split::Validation)
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, Ways, dataset::SEED, nearest};
 use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
-use pipeline::{Preparation, Split};
+use pipeline::Preparation;
 use std::collections::{HashMap, HashSet};
 
 /// Trials of one sweep.
@@ -209,13 +209,7 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
 }
 
 fn has_validation(preparation: &Preparation) -> bool {
-    let of_split = match &preparation.split {
-        Split::Random(split) => split.validation > 0.0,
-        Split::Temporal(split) => split.validation > 0.0,
-        Split::LeaveLast(split) => split.validation,
-        Split::Given(split) => split.validation > 0.0,
-    };
-    of_split || preparation.source.parts().contains(&dataset::Split::Validation)
+    preparation.split.has_validation() || preparation.source.parts().contains(&dataset::Split::Validation)
 }
 
 /// Every configuration, and what a method lists beside those that are drawn: another seed is no reason for another complaint.
