@@ -1,9 +1,9 @@
 //! Operations on the vectors of all nodes of the train graph, users before items.
 
-use candle_core::{D, Result, Tensor};
+mod elementwise;
 
-/// Rows shorter than this are brought to less than length one, and zeros stay zeros.
-const SHORTEST: f64 = 1e-12;
+use candle_core::{Result, Tensor};
+use elementwise::{LeakyRelu, UnitRows};
 
 /// `[users + items, dim]` of the tables of users and items.
 ///
@@ -39,27 +39,27 @@ pub(crate) fn mean(layers: &[Tensor]) -> Result<Tensor> {
     sum(layers)? / layers.len() as f64
 }
 
-/// Rows at length one.
+/// Rows at length one: `x / sqrt(|x|² + 1e-24)`.
 ///
 /// # Errors
-/// Those of tensor operations.
+/// When the values are no floats.
 pub(crate) fn unit_rows(rows: &Tensor) -> Result<Tensor> {
-    let squares = rows.sqr()?.sum_keepdim(D::Minus1)?;
-    rows.broadcast_div(&(squares + SHORTEST * SHORTEST)?.sqrt()?)
+    rows.contiguous()?.apply_op1(UnitRows)
 }
 
 /// `max(x, slope x)`, with the derivative `slope` at zero.
 ///
 /// # Errors
-/// Those of tensor operations.
+/// When the values are no floats.
 pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
-    (values.relu()? * (1.0 - slope))? + (values * slope)?
+    values.contiguous()?.apply_op1(LeakyRelu { slope })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candle_core::Device;
+    use crate::backbone::testing::{assert_derivatives, matrix};
+    use candle_core::{DType, Device, Var};
 
     #[test]
     fn rows_have_length_one_and_zeros_stay() {
@@ -73,5 +73,22 @@ mod tests {
     fn negative_numbers_leak() {
         let values = Tensor::new(&[2.0f64, -5.0, 0.0], &Device::Cpu).unwrap();
         assert_eq!(leaky_relu(&values, 0.2).unwrap().to_vec1::<f64>().unwrap(), [2.0, -1.0, 0.0]);
+    }
+
+    #[test]
+    fn derivatives_are_those_of_differences() {
+        let (rows, weights) = (matrix([4, 3], |number| (0.3 + 1.7 * number).sin()), matrix([4, 3], |number| (0.8 + 1.3 * number).cos()));
+        let weigh = |tensor: Tensor| (tensor * &weights).unwrap().sum_all().unwrap();
+        assert_derivatives(|given| weigh(unit_rows(&given[0]).unwrap()), std::slice::from_ref(&rows));
+        assert_derivatives(|given| weigh(leaky_relu(&given[0], 0.2).unwrap()), std::slice::from_ref(&rows));
+        let zero = Var::from_tensor(&Tensor::zeros((1, 3), DType::F64, &Device::Cpu).unwrap()).unwrap();
+        let gradients = leaky_relu(&zero, 0.2).unwrap().sum_all().unwrap().backward().unwrap();
+        assert_eq!(gradients.get(&zero).unwrap().to_vec2::<f64>().unwrap(), [[0.2; 3]]);
+    }
+
+    #[test]
+    fn what_is_no_float_is_refused() {
+        let message = unit_rows(&Tensor::new(&[[1u32, 2]], &Device::Cpu).unwrap()).unwrap_err().to_string();
+        assert!(message.contains("no floats, expected f32 or f64"), "{message}");
     }
 }
