@@ -1,8 +1,8 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, encoder::Encoder, pairs::PairNetwork};
+use super::{Facts, Stored, encoder::Encoder, pairs::PairNetwork};
 use crate::{Result, parameters::Parameters};
-use dataset::Dataset;
+use dataset::{Dataset, Manifest};
 use evaluator::Scorer;
 
 /// A model with its values.
@@ -27,25 +27,6 @@ pub trait BackboneKind {
     }
 }
 
-/// The size of a stored model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
-    /// A vector of this length for each user and each item.
-    Vectors {
-        /// Numbers of a vector.
-        dim: usize,
-    },
-    /// The same, and a small network that scores a pair of them.
-    Network {
-        /// Numbers of a vector.
-        dim: usize,
-        /// Numbers of the network's layers.
-        weights: usize,
-    },
-    /// A weight from each item to each item.
-    ItemWeights,
-}
-
 /// Vectors that are the mean of a table's rows and their propagations over the train graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanOfLayers {
@@ -63,6 +44,13 @@ pub(crate) struct Sizes {
     pub(crate) train: u64,
     /// 0 for models without batches.
     pub(crate) batch: u64,
+}
+
+impl Sizes {
+    /// The sizes of a dataset on storage, without batches.
+    pub(crate) fn stored(manifest: &Manifest) -> Self {
+        Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0 }
+    }
 }
 
 /// A model that fits without a loss, a sampler and an optimizer.

@@ -19,6 +19,7 @@ mod noise;
 pub(crate) mod pairs;
 mod popularity;
 mod sim_gcl;
+mod stored;
 #[cfg(test)]
 mod testing;
 mod xsim_gcl;
@@ -27,13 +28,14 @@ pub use contrast::{ContrastIds, Noise};
 pub use ease::Ease;
 pub use facts::Facts;
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
-pub use kind::{BackboneKind, MeanOfLayers, Stored};
+pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::LightGcn;
 pub use mf::Mf;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use popularity::Popularity;
 pub use sim_gcl::SimGcl;
+pub use stored::Stored;
 pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Learned};
