@@ -47,6 +47,11 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
+    /// The sizes of a dataset that is read, without batches.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        Self { users: dataset.users() as u64, items: dataset.items() as u64, train: dataset.train.len() as u64, batch: 0 }
+    }
+
     /// The sizes of a dataset on storage, without batches.
     pub(crate) fn stored(manifest: &Manifest) -> Self {
         Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0 }

@@ -4,14 +4,17 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 mod autograd;
+mod co_occurrence;
 mod contrast;
 mod ease;
 pub(crate) mod encoder;
 mod facts;
 mod init;
+mod item_knn;
 pub(crate) mod kind;
 mod light_gcn;
 mod mf;
+mod nearest;
 mod neu_mf;
 mod ngcf;
 mod nodes;
@@ -22,12 +25,14 @@ mod sim_gcl;
 mod stored;
 #[cfg(test)]
 mod testing;
+mod user_knn;
 mod xsim_gcl;
 
 pub use contrast::{ContrastIds, Noise};
 pub use ease::Ease;
 pub use facts::Facts;
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
+pub use item_knn::ItemKnn;
 pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::LightGcn;
 pub use mf::Mf;
@@ -36,6 +41,7 @@ pub use ngcf::{Ngcf, Propagate};
 pub use popularity::Popularity;
 pub use sim_gcl::SimGcl;
 pub use stored::Stored;
+pub use user_knn::UserKnn;
 pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Learned};
@@ -86,6 +92,10 @@ backbones! {
     closed_form {
         /// The items' train counts.
         Popularity,
+        /// Similarities of items, of which the highest are kept.
+        ItemKnn,
+        /// Similarities of users, of which the highest are kept.
+        UserKnn,
         /// Linear item-to-item model in closed form.
         Ease,
     }
