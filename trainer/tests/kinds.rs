@@ -116,6 +116,8 @@ const BACKBONES: &[(&str, &str)] = &[
     (r#""item-knn": {"neighbours": 5, "shrink": 10}"#, ""),
     (r#""user-knn": {}"#, ""),
     (r#""user-knn": {"neighbours": 5, "shrink": 10}"#, ""),
+    (r#""slim": {}"#, ""),
+    (r#""slim": {"l1": 0.5, "l2": 2.0, "max_iterations": 100, "tolerance": 1e-4}"#, ""),
     (r#""ease": {"regularization": 10.0}"#, ""),
     (r#""mf": {"dim": 16}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 2}"#, ""),

@@ -56,6 +56,17 @@ impl Sizes {
     pub(crate) fn stored(manifest: &Manifest) -> Self {
         Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0 }
     }
+
+    /// Items that users have together with an item, about: twice as many as its users would have in all, were all histories of one length.
+    pub(crate) fn met_items(self) -> u64 {
+        let of_one_length = self.train as f64 * self.train as f64 / (self.users.max(1) as f64 * self.items.max(1) as f64);
+        ((2.0 * of_one_length).ceil() as u64).min(self.items)
+    }
+
+    /// Items that have a weight to an item, about: one in four of those that users have together with it.
+    pub(crate) fn weighed_items(self) -> u64 {
+        self.met_items().div_ceil(4)
+    }
 }
 
 /// A model that fits without a loss, a sampler and an optimizer.

@@ -22,6 +22,7 @@ mod noise;
 pub(crate) mod pairs;
 mod popularity;
 mod sim_gcl;
+mod slim;
 mod stored;
 #[cfg(test)]
 mod testing;
@@ -40,6 +41,7 @@ pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use popularity::Popularity;
 pub use sim_gcl::SimGcl;
+pub use slim::Slim;
 pub use stored::Stored;
 pub use user_knn::UserKnn;
 pub use xsim_gcl::XsimGcl;
@@ -96,6 +98,8 @@ backbones! {
         ItemKnn,
         /// Similarities of users, of which the highest are kept.
         UserKnn,
+        /// Sparse linear item-to-item model with weights that are not negative.
+        Slim,
         /// Linear item-to-item model in closed form.
         Ease,
     }

@@ -38,10 +38,12 @@ pub enum Stored {
         /// Weights to a user.
         neighbours: u32,
     },
+    /// A weight to each item from items that users have together with it.
+    ItemsTogether,
 }
 
 impl Stored {
-    /// Bytes of the model of a dataset: an upper bound for nearest rows.
+    /// Bytes of the model of a dataset: an upper bound for nearest rows, a guess for items that users have together.
     pub fn bytes(self, manifest: &Manifest) -> u64 {
         self.bytes_of(Sizes::stored(manifest))
     }
@@ -51,7 +53,7 @@ impl Stored {
         let space = match self {
             Self::Vectors { dim } | Self::Network { dim, .. } => WorkingSpace::Vectors { dim },
             Self::ItemWeights => WorkingSpace::Weights,
-            Self::NearestItems { .. } | Self::NearestUsers { .. } => WorkingSpace::SparseWeights,
+            Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => WorkingSpace::SparseWeights,
         };
         rank_memory(manifest.users, manifest.items, space, held_out, rayon::current_num_threads(), memory) as u64
     }
@@ -60,7 +62,7 @@ impl Stored {
     pub(crate) fn dim(self) -> Option<u64> {
         match self {
             Self::Vectors { dim } | Self::Network { dim, .. } => Some(dim as u64),
-            Self::ItemWeights | Self::NearestItems { .. } | Self::NearestUsers { .. } => None,
+            Self::ItemWeights | Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => None,
         }
     }
 
@@ -79,6 +81,7 @@ impl Stored {
             Self::ItemWeights => items * items * NUMBER,
             Self::NearestItems { neighbours } => sparse(items, u64::from(neighbours)),
             Self::NearestUsers { neighbours } => sparse(users, u64::from(neighbours)),
+            Self::ItemsTogether => sparse(items, sizes.weighed_items()),
         }
     }
 }
@@ -100,6 +103,11 @@ mod tests {
         assert_eq!(Stored::NearestUsers { neighbours: 7 }.bytes_of(sizes), 50 * 7 * 8 + 51 * 8);
         let many = Sizes { users: 1 << 31, ..sizes };
         assert_eq!(Stored::NearestUsers { neighbours: u32::MAX }.bytes_of(many), (1 << 59) + (1 << 34) + 8);
+        // Items have 6 users of 10 items each in the mean.
+        assert_eq!(
+            Stored::ItemsTogether.bytes_of(Sizes { items: 3_000, users: 1_800, train: 18_000, batch: 0 }),
+            3_000 * 30 * 8 + 3_001 * 8
+        );
         assert_eq!(Stored::NearestUsers { neighbours: 7 }.fitted(sizes, 10_000), 50 * 7 * 8 + 51 * 8 + 10_000);
     }
 }
