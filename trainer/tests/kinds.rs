@@ -111,6 +111,7 @@ const SAMPLERS: &[(&str, &str)] = &[
 
 /// Each model; those that learn do so with every loss of [`OF_MODELS`], or of [`OF_NETWORKS`].
 const BACKBONES: &[(&str, &str)] = &[
+    (r#""random": {}"#, ""),
     (r#""popularity": {}"#, ""),
     (r#""item-knn": {}"#, ""),
     (r#""item-knn": {"neighbours": 5, "shrink": 10}"#, ""),

@@ -21,6 +21,7 @@ mod nodes;
 mod noise;
 pub(crate) mod pairs;
 mod popularity;
+mod random;
 mod sim_gcl;
 mod slim;
 mod stored;
@@ -40,6 +41,7 @@ pub use mf::Mf;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use popularity::Popularity;
+pub use random::Random;
 pub use sim_gcl::SimGcl;
 pub use slim::Slim;
 pub use stored::Stored;
@@ -92,6 +94,8 @@ macro_rules! backbones {
 
 backbones! {
     closed_form {
+        /// Random order.
+        Random,
         /// The items' train counts.
         Popularity,
         /// Similarities of items, of which the highest are kept.
