@@ -111,7 +111,14 @@ const SAMPLERS: &[(&str, &str)] = &[
 
 /// Each model; those that learn do so with every loss of [`OF_MODELS`], or of [`OF_NETWORKS`].
 const BACKBONES: &[(&str, &str)] = &[
+    (r#""random": {}"#, ""),
     (r#""popularity": {}"#, ""),
+    (r#""item-knn": {}"#, ""),
+    (r#""item-knn": {"neighbours": 5, "shrink": 10}"#, ""),
+    (r#""user-knn": {}"#, ""),
+    (r#""user-knn": {"neighbours": 5, "shrink": 10}"#, ""),
+    (r#""slim": {}"#, ""),
+    (r#""slim": {"l1": 0.5, "l2": 2.0, "max_iterations": 100, "tolerance": 1e-4}"#, ""),
     (r#""ease": {"regularization": 10.0}"#, ""),
     (r#""mf": {"dim": 16}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 2}"#, ""),
@@ -171,6 +178,14 @@ fn trials_of_models() -> Vec<Trial> {
     backbones.filter(learns).filter(|backbone| ![MF, LIGHT_GCN].contains(&backbone.as_str())).flat_map(of).collect()
 }
 
+/// Every model that fits without sampling.
+fn closed_forms() -> Vec<Trial> {
+    let backbones = BACKBONES.iter().map(|(backbone, _)| serde_json::from_str(&format!("{{{backbone}}}")).unwrap());
+    let fit = backbones.filter(Backbone::fits_without_sampling);
+    let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
+    fit.map(|backbone| Trial { backbone, ..serde_json::from_str(text).unwrap() }).collect()
+}
+
 /// Every example as a trial on a backbone.
 fn trials(backbone: &str) -> Vec<Trial> {
     let object = |inside: &str| format!("{{{inside}}}");
@@ -210,14 +225,14 @@ fn every_kind_learns_the_tastes() {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for trial in [trials(MF), trials_of_models()].concat() {
+    for trial in [trials(MF), trials_of_models(), closed_forms()].concat() {
         let results = [1, 3].map(|threads| {
             let folder = folder(&format!("kinds-{threads}-{}", trial.id()));
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap());
             result(&folder)
         });
-        assert!(results[0] == results[1], "{:?}", trial.learning);
+        assert!(results[0] == results[1], "{:?}, {:?}", trial.backbone, trial.learning);
     }
 }
 

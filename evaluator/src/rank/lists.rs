@@ -53,7 +53,7 @@ pub fn reduce_lists<T: Send>(
 mod tests {
     use super::super::top_k;
     use super::*;
-    use crate::{Layer, Matrix, Network, Similarity};
+    use crate::{Layer, Matrix, Network, Similarity, SparseMatrix};
 
     fn scorers() -> Vec<Scorer> {
         let matrix = |rows: usize, dim: usize, step: f32| {
@@ -68,6 +68,12 @@ mod tests {
         ];
         all.push(Scorer::Network { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), network: Network { product: 2, layers } });
         all.push(Scorer::ItemWeights { weights: matrix(700, 700, 0.013) });
+        let sparse = |rows: u32| {
+            let row = |row: u32| (row % 3..rows).step_by(3).map(|column| (column, (column as f32 * 0.7).sin())).collect();
+            SparseMatrix::from_rows(rows as usize, &(0..rows).map(row).collect::<Vec<_>>())
+        };
+        all.push(Scorer::SparseItemWeights { weights: sparse(700) });
+        all.push(Scorer::UserNeighbours { weights: sparse(9), items: 700 });
         all
     }
 

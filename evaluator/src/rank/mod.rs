@@ -22,6 +22,7 @@ mod order;
 mod product;
 mod rankings;
 mod scores;
+mod sparse;
 mod tally;
 mod top_k;
 
@@ -31,7 +32,7 @@ mod tests;
 pub use check::held_out as check_held_out;
 pub use constant::is_constant;
 pub use lists::reduce_lists;
-pub use memory::rank_memory;
+pub use memory::{WorkingSpace, rank_memory};
 pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
 pub use top_k::top_k;
@@ -44,7 +45,7 @@ use scores::{Scores, Scratch, users_per_block};
 
 /// Ranks all items for every user with held-out items.
 ///
-/// `history` is the dataset's train part, from which item weights score. Items of `masked` are left out of the user's candidates.
+/// `history` is the dataset's train part, from which item weights and user neighbours score. Items of `masked` are left out of the user's candidates.
 /// The rank of a held-out item is the number of other candidates that score above it, plus those of the same score where `ties` is
 /// pessimistic, plus its place among the user's own held-out items; so the ranks of a user are distinct: the hit positions of one
 /// list. `memory` in bytes bounds the working space, down to a floor of a few hundred kilobytes a thread; it does not change results.

@@ -1,6 +1,12 @@
 //! Scores of a block of users, one tile of items after the other.
 
-use super::{aligned::Aligned, factors::Factors, item_weights::ItemWeights, network::Pairs};
+use super::{
+    aligned::Aligned,
+    factors::Factors,
+    item_weights::ItemWeights,
+    network::Pairs,
+    sparse::{Gathered, Sparse},
+};
 use crate::Scorer;
 use dataset::Interactions;
 use std::ops::Range;
@@ -11,11 +17,15 @@ pub(super) const TILE: usize = 384;
 /// Users of a block at most: enough to pay for the way of a tile into the cache.
 pub(super) const USERS: usize = 256;
 
+/// Users of a block at least, whatever the memory.
+pub(super) const FEWEST_USERS: usize = 8;
+
 /// A scorer, made ready for all users.
 pub(super) enum Scores<'a> {
     Factors(Factors<'a>),
     Pairs(Pairs<'a>),
     ItemWeights(ItemWeights<'a>),
+    Sparse(Sparse<'a>),
 }
 
 /// Reused buffers of one thread, filled by [`Scores::load`].
@@ -31,6 +41,8 @@ pub(super) struct Scratch {
     pub(super) scores: Aligned,
     /// Item vectors as panels.
     pub(super) packed: Aligned,
+    /// Their scores, where sparse rows add up to them.
+    pub(super) gathered: Gathered,
 }
 
 impl<'a> Scores<'a> {
@@ -41,6 +53,8 @@ impl<'a> Scores<'a> {
             }
             Scorer::Network { users, items, network } => Self::Pairs(Pairs::new(users, items, network)),
             Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights::new(weights, history)),
+            Scorer::SparseItemWeights { weights } => Self::Sparse(Sparse::of_items(weights, history)),
+            Scorer::UserNeighbours { weights, items } => Self::Sparse(Sparse::of_neighbours(weights, history, *items)),
         }
     }
 
@@ -49,6 +63,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.items(),
             Self::Pairs(pairs) => pairs.items(),
             Self::ItemWeights(weights) => weights.items(),
+            Self::Sparse(sparse) => sparse.items(),
         }
     }
 
@@ -56,7 +71,7 @@ impl<'a> Scores<'a> {
     pub(super) fn place(&self, item: u32) -> u32 {
         match self {
             Self::Factors(factors) => factors.place(item),
-            Self::Pairs(_) | Self::ItemWeights(_) => item,
+            Self::Pairs(_) | Self::ItemWeights(_) | Self::Sparse(_) => item,
         }
     }
 
@@ -72,6 +87,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.load(users, scratch),
             Self::Pairs(pairs) => pairs.load(users, scratch),
             Self::ItemWeights(weights) => weights.load(users, scratch),
+            Self::Sparse(sparse) => sparse.load(users, scratch),
         }
     }
 
@@ -80,6 +96,7 @@ impl<'a> Scores<'a> {
         match self {
             Self::Factors(factors) => factors.keep(from, to, scratch),
             Self::Pairs(_) | Self::ItemWeights(_) => scratch.users[to] = scratch.users[from],
+            Self::Sparse(sparse) => sparse.keep(from, to, scratch),
         }
     }
 
@@ -87,7 +104,7 @@ impl<'a> Scores<'a> {
     pub(super) fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
         match self {
             Self::Factors(factors) => factors.highest(position, place, scratch),
-            Self::Pairs(_) | Self::ItemWeights(_) => f64::INFINITY,
+            Self::Pairs(_) | Self::ItemWeights(_) | Self::Sparse(_) => f64::INFINITY,
         }
     }
 
@@ -98,6 +115,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.score(users, tile, scratch),
             Self::Pairs(pairs) => pairs.score(users, tile, scratch),
             Self::ItemWeights(weights) => weights.score(users, tile, scratch),
+            Self::Sparse(sparse) => sparse.score(users, tile, scratch),
         }
     }
 
@@ -107,6 +125,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.score_some(position, items, scratch, out),
             Self::Pairs(pairs) => pairs.score_some(position, items, scratch, out),
             Self::ItemWeights(weights) => weights.score_some(position, items, scratch, out),
+            Self::Sparse(sparse) => sparse.score_some(position, items, scratch, out),
         }
     }
 
@@ -116,6 +135,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.to_check,
             Self::Pairs(pairs) => pairs.to_check,
             Self::ItemWeights(weights) => weights.to_check,
+            Self::Sparse(sparse) => sparse.to_check,
         }
     }
 
@@ -123,7 +143,15 @@ impl<'a> Scores<'a> {
     pub(super) fn offset(&self, user: usize) -> f32 {
         match self {
             Self::Factors(factors) => factors.offset(user),
-            Self::Pairs(_) | Self::ItemWeights(_) => 0.0,
+            Self::Pairs(_) | Self::ItemWeights(_) | Self::Sparse(_) => 0.0,
+        }
+    }
+
+    /// Users of a block at most: no tile is brought into the cache for sparse rows, and the sums of few users stay there.
+    fn most_users(&self) -> usize {
+        match self {
+            Self::Factors(_) | Self::Pairs(_) | Self::ItemWeights(_) => USERS,
+            Self::Sparse(_) => FEWEST_USERS,
         }
     }
 
@@ -132,6 +160,7 @@ impl<'a> Scores<'a> {
             Self::Factors(factors) => factors.working_space(),
             Self::Pairs(pairs) => pairs.working_space(),
             Self::ItemWeights(weights) => weights.working_space(),
+            Self::Sparse(sparse) => sparse.working_space(),
         }
     }
 }
@@ -142,5 +171,5 @@ pub(super) fn users_per_block(scores: &Scores<'_>, users: usize, memory: usize) 
     let (per_user, per_block) = scores.working_space();
     let fitting = (memory / 2 / threads).saturating_sub(per_block) / per_user / 8 * 8;
     let even = users.div_ceil(threads * 4).next_multiple_of(8);
-    fitting.min(even).clamp(8, USERS)
+    fitting.min(even).clamp(FEWEST_USERS, scores.most_users())
 }

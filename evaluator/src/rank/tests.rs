@@ -1,7 +1,7 @@
 //! The engine against full sorts of exact scores, and against itself under other threads and budgets.
 
 use super::*;
-use crate::{Error, Layer, Matrix, Network, Similarity};
+use crate::{Error, Layer, Matrix, Network, Similarity, SparseMatrix};
 use proptest::prelude::*;
 
 /// A small problem whose scores are exact in `f32`, so that ties are real ones.
@@ -50,7 +50,17 @@ fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
             network: Network { product, layers },
         })
     });
-    prop_oneof![factors, network, matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights })]
+    let weights = matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights });
+    let of_items = sparse(items).prop_map(|weights| Scorer::SparseItemWeights { weights });
+    let of_users = sparse(users).prop_map(move |weights| Scorer::UserNeighbours { weights, items });
+    prop_oneof![factors, network, weights, of_items, of_users]
+}
+
+/// Some entries of a square table; stored zeros are among them.
+fn sparse(rows: usize) -> impl Strategy<Value = SparseMatrix> {
+    let row = prop::collection::btree_map(0..rows as u32, (-2i8..3).prop_map(f32::from), 0..=rows.min(6));
+    let rows_of = prop::collection::vec(row.prop_map(|row| row.into_iter().collect()), rows);
+    rows_of.prop_map(move |entries: Vec<Vec<(u32, f32)>>| SparseMatrix::from_rows(rows, &entries))
 }
 
 prop_compose! {
@@ -96,6 +106,14 @@ fn score(problem: &Problem, user: usize, item: usize) -> f64 {
         }
         Scorer::ItemWeights { weights } => {
             problem.history.row(user).iter().map(|&known| f64::from(weights.row(known as usize)[item])).sum()
+        }
+        Scorer::SparseItemWeights { weights } => {
+            let weight = |known: u32| weights.row(known as usize).find(|entry| entry.0 as usize == item).map_or(0.0, |entry| entry.1);
+            problem.history.row(user).iter().map(|&known| f64::from(weight(known))).sum()
+        }
+        Scorer::UserNeighbours { weights, .. } => {
+            let have_it = weights.row(user).filter(|&(other, _)| problem.history.contains(other as usize, item as u32));
+            have_it.map(|(_, weight)| f64::from(weight)).sum()
         }
     }
 }
@@ -212,10 +230,22 @@ fn large(users: usize, items: usize, dim: usize, similarity: Similarity) -> Prob
     Problem { scorer, history: part(0), validation: part(11), held_out: part(22) }
 }
 
+/// Sparse scorers without structure: of items, and of users.
+fn large_sparse(users: usize, items: usize) -> [Scorer; 2] {
+    let weights = |rows: usize| {
+        let row =
+            |row: usize| (row % 7..rows).step_by(1 + row % 29).map(move |column| (column as u32, ((row * 31 + column * 17) as f32).sin()));
+        SparseMatrix::from_rows(rows, &(0..rows).map(|at| row(at).collect()).collect::<Vec<_>>())
+    };
+    [Scorer::SparseItemWeights { weights: weights(items) }, Scorer::UserNeighbours { weights: weights(users), items }]
+}
+
 #[test]
 fn threads_and_memory_do_not_change_a_bit() {
-    for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance] {
-        let problem = large(301, 3003, 33, similarity);
+    let factors =
+        [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance].map(|similarity| large(301, 3003, 33, similarity));
+    let sparse = large_sparse(301, 3003).map(|scorer| Problem { scorer, ..large(301, 3003, 1, Similarity::Dot) });
+    for problem in factors.into_iter().chain(sparse) {
         let masked = [&problem.history, &problem.validation];
         let run = |threads: usize, memory: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -1,11 +1,15 @@
 //! What a trained model is to the evaluator: a rule that scores every item for a user.
 
+mod description;
 mod matrix;
 mod network;
+mod sparse;
 mod store;
+mod tensors;
 
 pub use matrix::Matrix;
 pub use network::{Layer, Network};
+pub use sparse::SparseMatrix;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +51,18 @@ pub enum Scorer {
         /// `[items, items]`
         weights: Matrix,
     },
+    /// Item-to-item weights most of which are zero: scores are as for [`ItemWeights`](Self::ItemWeights) (nearest items, SLIM).
+    SparseItemWeights {
+        /// `[items, items]`
+        weights: SparseMatrix,
+    },
+    /// User-to-user weights: a user's scores are the sum of the train rows of the users in its row, each times the weight (nearest users).
+    UserNeighbours {
+        /// `[users, users]`
+        weights: SparseMatrix,
+        /// The number of items.
+        items: usize,
+    },
 }
 
 impl Scorer {
@@ -55,6 +71,8 @@ impl Scorer {
         match self {
             Self::Factors { items, .. } | Self::Network { items, .. } => items.rows,
             Self::ItemWeights { weights } => weights.rows,
+            Self::SparseItemWeights { weights } => weights.rows(),
+            Self::UserNeighbours { items, .. } => *items,
         }
     }
 
@@ -62,11 +80,21 @@ impl Scorer {
     pub fn users(&self) -> Option<usize> {
         match self {
             Self::Factors { users, .. } | Self::Network { users, .. } => Some(users.rows),
-            Self::ItemWeights { .. } => None,
+            Self::UserNeighbours { weights, .. } => Some(weights.rows()),
+            Self::ItemWeights { .. } | Self::SparseItemWeights { .. } => None,
         }
     }
 
-    /// The tensors by the names that they have in a checkpoint.
+    /// What was fitted to users and items: both sides' vectors, or all weights. A network's layers are not among it.
+    pub fn values(&self) -> Vec<f32> {
+        match self {
+            Self::Factors { users, items, .. } | Self::Network { users, items, .. } => [&*users.values, &*items.values].concat(),
+            Self::ItemWeights { weights } => weights.values.clone(),
+            Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => weights.values().to_vec(),
+        }
+    }
+
+    /// The dense tensors by the names that they have in a checkpoint.
     fn tensors(&self) -> Vec<(String, &Matrix)> {
         let sides = |users, items| vec![("users".to_owned(), users), ("items".to_owned(), items)];
         match self {
@@ -79,6 +107,15 @@ impl Scorer {
                 sides(users, items).into_iter().chain(layers).collect()
             }
             Self::ItemWeights { weights } => vec![("weights".to_owned(), weights)],
+            Self::SparseItemWeights { .. } | Self::UserNeighbours { .. } => Vec::new(),
+        }
+    }
+
+    /// The sparse table, where it is one.
+    fn sparse(&self) -> Option<&SparseMatrix> {
+        match self {
+            Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => Some(weights),
+            Self::Factors { .. } | Self::Network { .. } | Self::ItemWeights { .. } => None,
         }
     }
 }

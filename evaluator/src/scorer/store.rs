@@ -2,90 +2,23 @@
 //!
 //! ```text
 //! scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], with a network layer1.weights [out, in], layer1.bias [1, out] and
-//!                      so on, or weights [items, items]
+//!                      so on, or weights [items, items]; or a sparse table: starts [rows + 1] as u64, columns [entries] as u32 and values [entries]
 //! scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last, and a marker
 //! ```
 
-use super::{Layer, Matrix, Network, Scorer, Similarity};
+use super::{
+    Layer, Matrix, Network, Scorer,
+    description::{Description, Factors, ItemWeights, Kind, NetworkSizes, REMEDY, SparseItemWeights, UserNeighbours},
+    tensors::{dense, sparse, view},
+};
 use crate::{Error, Result};
 use dataset::{FileEntry, Location, marker};
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use serde::{Deserialize, Serialize};
+use safetensors::{Dtype, SafeTensors};
 
-/// The version of this contract: 2, as the description has a checksum of its own.
-const SCHEMA_VERSION: u32 = 2;
-/// What to do where a checkpoint is damaged.
-const REMEDY: &str = "delete the trial's folder and train it again";
 /// The description's name.
 const DESCRIPTION: &str = "scorer.json";
 /// The name of the tensors' file.
 const TENSORS: &str = "scorer.safetensors";
-
-/// `scorer.json`.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Description {
-    schema_version: u32,
-    scorer: Kind,
-    tensors: FileEntry,
-}
-
-/// What every version of a description has.
-#[derive(Deserialize)]
-struct Version {
-    schema_version: u32,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Factors(Factors),
-    Network(NetworkSizes),
-    ItemWeights(ItemWeights),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Factors {
-    similarity: Similarity,
-    users: usize,
-    items: usize,
-    dim: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NetworkSizes {
-    users: usize,
-    items: usize,
-    product: usize,
-    /// Of each hidden layer.
-    hidden: Vec<usize>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ItemWeights {
-    items: usize,
-}
-
-impl Description {
-    fn read(at: &Location) -> Result<Self> {
-        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
-        // The version first: another one may have other keys, and an older one no checksum of its own.
-        match serde_json::from_slice::<Version>(&at.read()?).map(|stored| stored.schema_version) {
-            Ok(newer) if newer > SCHEMA_VERSION => {
-                let reason =
-                    format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
-                Err(refuse(reason))
-            }
-            Ok(older) if older < SCHEMA_VERSION => {
-                Err(refuse(format!("schema version {older} where this build reads {SCHEMA_VERSION}; train the trial again")))
-            }
-            _ => Ok(marker::read(at, REMEDY)?),
-        }
-    }
-}
 
 impl Scorer {
     /// Writes the tensors and then their description into a checkpoint's folder.
@@ -106,12 +39,18 @@ impl Scorer {
     pub fn files(&self, folder: &Location) -> Result<[(&'static str, Vec<u8>); 2]> {
         let refuse = |reason| Error::Scorer { at: folder.to_string(), reason };
         self.check().map_err(refuse)?;
-        let tensors = self.tensors().into_iter().map(|(name, matrix)| {
-            let view = TensorView::new(Dtype::F32, vec![matrix.rows, matrix.dim], bytemuck::cast_slice(&matrix.values));
-            (name, view.expect("the check compared shape and length"))
+        let dense = self.tensors().into_iter().map(|(name, matrix)| {
+            let shape = vec![matrix.rows, matrix.dim];
+            (name, view(Dtype::F32, shape, bytemuck::cast_slice(&matrix.values)))
         });
-        let bytes = safetensors::serialize(tensors, None).map_err(|error| refuse(error.to_string()))?;
-        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.kind(), tensors: FileEntry::of(&bytes) };
+        let sparse = self.sparse().into_iter().flat_map(|weights| {
+            let starts = view(Dtype::U64, vec![weights.rows() + 1], bytemuck::cast_slice(weights.starts()));
+            let columns = view(Dtype::U32, vec![weights.entries()], bytemuck::cast_slice(weights.columns()));
+            let values = view(Dtype::F32, vec![weights.entries()], bytemuck::cast_slice(weights.values()));
+            [("starts".to_owned(), starts), ("columns".to_owned(), columns), ("values".to_owned(), values)]
+        });
+        let bytes = safetensors::serialize(dense.chain(sparse), None).map_err(|error| refuse(error.to_string()))?;
+        let description = Description::new(self, FileEntry::of(&bytes));
         Ok([(TENSORS, bytes), (DESCRIPTION, marker::text(&description).into_bytes())])
     }
 
@@ -138,25 +77,35 @@ impl Scorer {
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
         let bytes = at.read()?;
         let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let matrix = |name: &str, rows, dim| decode(&tensors, name, rows, dim).map_err(refuse);
-        let scorer = match description.scorer {
+        let scorer = Self::of_kind(description.scorer, &tensors).map_err(refuse)?;
+        scorer.check().map_err(refuse)?;
+        Ok(scorer)
+    }
+
+    fn of_kind(kind: Kind, tensors: &SafeTensors<'_>) -> Result<Self, String> {
+        let matrix = |name: &str, rows, dim| dense(tensors, name, rows, dim);
+        Ok(match kind {
             Kind::Factors(Factors { similarity, users, items, dim }) => {
                 Self::Factors { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, similarity }
             }
             Kind::Network(NetworkSizes { users, items, product, hidden }) => {
                 let dim = hidden.first().map_or(Some(product), |&hidden| product.checked_add(hidden));
-                let dim = dim.ok_or_else(|| refuse("the sizes of its vectors are too large".to_owned()))?;
+                let dim = dim.ok_or("the sizes of its vectors are too large")?;
                 let layers = hidden.iter().zip(hidden.iter().skip(1).chain([&1])).zip(1..).map(|((&from, &to), at)| {
-                    let weights = decode(&tensors, &format!("layer{at}.weights"), to, from)?;
-                    Ok(Layer { weights, bias: decode(&tensors, &format!("layer{at}.bias"), 1, to)? })
+                    let weights = matrix(&format!("layer{at}.weights"), to, from)?;
+                    Ok(Layer { weights, bias: matrix(&format!("layer{at}.bias"), 1, to)? })
                 });
-                let network = Network { product, layers: layers.collect::<Result<_, String>>().map_err(refuse)? };
+                let network = Network { product, layers: layers.collect::<Result<_, String>>()? };
                 Self::Network { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, network }
             }
             Kind::ItemWeights(ItemWeights { items }) => Self::ItemWeights { weights: matrix("weights", items, items)? },
-        };
-        scorer.check().map_err(refuse)?;
-        Ok(scorer)
+            Kind::SparseItemWeights(SparseItemWeights { items, entries }) => {
+                Self::SparseItemWeights { weights: sparse(tensors, items, entries)? }
+            }
+            Kind::UserNeighbours(UserNeighbours { users, items, entries }) => {
+                Self::UserNeighbours { weights: sparse(tensors, users, entries)?, items }
+            }
+        })
     }
 
     /// The checksum of a checkpoint's tensors (SHA-256, in hex), as its description has it.
@@ -174,8 +123,12 @@ impl Scorer {
             if *dim == 0 || values.len() != rows * dim {
                 return Err(format!("tensor `{name}` holds {} values where [{rows}, {dim}] are expected", values.len()));
             }
-            if let Some((row, column, value)) = matrix.first_non_finite() {
-                return Err(format!("tensor `{name}` holds {value} in row {row}, column {column}; every value must be finite"));
+            check_finite(&name, matrix.first_non_finite())?;
+        }
+        if let Some(weights) = self.sparse() {
+            check_finite("values", weights.first_non_finite())?;
+            if weights.rows() != weights.dim() {
+                return Err(format!("sparse weights are [{}, {}]; they must be square", weights.rows(), weights.dim()));
             }
         }
         match self {
@@ -192,40 +145,28 @@ impl Scorer {
             _ => Ok(()),
         }
     }
-
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Factors { users, items, similarity } => {
-                Kind::Factors(Factors { similarity: *similarity, users: users.rows, items: items.rows, dim: items.dim })
-            }
-            Self::Network { users, items, network: Network { product, layers } } => Kind::Network(NetworkSizes {
-                users: users.rows,
-                items: items.rows,
-                product: *product,
-                hidden: layers.iter().map(|layer| layer.weights.dim).collect(),
-            }),
-            Self::ItemWeights { weights } => Kind::ItemWeights(ItemWeights { items: weights.rows }),
-        }
-    }
 }
 
-fn decode(tensors: &SafeTensors<'_>, name: &str, rows: usize, dim: usize) -> Result<Matrix, String> {
-    let tensor = tensors.tensor(name).map_err(|_| format!("tensor `{name}` is missing"))?;
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != [rows, dim] {
-        return Err(format!("tensor `{name}` is {:?} {:?} where scorer.json says F32 [{rows}, {dim}]", tensor.dtype(), tensor.shape()));
-    }
-    let numbers = tensor.data().as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes));
-    Ok(Matrix { rows, dim, values: numbers.collect() })
+fn check_finite(name: &str, first_non_finite: Option<(usize, usize, f32)>) -> Result<(), String> {
+    first_non_finite.map_or(Ok(()), |(row, column, value)| {
+        Err(format!("tensor `{name}` holds {value} in row {row}, column {column}; every value must be finite"))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Similarity, SparseMatrix};
 
     fn factors(values: Vec<f32>) -> Scorer {
         let users = Matrix { rows: values.len() / 2, dim: 2, values };
         let items = Matrix { rows: 1, dim: 2, values: vec![0.5, -0.25] };
         Scorer::Factors { users, items, similarity: Similarity::Cosine }
+    }
+
+    /// `[[0, 0.5, 0], [0, 0, 0], [-0.25, 0, 1.5]]`
+    fn sparse_weights() -> SparseMatrix {
+        SparseMatrix::from_rows(3, &[vec![(1, 0.5)], vec![], vec![(0, -0.25), (2, 1.5)]])
     }
 
     #[test]
@@ -237,7 +178,11 @@ mod tests {
         let product = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 5, layers: vec![] } };
         let factors = factors(vec![1.0, 2.0, 3.0, -0.0]);
         let weights = Scorer::ItemWeights { weights };
-        for (name, scorer) in [("factors", factors), ("weights", weights), ("network", network), ("product", product)] {
+        let (sparse, users) =
+            (Scorer::SparseItemWeights { weights: sparse_weights() }, Scorer::UserNeighbours { weights: sparse_weights(), items: 7 });
+        let none = Scorer::SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) };
+        let dense = [("factors", factors), ("weights", weights), ("network", network), ("product", product)];
+        for (name, scorer) in dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none)]) {
             let folder = Location::parse("memory:///scorer").unwrap().join(name);
             scorer.write(&folder).unwrap();
             assert_eq!(Scorer::read(&folder).unwrap(), scorer);
@@ -261,6 +206,42 @@ mod tests {
         at.write(bytes).unwrap();
         let message = Scorer::read(&folder).unwrap_err().to_string();
         assert!(message.contains("scorer.safetensors: its checksum differs from the one in its marker"), "{message}");
+    }
+
+    /// Writes sparse item weights as their own description has them, but for the parts that `change` changes, and reads them.
+    fn read_changed(change: impl Fn(&mut Vec<u64>, &mut Vec<u32>, &mut Vec<f32>)) -> String {
+        let weights = sparse_weights();
+        let (mut starts, mut columns, mut values) = (weights.starts().to_vec(), weights.columns().to_vec(), weights.values().to_vec());
+        change(&mut starts, &mut columns, &mut values);
+        let starts = ("starts", view(Dtype::U64, vec![starts.len()], bytemuck::cast_slice(&starts)));
+        let columns = ("columns", view(Dtype::U32, vec![columns.len()], bytemuck::cast_slice(&columns)));
+        let values = ("values", view(Dtype::F32, vec![values.len()], bytemuck::cast_slice(&values)));
+        let bytes = safetensors::serialize([starts, columns, values], None).unwrap();
+        let folder = Location::parse("memory:///scorer/changed").unwrap();
+        let description = Description::new(&Scorer::SparseItemWeights { weights }, FileEntry::of(&bytes));
+        folder.join(TENSORS).write(bytes).unwrap();
+        folder.join(DESCRIPTION).write(marker::text(&description)).unwrap();
+        Scorer::read(&folder).map_or_else(|error| error.to_string(), |_| "read".to_owned())
+    }
+
+    #[test]
+    fn a_sparse_table_that_is_none_is_refused() {
+        assert_eq!(read_changed(|_, _, _| ()), "read");
+        for (message, expected) in [
+            (read_changed(|starts, _, _| starts[3] = 2), "tensor `starts` goes from 0 to 2 where there are 3 columns and 3 values"),
+            (
+                read_changed(|starts, _, _| starts[1] = u64::MAX),
+                "tensor `starts` holds 1 after 18446744073709551615 in row 1; rows must follow",
+            ),
+            (read_changed(|starts, _, _| starts.truncate(3)), "tensor `starts` is U64 [3] where scorer.json says U64 [4]"),
+            (read_changed(|_, columns, _| columns.swap(1, 2)), "tensor `columns` holds 0 after 2 in row 2; a row's columns must ascend"),
+            (read_changed(|_, columns, _| columns[0] = 3), "tensor `columns` holds 3 in row 0, outside its 3 columns"),
+            (read_changed(|_, columns, _| columns.push(2)), "tensor `columns` is U32 [4] where scorer.json says U32 [3]"),
+            (read_changed(|_, _, values| values[2] = f32::NAN), "tensor `values` holds NaN in row 2, column 2; every value must be finite"),
+            (read_changed(|_, _, values| values.truncate(2)), "tensor `values` is F32 [2] where scorer.json says F32 [3]"),
+        ] {
+            assert!(message.contains("scorer.safetensors") && message.contains(expected), "{message}");
+        }
     }
 
     #[test]
@@ -295,6 +276,8 @@ mod tests {
         let folder = Location::parse("memory:///scorer/sizes").unwrap();
         let weights = Matrix { rows: 1, dim: 2, values: vec![0.0, 1.0] };
         assert!(Scorer::ItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
+        let weights = SparseMatrix::from_rows(2, &[vec![(1, 1.0)]]);
+        assert!(Scorer::SparseItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
         let one = |dim: usize| Matrix { rows: 1, dim, values: vec![0.5; dim] };
         let network = |product: usize, to: usize| {
             let weights = Matrix { rows: to, dim: 2, values: vec![0.5; 2 * to] };

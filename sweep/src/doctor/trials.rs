@@ -10,7 +10,6 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use dataset::{Dataset, Location};
-use evaluator::Scorer;
 use pipeline::Limits;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trainer::{
@@ -86,11 +85,7 @@ impl Subject<'_> {
         let resources = Resources { device: way.device, ranks: way.ranks.clone(), ..Resources::new(self.memory) };
         let fit = trainer::train(self.trial, self.dataset, &folder, &resources, &mut ())?;
         let ended = trainer::Ended::read(&folder, &self.trial.id())?.context("the training left no marker")?;
-        let vectors = match ended.scorer(&folder)? {
-            Scorer::Factors { users, items, .. } | Scorer::Network { users, items, .. } => [users.values, items.values].concat(),
-            Scorer::ItemWeights { weights } => weights.values,
-        };
-        Ok(Learned { vectors, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
+        Ok(Learned { vectors: ended.scorer(&folder)?.values(), validation: fit.validation.unwrap_or(f64::NAN) as f32 })
     }
 
     /// Another way, against the reference.

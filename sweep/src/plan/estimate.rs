@@ -1,13 +1,10 @@
 //! What a trial will take, before it runs. Everything follows from the sizes; nothing is measured.
 
 use dataset::Manifest;
-use trainer::{Backbone, Learning, Trial, backbone::Stored};
+use trainer::{Learning, Trial};
 
 /// Bytes of the program itself: its code, its threads, and what the allocator keeps.
 pub const PROGRAM: u64 = 24 << 20;
-
-/// Bytes of a float of the tables.
-const FLOAT: u64 = 4;
 
 /// What one trial takes at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,32 +23,14 @@ impl Estimate {
     /// Of a trial on a prepared dataset, with so much `memory` for ranking.
     pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
         let held = PROGRAM + manifest.memory();
-        let training = trainer::memory(trial, manifest, ranking(&trial.backbone, manifest, manifest.validation, memory));
-        let (model, ranking) = (model(&trial.backbone, manifest), ranking(&trial.backbone, manifest, manifest.test, memory));
+        let stored = trial.backbone.stored();
+        let training = trainer::memory(trial, manifest, stored.ranking(manifest, manifest.validation, memory));
+        let (model, ranking) = (stored.bytes(manifest), stored.ranking(manifest, manifest.test, memory));
         // A checkpoint is read as a whole, then taken apart.
         let ranking = held + model + ranking.max(model);
         let work = trial.learning.as_ref().map(|learning| work(learning, manifest)).unwrap_or_default();
         Self { training: (PROGRAM + manifest.reading_memory()).max(held + training), ranking, ..work }
     }
-}
-
-/// The stored model.
-fn model(backbone: &Backbone, manifest: &Manifest) -> u64 {
-    let (users, items) = (manifest.users as u64, manifest.items as u64);
-    match backbone.stored() {
-        Stored::Vectors { dim } => (users + items) * dim as u64 * FLOAT,
-        Stored::Network { dim, weights } => ((users + items) * dim as u64 + weights as u64) * FLOAT,
-        Stored::ItemWeights => items * items * FLOAT,
-    }
-}
-
-/// What ranking takes beside the model.
-fn ranking(backbone: &Backbone, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
-    let dim = match backbone.stored() {
-        Stored::Vectors { dim } | Stored::Network { dim, .. } => dim,
-        Stored::ItemWeights => 0,
-    };
-    evaluator::rank::rank_memory(manifest.users, manifest.items, dim, held_out, rayon::current_num_threads(), memory) as u64
 }
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {

@@ -58,7 +58,7 @@ pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
         Users::Known => "they are left out (evaluation.users: known).",
         Users::All => {
             "they are ranked (evaluation.users: all) by what no training touched: mf by the vectors that they began with, light-gcn by a part of \
-             these, ease by zeros, popularity as for everyone."
+             these, ease, slim and the nearest neighbours by zeros, popularity as for everyone."
         }
     };
     TestUsers::many(input, dataset).map(|users| format!("{} have no train interaction: {fate}", users.counted()))

@@ -1,8 +1,8 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, encoder::Encoder, pairs::PairNetwork};
+use super::{Facts, Stored, encoder::Encoder, pairs::PairNetwork};
 use crate::{Result, parameters::Parameters};
-use dataset::Dataset;
+use dataset::{Dataset, Manifest};
 use evaluator::Scorer;
 
 /// A model with its values.
@@ -27,25 +27,6 @@ pub trait BackboneKind {
     }
 }
 
-/// The size of a stored model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
-    /// A vector of this length for each user and each item.
-    Vectors {
-        /// Numbers of a vector.
-        dim: usize,
-    },
-    /// The same, and a small network that scores a pair of them.
-    Network {
-        /// Numbers of a vector.
-        dim: usize,
-        /// Numbers of the network's layers.
-        weights: usize,
-    },
-    /// A weight from each item to each item.
-    ItemWeights,
-}
-
 /// Vectors that are the mean of a table's rows and their propagations over the train graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanOfLayers {
@@ -65,6 +46,29 @@ pub(crate) struct Sizes {
     pub(crate) batch: u64,
     /// The positives of all rows of a batch.
     pub(crate) positives: u64,
+}
+
+impl Sizes {
+    /// The sizes of a dataset that is read, without batches.
+    pub(crate) fn of(dataset: &Dataset) -> Self {
+        Self { users: dataset.users() as u64, items: dataset.items() as u64, train: dataset.train.len() as u64, batch: 0, positives: 0 }
+    }
+
+    /// The sizes of a dataset on storage, without batches.
+    pub(crate) fn stored(manifest: &Manifest) -> Self {
+        Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0, positives: 0 }
+    }
+
+    /// Items that users have together with an item, about: twice as many as its users would have in all, were all histories of one length.
+    pub(crate) fn met_items(self) -> u64 {
+        let of_one_length = self.train as f64 * self.train as f64 / (self.users.max(1) as f64 * self.items.max(1) as f64);
+        ((2.0 * of_one_length).ceil() as u64).min(self.items)
+    }
+
+    /// Items that have a weight to an item, about: one in four of those that users have together with it.
+    pub(crate) fn weighed_items(self) -> u64 {
+        self.met_items().div_ceil(4)
+    }
 }
 
 /// A model that fits without a loss, a sampler and an optimizer.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 mod autograd;
+mod co_occurrence;
 mod contrast;
 mod dgcf;
 mod ease;
@@ -13,10 +14,12 @@ mod gat;
 mod gcn;
 mod gin;
 mod init;
+mod item_knn;
 pub(crate) mod kind;
 mod light_gcn;
 mod lr_gccf;
 mod mf;
+mod nearest;
 mod neu_mf;
 mod ngcf;
 mod nia_gcn;
@@ -24,12 +27,16 @@ mod nodes;
 mod noise;
 pub(crate) mod pairs;
 mod popularity;
+mod random;
 mod sgl;
 mod sim_gcl;
 mod simplex;
+mod slim;
 mod stack;
+mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
+mod user_knn;
 mod xsim_gcl;
 
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
@@ -40,7 +47,8 @@ pub use gat::Gat;
 pub use gcn::Gcn;
 pub use gin::Gin;
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
-pub use kind::{BackboneKind, MeanOfLayers, Stored};
+pub use item_knn::ItemKnn;
+pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::{LightGcn, UserTable};
 pub use lr_gccf::LrGccf;
 pub use mf::Mf;
@@ -48,10 +56,14 @@ pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
 pub use popularity::Popularity;
+pub use random::Random;
 pub use sgl::Sgl;
 pub use sim_gcl::SimGcl;
 pub use simplex::Simplex;
+pub use slim::Slim;
 pub use stack::Pool;
+pub use stored::Stored;
+pub use user_knn::UserKnn;
 pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Learned};
@@ -100,8 +112,16 @@ macro_rules! backbones {
 
 backbones! {
     closed_form {
+        /// Random order.
+        Random,
         /// The items' train counts.
         Popularity,
+        /// Similarities of items, of which the highest are kept.
+        ItemKnn,
+        /// Similarities of users, of which the highest are kept.
+        UserKnn,
+        /// Sparse linear item-to-item model with weights that are not negative.
+        Slim,
         /// Linear item-to-item model in closed form.
         Ease,
     }

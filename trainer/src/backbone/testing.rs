@@ -7,23 +7,35 @@ use super::{
 use crate::{gradient::RowGradients, parameters::Parameters, tables::Tables};
 use candle_core::{Device, Tensor, Var};
 use dataset::{Dataset, Interactions};
-use evaluator::Matrix;
+use evaluator::{Matrix, Scorer};
 
 /// Five users and five items.
 pub(super) fn dataset() -> Dataset {
-    let pairs = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 3), (2, 4), (3, 3), (4, 2), (4, 4)];
-    let ids = |letter: &str| (0..5).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
+    dataset_of([5, 5], &[(0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 3), (2, 4), (3, 3), (4, 2), (4, 4)])
+}
+
+/// So many users and items with these train pairs.
+pub(super) fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
+    let ids = |letter: &str, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
     Dataset {
         name: "small".into(),
         fingerprint: "small".into(),
-        user_ids: ids("u"),
-        item_ids: ids("i"),
-        train: Interactions::from_pairs(5, pairs.into_iter()),
-        validation: Interactions::empty(5),
-        test: Interactions::empty(5),
+        user_ids: ids("u", users),
+        item_ids: ids("i", items),
+        train: Interactions::from_pairs(users, pairs.iter().copied()),
+        validation: Interactions::empty(users),
+        test: Interactions::empty(users),
         steps: vec![],
         settings: serde_json::Value::Null,
     }
+}
+
+/// The scores of all items for a user, by the ranking.
+pub(super) fn scores(scorer: &Scorer, dataset: &Dataset, user: u32) -> Vec<f32> {
+    let lists = evaluator::rank::top_k(scorer, &dataset.train, &[], &[user], dataset.items(), 1 << 20).unwrap();
+    let mut list = lists.into_iter().next().unwrap();
+    list.sort_unstable_by_key(|&(item, _)| item);
+    list.into_iter().map(|(_, score)| score).collect()
 }
 
 /// A step of three users, two of them once and one twice, with a positive that comes twice.

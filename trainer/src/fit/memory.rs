@@ -8,8 +8,7 @@
 
 use super::{few::AHEAD, parts, path::Shape};
 use crate::{
-    Learning, Trial,
-    backbone::{self, Stored},
+    Learning, Trial, backbone,
     loss::{Adversary, Column, Motion, Of, Related},
     scoring::{Others, Ranks},
 };
@@ -50,10 +49,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     }
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
     let of_tables = Sizes { users, items, train, dim: u64::from(model.dim()) };
-    let of_vectors = match trial.backbone.stored() {
-        Stored::Vectors { dim } | Stored::Network { dim, .. } => Sizes { dim: dim as u64, ..of_tables },
-        Stored::ItemWeights => of_tables,
-    };
+    let of_vectors = Sizes { dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
     let step = |sizes: Sizes| {
         let shape = Shape::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));

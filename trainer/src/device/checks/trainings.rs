@@ -3,7 +3,6 @@
 use super::{Comparison, Sizes, interactions, ranking::held_out};
 use crate::{Device, Ended, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
 use dataset::{Dataset, Interactions, Location};
-use evaluator::Scorer;
 
 /// What is trained.
 struct Case {
@@ -102,10 +101,7 @@ fn trained(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: 
 
 fn tables_of(folder: &Location, trial: &Trial) -> Result<Vec<f32>> {
     let ended = Ended::read(folder, &trial.id())?.ok_or_else(|| Error::Impossible("the training left no marker".to_owned()))?;
-    Ok(match ended.scorer(folder)? {
-        Scorer::Factors { users, items, .. } => [users.values, items.values].concat(),
-        Scorer::Network { .. } | Scorer::ItemWeights { .. } => Vec::new(),
-    })
+    Ok(ended.scorer(folder)?.values())
 }
 
 #[cfg(test)]
