@@ -82,6 +82,7 @@ mod tests {
     };
     use super::*;
     use proptest::prelude::*;
+    use std::f32::consts::FRAC_1_SQRT_2;
 
     /// Users of the items: {0, 1, 3}, {0, 1, 2, 3}, {0} and {2, 3}.
     const PAIRS: [(u32, u32); 10] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 1), (2, 3), (3, 0), (3, 1), (3, 3)];
@@ -97,10 +98,10 @@ mod tests {
     #[test]
     fn scores_are_those_by_hand() {
         let all = ItemKnn { neighbours: 100, shrink: 0.0 };
-        assert_scores(all, &PAIRS, 2, [0.866_025_4 + 0.408_248_3, 0.707_106_8, 0.5, 0.707_106_8]);
+        assert_scores(all, &PAIRS, 2, [0.866_025_4 + 0.408_248_3, FRAC_1_SQRT_2, 0.5, FRAC_1_SQRT_2]);
         // Item 1 for item 0, item 0 for items 1 and 2, item 1 for item 3.
-        assert_scores(ItemKnn { neighbours: 1, shrink: 0.0 }, &PAIRS, 2, [0.866_025_4, 0.0, 0.0, 0.707_106_8]);
-        assert_scores(ItemKnn { neighbours: 1, shrink: 0.0 }, &PAIRS, 1, [0.866_025_4, 0.866_025_4, 0.577_350_3, 0.707_106_8]);
+        assert_scores(ItemKnn { neighbours: 1, shrink: 0.0 }, &PAIRS, 2, [0.866_025_4, 0.0, 0.0, FRAC_1_SQRT_2]);
+        assert_scores(ItemKnn { neighbours: 1, shrink: 0.0 }, &PAIRS, 1, [0.866_025_4, 0.866_025_4, 0.577_350_3, FRAC_1_SQRT_2]);
     }
 
     /// S_01 = 3 / (sqrt 12 + 1), S_03 = 1 / (sqrt 6 + 1), S_12 = 1 / 3 and S_13 = 2 / (sqrt 8 + 1).

@@ -354,6 +354,7 @@ mod tests {
     use super::*;
     use crate::backbone::testing::{assert_derivatives, matrix};
     use candle_core::Device;
+    use std::slice;
 
     /// Users 0 and 1, items 0, 1 and 2, which are nodes 2, 3 and 4: user 0 has items 0 and 1, user 1 item 1; no one has item 2.
     fn small(loops: bool) -> Edges {
@@ -408,10 +409,10 @@ mod tests {
         let nodes = matrix([5, 1], number(1.0)).squeeze(1).unwrap();
         let of_edges = matrix([11, 1], number(2.0)).squeeze(1).unwrap();
         let (vectors, others) = (matrix([5, 3], number(3.0)), matrix([5, 3], number(4.0)));
-        assert_derivatives(|given| weigh(edges.at_targets(&given[0]).unwrap()), &[nodes.clone()]);
+        assert_derivatives(|given| weigh(edges.at_targets(&given[0]).unwrap()), slice::from_ref(&nodes));
         assert_derivatives(|given| weigh(edges.at_sources(&given[0]).unwrap()), &[nodes]);
-        assert_derivatives(|given| weigh(edges.sum(&given[0]).unwrap()), &[of_edges.clone()]);
-        assert_derivatives(|given| weigh(edges.softmax(&given[0]).unwrap()), &[of_edges.clone()]);
+        assert_derivatives(|given| weigh(edges.sum(&given[0]).unwrap()), slice::from_ref(&of_edges));
+        assert_derivatives(|given| weigh(edges.softmax(&given[0]).unwrap()), slice::from_ref(&of_edges));
         assert_derivatives(|given| weigh(edges.propagate(&given[0], &given[1]).unwrap()), &[of_edges.clone(), vectors.clone()]);
         assert_derivatives(|given| weigh(edges.propagate_reversed(&given[0], &given[1]).unwrap()), &[of_edges, vectors.clone()]);
         assert_derivatives(|given| weigh(edges.dots(&given[0], &given[1]).unwrap()), &[vectors, others]);

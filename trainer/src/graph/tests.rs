@@ -93,8 +93,8 @@ proptest! {
         let sides = [(&tables.users, &all.users, &some.users), (&tables.items, &all.items, &some.items)];
         for ((rows, (before, all, some)), gradients) in rows.iter().zip(sides).zip(&of_gradients) {
             prop_assert_eq!(bits(gradients.values()), bits(&all.values));
-            for row in 0..rows.len() {
-                prop_assert_eq!(bits(if rows[row] { all.row(row) } else { before.row(row) }), bits(some.row(row)));
+            for (row, is_wanted) in rows.iter().enumerate() {
+                prop_assert_eq!(bits(if *is_wanted { all.row(row) } else { before.row(row) }), bits(some.row(row)));
             }
         }
     }

@@ -150,7 +150,7 @@ fn model_table(models: &[Example<Backbone>]) -> String {
     let mut page =
         "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored |\n|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: model, .. } in models {
-        let fits_by = if model.fits_without_sampling() { "a closed form" } else { "gradients" };
+        let fits_by = if model.fits_without_sampling() { "no sampling" } else { "gradients" };
         let facts = model.facts();
         writeln!(page, "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} |", facts.paper, facts.cost, facts.unknown_user).unwrap();
     }
