@@ -110,11 +110,11 @@ impl Learned for Ngcf {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
     }
 
-    /// Of each layer some fifteen matrices that its derivatives need, and as many gradients; the vectors five times.
+    /// Of each layer some twelve matrices that its derivatives need, and as many gradients; the vectors five times.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));
         let table = nodes * u64::from(self.dim) * 4;
-        Adjacency::memory(nodes, train) + (4 + 30 * layers + 5 * (1 + layers)) * table
+        Adjacency::memory(nodes, train) + (4 + 24 * layers + 5 * (1 + layers)) * table
     }
 }
 

@@ -102,7 +102,7 @@ impl Stack {
 
     /// Bytes of tables and vectors, and of `tensors` matrices of each layer with their gradients.
     pub(super) fn memory(&self, Sizes { users, items, .. }: Sizes, tensors: u64) -> u64 {
-        (4 + 5 * self.blocks() + 2 * (8 + tensors) * u64::from(self.layers)) * (users + items) * u64::from(self.dim) * 4
+        (4 + 5 * self.blocks() + 2 * (5 + tensors) * u64::from(self.layers)) * (users + items) * u64::from(self.dim) * 4
     }
 
     /// The vectors, by `convolve(layer, H, weights of the layer)`.

@@ -115,15 +115,16 @@ impl Learned for Dgcf {
         (parameters, Box::new(Autograd::new(Routing::new(self, dataset, seed), [users, items, dim])))
     }
 
-    /// Of each time that edges are shared out some ten tables and ten numbers of an edge and factor, with their gradients; distances of the sample.
+    /// Of each time that edges are shared out some twelve tables and sixteen numbers of an edge and factor, gradients among them; distances of the
+    /// sample.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let table = (users + items) * u64::from(self.dim) * 4;
         let times = u64::from(self.layers) * u64::from(self.iterations);
         let of_edges = Edges::count([users, items, train], false) * u64::from(self.factors) * 4;
         let sample = u64::from(self.correlation_sample).min(users) + u64::from(self.correlation_sample).min(items);
         Edges::memory([users, items, train], false)
-            + (9 + 20 * times) * table
-            + 20 * times * of_edges
+            + (9 + 12 * times) * table
+            + 16 * times * of_edges
             + 30 * u64::from(self.factors) * sample * sample * 4
     }
 }
