@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Raised when the same trial would give other numbers than before, or would be stored in another way: 7, as contrastive models and the
-/// layers that `mix-gcf` looks at add up in another order.
+/// layers that `mix-gcf` looks at add up in another order, and the first layer of `neu-mf` starts as one matrix.
 pub const TRAINER_VERSION: u32 = 7;
 
 /// A method with every value fixed and one seed.

@@ -39,6 +39,23 @@ impl Location {
         Ok(())
     }
 
+    /// Puts a file of these pieces, one after the other, in place, atomically: as [`write`](Self::write), with no more than a few parts of it
+    /// in memory once more.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: the old file, if any, is untouched.
+    pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<()> {
+        let put = |aim: &Self| match pieces.iter().map(|piece| piece.len()).sum::<usize>() {
+            ..=PART => aim.put(pieces.concat().into()),
+            _ => aim.write_parts(&|place| Ok(part_of(pieces, place))),
+        };
+        match self.place()? {
+            Place::Here => put(self),
+            Place::Linked(aim) => put(&aim),
+            Place::Through(path) => write_through(&path, &pieces.concat()[..]),
+        }
+    }
+
     /// Copies a local file here in parts, atomically: the file appears when the last part is in. Links, pipes and devices are as for
     /// [`write`](Self::write).
     ///
@@ -101,6 +118,19 @@ impl Location {
 /// The part that begins at a place; empty behind the end.
 type Parts<'a> = &'a dyn Fn(usize) -> std::io::Result<Bytes>;
 
+/// The part of the pieces one after the other that begins at this place.
+fn part_of(pieces: &[&[u8]], place: usize) -> Bytes {
+    let mut part = Vec::with_capacity(PART);
+    let mut skipped = 0;
+    for piece in pieces {
+        let from = (place + part.len()).saturating_sub(skipped).min(piece.len());
+        let to = piece.len().min(from + PART - part.len());
+        part.extend_from_slice(&piece[from..to]);
+        skipped += piece.len();
+    }
+    part.into()
+}
+
 async fn send_parts(upload: &mut dyn MultipartUpload, part: Parts<'_>) -> object_store::Result<()> {
     let mut under_way = JoinSet::new();
     for place in (0..).step_by(PART) {
@@ -139,6 +169,22 @@ mod tests {
             let copy = Location::parse(root).unwrap().join("copy");
             copy.upload(&folder.path().join("source")).unwrap();
             assert!(copy.read().unwrap() == content);
+        }
+    }
+
+    #[test]
+    fn pieces_become_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let content: Vec<u8> = (0..2 * PART + 12_345).map(|i| (i % 251) as u8).collect();
+        for root in [folder.path().to_str().unwrap(), "memory:///pieces"] {
+            let at = Location::parse(root).unwrap().join("whole");
+            for (length, cuts) in
+                [(content.len(), [0, 3, PART, PART + 1]), (2 * PART, [PART - 1, PART - 1, PART, 2 * PART]), (9, [0, 0, 4, 9]), (0, [0; 4])]
+            {
+                let [a, b, c, d] = cuts;
+                at.write_pieces(&[&content[..a], &content[a..b], &content[b..c], &content[c..d], &content[d..length]]).unwrap();
+                assert!(at.read().unwrap() == content[..length], "{root} {length}");
+            }
         }
     }
 

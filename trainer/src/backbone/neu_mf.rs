@@ -136,6 +136,14 @@ impl BackboneKind for NeuMf {
     }
 }
 
+/// `xavier-normal` of a matrix; of W_1's two parts that of the whole.
+fn start_of(name: &str, [rows, dim]: [usize; 2]) -> Init {
+    match name {
+        "layer1.users" | "layer1.items" => Init::Normal(Normal { std: (2.0 / (rows + 2 * dim) as f64).sqrt() }),
+        _ => Init::XavierNormal(XavierNormal {}),
+    }
+}
+
 impl Learned for NeuMf {
     fn dim(&self) -> u32 {
         if self.form == Form::NeuMf { 2 * self.dim } else { self.dim }
@@ -143,12 +151,11 @@ impl Learned for NeuMf {
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let tables: Tables = self.init.tables(dataset.users(), dataset.items(), Learned::dim(self) as usize, seed);
-        let xavier = Init::XavierNormal(XavierNormal {});
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
             let values = match name.ends_with("bias") {
                 true => Matrix { rows, dim, values: vec![0.0; dim] },
-                false => xavier.matrix(shape, (seed, which)),
+                false => start_of(&name, shape).matrix(shape, (seed, which)),
             };
             (name, values)
         });
@@ -283,6 +290,19 @@ mod tests {
     }
 
     const FORMS: [(Form, &[u32]); 4] = [(Form::NeuMf, &[3, 2]), (Form::NeuMf, &[2]), (Form::Gmf, &[]), (Form::Mlp, &[4, 3, 2])];
+
+    /// W_1 is [32, 2 * 64]: the variance of either part is 2 / (32 + 128), of 2,048 numbers with a standard error of 0.0004.
+    #[test]
+    fn both_parts_of_the_first_layer_start_as_one_matrix() {
+        let settings: NeuMf = serde_json::from_str(r#"{"dim": 64, "hidden": [32]}"#).unwrap();
+        let (parameters, _) = Learned::start(&settings, &super::super::testing::dataset(), 1);
+        for part in ["layer1.users", "layer1.items"] {
+            let weights = parameters.weights.iter().find(|weights| weights.name == part).unwrap();
+            let squares: f32 = weights.values.values.iter().map(|value| value * value).sum();
+            let variance = squares / weights.values.values.len() as f32;
+            assert!((variance - 0.0125).abs() < 0.0016, "{part}: {variance}");
+        }
+    }
 
     /// Of NumPy: the network on both vectors one after the other.
     #[test]

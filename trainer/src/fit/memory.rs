@@ -3,7 +3,7 @@
 //! ```text
 //! table        [users + items, dim]: the parameters; the two moments of each; what the model adds (`memory` in its file)
 //! working      what a step needs: batches, scores, gradients
-//! evaluation   a copy of the vectors and their file, or the file of the state within an epoch, whichever is more
+//! evaluation   a copy of the vectors and their file, or the file of the state as a training that goes on reads it, whichever is more
 //! ```
 
 use super::{few::AHEAD, parts, path::Shape};
@@ -71,7 +71,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
 }
 
 /// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what ranks them, or
-/// the file of the state.
+/// the file of the state, which is read as a whole.
 fn learned(tables: Sizes, vectors: Sizes, ranking: u64) -> u64 {
     let table = tables.table();
     let evaluation = vectors.table() + ranking.max(vectors.table());

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::Result;
 use dataset::{Error, Location};
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use safetensors::{
+    Dtype, SafeTensorError, SafeTensors,
+    tensor::{Metadata, TensorInfo},
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -96,18 +99,34 @@ fn checksum(header: &str, mut values: Vec<(&str, &[u8])>) -> String {
     hex::encode(hash.finalize())
 }
 
+/// The file goes out in parts, straight from the state.
 pub(super) fn write(folder: &Location, trial: &str, position: &Position, state: &[(String, &mut [f32])]) -> Result<()> {
+    let mut tensors: Vec<(&str, &[u8])> = state.iter().map(|(name, values)| (name.as_str(), bytemuck::cast_slice(values))).collect();
+    tensors.sort_unstable();
     let position = serde_json::to_string(position).expect("a position is plain data");
     let header = header_checksum(trial, &position);
-    let checksum = checksum(&header, state.iter().map(|(name, values)| (name.as_str(), bytemuck::cast_slice(values))).collect());
-    let views = state.iter().map(|(name, values)| {
-        let view = TensorView::new(Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)).expect("a vector has its own length");
-        (name, view)
-    });
+    let checksum = checksum(&header, tensors.clone());
     let metadata = [("trial", trial.to_owned()), ("position", position), ("header_sha256", header), ("sha256", checksum)];
     let metadata = metadata.map(|(key, value)| (key.to_owned(), value)).into();
-    let bytes = safetensors::serialize(views, Some(metadata));
-    Ok(at(folder).write(bytes.map_err(|error| Error::content(at(folder), error))?)?)
+    let header = file_header(metadata, &tensors).map_err(|error| Error::content(at(folder), error))?;
+    let length = (header.len() as u64).to_le_bytes();
+    let pieces: Vec<&[u8]> = [&length[..], &header].into_iter().chain(tensors.into_iter().map(|(_, values)| values)).collect();
+    Ok(at(folder).write_pieces(&pieces)?)
+}
+
+/// The header of a safetensors file of f32 vectors that follow one after the other: JSON, filled up to a multiple of eight bytes.
+fn file_header(metadata: HashMap<String, String>, tensors: &[(&str, &[u8])]) -> Result<Vec<u8>, SafeTensorError> {
+    let mut end = 0;
+    let infos = tensors.iter().map(|(name, values)| {
+        let start = end;
+        end += values.len();
+        let info = TensorInfo { dtype: Dtype::F32, shape: vec![values.len() / size_of::<f32>()], data_offsets: (start, end) };
+        ((*name).to_owned(), info)
+    });
+    let header = Metadata::new(Some(metadata), infos.collect())?;
+    let mut header = serde_json::to_vec(&header)?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    Ok(header)
 }
 
 /// Where the trial stands by the header of its state, which must be of this trial.
