@@ -84,6 +84,38 @@ pub(crate) trait ClosedForm: BackboneKind {
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
 }
 
+/// A model that learns in epochs towards an objective of its own, without a loss, a sampler and an optimizer of the sweep.
+pub(crate) trait Iterative: BackboneKind {
+    /// The model before its first epoch.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) for a dataset that it cannot learn from.
+    fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>>;
+
+    /// Bytes that a training needs at its peak beside the dataset, `ranking` being what ranking the validation part needs.
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// A training of an [`Iterative`] model under way.
+pub(crate) trait Epochs: Send {
+    /// Trains one epoch, counted from 1; its mean objective. Random draws are keyed by seed and epoch, so that the same state gives the same
+    /// next state.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite) when it diverges, [`Error::Impossible`](crate::Error::Impossible) for systems that have
+    /// no solution.
+    fn epoch(&mut self, epoch: u32) -> Result<f64>;
+
+    /// Everything that the next epoch needs, by name; a training that was stopped fills it again.
+    fn state(&mut self) -> Vec<(String, &mut [f32])>;
+
+    /// The model as it is ranked.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
+    fn scorer(&self) -> Result<Scorer>;
+}
+
 /// A model that learns by gradients.
 pub(crate) trait Learned: BackboneKind {
     /// Numbers of a row of its tables; vectors may have more.

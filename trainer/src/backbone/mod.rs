@@ -66,16 +66,17 @@ pub use stored::Stored;
 pub use user_knn::UserKnn;
 pub use xsim_gcl::XsimGcl;
 
-use kind::{ClosedForm, Learned};
+use kind::{ClosedForm, Iterative, Learned};
 
 /// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
 macro_rules! backbones {
-    (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } learned { $($(#[$words:meta])* $learned:ident,)+ }) => {
+    (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ }) => {
         /// `backbones` in a sweep file, by `kind`. What can be asked of a model is [`BackboneKind`].
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Backbone {
             $($(#[$closed_words])* $closed($closed),)+
+            $($(#[$own_words])* $own($own),)*
             $($(#[$words])* $learned($learned),)+
         }
 
@@ -85,6 +86,7 @@ macro_rules! backbones {
             fn deref(&self) -> &Self::Target {
                 match self {
                     $(Backbone::$closed(settings) => settings,)+
+                    $(Backbone::$own(settings) => settings,)*
                     $(Backbone::$learned(settings) => settings,)+
                 }
             }
@@ -95,15 +97,23 @@ macro_rules! backbones {
             pub(crate) fn closed_form(&self) -> Option<&dyn ClosedForm> {
                 match self {
                     $(Backbone::$closed(settings) => Some(settings),)+
-                    $(Backbone::$learned(_) => None,)+
+                    _ => None,
+                }
+            }
+
+            /// The model, where it learns in epochs towards an objective of its own.
+            pub(crate) fn iterative(&self) -> Option<&dyn Iterative> {
+                match self {
+                    $(Backbone::$own(settings) => Some(settings),)*
+                    _ => None,
                 }
             }
 
             /// The model, where it learns by gradients.
             pub(crate) fn learned(&self) -> Option<&dyn Learned> {
                 match self {
-                    $(Backbone::$closed(_) => None,)+
                     $(Backbone::$learned(settings) => Some(settings),)+
+                    _ => None,
                 }
             }
         }
@@ -124,6 +134,8 @@ backbones! {
         Slim,
         /// Linear item-to-item model in closed form.
         Ease,
+    }
+    iterative {
     }
     learned {
         /// Matrix factorisation.
