@@ -391,7 +391,60 @@ class NeuMf(Model):
         return self.last(torch.cat([of_products * with_products, hidden], -1)).squeeze(-1)
 
 
+class OfUsers(Model):
+    """With an objective of its own over whole users."""
+
+    def batches(self):
+        return self.data.train[:, 0].unique()[torch.randperm(len(self.data.train[:, 0].unique()))].split(self.settings["batch_size"])
+
+
+class Enmf(OfUsers):
+    start = staticmethod(torch.nn.init.xavier_normal_)
+
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.output = torch.nn.Parameter(torch.nn.init.xavier_normal_(torch.empty(1, settings["dim"])))
+
+    def forward(self, users=None, positives=None):
+        of_users, of_items = self.nodes().split([self.data.users, self.data.items])
+        return torch.cat([of_users * self.output, of_items]), 0.0
+
+    def objective(self, users):
+        of_users, of_items = self.nodes().split([self.data.users, self.data.items])
+        known = self.data.known[users].float()
+        scores = (F.dropout(of_users[users], self.settings["dropout"]) * self.output) @ of_items.T
+        return (known * (1 - scores).square() + self.settings["negative_weight"] * (1 - known) * scores.square()).sum() / len(users)
+
+
+class MultVae(OfUsers):
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        del self.table
+        size, hidden, items = settings["dim"], settings["hidden"], data.items
+        self.encoder, self.latent, self.decoder, self.last = linear(items, hidden), linear(hidden, 2 * size), linear(size, hidden), linear(hidden, items)
+        self.steps = 0
+
+    def middle(self, users):
+        rows = F.dropout(F.normalize(self.data.known[users].float(), dim=1), self.settings["dropout"], self.training)
+        mean, log = self.latent(torch.tanh(self.encoder(rows))).chunk(2, 1)
+        drawn = mean + torch.randn_like(mean) * (log / 2).exp() if self.training else mean
+        return torch.tanh(self.decoder(drawn)), mean, log
+
+    def forward(self, users=None, positives=None):
+        decoded = self.middle(slice(None))[0]
+        return torch.cat([F.pad(decoded, (0, 1), value=1.0), torch.cat([self.last.weight, self.last.bias[:, None]], 1)]), 0.0
+
+    def objective(self, users):
+        self.steps += 1
+        decoded, mean, log = self.middle(users)
+        likelihood = -(F.log_softmax(self.last(decoded), 1) * self.data.known[users]).sum()
+        divergence = 0.5 * (mean.square() + log.exp() - log - 1).sum()
+        weight = self.settings["kl_weight"] * min(1.0, self.steps / self.settings["anneal_steps"])
+        return (likelihood + weight * divergence) / len(users)
+
+
 KINDS = {
+    "enmf": Enmf, "mult-vae": MultVae,
     "light-gcn": LightGcn, "ngcf": Ngcf, "sim-gcl": SimGcl, "xsim-gcl": XsimGcl, "sgl": Sgl, "gcn": Gcn, "gin": Gin, "gat": Gat, "lr-gccf": LrGccf,
     "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf,
 }
@@ -400,6 +453,12 @@ KINDS = {
 def epoch(data, model, optimizer):
     model.train()
     model.new_epoch()
+    if isinstance(model, OfUsers):
+        for users in model.batches():
+            optimizer.zero_grad()
+            model.objective(users).backward()
+            optimizer.step()
+        return
     for batch in torch.randperm(len(data.train)).split(BATCH):
         users, positives = data.train[batch].T
         vectors, own = model(users, positives)

@@ -13,7 +13,7 @@ pub struct Candidate {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
-    /// The trial's seed; `None` where the model fits without sampling.
+    /// The trial's seed; `None` where the model fits at once.
     pub seed: Option<u64>,
     /// The seed of the split that it was trained on, where its dataset has repeated splits.
     pub split_seed: Option<u64>,
@@ -45,7 +45,7 @@ pub struct TrialValues {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
-    /// The trial's seed; `None` where the model fits without sampling.
+    /// The trial's seed; `None` where the model fits at once.
     pub seed: Option<u64>,
     /// The seed of the split that it was ranked on, where its dataset has repeated splits.
     pub split_seed: Option<u64>,

@@ -1,6 +1,10 @@
 //! What a model learns, and what the optimizer keeps of it.
 
-use crate::{optimizer::Moments, tables::Tables};
+use crate::{
+    gradient::RowGradients,
+    optimizer::{Moments, Stepper},
+    tables::Tables,
+};
 use evaluator::Matrix;
 
 /// The parameters of a model: a row for each user and for each item, and weights that all of them share.
@@ -21,11 +25,38 @@ pub(crate) struct Weights {
     pub(crate) moments: Moments,
 }
 
+impl Weights {
+    /// With moments of zero.
+    pub(crate) fn new(name: &str, values: Matrix) -> Self {
+        Self { name: name.to_owned(), moments: Moments::new(&values, false), values }
+    }
+
+    /// The next step of an optimizer by the whole gradient.
+    pub(crate) fn move_by(&mut self, gradient: Vec<f32>, stepper: &Stepper) {
+        let Self { values, moments, .. } = self;
+        let gradient = Matrix { rows: values.rows, dim: values.dim, values: gradient };
+        stepper.move_table(values, moments, &RowGradients::whole(gradient));
+    }
+
+    /// The first place that is not a finite number, in words.
+    pub(crate) fn not_finite(&self) -> Option<String> {
+        let value = self.values.values.iter().find(|value| !value.is_finite())?;
+        Some(format!("the weights `{}` (value {value})", self.name))
+    }
+
+    /// The numbers and their moments, by name.
+    pub(crate) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
+        let Self { name, values, moments } = self;
+        let named = [("", &mut values.values), (".first", &mut moments.first), (".second", &mut moments.second)];
+        named.map(|(part, values)| (format!("weights.{name}{part}"), &mut values[..])).into_iter()
+    }
+}
+
 impl Parameters {
     /// With moments of zero; all rows move in every step.
     pub(crate) fn new(tables: Tables, weights: Vec<(String, Matrix)>) -> Self {
         let moments = [&tables.users, &tables.items].map(|table| Moments::new(table, false));
-        let weights = weights.into_iter().map(|(name, values)| Weights { name, moments: Moments::new(&values, false), values });
+        let weights = weights.into_iter().map(|(name, values)| Weights::new(&name, values));
         Self { tables, moments, weights: weights.collect() }
     }
 
@@ -37,12 +68,26 @@ impl Parameters {
         }
     }
 
+    /// All numbers and their moments, by name; within an epoch also how far rows are left behind.
+    pub(crate) fn state(&mut self, is_within: bool) -> Vec<(String, &mut [f32])> {
+        let Self { tables, moments: [of_users, of_items], weights } = self;
+        let tables = [
+            ("users", &mut tables.users.values),
+            ("users.first", &mut of_users.first),
+            ("users.second", &mut of_users.second),
+            ("items", &mut tables.items.values),
+            ("items.first", &mut of_items.first),
+            ("items.second", &mut of_items.second),
+        ];
+        let left = [("users.left", &mut of_users.left), ("items.left", &mut of_items.left)];
+        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
+        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
+        let tables = tables.map(|(name, values)| (name, &mut values[..])).into_iter().chain(left);
+        tables.map(|(name, values)| (name.to_owned(), values)).chain(weights.iter_mut().flat_map(Weights::state)).collect()
+    }
+
     /// The first place that is not a finite number, in words.
     pub(crate) fn not_finite(&self) -> Option<String> {
-        let broken = |weights: &Weights| {
-            let value = weights.values.values.iter().find(|value| !value.is_finite())?;
-            Some(format!("the weights `{}` (value {value})", weights.name))
-        };
-        self.tables.not_finite().or_else(|| self.weights.iter().find_map(broken))
+        self.tables.not_finite().or_else(|| self.weights.iter().find_map(Weights::not_finite))
     }
 }

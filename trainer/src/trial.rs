@@ -21,6 +21,9 @@ pub struct Trial {
     pub backbone: Backbone,
     /// How it learns; `None` for backbones that fit without sampling.
     pub learning: Option<Learning>,
+    /// How long it learns towards an objective of its own; `None` for all other backbones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Iterations>,
     /// The validation metric that stops training and picks values.
     pub select_by: MetricAt,
 }
@@ -39,6 +42,33 @@ pub struct Learning {
     pub training: Training,
     /// Seed of the parameters, the order of the pairs and the negatives.
     pub seed: u64,
+}
+
+/// Epochs and stopping of a backbone that has an objective of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Iterations {
+    /// Passes over the train interactions, at most.
+    pub epochs: u32,
+    /// Epochs between two evaluations on validation.
+    pub evaluate_every: u32,
+    /// Evaluations without improvement after which training stops; `None` trains to the end.
+    #[serde(default)]
+    pub patience: Option<u32>,
+    /// Seed of the parameters and of all draws.
+    pub seed: u64,
+}
+
+impl Iterations {
+    /// Those of a `training` block.
+    pub fn of(training: &Training, seed: u64) -> Self {
+        let Training { epochs, evaluate_every, patience, .. } = *training;
+        Self { epochs, evaluate_every, patience, seed }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_epochs(self.epochs, self.evaluate_every, self.patience)
+    }
 }
 
 /// Epochs, batches and stopping: the `training` block without `select_by`.
@@ -66,13 +96,31 @@ impl Trial {
         match (&self.learning, self.backbone.fits_without_sampling()) {
             (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
             (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),
-            (None, true) => Ok(()),
+            (None, true) => match (&self.iterations, self.backbone.has_epochs()) {
+                (Some(iterations), true) => iterations.check(),
+                (None, false) => Ok(()),
+                (Some(_), false) => Err("this backbone fits at once: it has no `iterations`".to_owned()),
+                (None, true) => Err("this backbone learns in epochs: it needs `iterations`".to_owned()),
+            },
+            (Some(_), false) if self.iterations.is_some() => Err("this backbone learns from a loss: it has no `iterations`".to_owned()),
             (Some(learning), false) => {
                 learning.check()?;
                 self.check_mixes(learning)?;
                 if self.backbone.has_network() { self.check_network(learning) } else { Ok(()) }
             }
         }
+    }
+
+    /// Epochs at most; `None` for backbones that fit at once.
+    pub fn epochs(&self) -> Option<u32> {
+        let learned = self.learning.as_ref().map(|learning| learning.training.epochs);
+        learned.or_else(|| self.iterations.as_ref().map(|iterations| iterations.epochs))
+    }
+
+    /// The seed of the parameters and of all draws; `None` for backbones that fit at once.
+    pub fn seed(&self) -> Option<u64> {
+        let learned = self.learning.as_ref().map(|learning| learning.seed);
+        learned.or_else(|| self.iterations.as_ref().map(|iterations| iterations.seed))
     }
 
     /// Whether the vectors are made of layers, where the sampler mixes negatives from them.
@@ -244,17 +292,24 @@ pub(crate) fn kind(part: &impl Serialize) -> String {
     part.as_object().and_then(|part| part.keys().next().cloned()).expect("a kind is a key with its settings")
 }
 
+fn positive(key: &str, value: u32) -> Result<(), String> {
+    if value > 0 { Ok(()) } else { Err(format!("{key} is 0, expected at least 1")) }
+}
+
+fn check_epochs(epochs: u32, evaluate_every: u32, patience: Option<u32>) -> Result<(), String> {
+    positive("epochs", epochs)?;
+    positive("evaluate_every", evaluate_every)?;
+    patience.map_or(Ok(()), |patience| positive("patience", patience))
+}
+
 impl Training {
     /// Whether the values can be used.
     ///
     /// # Errors
     /// A sentence that names the key.
     pub fn check(&self) -> Result<(), String> {
-        let positive = |key: &str, value: u32| if value > 0 { Ok(()) } else { Err(format!("{key} is 0, expected at least 1")) };
-        positive("epochs", self.epochs)?;
+        check_epochs(self.epochs, self.evaluate_every, self.patience)?;
         positive("batch_size", self.batch_size)?;
-        positive("evaluate_every", self.evaluate_every)?;
-        self.patience.map_or(Ok(()), |patience| positive("patience", patience))?;
         match self.batch_size >= LARGEST_BATCH {
             true => Err(format!("batch_size is {}, expected below {LARGEST_BATCH}", self.batch_size)),
             false => Ok(()),

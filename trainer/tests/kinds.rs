@@ -7,7 +7,7 @@ mod support;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use support::{RESOURCES, Snapshot, folder, result, tastes, train_with_stops, trial};
-use trainer::{Backbone, Loss, Sampler, Trial, train};
+use trainer::{Backbone, Iterations, Loss, Sampler, Trial, train};
 
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
@@ -120,6 +120,16 @@ const BACKBONES: &[(&str, &str)] = &[
     (r#""slim": {}"#, ""),
     (r#""slim": {"l1": 0.5, "l2": 2.0, "max_iterations": 100, "tolerance": 1e-4}"#, ""),
     (r#""ease": {"regularization": 10.0}"#, ""),
+    (r#""enmf": {"dim": 16, "batch_size": 32, "optimizer": {"adam": {"learning_rate": 0.02}}}"#, ""),
+    (
+        r#""enmf": {"dim": 16, "batch_size": 32, "dropout": 0, "negative_weight": 0.1, "optimizer": {"lazy-adam": {"learning_rate": 0.02}}}"#,
+        "",
+    ),
+    (r#""mult-vae": {"dim": 8, "hidden": 16, "batch_size": 32, "anneal_steps": 10, "optimizer": {"adam": {"learning_rate": 0.02}}}"#, ""),
+    (
+        r#""mult-vae": {"dim": 4, "hidden": 16, "batch_size": 20, "dropout": 0, "kl_weight": 0, "optimizer": {"adam": {"learning_rate": 0.02}}}"#,
+        "",
+    ),
     (r#""mf": {"dim": 16}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 2}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 3, "user_table": "none"}"#, ""),
@@ -178,12 +188,16 @@ fn trials_of_models() -> Vec<Trial> {
     backbones.filter(learns).filter(|backbone| ![MF, LIGHT_GCN].contains(&backbone.as_str())).flat_map(of).collect()
 }
 
-/// Every model that fits without sampling.
-fn closed_forms() -> Vec<Trial> {
+/// Every model that fits without sampling, at once or in epochs.
+fn without_sampling(in_epochs: bool) -> Vec<Trial> {
     let backbones = BACKBONES.iter().map(|(backbone, _)| serde_json::from_str(&format!("{{{backbone}}}")).unwrap());
-    let fit = backbones.filter(Backbone::fits_without_sampling);
+    let fit = backbones.filter(|backbone: &Backbone| backbone.fits_without_sampling() && backbone.has_epochs() == in_epochs);
     let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
-    fit.map(|backbone| Trial { backbone, ..serde_json::from_str(text).unwrap() }).collect()
+    let trial: Trial = serde_json::from_str(text).unwrap();
+    let iterations = in_epochs.then_some(Iterations { epochs: 12, evaluate_every: 2, patience: Some(20), seed: 3 });
+    let trials: Vec<Trial> = fit.map(|backbone| Trial { backbone, iterations: iterations.clone(), ..trial.clone() }).collect();
+    trials.iter().for_each(|trial| trial.check().unwrap());
+    trials
 }
 
 /// Every example as a trial on a backbone.
@@ -217,7 +231,7 @@ fn every_kind_learns_the_tastes() {
     let floor = run("kinds floor", &serde_json::from_str(text).unwrap());
     // A network takes more than the 24 steps that a loss of lists has here.
     let is_enough = |trial: &Trial| !matches!((&trial.backbone, &trial.learning), (Backbone::NeuMf(_), Some(learning)) if learning.loss.list().is_some());
-    for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models()].concat().into_iter().filter(is_enough) {
+    for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models(), without_sampling(true)].concat().into_iter().filter(is_enough) {
         let value = run(&format!("kinds {}", trial.id()), &trial);
         assert!(value > 1.5 * floor, "{:?}, {:?}: {value} is not far above {floor}", trial.backbone, trial.learning);
     }
@@ -225,7 +239,7 @@ fn every_kind_learns_the_tastes() {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    for trial in [trials(MF), trials_of_models(), closed_forms()].concat() {
+    for trial in [trials(MF), trials_of_models(), without_sampling(true), without_sampling(false)].concat() {
         let results = [1, 3].map(|threads| {
             let folder = folder(&format!("kinds-{threads}-{}", trial.id()));
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -238,11 +252,11 @@ fn bits_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_resumed_training_has_the_bits_of_an_uninterrupted_one() {
-    for trial in [trials(MF), trials_of_models()].concat() {
+    for trial in [trials(MF), trials_of_models(), without_sampling(true)].concat() {
         let (whole, killed) = (folder(&format!("kinds-whole-{}", trial.id())), folder(&format!("kinds-killed-{}", trial.id())));
         train(&trial, &tastes(), &whole, &RESOURCES, &mut Snapshot { epoch: 7, from: &whole, to: &killed }).unwrap();
         train(&trial, &tastes(), &killed, &RESOURCES, &mut ()).unwrap();
-        assert!(result(&whole) == result(&killed), "{:?}", trial.learning);
+        assert!(result(&whole) == result(&killed), "{:?}, {:?}", trial.backbone, trial.learning);
     }
 }
 

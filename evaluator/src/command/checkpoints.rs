@@ -20,6 +20,7 @@ pub(super) struct Found {
 struct Trial {
     dataset: String,
     learning: Option<Learning>,
+    iterations: Option<Learning>,
 }
 
 /// What is read of how a trial learns.
@@ -30,7 +31,7 @@ struct Learning {
 
 impl Trial {
     fn seed(&self) -> Option<u64> {
-        self.learning.as_ref().map(|learning| learning.seed)
+        self.learning.as_ref().or(self.iterations.as_ref()).map(|learning| learning.seed)
     }
 }
 

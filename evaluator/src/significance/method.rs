@@ -11,7 +11,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 /// What stands behind a method's replicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replication {
-    /// The model fits without sampling: training it again gives the same.
+    /// The model fits at once: training it again gives the same.
     None,
     /// Trainings that differ in their seeds.
     Seeds,

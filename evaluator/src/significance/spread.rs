@@ -18,7 +18,7 @@ use std::borrow::Cow;
 /// Where the variance over replicates comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spread {
-    /// There is none: the model fits without sampling, and the dataset has one split.
+    /// There is none: the model fits at once, and the dataset has one split.
     None,
     /// From the method's own replicates, moderated by those of the other methods.
     Own,

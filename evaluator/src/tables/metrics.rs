@@ -22,7 +22,7 @@ pub struct MetricRow {
     pub method: String,
     /// The dataset's name.
     pub dataset: String,
-    /// The trial's seed; `None` where the model fits without sampling.
+    /// The trial's seed; `None` where the model fits at once.
     pub seed: Option<u64>,
     /// The seed of the split, where the dataset has repeated splits.
     pub split_seed: Option<u64>,

@@ -30,7 +30,7 @@ use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use trainer::{Learning, Trial, trial::TRAINER_VERSION};
+use trainer::{Iterations, Learning, Trial, trial::TRAINER_VERSION};
 
 /// All that a sweep will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,9 +112,9 @@ pub struct PlannedTrial {
 }
 
 impl PlannedTrial {
-    /// The seed; `None` for backbones that fit without sampling.
+    /// The seed; `None` for backbones that fit at once.
     pub fn seed(&self) -> Option<u64> {
-        self.trial.learning.as_ref().map(|learning| learning.seed)
+        self.trial.seed()
     }
 }
 
@@ -268,22 +268,28 @@ fn rung_epochs(file: &SweepFile) -> Vec<u32> {
 
 /// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling.
 fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<Item = Trial> {
-    let learnings: Vec<Option<Learning>> = match &choice.way {
-        None => vec![None],
-        Some((loss, sampler, optimizer)) => file
-            .seeds
-            .value
+    let (training, seeds) = (&file.training.value, &file.seeds.value);
+    let ways: Vec<(Option<Learning>, Option<Iterations>)> = match &choice.way {
+        None if choice.backbone.has_epochs() => seeds.iter().map(|&seed| (None, Some(Iterations::of(training, seed)))).collect(),
+        None => vec![(None, None)],
+        Some((loss, sampler, optimizer)) => seeds
             .iter()
             .map(|&seed| {
                 let (loss, sampler, optimizer) = (loss.clone(), sampler.clone(), optimizer.clone());
-                Some(Learning { loss, sampler, optimizer, training: file.training.value.clone(), seed })
+                (Some(Learning { loss, sampler, optimizer, training: training.clone(), seed }), None)
             })
             .collect(),
     };
     let (backbone, select_by, dataset) = (choice.backbone.clone(), file.select_by.value, dataset.to_owned());
-    let trial =
-        move |learning| Trial { version: TRAINER_VERSION, dataset: dataset.clone(), backbone: backbone.clone(), learning, select_by };
-    learnings.into_iter().map(trial)
+    let trial = move |(learning, iterations)| Trial {
+        version: TRAINER_VERSION,
+        dataset: dataset.clone(),
+        backbone: backbone.clone(),
+        learning,
+        iterations,
+        select_by,
+    };
+    ways.into_iter().map(trial)
 }
 
 #[cfg(test)]

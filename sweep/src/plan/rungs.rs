@@ -97,7 +97,7 @@ impl Plan {
 impl Method {
     /// Whether its backbone learns in epochs.
     pub fn learns(&self) -> bool {
-        self.loss.is_some()
+        self.configurations.iter().flat_map(|configuration| &configuration.trials).any(|planned| planned.trial.epochs().is_some())
     }
 
     /// Trials of each configuration: of each seed on each split.

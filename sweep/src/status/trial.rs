@@ -72,7 +72,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         seed: planned.seed(),
         state: TrialState::Waiting,
         epoch: None,
-        epochs: planned.trial.learning.as_ref().map(|learning| learning.training.epochs),
+        epochs: planned.trial.epochs(),
         metric: planned.trial.select_by.to_string(),
         value: None,
         why: None,

@@ -28,7 +28,7 @@ pub struct LeaderboardRow {
     pub parameters: Option<serde_json::Value>,
     /// Configurations that were tried: those with a trial that ended, failed or was stopped by successive halving.
     pub configurations: u32,
-    /// Seeds behind the mean, each with a trial on each split; 1 where the backbone fits without sampling.
+    /// Seeds behind the mean, each with a trial on each split; 1 where the backbone fits at once.
     pub seeds: u32,
     /// Trials of the method that failed, picked or not.
     pub failed: u32,

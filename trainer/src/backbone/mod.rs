@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 mod autograd;
+mod by_users;
 mod co_occurrence;
 mod contrast;
 mod dgcf;
 mod ease;
 pub(crate) mod encoder;
+mod enmf;
 mod facts;
 mod gat;
 mod gcn;
@@ -19,6 +21,7 @@ pub(crate) mod kind;
 mod light_gcn;
 mod lr_gccf;
 mod mf;
+mod mult_vae;
 mod nearest;
 mod neu_mf;
 mod ngcf;
@@ -42,6 +45,7 @@ mod xsim_gcl;
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
 pub use dgcf::Dgcf;
 pub use ease::Ease;
+pub use enmf::Enmf;
 pub use facts::Facts;
 pub use gat::Gat;
 pub use gcn::Gcn;
@@ -52,6 +56,7 @@ pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::{LightGcn, UserTable};
 pub use lr_gccf::LrGccf;
 pub use mf::Mf;
+pub use mult_vae::MultVae;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
@@ -136,6 +141,10 @@ backbones! {
         Ease,
     }
     iterative {
+        /// Neural matrix factorisation on all pairs at once.
+        Enmf,
+        /// Variational autoencoder of the items of a user.
+        MultVae,
     }
     learned {
         /// Matrix factorisation.
@@ -175,8 +184,13 @@ impl Backbone {
         self.learned().is_some_and(|model| model.network(0).is_some())
     }
 
-    /// Whether it fits without a loss, a sampler and an optimizer.
+    /// Whether it fits without a loss, a sampler and an optimizer of the sweep.
     pub fn fits_without_sampling(&self) -> bool {
-        self.closed_form().is_some()
+        self.learned().is_none()
+    }
+
+    /// Whether it learns in epochs, towards a loss or an objective of its own.
+    pub fn has_epochs(&self) -> bool {
+        self.closed_form().is_none()
     }
 }

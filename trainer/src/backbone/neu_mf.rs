@@ -265,7 +265,7 @@ mod tests {
         testing::{STEP, assert_derivatives, dataset, matrix},
     };
     use super::*;
-    use candle_core::Device;
+    use candle_core::{Device, Var};
     use dataset::Interactions;
     use evaluator::rank;
 
@@ -323,6 +323,45 @@ mod tests {
             let total = |parameters: &[Tensor]| (score(&settings, parameters) * &weights).unwrap().sum_all().unwrap();
             assert_derivatives(total, &parameters);
         }
+    }
+
+    /// 1,100 pairs are three blocks: their scores and gradients are those of all pairs at once.
+    #[test]
+    fn blocks_of_pairs_add_up() {
+        let settings = NeuMf { dropout: 0.3, ..settings(Form::NeuMf, &[3, 2]) };
+        let (parameters, _) = Learned::start(&settings, &dataset(), 3);
+        let network = Learned::network(&settings, 3).unwrap();
+        let [users, items] = [7, 3].map(|factor| (0..1100u32).map(|at| (at * factor + at / 50) % 5).collect::<Vec<u32>>());
+        let step = TrainStep { wanted: Wanted::default(), ..STEP };
+        let derivatives: Vec<f32> = (0..1100).map(|at| (at as f32).cos()).collect();
+        let blocks = ScoredPairs::new(&*network, &parameters, [&users, &items], (10, &step)).unwrap();
+        let scores = blocks.scores().unwrap();
+        let found = blocks.backward(&derivatives).unwrap();
+
+        let Tables { users: of_users, items: of_items } = &parameters.tables;
+        let matrices = [of_users, of_items].into_iter().chain(parameters.weights.iter().map(|weights| &weights.values));
+        let variables: Vec<Var> =
+            matrices.map(|matrix| Var::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu).unwrap()).collect();
+        let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+        let places = [&users, &items].map(|ids| Tensor::from_slice(ids, ids.len(), &Device::Cpu).unwrap());
+        let pairs = Pairs { users: tensors[0].clone(), items: tensors[1].clone(), places, first: 10 };
+        let expected = network.score(&pairs, &tensors[2..], &step).unwrap();
+        let close = |found: &[f32], expected: &[f32]| {
+            assert_eq!(found.len(), expected.len());
+            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-4), "{found:?} {expected:?}");
+        };
+        close(&scores, &expected.to_vec1::<f32>().unwrap());
+        let gradients =
+            (expected * Tensor::from_slice(&derivatives, 1100, &Device::Cpu).unwrap()).unwrap().sum_all().unwrap().backward().unwrap();
+        let gradient = |at: usize| gradients.get(&variables[at]).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        for side in 0..2 {
+            let mut sum = vec![0.0; 5 * of_users.dim];
+            for (row, gradient) in found.rows(side) {
+                sum[row * of_users.dim..].iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
+            }
+            close(&sum, &gradient(side));
+        }
+        found.weights().zip(2..).for_each(|(weights, at)| close(&weights, &gradient(at)));
     }
 
     /// What is stored scores as what was trained, but for a bias that moves all scores alike.

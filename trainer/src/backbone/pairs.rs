@@ -8,6 +8,7 @@ use crate::{
 };
 use candle_core::{Device, Tensor, Var};
 use evaluator::{Matrix, Scorer};
+use rayon::prelude::*;
 
 /// A network that scores pairs of vectors.
 pub(crate) trait PairNetwork: Send + Sync {
@@ -35,18 +36,24 @@ pub(crate) struct Pairs {
     pub(crate) first: usize,
 }
 
-/// The pairs of a step, their scores, and what the network leaves for the way back.
-pub(crate) struct ScoredPairs {
+/// Pairs of a block: their layers stay in the cache of a core.
+const BLOCK: usize = 512;
+
+/// The pairs of a step, their scores, and what the network leaves for the way back: block by block, each on its own.
+pub(crate) struct ScoredPairs(Vec<Block>);
+
+/// Some of the pairs.
+struct Block {
     touched: [Touched; 2],
+    /// Touched rows of users and of items, and the weights.
     variables: Vec<Var>,
     scores: Tensor,
 }
 
 /// Gradients of the touched rows of both tables, and of the weights.
 pub(crate) struct PairGradients {
-    touched: [Touched; 2],
-    /// Rows, and weights.
-    values: Vec<Vec<f32>>,
+    /// Of each block the touched rows, and the gradients of rows and of weights.
+    blocks: Vec<([Touched; 2], Vec<Vec<f32>>)>,
 }
 
 impl ScoredPairs {
@@ -55,6 +62,37 @@ impl ScoredPairs {
     /// # Errors
     /// Those of tensor operations.
     pub(crate) fn new(
+        network: &dyn PairNetwork,
+        parameters: &Parameters,
+        [users, items]: [&[u32]; 2],
+        (first, step): (usize, &TrainStep),
+    ) -> Result<Self> {
+        let block =
+            |(at, (users, items)): (usize, (&[u32], &[u32]))| Block::new(network, parameters, [users, items], (first + at * BLOCK, step));
+        users.par_chunks(BLOCK).zip(items.par_chunks(BLOCK)).enumerate().map(block).collect::<Result<_>>().map(Self)
+    }
+
+    /// `[R]`
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    pub(crate) fn scores(&self) -> Result<Vec<f32>> {
+        let of_blocks: Vec<Vec<f32>> = self.0.iter().map(|block| block.scores.to_vec1()).collect::<candle_core::Result<_>>()?;
+        Ok(of_blocks.concat())
+    }
+
+    /// Gradients of a loss from its derivatives by the scores, `[R]`.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    pub(crate) fn backward(self, derivatives: &[f32]) -> Result<PairGradients> {
+        let blocks = self.0.into_par_iter().zip(derivatives.par_chunks(BLOCK)).map(|(block, derivatives)| block.backward(derivatives));
+        Ok(PairGradients { blocks: blocks.collect::<Result<_>>()? })
+    }
+}
+
+impl Block {
+    fn new(
         network: &dyn PairNetwork,
         parameters: &Parameters,
         [users, items]: [&[u32]; 2],
@@ -81,39 +119,35 @@ impl ScoredPairs {
         Ok(Self { touched, variables, scores })
     }
 
-    /// `[R]`
-    ///
-    /// # Errors
-    /// Those of tensor operations.
-    pub(crate) fn scores(&self) -> Result<Vec<f32>> {
-        Ok(self.scores.to_vec1()?)
-    }
-
-    /// Gradients of a loss from its derivatives by the scores, `[R]`.
-    ///
-    /// # Errors
-    /// Those of tensor operations.
-    pub(crate) fn backward(self, derivatives: &[f32]) -> Result<PairGradients> {
+    fn backward(self, derivatives: &[f32]) -> Result<([Touched; 2], Vec<Vec<f32>>)> {
         let derivatives = Tensor::from_slice(derivatives, derivatives.len(), &Device::Cpu)?;
         let gradients = (&self.scores * derivatives)?.sum_all()?.backward()?;
         let of_variable = |variable: &Var| match gradients.get(variable) {
             Some(gradient) => gradient.flatten_all()?.to_vec1(),
             None => Ok(vec![0.0; variable.elem_count()]),
         };
-        Ok(PairGradients { touched: self.touched, values: self.variables.iter().map(of_variable).collect::<candle_core::Result<_>>()? })
+        Ok((self.touched, self.variables.iter().map(of_variable).collect::<candle_core::Result<_>>()?))
     }
 }
 
 impl PairGradients {
-    /// The touched rows of the users' table, or of the items', with their gradients.
+    /// The touched rows of the users' table, or of the items', with their gradients; a row comes once for each block that has it.
     pub(crate) fn rows(&self, side: usize) -> impl Iterator<Item = (usize, &[f32])> {
-        let rows = &self.touched[side].rows;
-        let dim = self.values[side].len() / rows.len().max(1);
-        rows.iter().map(|&row| row as usize).zip(self.values[side].chunks_exact(dim.max(1)))
+        self.blocks.iter().flat_map(move |(touched, values)| {
+            let rows = &touched[side].rows;
+            let dim = values[side].len() / rows.len().max(1);
+            rows.iter().map(|&row| row as usize).zip(values[side].chunks_exact(dim.max(1)))
+        })
     }
 
     /// Those of the weights, in their order.
     pub(crate) fn weights(self) -> impl Iterator<Item = Vec<f32>> {
-        self.values.into_iter().skip(2)
+        let add = |mut sums: Vec<Vec<f32>>, weights: Vec<Vec<f32>>| {
+            let numbers = sums.iter_mut().flatten().zip(weights.iter().flatten());
+            numbers.for_each(|(sum, value)| *sum += value);
+            sums
+        };
+        let of_blocks = self.blocks.into_iter().map(|(_, values)| values.into_iter().skip(2).collect::<Vec<_>>());
+        of_blocks.reduce(add).unwrap_or_default().into_iter()
     }
 }

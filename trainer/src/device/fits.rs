@@ -8,7 +8,10 @@ use crate::{Learning, Loss, Trial, sampler::Pool, trial::kind};
 /// A sentence that says what of it has no kernel: it is trained on the CPU.
 pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
     let Some(learning) = &trial.learning else {
-        return Err("the backbone fits in closed form, on the CPU".to_owned());
+        return Err(match trial.backbone.has_epochs() {
+            true => format!("the backbone `{}` learns on the CPU", kind(&trial.backbone)),
+            false => "the backbone fits in closed form, on the CPU".to_owned(),
+        });
     };
     if trial.backbone.mean_of_layers().is_none() {
         return Err(format!("the vectors of the backbone `{}` have no kernel", kind(&trial.backbone)));

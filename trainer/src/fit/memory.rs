@@ -47,6 +47,9 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }
+    if let Some(model) = trial.backbone.iterative() {
+        return model.memory(of_model, ranking);
+    }
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
     let of_tables = Sizes { users, items, train, dim: u64::from(model.dim()) };
     let of_vectors = Sizes { dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };

@@ -17,6 +17,7 @@ mod curve;
 mod epoch;
 mod few;
 mod formula;
+mod iterative;
 mod kept;
 mod learner;
 mod many;
@@ -130,9 +131,10 @@ fn lead(
         None => {}
     }
     folder.join("trial.json").write(text(trial))?;
-    let result = match &trial.learning {
-        None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
-        Some(learning) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
+    let result = match (&trial.learning, &trial.iterations) {
+        (None, None) => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
+        (None, Some(iterations)) => iterative::learn((trial, iterations), dataset, folder, resources, observer),
+        (Some(learning), _) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
     };
     let fit = match result {
         Ok(Stand::Paused(fit)) => fit,

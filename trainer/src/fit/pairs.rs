@@ -14,10 +14,9 @@ use crate::{
         pairs::{PairGradients, ScoredPairs},
     },
     gradient::RowGradients,
-    parameters::{Parameters, Weights},
+    parameters::Parameters,
     scoring::{Batch, Scored},
 };
-use evaluator::Matrix;
 use rayon::prelude::*;
 
 /// Users and positives of a batch, and the gradients of both tables.
@@ -65,11 +64,10 @@ impl Learner<'_> {
         stepper.move_table(&mut tables.users, user_moments, of_users);
         stepper.move_table(&mut tables.items, item_moments, of_items);
         let mut of_weights = found.map(PairGradients::weights);
-        for Weights { values, moments, .. } in weights {
-            let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; values.values.len()]);
+        for weights in weights {
+            let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; weights.values.values.len()]);
             collective.sum("the gradient of the weights", &mut gradient)?;
-            let gradient = Matrix { rows: values.rows, dim: values.dim, values: gradient };
-            stepper.move_table(values, moments, &RowGradients::whole(gradient));
+            weights.move_by(gradient, stepper);
         }
         stepper.finish_step();
         Ok(total)

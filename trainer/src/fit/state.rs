@@ -6,12 +6,7 @@ use super::{
     or_again,
     resume::{self, Position, Stored},
 };
-use crate::{
-    Result,
-    collective::Collective,
-    optimizer::Stepper,
-    parameters::{Parameters, Weights},
-};
+use crate::{Result, collective::Collective, optimizer::Stepper, parameters::Parameters};
 
 /// What ranks call the exchange of where they begin.
 const POSITION: &str = "where the training stands";
@@ -22,26 +17,11 @@ impl Learner<'_> {
     /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
     fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
         let is_within = self.position.is_within();
-        let Parameters { tables, moments: [of_users, of_items], weights } = &mut self.parameters;
-        let tables = [
-            ("users", &mut tables.users.values),
-            ("users.first", &mut of_users.first),
-            ("users.second", &mut of_users.second),
-            ("items", &mut tables.items.values),
-            ("items.first", &mut of_items.first),
-            ("items.second", &mut of_items.second),
-        ];
-        let left = [("users.left", &mut of_users.left), ("items.left", &mut of_items.left)];
-        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
-        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
-        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values));
-        let named = tables.into_iter().chain(quantiles).map(|(name, values)| (name, &mut values[..])).chain(left).chain(pools);
+        let parameters = self.parameters.state(is_within);
+        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values[..]));
+        let named = quantiles.chain(pools).map(|(name, values)| (name.to_owned(), values));
         let own = self.own.state().into_iter().map(|(name, values)| (name, &mut values[..]));
-        let weights = weights.iter_mut().flat_map(|Weights { name, values, moments }| {
-            let named = [("", &mut values.values), (".first", &mut moments.first), (".second", &mut moments.second)];
-            named.map(|(part, values)| (format!("weights.{name}{part}"), &mut values[..]))
-        });
-        named.map(|(name, values)| (name.to_owned(), values)).chain(weights).chain(own).collect()
+        parameters.into_iter().chain(named).chain(own).collect()
     }
 
     /// Writes the state, unless it is the stored one.

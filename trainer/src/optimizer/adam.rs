@@ -48,6 +48,11 @@ fn epsilon() -> f64 {
 }
 
 impl Adam {
+    /// With this learning rate, and the defaults of all else.
+    pub(crate) fn new(learning_rate: f64) -> Self {
+        Self { learning_rate, weight_decay: 0.0, beta1: first_decay(), beta2: second_decay(), epsilon: epsilon() }
+    }
+
     /// Whether the values can be used.
     ///
     /// # Errors

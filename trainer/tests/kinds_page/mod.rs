@@ -150,7 +150,11 @@ fn model_table(models: &[Example<Backbone>]) -> String {
     let mut page =
         "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored |\n|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: model, .. } in models {
-        let fits_by = if model.fits_without_sampling() { "no sampling" } else { "gradients" };
+        let fits_by = match (model.fits_without_sampling(), model.has_epochs()) {
+            (true, true) => "an objective of its own, in epochs",
+            (true, false) => "no sampling, at once",
+            _ => "a loss and a sampler",
+        };
         let facts = model.facts();
         writeln!(page, "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} |", facts.paper, facts.cost, facts.unknown_user).unwrap();
     }

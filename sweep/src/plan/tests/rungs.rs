@@ -37,6 +37,24 @@ fn rungs_count_the_trials_of_all_methods() {
     assert_eq!(plan.halved(&plan.datasets[0], &costs), 2_400);
 }
 
+/// It has epochs and seeds, and nothing of the block that others learn by.
+#[test]
+fn a_model_with_an_objective_of_its_own_is_halved_like_those_that_have_a_loss() {
+    let text = "\
+name: own
+datasets: [{name: d, source: {format: synthetic}, split: {kind: random, test: 0.2, validation: 0.1}}]
+seeds: [5, 6]
+search: {kind: successive-halving, epochs: 2}
+grid: [{backbones: [{kind: enmf, dim: [4, 8]}, {kind: popularity}]}]
+training: {epochs: 20, evaluate_every: 1, patience: 3}
+";
+    let plan = plan_of(text).unwrap();
+    assert_eq!(plan.rungs().iter().map(|rung| (rung.epochs, rung.trials)).collect::<Vec<_>>(), [(2, 5), (6, 2), (18, 2), (20, 2)]);
+    let found: Vec<_> = plan.trials().map(|(.., planned)| (planned.trial.epochs(), planned.seed())).collect();
+    assert_eq!(found, [(Some(20), Some(5)), (Some(20), Some(6)), (Some(20), Some(5)), (Some(20), Some(6)), (None, None)]);
+    assert!(plan.trials().all(|(.., planned)| planned.trial.learning.is_none() && planned.trial.check().is_ok()));
+}
+
 #[test]
 fn trials_are_drawn_as_a_random_search_draws_them() {
     let halving = plan_of(&HALVING.replace("epochs: 2}", "epochs: 2, trials: 4, seed: 3}")).unwrap();

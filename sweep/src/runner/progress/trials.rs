@@ -41,7 +41,7 @@ impl<'a> TrialStage<'a> {
             until,
             "training"
         );
-        let epochs = trial.trial.learning.as_ref().map_or(0, |learning| until.unwrap_or(learning.training.epochs));
+        let epochs = trial.trial.epochs().map_or(0, |epochs| until.unwrap_or(epochs));
         let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {left} left  {wide_msg}");
         let pace = Pace::of(bar.as_ref());
         let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
