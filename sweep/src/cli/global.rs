@@ -1,6 +1,6 @@
 //! What every command knows: threads, memory, logs.
 
-use super::{limits, log};
+use super::{candle, limits, log};
 use crate::{
     interrupt,
     runner::{Machine, Progress},
@@ -76,6 +76,7 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
     }
     let threads = global.threads.map_or_else(own_threads, usize::from);
     limits::check(threads)?;
+    candle::limit_threads(threads);
     interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
     dataset::start_runtime().context("the system gives no threads; raise its limits")?;
     rayon::ThreadPoolBuilder::new()

@@ -1,6 +1,7 @@
 //! The command line: one file for each command.
 
 mod cancel;
+mod candle;
 mod compare;
 mod doctor;
 mod drive;

@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// 1,100 pairs are three blocks: their scores and gradients are those of all pairs at once.
+    /// 1,100 pairs are five blocks: their scores and gradients are those of all pairs at once.
     #[test]
     fn blocks_of_pairs_add_up() {
         let settings = NeuMf { dropout: 0.3, ..settings(Form::NeuMf, &[3, 2]) };

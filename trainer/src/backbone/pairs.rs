@@ -36,8 +36,8 @@ pub(crate) struct Pairs {
     pub(crate) first: usize,
 }
 
-/// Pairs of a block: their layers stay in the cache of a core.
-const BLOCK: usize = 512;
+/// Pairs of a block. Their layers stay in the cache of a core, and are smaller than what candle shares out over its own threads, for which blocks would wait.
+const BLOCK: usize = 256;
 
 /// The pairs of a step, their scores, and what the network leaves for the way back: block by block, each on its own.
 pub(crate) struct ScoredPairs(Vec<Block>);
