@@ -131,6 +131,8 @@ const BACKBONES: &[(&str, &str)] = &[
         "",
     ),
     (r#""mf": {"dim": 16}"#, ""),
+    (r#""two-tower": {"dim": 16}"#, ""),
+    (r#""two-tower": {"dim": 16, "hidden": []}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 2}"#, ""),
     (r#""light-gcn": {"dim": 16, "layers": 3, "user_table": "none"}"#, ""),
     (r#""lr-gccf": {"dim": 16, "layers": 2, "init": {"xavier-normal": {}}}"#, ""),

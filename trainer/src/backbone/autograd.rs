@@ -66,7 +66,7 @@ fn matrices(parameters: &Parameters) -> impl Iterator<Item = &Matrix> {
 }
 
 /// A zero whose derivative by a tensor is the given one: where the way back of vectors begins.
-struct Seeded(Tensor);
+pub(super) struct Seeded(pub(super) Tensor);
 
 impl CustomOp1 for Seeded {
     fn name(&self) -> &'static str {

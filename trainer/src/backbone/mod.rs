@@ -39,6 +39,7 @@ mod stack;
 mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
+mod two_tower;
 mod user_knn;
 mod xsim_gcl;
 
@@ -68,6 +69,7 @@ pub use simplex::Simplex;
 pub use slim::Slim;
 pub use stack::Pool;
 pub use stored::Stored;
+pub use two_tower::TwoTower;
 pub use user_knn::UserKnn;
 pub use xsim_gcl::XsimGcl;
 
@@ -149,6 +151,8 @@ backbones! {
     learned {
         /// Matrix factorisation.
         Mf,
+        /// A small network on the vectors of users, and another on those of items.
+        TwoTower,
         /// Light graph convolution.
         LightGcn,
         /// Linear graph convolution with all layers side by side.
