@@ -6,7 +6,7 @@
 //! A p is formed from the positives' vectors, without A. Each step lowers the objective by `a |r|²`. Takács, Pilászy and Tikk, RecSys 2011.
 
 use super::rows::{Row, RowSolver, positions};
-use crate::scoring::{dot, dots, weighted_sum};
+use crate::scoring::{dot, project, weighted_sum};
 
 /// A residual below this share of what it was at most has no digits left.
 const RESTING: f32 = 1e-14;
@@ -20,10 +20,8 @@ pub(super) struct Conjugate {
     product: Vec<f32>,
     /// G x, then G p.
     gram: Vec<f32>,
-    /// The positives' scores by x, then by p.
+    /// The positives' scores by x.
     scores: Vec<f32>,
-    /// By how much positives' scores are short of their target.
-    errors: Vec<f32>,
     /// 0, 1, 2, and so on.
     positions: Vec<u32>,
 }
@@ -31,43 +29,43 @@ pub(super) struct Conjugate {
 impl Conjugate {
     /// Bytes for vectors of this length and so many positives of a row.
     pub(super) fn bytes(dim: u64, positives: u64) -> u64 {
-        4 * (5 * dim + 4 * positives)
+        4 * (5 * dim + 2 * positives)
     }
 
     pub(super) fn new(dim: usize, steps: u32) -> Self {
         let zeros = || vec![0.0; dim];
         let (residual, direction, product, gram) = (zeros(), zeros(), zeros(), zeros());
-        Self { steps, residual, direction, product, gram, scores: Vec::new(), errors: Vec::new(), positions: positions(dim) }
+        Self { steps, residual, direction, product, gram, scores: Vec::new(), positions: positions(dim) }
     }
 
     /// The residual, and the objective.
     fn start(&mut self, row: &Row, x: &[f32]) -> f64 {
-        let Self { residual, gram, scores, errors, positions, .. } = self;
+        let Self { residual, gram, scores, positions, .. } = self;
         let [of_gram, ridge, target, offset] = row.terms.floats();
-        scores.resize(row.ids.len(), 0.0);
-        dots(x, &row.fixed.values, row.ids, scores);
         gram.fill(0.0);
         weighted_sum(row.gram, positions, x, gram);
         for (at, residual) in residual.iter_mut().enumerate() {
             *residual = offset * row.offset[at] - of_gram * gram[at] - ridge * x[at];
         }
-        errors.clear();
-        errors.extend(scores.iter().map(|score| target - score));
-        weighted_sum(&row.fixed.values, row.ids, errors, residual);
+        scores.resize(row.ids.len(), 0.0);
+        let short_of_target = |at: usize, score: f32| {
+            scores[at] = score;
+            target - score
+        };
+        project(&row.fixed.values, row.ids, x, short_of_target, residual);
         row.objective(x, scores, gram)
     }
 
     /// Forms A p.
     fn multiply(&mut self, row: &Row) {
-        let Self { direction, product, gram, scores, positions, .. } = self;
+        let Self { direction, product, gram, positions, .. } = self;
         let [of_gram, ridge, ..] = row.terms.floats();
-        dots(direction, &row.fixed.values, row.ids, scores);
         gram.fill(0.0);
         weighted_sum(row.gram, positions, direction, gram);
-        for ((product, gram), direction) in product.iter_mut().zip(gram).zip(direction) {
+        for ((product, gram), direction) in product.iter_mut().zip(gram).zip(&*direction) {
             *product = of_gram * *gram + ridge * *direction;
         }
-        weighted_sum(&row.fixed.values, row.ids, scores, product);
+        project(&row.fixed.values, row.ids, direction, |_, score| score, product);
     }
 }
 

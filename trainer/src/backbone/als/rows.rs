@@ -6,6 +6,7 @@
 //! G is a Gram matrix of the other side's rows and o a vector, both of which all rows share. x is the least of `x^T A x - 2 b^T x`.
 
 use super::{Moments, Pass, solver::Solver};
+use crate::scoring::dot;
 use evaluator::Matrix;
 use rayon::prelude::*;
 
@@ -45,11 +46,8 @@ impl Row<'_> {
     pub(super) fn objective(&self, x: &[f32], scores: &[f32], gram_x: &[f32]) -> f64 {
         let Terms { gram, ridge, target, offset } = self.terms;
         let of_scores: f64 = scores.iter().map(|&score| f64::from(score) * (f64::from(score) - 2.0 * target)).sum();
-        let of_numbers = x.iter().zip(gram_x).zip(self.offset).map(|((&x, &gram_x), &own)| {
-            let x = f64::from(x);
-            x * (gram * f64::from(gram_x) + ridge * x - 2.0 * offset * f64::from(own))
-        });
-        of_scores + of_numbers.sum::<f64>()
+        let dot = |other: &[f32]| f64::from(dot(x, other));
+        of_scores + gram * dot(gram_x) + ridge * dot(x) - 2.0 * offset * dot(self.offset)
     }
 }
 
