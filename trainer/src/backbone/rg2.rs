@@ -198,7 +198,7 @@ mod tests {
         let dataset = random([40, 30], 300);
         let scores = |negatives: Option<u32>| {
             let mut training = Rg2 { dim: 5, regularization: 0.01, ..rg2(negatives) }.training(&dataset, 4).unwrap();
-            (1..=3).for_each(|epoch| drop(training.epoch(epoch).unwrap()));
+            train(&mut training, 3);
             products(&training.tables)
         };
         assert_close(&scores(Some(10_000_000)), &scores(None), 1e-3); // six half sweeps, rows in floats

@@ -112,7 +112,7 @@ mod tests {
         let init = Init::Normal(Normal { std: 1.0 });
         let scores = |model: &dyn Iterative, epochs: u32| {
             let mut training = model.start(&dataset, 8).unwrap();
-            (1..=epochs).for_each(|epoch| drop(training.epoch(epoch).unwrap()));
+            train(&mut *training, epochs);
             let evaluator::Scorer::Factors { users, items, .. } = training.scorer().unwrap() else { panic!("factors") };
             products(&crate::tables::Tables { users, items })
         };

@@ -25,8 +25,8 @@ pub(super) fn add_outer(matrix: &mut [f32], rows: &[f32], width: usize) {
     Arch::new().dispatch(AddOuter { matrix, rows, width });
 }
 
-/// Solves A x = b; `b` is used up. What `matrix` holds of A becomes U, and `reciprocals [width]` those of its diagonal. `false` where A is not positive
-/// definite, as far as floats tell. Rows and columns that pad A need ones on the diagonal and zeros beside.
+/// Solves A x = b; `b` is used up. What `matrix` holds of A becomes U, and `reciprocals [width]` hold those of U's diagonal. `false` where A is not
+/// positive definite, as far as floats tell. Rows and columns that pad A need ones on the diagonal and zeros beside.
 pub(super) fn solve(matrix: &mut [f32], reciprocals: &mut [f32], b: &mut [f32], x: &mut [f32]) -> bool {
     Arch::new().dispatch(Solve { matrix, reciprocals, b, x })
 }
@@ -136,7 +136,7 @@ impl Solve<'_> {
         true
     }
 
-    /// U^T y = b; y takes the place of the reciprocals' products in `reciprocals`' order, in `x`.
+    /// U^T y = b; `x` takes y.
     #[inline(always)]
     fn forward<S: Simd>(&mut self, simd: S) {
         let width = self.b.len();
@@ -148,7 +148,7 @@ impl Solve<'_> {
         }
     }
 
-    /// U x = y, from the last number on; `b` takes the numbers of x, as zeros stand in it for those that are not found yet.
+    /// U x = y, from the last number on. Numbers of x that are not found yet are zeros in `b`.
     #[inline(always)]
     fn backward<S: Simd>(&mut self, simd: S) {
         let width = self.b.len();
@@ -201,12 +201,12 @@ mod tests {
     /// Gaussian elimination in f64.
     fn dense(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         for at in 0..b.len() {
-            for below in at + 1..b.len() {
-                let factor = a[below][at] / a[at][at];
-                for column in at..b.len() {
-                    a[below][column] -= factor * a[at][column];
-                }
-                b[below] -= factor * b[at];
+            let (above, below) = a.split_at_mut(at + 1);
+            let pivots = &above[at];
+            for (other, row) in below.iter_mut().enumerate() {
+                let factor = row[at] / pivots[at];
+                row.iter_mut().zip(pivots).for_each(|(value, pivot)| *value -= factor * pivot);
+                b[at + 1 + other] -= factor * b[at];
             }
         }
         for at in (0..b.len()).rev() {

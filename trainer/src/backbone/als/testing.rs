@@ -31,6 +31,11 @@ pub(in super::super) fn products(tables: &Tables) -> Vec<f64> {
     (0..tables.users.rows).flat_map(rows).map(product).collect()
 }
 
+/// Trains so many epochs; the loss of the last.
+pub(in super::super) fn train(training: &mut dyn Epochs, epochs: u32) -> f64 {
+    (1..=epochs).map(|epoch| training.epoch(epoch).unwrap()).last().unwrap()
+}
+
 /// The squared norm.
 pub(in super::super) fn norm(row: &[f32]) -> f64 {
     row.iter().map(|&value| f64::from(value).powi(2)).sum()
@@ -83,15 +88,14 @@ pub(in super::super) fn assert_falls<'d, M: LeastSquares>(start: impl Fn(&'d Dat
 #[track_caller]
 pub(in super::super) fn assert_same_bits<'d, M: LeastSquares>(start: impl Fn(&'d Dataset) -> Alternating<'d, M> + Sync) {
     let dataset: &'d Dataset = Box::leak(Box::new(random([700, 300], 6_000)));
-    let train = |threads: usize| {
+    let by_threads = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut training = start(dataset);
-            let losses = [1, 2].map(|epoch| training.epoch(epoch).unwrap());
-            (losses, training.tables.users.values, training.tables.items.values)
+            (train(&mut training, 2), training.tables.users.values, training.tables.items.values)
         })
     };
-    assert_eq!(train(1), train(3));
+    assert_eq!(by_threads(1), by_threads(3));
 }
 
 /// Holds two epochs against one and another from its state.
