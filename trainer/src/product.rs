@@ -5,23 +5,36 @@ use gemm::Parallelism;
 
 /// A matrix inside a slice: element (i, j) stands at `i * row + j * column`.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    pub(crate) values: &'a [f32],
+pub(crate) struct View<'a, T = f32> {
+    pub(crate) values: &'a [T],
     pub(crate) row: usize,
     pub(crate) column: usize,
 }
 
-impl View<'_> {
+impl<T> View<'_, T> {
     fn holds(&self, rows: usize, columns: usize) -> bool {
         (rows - 1) * self.row + (columns - 1) * self.column < self.values.len()
     }
+}
+
+/// What matrices of a product can hold.
+pub(crate) trait Number: Copy + 'static {
+    const ONE: Self;
+}
+
+impl Number for f32 {
+    const ONE: Self = 1.0;
+}
+
+impl Number for f64 {
+    const ONE: Self = 1.0;
 }
 
 /// `target = left . right`, or `target += left . right`, for `left [m, k]`, `right [k, n]` and a contiguous `target [m, n]`.
 ///
 /// # Panics
 /// When a slice is too short for its shape.
-pub(crate) fn multiply([m, k, n]: [usize; 3], target: &mut [f32], add: bool, left: View, right: View) {
+pub(crate) fn multiply<T: Number>([m, k, n]: [usize; 3], target: &mut [T], add: bool, left: View<'_, T>, right: View<'_, T>) {
     if m == 0 || n == 0 || k == 0 {
         return;
     }
@@ -43,8 +56,8 @@ pub(crate) fn multiply([m, k, n]: [usize; 3], target: &mut [f32], add: bool, lef
             right.values.as_ptr(),
             right.column as isize,
             right.row as isize,
-            1.0,
-            1.0,
+            T::ONE,
+            T::ONE,
             false,
             false,
             false,

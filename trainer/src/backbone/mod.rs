@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
+mod als;
 mod autograd;
 mod by_users;
 mod co_occurrence;
@@ -15,6 +16,7 @@ mod facts;
 mod gat;
 mod gcn;
 mod gin;
+mod ials;
 mod init;
 mod item_knn;
 pub(crate) mod kind;
@@ -31,6 +33,8 @@ mod noise;
 pub(crate) mod pairs;
 mod popularity;
 mod random;
+mod rg2;
+mod rgx;
 mod sgl;
 mod sim_gcl;
 mod simplex;
@@ -41,8 +45,10 @@ mod stored;
 pub(crate) mod testing;
 mod two_tower;
 mod user_knn;
+mod wrmf;
 mod xsim_gcl;
 
+pub use als::{Cholesky, ConjugateGradient, Solver, Subspace};
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
 pub use dgcf::Dgcf;
 pub use ease::Ease;
@@ -51,6 +57,7 @@ pub use facts::Facts;
 pub use gat::Gat;
 pub use gcn::Gcn;
 pub use gin::Gin;
+pub use ials::{Convention, Ials, Implicit, Recstudio, Rendle};
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use item_knn::ItemKnn;
 pub use kind::{BackboneKind, MeanOfLayers};
@@ -63,6 +70,8 @@ pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
 pub use popularity::Popularity;
 pub use random::Random;
+pub use rg2::Rg2;
+pub use rgx::Rgx;
 pub use sgl::Sgl;
 pub use sim_gcl::SimGcl;
 pub use simplex::Simplex;
@@ -71,6 +80,7 @@ pub use stack::Pool;
 pub use stored::Stored;
 pub use two_tower::TwoTower;
 pub use user_knn::UserKnn;
+pub use wrmf::Wrmf;
 pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Iterative, Learned};
@@ -143,6 +153,14 @@ backbones! {
         Ease,
     }
     iterative {
+        /// Matrix factorisation by alternating least squares on implicit feedback.
+        Ials,
+        /// Matrix factorisation with weights, by alternating least squares.
+        Wrmf,
+        /// Quadratic approximation of the softmax over all items, by alternating least squares.
+        Rg2,
+        /// Quadratic approximation of the softmax with products of two items' scores, by alternating least squares.
+        Rgx,
         /// Neural matrix factorisation on all pairs at once.
         Enmf,
         /// Variational autoencoder of the items of a user.

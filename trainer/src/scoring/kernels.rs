@@ -26,6 +26,11 @@ pub(crate) fn weighted_sum(table: &[f32], ids: &[u32], weights: &[f32], sum: &mu
     Arch::new().dispatch(Accumulate { table, ids, term: |k: usize, id| (id, weights[k]), sum });
 }
 
+/// `sum += weight(k, vector . table[ids[k]]) * table[ids[k]]` over all k.
+pub(crate) fn project(table: &[f32], ids: &[u32], vector: &[f32], weight: impl FnMut(usize, f32) -> f32, sum: &mut [f32]) {
+    Arch::new().dispatch(Project { table, ids, vector, weight, sum });
+}
+
 /// `sum += weight * table[id]` over the terms `(id, weight)` of all places.
 pub(crate) fn combine(table: &[f32], places: &[u32], term: impl Fn(u32) -> (u32, f32), sum: &mut [f32]) {
     Arch::new().dispatch(Accumulate { table, ids: places, term: |_, place| term(place), sum });
@@ -147,6 +152,58 @@ impl<T: Fn(usize, u32) -> (u32, f32)> Accumulate<'_, T> {
     }
 }
 
+struct Project<'a, W> {
+    table: &'a [f32],
+    ids: &'a [u32],
+    vector: &'a [f32],
+    /// Of the k-th id, by its product with the vector.
+    weight: W,
+    sum: &'a mut [f32],
+}
+
+impl<W: FnMut(usize, f32) -> f32> WithSimd for Project<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        by_width!(self, simd, self.sum.len());
+    }
+}
+
+impl<W: FnMut(usize, f32) -> f32> Project<'_, W> {
+    #[inline(always)]
+    fn rows<S: Simd, const V: usize>(mut self, simd: S) {
+        let vector = *vectors::<S, V>(S::as_simd_f32s(self.vector).0, 0);
+        let (table, _) = S::as_simd_f32s(self.table);
+        let (sum, _) = S::as_mut_simd_f32s(self.sum);
+        let sum: &mut [S::f32s; V] = sum.try_into().expect("the sum has V vectors");
+        let mut total = *sum;
+        for (k, &id) in self.ids.iter().enumerate() {
+            let row = vectors::<S, V>(table, id as usize);
+            let mut product = simd.mul_f32s(vector[0], row[0]);
+            for at in 1..V {
+                product = simd.mul_add_e_f32s(vector[at], row[at], product);
+            }
+            let weight = simd.splat_f32s((self.weight)(k, simd.reduce_sum_f32s(product)));
+            for at in 0..V {
+                total[at] = simd.mul_add_e_f32s(weight, row[at], total[at]);
+            }
+        }
+        *sum = total;
+    }
+
+    #[inline(always)]
+    fn any_rows<S: Simd>(mut self, simd: S) {
+        let dim = self.sum.len();
+        for (k, &id) in self.ids.iter().enumerate() {
+            let row = &self.table[id as usize * dim..][..dim];
+            let mut product = [0.0];
+            Dots { query: self.vector, table: row, ids: &[0], scores: &mut product }.any_rows(simd);
+            add_scaled(simd, self.sum, (self.weight)(k, product[0]), row);
+        }
+    }
+}
+
 struct ScatterAdd<'a> {
     dim: usize,
     rows: &'a mut [f32],
@@ -222,6 +279,22 @@ mod tests {
                 let expected: f64 = (0..dim).map(|at| f64::from(query[at]) * f64::from(table[id as usize * dim + at])).sum();
                 prop_assert!((f64::from(*score) - expected).abs() < 1e-4, "{score} {expected}");
             }
+        }
+
+        #[test]
+        fn projections_are_sums_weighted_by_products((dim, table, ids, vector) in rows_and_ids()) {
+            let (mut products, mut found) = (vec![0.0; ids.len()], vec![0.5; dim]);
+            dots(&vector[..dim], &table, &ids, &mut products);
+            let mut expected = found.clone();
+            let weights: Vec<f32> = products.iter().map(|product| 3.0 - product).collect();
+            weighted_sum(&table, &ids, &weights, &mut expected);
+            let mut given = vec![0.0; ids.len()];
+            let weight = |k: usize, product: f32| {
+                given[k] = product;
+                3.0 - product
+            };
+            project(&table, &ids, &vector[..dim], weight, &mut found);
+            prop_assert_eq!((given, found), (products, expected));
         }
 
         #[test]
