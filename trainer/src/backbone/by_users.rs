@@ -39,21 +39,50 @@ impl UserBatches {
     }
 }
 
-/// Where the pairs of each item begin, and all pairs of a batch item by item: the user's place in the batch, and a number. `rows` are the items of each
-/// user with their numbers.
-pub(super) fn by_item<R: Iterator<Item = (u32, f32)>>(rows: impl Iterator<Item = R> + Clone, items: usize) -> (Vec<u32>, Vec<(u32, f32)>) {
-    let mut starts = vec![0u32; items + 1];
-    rows.clone().flatten().for_each(|(item, _)| starts[item as usize + 1] += 1);
-    for item in 0..items {
-        starts[item + 1] += starts[item];
+/// Items of a user with a number each, or users of an item.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbered {
+    pub(super) ids: Vec<u32>,
+    pub(super) numbers: Vec<f32>,
+}
+
+impl Numbered {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.ids.iter().copied().zip(self.numbers.iter().copied())
     }
-    let mut next = starts.clone();
-    let mut pairs = vec![(0, 0.0); starts[items] as usize];
-    for (place, row) in (0..).zip(rows) {
-        for (item, number) in row {
-            pairs[next[item as usize] as usize] = (place, number);
-            next[item as usize] += 1;
+}
+
+/// The pairs of a batch, item by item.
+pub(super) struct ByItem {
+    /// Where the pairs of each item begin.
+    starts: Vec<u32>,
+    /// The users' places in the batch, with the pairs' numbers.
+    pairs: Numbered,
+}
+
+impl ByItem {
+    /// Of the items of each user, of so many items in all.
+    pub(super) fn new(rows: &[Numbered], items: usize) -> Self {
+        let mut starts = vec![0u32; items + 1];
+        rows.iter().flat_map(|row| &row.ids).for_each(|&item| starts[item as usize + 1] += 1);
+        for item in 0..items {
+            starts[item + 1] += starts[item];
         }
+        let (mut next, count) = (starts.clone(), starts[items] as usize);
+        let mut pairs = Numbered { ids: vec![0; count], numbers: vec![0.0; count] };
+        for (place, row) in (0..).zip(rows) {
+            for (item, number) in row.iter() {
+                let at = next[item as usize] as usize;
+                (pairs.ids[at], pairs.numbers[at]) = (place, number);
+                next[item as usize] += 1;
+            }
+        }
+        Self { starts, pairs }
     }
-    (starts, pairs)
+
+    /// The users' places of an item, and the numbers.
+    pub(super) fn of(&self, item: usize) -> (&[u32], &[f32]) {
+        let range = self.starts[item] as usize..self.starts[item + 1] as usize;
+        (&self.pairs.ids[range.clone()], &self.pairs.numbers[range])
+    }
 }

@@ -10,7 +10,7 @@
 
 use super::{
     BackboneKind, Facts, Init, Stored, XavierNormal,
-    by_users::{UserBatches, by_item},
+    by_users::{ByItem, Numbered, UserBatches},
     init::check_tables,
     kind::{Epochs, Iterative, Sizes},
     noise::dropout,
@@ -22,6 +22,7 @@ use crate::{
     parameters::Parameters,
     product::{View, multiply},
     sampler::{Purpose, Stream},
+    scoring::{dot, project, weighted_sum},
     tables::Tables,
 };
 use dataset::{Dataset, Interactions};
@@ -151,29 +152,23 @@ impl<'d> Training<'d> {
             let users = View { values: users, row: dim, column: 1 };
             multiply([derivatives.len() / dim, dim, dim], derivatives, false, users, View { values: &gram, row: dim, column: 1 });
         });
-        let found: Vec<(f64, Vec<f32>)> = derivatives
-            .par_chunks_mut(dim)
-            .zip(scaled.par_chunks(dim))
-            .zip(users)
-            .map(|((derivative, user), &id)| {
-                let mut loss = f64::from(unknown) * f64::from(dot(user, derivative));
-                derivative.iter_mut().for_each(|value| *value *= unknown);
-                let pair = |&item: &u32| {
-                    let row = items.row(item as usize);
-                    let score = dot(user, row);
-                    let by_score = (1.0 - unknown) * score - 1.0;
-                    loss += f64::from((1.0 - unknown) * score * score - 2.0 * score + 1.0);
-                    derivative.iter_mut().zip(row).for_each(|(derivative, value)| *derivative += by_score * value);
-                    by_score
-                };
-                let by_scores = train.row(id as usize).iter().map(pair).collect();
-                (loss, by_scores)
-            })
-            .collect();
-        let total = found.iter().map(|(loss, _)| loss).sum();
+        let of_user = |((derivative, user), &id): ((&mut [f32], &[f32]), &u32)| {
+            let mut loss = f64::from(unknown) * f64::from(dot(user, derivative));
+            derivative.iter_mut().for_each(|value| *value *= unknown);
+            let ids = train.row(id as usize).to_vec();
+            let mut by_scores = vec![0.0; ids.len()];
+            let by_score = |at: usize, score: f32| {
+                loss += f64::from((1.0 - unknown) * score * score - 2.0 * score + 1.0);
+                by_scores[at] = (1.0 - unknown) * score - 1.0;
+                by_scores[at]
+            };
+            project(&items.values, &ids, user, by_score, derivative);
+            (loss, Numbered { ids, numbers: by_scores })
+        };
+        let users_of_batch = derivatives.par_chunks_mut(dim).zip(scaled.par_chunks(dim)).zip(users);
+        let (losses, rows_of_pairs): (Vec<f64>, Vec<Numbered>) = users_of_batch.map(of_user).unzip();
         let squares = gram_of_users(&scaled, dim, unknown);
-        let of_user = |(&user, (_, by_scores)): (&u32, &(f64, Vec<f32>))| train.row(user as usize).iter().copied().zip(by_scores.clone());
-        let (starts, pairs) = by_item(users.iter().zip(&found).map(of_user), items.rows);
+        let pairs = ByItem::new(&rows_of_pairs, items.rows);
         stepper.move_blocks(items, item_moments, ROWS, |block, values, gradients, touched| {
             touched.fill(true);
             let count = touched.len();
@@ -185,10 +180,8 @@ impl<'d> Training<'d> {
                 View { values: &squares, row: dim, column: 1 },
             );
             for (item, gradient) in (block * ROWS..).zip(gradients.chunks_exact_mut(dim)) {
-                for &(user, by_score) in &pairs[starts[item] as usize..starts[item + 1] as usize] {
-                    let user = &scaled[user as usize * dim..][..dim];
-                    gradient.iter_mut().zip(user).for_each(|(gradient, value)| *gradient += by_score * value);
-                }
+                let (places, by_scores) = pairs.of(item);
+                weighted_sum(&scaled, places, by_scores, gradient);
                 gradient.iter_mut().for_each(|value| *value *= scale);
             }
         });
@@ -205,7 +198,7 @@ impl<'d> Training<'d> {
         });
         weights[0].move_by(of_output, stepper);
         stepper.finish_step();
-        total
+        losses.iter().sum()
     }
 
     /// Factors of the users' numbers in a step: 0 for those that are dropped.
@@ -256,10 +249,6 @@ impl Epochs for Training<'_> {
             users.values.chunks_exact(users.dim).flat_map(|row| row.iter().zip(output).map(|(value, output)| value * output)).collect();
         Ok(Scorer::Factors { users: Matrix { values, ..*users }, items: items.clone(), similarity: Similarity::Dot })
     }
-}
-
-fn dot(left: &[f32], right: &[f32]) -> f32 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
 /// Q^T Q `[dim, dim]`: of blocks of rows, added in their order.

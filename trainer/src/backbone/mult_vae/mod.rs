@@ -11,7 +11,7 @@
 
 use super::{
     BackboneKind, Facts, Init, Stored, XavierNormal,
-    by_users::{UserBatches, by_item},
+    by_users::{ByItem, Numbered, UserBatches},
     kind::{Epochs, Iterative, Sizes},
     noise::{dropout, normal},
     stack::check_share,
@@ -21,6 +21,7 @@ use crate::{
     optimizer::{Adam, Stepper},
     parameters::Weights,
     sampler::{Purpose, Stream},
+    scoring::weighted_sum,
 };
 use dataset::{Dataset, Interactions};
 use evaluator::{Matrix, Scorer, Similarity};
@@ -165,9 +166,6 @@ struct Middle {
     decoded: Vec<f32>,
 }
 
-/// Train items of a user with the numbers that stand for them in x / |x|.
-type Row = Vec<(u32, f32)>;
-
 impl<'d> Training<'d> {
     fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
         let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
@@ -198,24 +196,24 @@ impl<'d> Training<'d> {
     }
 
     /// x / |x| of the users as it is ranked.
-    fn rows(&self, users: &[u32]) -> Vec<Row> {
+    fn rows(&self, users: &[u32]) -> Vec<Numbered> {
         let row = |&user: &u32| {
-            let items = self.train.row(user as usize);
-            let value = 1.0 / (items.len() as f32).sqrt();
-            items.iter().map(|&item| (item, value)).collect()
+            let ids = self.train.row(user as usize).to_vec();
+            Numbered { numbers: vec![1.0 / (ids.len() as f32).sqrt(); ids.len()], ids }
         };
         users.iter().map(row).collect()
     }
 
     /// The same with some of the numbers dropped in a step.
-    fn dropped(&self, users: &[u32], epoch: u32, step: u32) -> Vec<Row> {
+    fn dropped(&self, users: &[u32], epoch: u32, step: u32) -> Vec<Numbered> {
         let drop = dropout(self.settings.dropout as f32);
         let mut rows = self.rows(users);
         rows.par_iter_mut().zip(users).for_each(|(row, &user)| {
-            let mut factors = vec![1.0; row.len()];
+            let mut factors = vec![1.0; row.ids.len()];
             drop(&mut Stream::new(self.seed, Purpose::Dropout, epoch, step, user), &mut factors);
-            row.iter_mut().zip(factors).for_each(|((_, value), factor)| *value *= factor);
-            row.retain(|&(_, value)| value > 0.0);
+            let kept = row.iter().zip(factors).filter(|&(_, factor)| factor > 0.0).map(|((id, number), factor)| (id, number * factor));
+            let (ids, numbers) = kept.unzip();
+            *row = Numbered { ids, numbers };
         });
         rows
     }
@@ -230,15 +228,13 @@ impl<'d> Training<'d> {
     }
 
     /// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
-    fn middle(&self, rows: &[Row], noise: Option<&[f32]>) -> Middle {
+    fn middle(&self, rows: &[Numbered], noise: Option<&[f32]>) -> Middle {
         let [first, first_bias, second, second_bias, third, third_bias, ..] = self.weights.each_ref().map(|weights| &weights.values);
         let dim = third.dim;
         let mut hidden = vec![0.0; rows.len() * first.dim];
         hidden.par_chunks_exact_mut(first.dim).zip(rows).for_each(|(sum, row)| {
             sum.copy_from_slice(&first_bias.values);
-            for &(item, value) in row {
-                sum.iter_mut().zip(first.row(item as usize)).for_each(|(sum, weight)| *sum += value * weight);
-            }
+            weighted_sum(&first.values, &row.ids, &row.numbers, sum);
         });
         dense::tanh(&mut hidden);
         let latent = dense::forward(&hidden, second, &second_bias.values);
@@ -253,7 +249,7 @@ impl<'d> Training<'d> {
     }
 
     /// One step; the sum of L_u over the batch.
-    fn step(&mut self, users: &[u32], rows: &[Row], noise: &[f32], (beta, stepper): (f64, &mut Stepper)) -> f64 {
+    fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], (beta, stepper): (f64, &mut Stepper)) -> f64 {
         let Middle { hidden, latent, drawn, decoded } = self.middle(rows, Some(noise));
         let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
         let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
@@ -279,16 +275,13 @@ impl<'d> Training<'d> {
         dense::tanh_backward(&mut of_hidden, &hidden);
         let mut of_first_bias = vec![0.0; width];
         of_hidden.chunks_exact(width).for_each(|row| of_first_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
-        let (starts, pairs) = by_item(rows.iter().map(|row| row.iter().copied()), first.values.rows);
+        let pairs = ByItem::new(rows, first.values.rows);
         stepper.move_blocks(&mut first.values, &mut first.moments, 256, |block, _, gradients, touched| {
             for (item, (gradient, touched)) in (block * 256..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
-                let pairs = &pairs[starts[item] as usize..starts[item + 1] as usize];
-                *touched = !pairs.is_empty();
+                let (places, numbers) = pairs.of(item);
+                *touched = !places.is_empty();
                 gradient.fill(0.0);
-                for &(place, value) in pairs {
-                    let row = &of_hidden[place as usize * width..][..width];
-                    gradient.iter_mut().zip(row).for_each(|(gradient, derivative)| *gradient += value * derivative);
-                }
+                weighted_sum(&of_hidden, places, numbers, gradient);
             }
         });
         first_bias.move_by(of_first_bias, stepper);

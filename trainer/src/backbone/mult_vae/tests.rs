@@ -22,11 +22,11 @@ fn product(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
 }
 
 /// The mean of L_u over users, with every row and the softmax written out, in f64.
-fn dense(train: &Interactions, users: &[u32], (rows, noise): (&[Row], &[f32]), weights: &[Vec<f64>], beta: f64) -> f64 {
+fn dense(train: &Interactions, users: &[u32], (rows, noise): (&[Numbered], &[f32]), weights: &[Vec<f64>], beta: f64) -> f64 {
     let tanh = |values: Vec<f64>| values.into_iter().map(f64::tanh).collect::<Vec<f64>>();
     let of_user = |(place, &user): (usize, &u32)| {
         let mut input = [0.0; 5];
-        rows[place].iter().for_each(|&(item, value)| input[item as usize] = f64::from(value));
+        rows[place].iter().for_each(|(item, value)| input[item as usize] = f64::from(value));
         let by_hidden: Vec<f64> = (0..3).flat_map(|at| (0..5).map(move |item| weights[0][item * 3 + at]).collect::<Vec<f64>>()).collect();
         let hidden = tanh(product(&input, &by_hidden, &weights[1]));
         let latent = product(&hidden, &weights[2], &weights[3]);
@@ -48,7 +48,7 @@ fn a_step_follows_the_formula() {
     let mut training = training(&settings(r#", "dropout": 0.3"#), &dataset);
     let users = [0, 2, 3, 4];
     let (rows, noise) = (training.dropped(&users, 1, 2), training.noise(&users, 1, 2));
-    assert!(rows.iter().map(Vec::len).sum::<usize>() < 8, "nothing is dropped");
+    assert!(rows.iter().map(|row| row.ids.len()).sum::<usize>() < 8, "nothing is dropped");
     let start: Vec<Vec<f64>> =
         training.weights.iter().map(|weights| weights.values.values.iter().copied().map(f64::from).collect()).collect();
     let value = |weights: &[Vec<f64>]| dense(&dataset.train, &users, (&rows, &noise), weights, 0.4);
