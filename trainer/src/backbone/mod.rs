@@ -6,6 +6,7 @@ use std::ops::Deref;
 mod autograd;
 mod co_occurrence;
 mod contrast;
+mod deep_walk;
 mod dgcf;
 mod ease;
 pub(crate) mod encoder;
@@ -17,12 +18,14 @@ mod init;
 mod item_knn;
 pub(crate) mod kind;
 mod light_gcn;
+mod line;
 mod lr_gccf;
 mod mf;
 mod nearest;
 mod neu_mf;
 mod ngcf;
 mod nia_gcn;
+mod node2vec;
 mod nodes;
 mod noise;
 pub(crate) mod pairs;
@@ -31,15 +34,18 @@ mod random;
 mod sgl;
 mod sim_gcl;
 mod simplex;
+mod skip_gram;
 mod slim;
 mod stack;
 mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
 mod user_knn;
+mod walks;
 mod xsim_gcl;
 
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
+pub use deep_walk::DeepWalk;
 pub use dgcf::Dgcf;
 pub use ease::Ease;
 pub use facts::Facts;
@@ -50,11 +56,13 @@ pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use item_knn::ItemKnn;
 pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::{LightGcn, UserTable};
+pub use line::{Line, Order};
 pub use lr_gccf::LrGccf;
 pub use mf::Mf;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
+pub use node2vec::Node2Vec;
 pub use popularity::Popularity;
 pub use random::Random;
 pub use sgl::Sgl;
@@ -68,7 +76,7 @@ pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Iterative, Learned};
 
-/// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
+/// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case, or as serde is told, is the `kind` of sweep files.
 macro_rules! backbones {
     (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ }) => {
         /// `backbones` in a sweep file, by `kind`. What can be asked of a model is [`BackboneKind`].
@@ -136,6 +144,13 @@ backbones! {
         Ease,
     }
     iterative {
+        /// Vectors of nodes that are near each other on uniform walks.
+        DeepWalk,
+        /// Vectors of nodes that are near each other on walks that weigh going back.
+        #[serde(rename = "node2vec")]
+        Node2Vec,
+        /// Vectors of nodes that have an edge, and of those with the same neighbours.
+        Line,
     }
     learned {
         /// Matrix factorisation.
