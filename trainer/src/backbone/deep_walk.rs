@@ -4,9 +4,9 @@
 //! walks: v_1, v_2, ...  v_(k+1) uniform over the neighbours of v_k
 //! min of the sum over pairs (v, c) within a window of softplus(-x_v . y_c) + sum over K negatives n of softplus(x_v . y_n)        s(u, i) = x_u . x_i
 //! ```
-//! x are the inputs, y the contexts, which are left behind. An epoch is one walk from each node; `walks_per_node` of them are a whole training. Defaults are those of node2vec's paper. The
-//! paper takes a hierarchical softmax; negatives, as here, are what later comparisons take. `skip_gram/mod.rs` has how it learns.
-//! Perozzi et al., KDD 2014.
+//! x are the inputs, y the contexts, which are left behind. An epoch is one walk from each node, and `walks_per_node` of them are a whole training;
+//! defaults are those of node2vec's paper. The paper takes a hierarchical softmax; negatives, as here, are what later comparisons take.
+//! `skip_gram/mod.rs` has how it learns. Perozzi et al., KDD 2014.
 
 use super::{
     BackboneKind, Facts, Stored,
