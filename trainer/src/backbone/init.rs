@@ -93,9 +93,18 @@ impl Init {
 /// # Errors
 /// A sentence that names the key.
 pub(super) fn check_tables(dim: u32, init: &Init) -> Result<(), String> {
-    match dim {
-        1..=LONGEST_VECTOR => init.check(),
-        _ => Err(format!("dim is {dim}, expected 1 to {LONGEST_VECTOR}")),
+    check_dim(dim)?;
+    init.check()
+}
+
+/// Whether vectors can have this length.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn check_dim(dim: u32) -> Result<(), String> {
+    match (1..=LONGEST_VECTOR).contains(&dim) {
+        true => Ok(()),
+        false => Err(format!("dim is {dim}, expected 1 to {LONGEST_VECTOR}")),
     }
 }
 

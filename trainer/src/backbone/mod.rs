@@ -8,6 +8,7 @@ mod autograd;
 mod by_users;
 mod co_occurrence;
 mod contrast;
+mod deep_walk;
 mod dgcf;
 mod ease;
 pub(crate) mod encoder;
@@ -21,6 +22,7 @@ mod init;
 mod item_knn;
 pub(crate) mod kind;
 mod light_gcn;
+mod line;
 mod lr_gccf;
 mod mf;
 mod mult_vae;
@@ -28,6 +30,7 @@ mod nearest;
 mod neu_mf;
 mod ngcf;
 mod nia_gcn;
+mod node2vec;
 mod nodes;
 mod noise;
 pub(crate) mod pairs;
@@ -38,6 +41,7 @@ mod rgx;
 mod sgl;
 mod sim_gcl;
 mod simplex;
+mod skip_gram;
 mod slim;
 mod stack;
 mod stored;
@@ -45,11 +49,13 @@ mod stored;
 pub(crate) mod testing;
 mod two_tower;
 mod user_knn;
+mod walks;
 mod wrmf;
 mod xsim_gcl;
 
 pub use als::{Cholesky, ConjugateGradient, Solver, Subspace};
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
+pub use deep_walk::DeepWalk;
 pub use dgcf::Dgcf;
 pub use ease::Ease;
 pub use enmf::Enmf;
@@ -62,12 +68,14 @@ pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use item_knn::ItemKnn;
 pub use kind::{BackboneKind, MeanOfLayers};
 pub use light_gcn::{LightGcn, UserTable};
+pub use line::{Line, Order};
 pub use lr_gccf::LrGccf;
 pub use mf::Mf;
 pub use mult_vae::MultVae;
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
+pub use node2vec::Node2Vec;
 pub use popularity::Popularity;
 pub use random::Random;
 pub use rg2::Rg2;
@@ -85,7 +93,7 @@ pub use xsim_gcl::XsimGcl;
 
 use kind::{ClosedForm, Iterative, Learned};
 
-/// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
+/// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case, or as serde is told, is the `kind` of sweep files.
 macro_rules! backbones {
     (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ }) => {
         /// `backbones` in a sweep file, by `kind`. What can be asked of a model is [`BackboneKind`].
@@ -165,6 +173,13 @@ backbones! {
         Enmf,
         /// Variational autoencoder of the items of a user.
         MultVae,
+        /// Vectors of nodes that are near each other on uniform walks.
+        DeepWalk,
+        /// Vectors of nodes that are near each other on walks that weigh going back.
+        #[serde(rename = "node2vec")]
+        Node2Vec,
+        /// Vectors of nodes that have an edge, and of those with the same neighbours.
+        Line,
     }
     learned {
         /// Matrix factorisation.

@@ -4,7 +4,7 @@ use super::Stream;
 
 /// A table of columns of equal probability, each shared by an item and its alias.
 #[derive(Clone, Debug)]
-pub(super) struct Alias {
+pub(crate) struct Alias {
     columns: Vec<Column>,
 }
 
@@ -17,10 +17,10 @@ struct Column {
 
 impl Alias {
     /// Of each item.
-    pub(super) const BYTES: usize = size_of::<Column>();
+    pub(crate) const BYTES: usize = size_of::<Column>();
 
     /// Of weights that are not negative; those of 0 are never drawn.
-    pub(super) fn new(weights: &[f64]) -> Self {
+    pub(crate) fn new(weights: &[f64]) -> Self {
         let scale = weights.len() as f64 / weights.iter().sum::<f64>();
         let mut parts: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
         let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0) as u32;
@@ -43,7 +43,7 @@ impl Alias {
 
     /// One item.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Stream) -> u32 {
+    pub(crate) fn draw(&self, rng: &mut Stream) -> u32 {
         let (item, fraction) = rng.below_with_fraction(self.columns.len() as u32);
         let column = self.columns[item as usize];
         if fraction < column.own { item } else { column.alias }
@@ -57,7 +57,7 @@ impl Alias {
 
     /// The probability of each item that the table stands for.
     #[cfg(test)]
-    pub(super) fn probabilities(&self) -> Vec<f64> {
+    pub(crate) fn probabilities(&self) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.columns.len()];
         for (item, column) in self.columns.iter().enumerate() {
             let own = f64::from(column.own) / 2f64.powi(32);

@@ -40,7 +40,9 @@ pub use rule::{Choice, Dns, DnsMn, Pris, Rule, Softmax, SoftmaxV, Variance, Warp
 pub use stream::{Purpose, Stream};
 pub use uniform::Uniform;
 
+pub(crate) use alias::Alias;
 pub(crate) use distinct::some_of;
+pub(crate) use popularity::check_exponent;
 
 /// Makes the enum of all samplers. A line is a sampler: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
 macro_rules! samplers {
@@ -186,4 +188,4 @@ fn check_negatives(key: &str, negatives: u32) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -43,7 +43,7 @@ pub(super) fn one() -> f64 {
     1.0
 }
 
-pub(super) fn check_exponent(exponent: f64) -> Result<(), String> {
+pub(crate) fn check_exponent(exponent: f64) -> Result<(), String> {
     match exponent {
         exponent if (0.0..=10.0).contains(&exponent) => Ok(()),
         exponent => Err(format!("exponent is {exponent}: expected a number from 0 to 10")),

@@ -35,6 +35,8 @@ pub enum Purpose {
     Dropout = 11,
     /// Which edges of a model's graph are dropped.
     Edges = 12,
+    /// Walks over a model's graph, and edges that are drawn from it.
+    Walks = 13,
     /// Permutations and random cases of `ranksweep theory`.
     Theory = 20,
     /// Configurations of a method, of a random search.

@@ -42,7 +42,7 @@ fn frequencies(prepared: &Prepared, user: u32, rows: u32, negatives: usize) -> V
 
 /// Chi-square test of frequencies against probabilities, which may have zeros; `variance` is that of one draw over the independent one's.
 #[track_caller]
-pub(super) fn assert_drawn_from(frequencies: &[f64], probabilities: &[f64], variance: f64) {
+pub(crate) fn assert_drawn_from(frequencies: &[f64], probabilities: &[f64], variance: f64) {
     let draws: f64 = frequencies.iter().sum();
     let mut statistic = 0.0;
     for (&found, &probability) in frequencies.iter().zip(probabilities) {

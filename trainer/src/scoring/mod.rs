@@ -19,7 +19,7 @@ mod touched;
 
 pub(crate) use catalogue::{Catalogue, MASKED};
 pub(crate) use few::{Few, Plan};
-pub(crate) use kernels::{dot, dots, project, weighted_sum};
+pub(crate) use kernels::{combine, dot, dots, project, weighted_sum};
 pub(crate) use lists::{mean_vector, reduce_lists};
 pub(crate) use others::Others;
 pub(crate) use ranks::Ranks;

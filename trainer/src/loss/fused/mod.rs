@@ -40,6 +40,7 @@ pub use llpauc::Llpauc;
 pub use mse::Mse;
 pub use neural_ndcg::NeuralNdcg;
 pub use own::{FusedOwn, OwnRows};
+pub(crate) use pairwise::softplus_sum;
 pub use psl::Psl;
 pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
 pub use smooth_rank::SmoothRank;

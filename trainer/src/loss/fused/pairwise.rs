@@ -25,7 +25,7 @@ pub(super) fn weighted_bpr(positive: f32, negatives: &mut [f32], weights: &[f32]
 
 /// The sum of `softplus(s - shift)` over the scores, which become the derivatives.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn softplus_sum(scores: &mut [f32], shift: f32) -> f64 {
+pub(crate) fn softplus_sum(scores: &mut [f32], shift: f32) -> f64 {
     replace_and_sum(scores, &Softplus { shift })
 }
 
