@@ -121,8 +121,14 @@ const BACKBONES: &[(&str, &str)] = &[
     (r#""slim": {"l1": 0.5, "l2": 2.0, "max_iterations": 100, "tolerance": 1e-4}"#, ""),
     (r#""ease": {"regularization": 10.0}"#, ""),
     (r#""ials": {"dim": 16, "regularization": 0.01}"#, ""),
-    (r#""ials": {"dim": 16, "regularization": 0.1, "convention": {"rendle": {"unobserved_weight": 0.5, "reg_scaling": 0.5}}, "solver": {"subspace": {"block": 4}}}"#, ""),
-    (r#""ials": {"dim": 8, "regularization": 1, "convention": {"implicit": {"alpha": 10}}, "solver": {"conjugate-gradient": {"steps": 5}}}"#, ""),
+    (
+        r#""ials": {"dim": 16, "regularization": 0.1, "convention": {"rendle": {"unobserved_weight": 0.5, "reg_scaling": 0.5}}, "solver": {"subspace": {"block": 4}}}"#,
+        "",
+    ),
+    (
+        r#""ials": {"dim": 8, "regularization": 1, "convention": {"implicit": {"alpha": 10}}, "solver": {"conjugate-gradient": {"steps": 5}}}"#,
+        "",
+    ),
     (r#""ials": {"dim": 8, "regularization": 1, "convention": {"recstudio": {"alpha": 4}}}"#, ""),
     (r#""wrmf": {"dim": 16, "regularization": 0.1, "alpha": 4}"#, ""),
     (r#""rg2": {"dim": 16, "regularization": 0.1}"#, ""),

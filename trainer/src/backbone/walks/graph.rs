@@ -26,11 +26,6 @@ impl<'d> Bipartite<'d> {
         self.users.users() + self.items.users()
     }
 
-    /// Users.
-    pub(crate) fn users(&self) -> usize {
-        self.users.users()
-    }
-
     /// Neighbours of a node.
     pub(crate) fn degree(&self, node: usize) -> usize {
         self.row(node as u32).0.len()
