@@ -1,7 +1,7 @@
 //! The on-disk contract of a prepared dataset, and URLs to object stores.
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
-//! ids in sorted order, and one [`Interactions`] for each of train, validation and test. [`Location`] is a folder or a file on any
+//! ids in sorted order, one [`Interactions`] for each of train, validation and test, and the [`Order`] in which they came, where it is known. [`Location`] is a folder or a file on any
 //! object store, [`table`] moves Arrow batches in and out of it, a [`marker`] holds the checksums of what was stored, [`quote`] shows what
 //! came from outside in messages, [`redact`] leaves out what none may show, and [`panics`] makes errors of what decoders give up on.
 
@@ -12,6 +12,7 @@ mod location;
 mod manifest;
 pub mod marker;
 mod memory;
+mod order;
 pub mod panics;
 mod prepared;
 pub mod quote;
@@ -25,5 +26,6 @@ pub use interactions::Interactions;
 pub use location::{Location, Unfinished};
 pub use manifest::{Counts, Manifest, SCHEMA_VERSION};
 pub use marker::{FileEntry, Files};
+pub use order::{Histories, Order};
 pub use prepared::{Dataset, Split};
 pub use runtime::{block_on, start_runtime};

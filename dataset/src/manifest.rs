@@ -3,8 +3,8 @@
 use crate::Files;
 use serde::{Deserialize, Serialize};
 
-/// The version of the on-disk contract: 2, as the manifest has a checksum of its own.
-pub const SCHEMA_VERSION: u32 = 2;
+/// The version of the on-disk contract: 3, as tables have the interactions' places where these are known.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The description of a prepared dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct Manifest {
     pub validation: usize,
     /// Interactions in test.
     pub test: usize,
+    /// Whether the tables say in which order a user's interactions came: `position`.
+    pub ordered: bool,
     /// What was left after each step of the preparation, in order.
     pub steps: Vec<Counts>,
     /// The resolved settings that the fingerprint covers.

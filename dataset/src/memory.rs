@@ -4,7 +4,7 @@ use crate::Manifest;
 
 /// An id as a string: its place in the list and a block of the allocator.
 const ID: u64 = 24 + 32;
-/// Of an interaction: its item, and its row's share of the starts.
+/// Of an interaction: its item, and its place where order is asked for; the start of a row.
 const ITEM: u64 = 4;
 const OFFSET: u64 = 8;
 
@@ -14,6 +14,11 @@ impl Manifest {
         let interactions = self.train + self.validation + self.test;
         let rows = 3 * (self.users + 1);
         ID * (self.users + self.items) as u64 + ITEM * interactions as u64 + OFFSET * rows as u64
+    }
+
+    /// Bytes of the order in which interactions came, and of the largest table's as it is decoded.
+    pub fn order_memory(&self) -> u64 {
+        ITEM * (2 * self.train + self.validation + self.test) as u64
     }
 
     /// Bytes that reading it takes at its peak: the dataset, and the largest table as it is stored and decoded.

@@ -4,8 +4,12 @@
 //! users.parquet, items.parquet                      user|item: uint32   user_id|item_id: utf8
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! ```
+//! Where the source has timestamps, and no noise was added, the three last have a column more, `position: uint32`: see [`Order`].
 
-use crate::{Cache, Counts, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, marker, quote, table};
+use crate::{
+    Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, marker, quote,
+    table,
+};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
 use std::{collections::HashMap, ops::Range, sync::Arc};
@@ -52,6 +56,8 @@ pub struct Dataset {
     pub validation: Interactions,
     /// What is reported.
     pub test: Interactions,
+    /// In which order the interactions came, where it is known and was asked for.
+    pub order: Option<Order>,
     /// What was left after each step of the preparation.
     pub steps: Vec<Counts>,
     /// The resolved settings of the preparation.
@@ -78,6 +84,13 @@ impl Dataset {
         }
     }
 
+    /// Each user's items of some parts in the order in which they came; `None` where it is not known.
+    pub fn histories(&self, splits: &[Split]) -> Option<Histories> {
+        let order = self.order.as_ref()?;
+        let parts: Vec<_> = splits.iter().map(|&split| (self.split(split), order.split(split))).collect();
+        Some(Histories::new(self.users(), &parts))
+    }
+
     /// The folder's name under `datasets/` in the storage.
     pub fn folder(name: &str, fingerprint: &str) -> String {
         format!("{name}-{fingerprint}")
@@ -102,6 +115,7 @@ impl Dataset {
             train: self.train.len(),
             validation: self.validation.len(),
             test: self.test.len(),
+            ordered: self.order.is_some(),
             steps: self.steps.clone(),
             settings: self.settings.clone(),
             files,
@@ -113,13 +127,27 @@ impl Dataset {
     /// Each table's name, and its bytes.
     fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let tables: [(&str, Encode<'_>); 5] = [
-            (Split::Train.name(), &|| pairs(&self.train)),
-            (Split::Test.name(), &|| pairs(&self.test)),
-            (Split::Validation.name(), &|| pairs(&self.validation)),
+            (Split::Train.name(), &|| self.pairs(Split::Train)),
+            (Split::Test.name(), &|| self.pairs(Split::Test)),
+            (Split::Validation.name(), &|| self.pairs(Split::Validation)),
             ("users", &|| ids("user", "user_id", &self.user_ids)),
             ("items", &|| ids("item", "item_id", &self.item_ids)),
         ];
         tables.par_iter().map(|(name, encode)| Ok((format!("{name}.parquet"), encode()?))).collect()
+    }
+
+    /// One part as a table.
+    fn pairs(&self, split: Split) -> Result<Vec<u8>> {
+        let interactions = self.split(split);
+        let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
+        let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
+        match &self.order {
+            None => table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items)]),
+            Some(order) => {
+                let places = |rows: Range<usize>| Arc::new(UInt32Array::from(order.split(split)[rows].to_vec())) as ArrayRef;
+                table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items), ("position", &places)])
+            }
+        }
     }
 
     /// Reads the manifest of a finished dataset.
@@ -169,31 +197,35 @@ impl Dataset {
     /// [`Error::NotFound`] for a missing manifest; [`Error::Damaged`] for a table that is missing or not the manifest's; [`Error::Content`] for
     /// an id out of range, or a held-out item that is also in train.
     pub fn read(folder: &Location) -> Result<Self> {
-        Self::read_through(None, folder)
+        Self::read_through(None, folder, true)
     }
 
-    /// Reads a dataset, whose tables may be kept in a cache, and checks it against its manifest.
+    /// Reads a dataset, whose tables may be kept in a cache, and checks it against its manifest. The order of interactions is read where it
+    /// is known and `ordered` asks for it.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn read_through(cache: Option<&Cache>, folder: &Location) -> Result<Self> {
+    pub fn read_through(cache: Option<&Cache>, folder: &Location, ordered: bool) -> Result<Self> {
         let manifest = Self::read_manifest(folder)?;
-        let open = |name: &str| -> Result<(RecordBatch, Location)> {
+        let ordered = ordered && manifest.ordered;
+        let open = |name: &str, columns: &[&str]| -> Result<(RecordBatch, Location)> {
             let at = folder.join(name);
             let entry = manifest.files.get(name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
             let at = at.holding(entry, REMEDY);
             let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
-            Ok((table::decode(bytes, &at)?, at))
+            Ok((table::decode_columns(bytes, columns, &at)?, at))
         };
         let read_ids = |what: &str| -> Result<Vec<String>> {
-            let (batch, at) = open(&format!("{what}s.parquet"))?;
-            let column: &StringArray = table::column(&batch, &format!("{what}_id"), &at)?;
+            let own = format!("{what}_id");
+            let (batch, at) = open(&format!("{what}s.parquet"), &[&own])?;
+            let column: &StringArray = table::column(&batch, &own, &at)?;
             let listed = if what == "user" { manifest.users } else { manifest.items };
             check_count(&format!("{what}s"), batch.num_rows(), listed, &at)?;
             Ok(column.iter().map(|id| id.unwrap_or_default().to_owned()).collect())
         };
-        let read_split = |split: Split| -> Result<Interactions> {
-            let (batch, at) = open(&format!("{}.parquet", split.name()))?;
+        let read_split = |split: Split| -> Result<(Interactions, Vec<u32>)> {
+            let columns: &[&str] = if ordered { &["user", "item", "position"] } else { &["user", "item"] };
+            let (batch, at) = open(&format!("{}.parquet", split.name()), columns)?;
             let users: &UInt32Array = table::column(&batch, "user", &at)?;
             let items: &UInt32Array = table::column(&batch, "item", &at)?;
             let listed = match split {
@@ -204,14 +236,27 @@ impl Dataset {
             check_count("interactions", batch.num_rows(), listed, &at)?;
             check_range("user", users, manifest.users, &at)?;
             check_range("item", items, manifest.items, &at)?;
-            Ok(Interactions::from_pairs(manifest.users, users.values().iter().copied().zip(items.values().iter().copied())))
+            let pairs = || users.values().iter().copied().zip(items.values().iter().copied());
+            let mut places = Vec::new();
+            if ordered {
+                if !pairs().is_sorted_by(|one, other| one < other) {
+                    return Err(Error::content(&at, format!("its rows are not by user, then item, each once; {REMEDY}")));
+                }
+                places.extend_from_slice(table::column::<UInt32Array>(&batch, "position", &at)?.values());
+            }
+            Ok((Interactions::from_pairs(manifest.users, pairs()), places))
         };
+        // Ids first: a number of users that is not theirs makes nothing.
+        let (user_ids, item_ids) = (read_ids("user")?, read_ids("item")?);
+        let [(train, of_train), (validation, of_validation), (test, of_test)] =
+            [read_split(Split::Train)?, read_split(Split::Validation)?, read_split(Split::Test)?];
         let dataset = Self {
-            user_ids: read_ids("user")?,
-            item_ids: read_ids("item")?,
-            train: read_split(Split::Train)?,
-            validation: read_split(Split::Validation)?,
-            test: read_split(Split::Test)?,
+            user_ids,
+            item_ids,
+            train,
+            validation,
+            test,
+            order: ordered.then_some(Order { train: of_train, validation: of_validation, test: of_test }),
             name: manifest.name,
             fingerprint: manifest.fingerprint,
             steps: manifest.steps,
@@ -258,12 +303,6 @@ fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>
     table::encode_sorted(ids.len(), &[(dense, &places), (own, &texts)])
 }
 
-fn pairs(interactions: &Interactions) -> Result<Vec<u8>> {
-    let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
-    let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
-    table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items)])
-}
-
 /// That a table holds as many rows as the manifest says, before anything is made from that number.
 fn check_count(what: &str, rows: usize, listed: usize, at: &Location) -> Result<()> {
     match rows == listed {
@@ -292,6 +331,7 @@ mod tests {
             train: Interactions::from_pairs(2, [(0, 0), (1, 2)].into_iter()),
             validation: Interactions::empty(2),
             test: Interactions::from_pairs(2, [(0, 1), (1, 0)].into_iter()),
+            order: None,
             steps: vec![Counts { step: "read".into(), users: 2, items: 3, interactions: 4 }],
             settings: serde_json::json!({"seed": 1}),
         }
@@ -302,6 +342,39 @@ mod tests {
         let folder = Location::parse("memory:///prepared/roundtrip").unwrap();
         small().write(&folder).unwrap();
         assert_eq!(Dataset::read(&folder).unwrap(), small());
+    }
+
+    /// The order is there for who asks for it, and for others not even read.
+    #[test]
+    fn the_order_is_read_where_it_is_asked_for() {
+        let folder = Location::parse("memory:///prepared/ordered").unwrap();
+        let order = Order { train: vec![1, 0], validation: Vec::new(), test: vec![0, 1] };
+        let ordered = Dataset { order: Some(order), ..small() };
+        assert!(ordered.write(&folder).unwrap().ordered);
+        assert_eq!(Dataset::read(&folder).unwrap(), ordered);
+        assert_eq!(Dataset::read_through(None, &folder, false).unwrap(), small());
+        let histories = ordered.histories(&[Split::Train, Split::Test]).unwrap();
+        assert_eq!((histories.row(0), histories.row(1)), (&[1, 0][..], &[2, 0][..]));
+        assert_eq!(small().histories(&[Split::Train]), None);
+    }
+
+    #[test]
+    fn an_order_of_rows_that_are_not_sorted_is_refused() {
+        let folder = Location::parse("memory:///prepared/unsorted").unwrap();
+        let order = Order { train: vec![1, 0], validation: Vec::new(), test: vec![0, 1] };
+        let mut manifest = Dataset { order: Some(order), ..small() }.write(&folder).unwrap();
+        let column = |values: [u32; 2]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
+        let batch =
+            table::batch(vec![("user", column([1, 0]), false), ("item", column([2, 0]), false), ("position", column([0, 0]), false)]);
+        let entry = table::write(&folder.join("train.parquet"), &batch).unwrap();
+        manifest.files.insert("train.parquet".to_owned(), entry);
+        folder.join("manifest.json").write(marker::text(&manifest)).unwrap();
+        let message = Dataset::read(&folder).unwrap_err().to_string();
+        assert!(
+            message.ends_with("train.parquet: its rows are not by user, then item, each once; delete the folder and prepare again"),
+            "{message}"
+        );
+        assert_eq!(Dataset::read_through(None, &folder, false).unwrap().train, small().train);
     }
 
     #[test]

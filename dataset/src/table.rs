@@ -2,14 +2,14 @@
 
 use crate::{Error, FileEntry, Location, Result, panics, quote};
 use arrow::{
-    array::{ArrayRef, RecordBatch},
+    array::{ArrayRef, RecordBatch, RecordBatchReader},
     compute::concat_batches,
     datatypes::{Field, FieldRef, Schema, SchemaRef},
 };
 use bytes::Bytes;
 use parquet::{
     arrow::{
-        ArrowWriter,
+        ArrowWriter, ProjectionMask,
         arrow_reader::ParquetRecordBatchReaderBuilder,
         arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves},
     },
@@ -138,18 +138,32 @@ pub fn read(at: &Location) -> Result<RecordBatch> {
 /// # Errors
 /// [`Error::Content`] when the bytes are no Parquet file.
 pub fn decode(bytes: Bytes, at: &Location) -> Result<RecordBatch> {
+    decode_chosen(bytes, None, at)
+}
+
+/// Decodes the columns of these names, where they are there; `at` names the file in errors.
+///
+/// # Errors
+/// As for [`decode`].
+pub fn decode_columns(bytes: Bytes, names: &[&str], at: &Location) -> Result<RecordBatch> {
+    decode_chosen(bytes, Some(names), at)
+}
+
+fn decode_chosen(bytes: Bytes, names: Option<&[&str]>, at: &Location) -> Result<RecordBatch> {
     // The decoder trusts lengths and offsets in the file, and panics where they lead nowhere.
-    let decoded = panics::caught(|| decode_bounded(bytes));
+    let decoded = panics::caught(|| decode_bounded(bytes, names));
     decoded.unwrap_or_else(|_| Err("its content contradicts itself".to_owned())).map_err(|error| broken(at, error))
 }
 
 /// Decodes batch by batch, up to so many bytes: a few bytes can stand for any number of equal rows.
-fn decode_bounded(bytes: Bytes) -> Result<RecordBatch, String> {
+fn decode_bounded(bytes: Bytes, names: Option<&[&str]>) -> Result<RecordBatch, String> {
     let most = LEAST_BOUND.max(bytes.len().saturating_mul(MOST_EXPANSION));
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|error| error.to_string())?;
-    let schema: SchemaRef = builder.schema().clone();
+    let mask = names.map_or_else(ProjectionMask::all, |names| ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()));
+    let reader = builder.with_projection(mask).build().map_err(|error| error.to_string())?;
+    let schema: SchemaRef = reader.schema();
     let (mut batches, mut held) = (Vec::new(), 0);
-    for batch in builder.build().map_err(|error| error.to_string())? {
+    for batch in reader {
         let batch = batch.map_err(|error| error.to_string())?;
         held += batch.get_array_memory_size();
         if held > most {

@@ -119,6 +119,7 @@ impl Task<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
         let Self { dataset, split, part, masked, settings, memory } = self;
         let scorer = candidate.scorer()?;
+        let scorer = scorer.of_part(*split);
         if scorer.items() != dataset.items() {
             let reason =
                 format!("the scorer has {} items, the dataset {}; was it trained on another dataset?", scorer.items(), dataset.items());

@@ -60,6 +60,7 @@ mod tests {
             train: part(&[(0, 0), (2, 0)]),
             validation: part(&[(3, 2)]),
             test: part(&[(1, 0), (1, 1), (2, 2)]),
+            order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,
         }

@@ -24,6 +24,7 @@ fn dataset(fingerprint: &str) -> Dataset {
         train: Interactions::from_pairs(4, (0..4).map(|user| (user, 0))),
         validation: Interactions::from_pairs(4, [(0, 1), (1, 1)].into_iter()),
         test: Interactions::from_pairs(4, [(0, 2), (1, 3), (1, 4), (3, 1)].into_iter()),
+        order: None,
         steps: vec![],
         settings: serde_json::Value::Null,
     }

@@ -1,7 +1,7 @@
 //! Interactions with dense ids, sorted, each with its part.
 
 use crate::{dictionary::Dictionary, k_core::Degrees};
-use dataset::{Counts, Dataset, Interactions, Split};
+use dataset::{Counts, Dataset, Interactions, Order, Split};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -136,8 +136,13 @@ impl Edges {
 
     /// The dataset in memory, without steps.
     pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, settings: serde_json::Value) -> Dataset {
+        let places = self.places();
         // Frees the memory before more is taken.
         self.times = None;
+        let order = places.map(|places| {
+            let of = |part: Split| places.iter().zip(&self.parts).filter(|(_, own)| **own == part).map(|(&place, _)| place).collect();
+            Order { train: of(Split::Train), validation: of(Split::Validation), test: of(Split::Test) }
+        });
         let of = |part: Split| {
             let count = self.parts.par_iter().filter(|own| **own == part).count();
             let (mut offsets, mut items) = (Vec::with_capacity(self.offsets.len()), Vec::with_capacity(count));
@@ -150,7 +155,27 @@ impl Edges {
         };
         let (train, (validation, test)) = rayon::join(|| of(Split::Train), || (of(Split::Validation), of(Split::Test)));
         let (user_ids, item_ids, steps) = (self.user_ids, self.item_ids, Vec::new());
-        Dataset { name, fingerprint, train, validation, test, steps, settings, user_ids, item_ids }
+        Dataset { name, fingerprint, train, validation, test, order, steps, settings, user_ids, item_ids }
+    }
+
+    /// The place of each interaction in its user's history by time, where there are times; those at the same time are in the order of their items.
+    fn places(&self) -> Option<Vec<u32>> {
+        let times = self.times.as_ref()?;
+        let mut places = vec![0; times.len()];
+        let tasks = tasks(&self.offsets);
+        cut(&mut places, &tasks, &self.offsets).into_par_iter().zip(&tasks).for_each_init(
+            Vec::new,
+            |sorted: &mut Vec<usize>, (places, task)| {
+                let first = self.offsets[task.start];
+                for user in task.clone() {
+                    sorted.clear();
+                    sorted.extend(self.offsets[user]..self.offsets[user + 1]);
+                    sorted.sort_unstable_by(|&a, &b| times[a].total_cmp(&times[b]).then(a.cmp(&b)));
+                    sorted.iter().zip(0..).for_each(|(&at, place)| places[at - first] = place);
+                }
+            },
+        );
+        Some(places)
     }
 }
 

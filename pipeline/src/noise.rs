@@ -48,7 +48,7 @@ impl Noise {
         Ratio::up_to_one("noise.ratio", self.ratio)
     }
 
-    /// Adds them to train; how many, and, where a user had fewer items left than asked for, how many are missing.
+    /// Adds them to train, which has no order then, as what never happened has no time; how many, and, where a user had fewer items left than asked for, how many are missing.
     pub(crate) fn add(self, dataset: &mut Dataset) -> Result<Vec<Counts>> {
         let share = self.share()?;
         let wanted = |user: usize| share.rounded_up(dataset.train.row(user).len());
@@ -69,7 +69,7 @@ impl Noise {
             let step = "noise that is missing, of users with too few items left".to_owned();
             steps.push(Counts { step, users: missing.len(), items: 0, interactions: missing.iter().sum() });
         }
-        dataset.train = train;
+        (dataset.train, dataset.order) = (train, None);
         Ok(steps)
     }
 

@@ -93,7 +93,8 @@ fn the_order_of_rows_makes_no_difference() {
         let prepared =
             run(ratings(name, &many_rows(reversed), json!({"k_core": {"users": 5, "items": 3}, "split": split})), "order").expect("good");
         let read = Dataset::read(&prepared.folder).expect("what was written");
-        (read.user_ids, read.item_ids, read.train, read.validation, read.test, read.steps)
+        assert!(read.order.is_some());
+        (read.user_ids, read.item_ids, read.train, read.validation, read.test, read.order, read.steps)
     };
     assert_eq!(parts("forwards.csv", false), parts("backwards.csv", true));
 }

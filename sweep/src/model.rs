@@ -36,7 +36,7 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
     }
     let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
     let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
-    let dataset = session.read_dataset(planned).with_context(|| format!("dataset {}", planned.quoted()))?;
+    let dataset = session.read_dataset(planned, false).with_context(|| format!("dataset {}", planned.quoted()))?;
     let folder = session.trial(&trial.trial);
     let Some(ended) = Ended::read(&folder, &trial.trial)? else {
         return Err(

@@ -171,6 +171,7 @@ mod tests {
             train: Interactions::from_pairs(2, [(0, 4), (1, 2)].into_iter()),
             validation: Interactions::from_pairs(2, [(0, 3)].into_iter()),
             test: Interactions::from_pairs(2, [(0, 2)].into_iter()),
+            order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,
         }

@@ -25,6 +25,15 @@ impl RowGradients {
         self.dim
     }
 
+    /// Has so many rows, which are forgotten where that is another number.
+    pub(crate) fn resize(&mut self, rows: usize) {
+        if rows != self.touched.len() {
+            self.touched.clear();
+            self.touched.resize(rows, false);
+            self.values.resize(rows * self.dim, 0.0);
+        }
+    }
+
     /// Forgets all rows.
     pub(crate) fn clear(&mut self) {
         self.touched.fill(false);

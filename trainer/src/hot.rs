@@ -41,14 +41,14 @@ impl Scoring {
         let Self { tables, users, positives, negatives, sampled, .. } = self;
         let count = negatives.len() / users.len();
         let draw = |row: usize, _, ids: &mut [u32]| ids.copy_from_slice(&negatives[row * count..][..count]);
-        sampled.score(vectors(tables), Batch { users, positives }, count, draw);
+        sampled.score(vectors(tables), Batch::new(users, positives), count, draw);
     }
 
     /// Gradients of both tables from derivatives by the scores of the last [`forward`](Self::forward).
     pub fn backward(&mut self) {
         let Self { tables, users, positives, weighed, sampled, gradients: [of_users, of_items], .. } = self;
         sampled.backward(vectors(tables), weighed);
-        sampled.collect(vectors(tables), Batch { users, positives }, of_users, of_items);
+        sampled.collect(vectors(tables), Batch::new(users, positives), of_users, of_items);
     }
 }
 

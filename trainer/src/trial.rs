@@ -106,6 +106,7 @@ impl Trial {
             (Some(learning), false) => {
                 learning.check()?;
                 self.check_mixes(learning)?;
+                self.check_order(learning)?;
                 if self.backbone.has_network() { self.check_network(learning) } else { Ok(()) }
             }
         }
@@ -130,6 +131,19 @@ impl Trial {
                 "the sampler `{}` mixes negatives layer by layer, and the vectors of the backbone `{}` are no mean of layers: take `mf`, `light-gcn`, \
                  or another sampler",
                 kind(&learning.sampler),
+                kind(&self.backbone)
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether each row is one interaction, where a model predicts what comes next.
+    fn check_order(&self, learning: &Learning) -> Result<(), String> {
+        match self.backbone.reads_order() && learning.loss.list().is_some() {
+            true => Err(format!(
+                "the loss `{}` has rows of users with several positives in any order, and the backbone `{}` predicts the next item of a history: take \
+                 another loss",
+                kind(&learning.loss),
                 kind(&self.backbone)
             )),
             false => Ok(()),

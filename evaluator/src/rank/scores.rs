@@ -48,7 +48,7 @@ pub(super) struct Scratch {
 impl<'a> Scores<'a> {
     pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, ordered: bool, memory: usize) -> Self {
         match scorer {
-            Scorer::Factors { users, items, similarity } => {
+            Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {
                 Self::Factors(Factors::new(users, items, *similarity, ordered.then_some(history), memory))
             }
             Scorer::Network { users, items, network } => Self::Pairs(Pairs::new(users, items, network)),

@@ -37,6 +37,9 @@ fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
             similarity,
         })
     });
+    let histories = (matrix(users, 3, Similarity::Dot), matrix(users, 3, Similarity::Dot), matrix(items, 3, Similarity::Dot));
+    let histories =
+        histories.prop_map(|(validation, test, items)| Scorer::Histories { validation, test, items, similarity: Similarity::Dot });
     let sizes = (0usize..3, prop_oneof![Just(vec![]), Just(vec![2]), Just(vec![3, 2])])
         .prop_filter("no numbers", |(product, hidden)| product + hidden.len() > 0);
     let network = sizes.prop_flat_map(move |(product, hidden)| {
@@ -53,7 +56,7 @@ fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
     let weights = matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights });
     let of_items = sparse(items).prop_map(|weights| Scorer::SparseItemWeights { weights });
     let of_users = sparse(users).prop_map(move |weights| Scorer::UserNeighbours { weights, items });
-    prop_oneof![factors, network, weights, of_items, of_users]
+    prop_oneof![factors, histories, network, weights, of_items, of_users]
 }
 
 /// Some entries of a square table; stored zeros are among them.
@@ -82,7 +85,7 @@ prop_compose! {
 /// The score by its definition, exact for the numbers drawn here.
 fn score(problem: &Problem, user: usize, item: usize) -> f64 {
     match &problem.scorer {
-        Scorer::Factors { users, items, similarity } => {
+        Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {
             let pairs = || users.row(user).iter().zip(items.row(item)).map(|(&p, &q)| (f64::from(p), f64::from(q)));
             let dot: f64 = pairs().map(|(p, q)| p * q).sum();
             match similarity {

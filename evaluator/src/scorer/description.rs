@@ -29,6 +29,7 @@ struct Version {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     Factors(Factors),
+    Histories(Factors),
     Network(NetworkSizes),
     ItemWeights(ItemWeights),
     SparseItemWeights(SparseItemWeights),
@@ -104,6 +105,9 @@ impl Kind {
         match scorer {
             Scorer::Factors { users, items, similarity } => {
                 Self::Factors(Factors { similarity: *similarity, users: users.rows, items: items.rows, dim: items.dim })
+            }
+            Scorer::Histories { test, items, similarity, .. } => {
+                Self::Histories(Factors { similarity: *similarity, users: test.rows, items: items.rows, dim: items.dim })
             }
             Scorer::Network { users, items, network: Network { product, layers } } => Self::Network(NetworkSizes {
                 users: users.rows,

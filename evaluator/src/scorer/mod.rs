@@ -11,7 +11,9 @@ pub use matrix::Matrix;
 pub use network::{Layer, Network};
 pub use sparse::SparseMatrix;
 
+use dataset::Split;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How two vectors make a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +34,17 @@ pub enum Scorer {
     Factors {
         /// `[users, dim]`
         users: Matrix,
+        /// `[items, dim]`
+        items: Matrix,
+        /// How a row of each makes a score.
+        similarity: Similarity,
+    },
+    /// As [`Factors`](Self::Factors), with a user's vector made of its history, which is longer when test is ranked (SASRec, GRU4Rec).
+    Histories {
+        /// `[users, dim]`, of the histories that end before validation: of train.
+        validation: Matrix,
+        /// `[users, dim]`, of the histories that end before test: of train and validation.
+        test: Matrix,
         /// `[items, dim]`
         items: Matrix,
         /// How a row of each makes a score.
@@ -66,10 +79,20 @@ pub enum Scorer {
 }
 
 impl Scorer {
+    /// What ranks a part: itself, but for [`Histories`](Self::Histories), which otherwise rank by those that end before test.
+    pub fn of_part(&self, split: Split) -> Cow<'_, Self> {
+        match self {
+            Self::Histories { validation, items, similarity, .. } if split == Split::Validation => {
+                Cow::Owned(Self::Factors { users: validation.clone(), items: items.clone(), similarity: *similarity })
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
     /// The number of items that are scored.
     pub fn items(&self) -> usize {
         match self {
-            Self::Factors { items, .. } | Self::Network { items, .. } => items.rows,
+            Self::Factors { items, .. } | Self::Histories { items, .. } | Self::Network { items, .. } => items.rows,
             Self::ItemWeights { weights } => weights.rows,
             Self::SparseItemWeights { weights } => weights.rows(),
             Self::UserNeighbours { items, .. } => *items,
@@ -79,7 +102,7 @@ impl Scorer {
     /// The number of users that can be scored; `None` where a history is all that is needed.
     pub fn users(&self) -> Option<usize> {
         match self {
-            Self::Factors { users, .. } | Self::Network { users, .. } => Some(users.rows),
+            Self::Factors { users, .. } | Self::Histories { test: users, .. } | Self::Network { users, .. } => Some(users.rows),
             Self::UserNeighbours { weights, .. } => Some(weights.rows()),
             Self::ItemWeights { .. } | Self::SparseItemWeights { .. } => None,
         }
@@ -89,6 +112,7 @@ impl Scorer {
     pub fn values(&self) -> Vec<f32> {
         match self {
             Self::Factors { users, items, .. } | Self::Network { users, items, .. } => [&*users.values, &*items.values].concat(),
+            Self::Histories { validation, test, items, .. } => [&*validation.values, &*test.values, &*items.values].concat(),
             Self::ItemWeights { weights } => weights.values.clone(),
             Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => weights.values().to_vec(),
         }
@@ -99,6 +123,13 @@ impl Scorer {
         let sides = |users, items| vec![("users".to_owned(), users), ("items".to_owned(), items)];
         match self {
             Self::Factors { users, items, .. } => sides(users, items),
+            Self::Histories { validation, test, items, .. } => {
+                vec![
+                    ("users_before_validation".to_owned(), validation),
+                    ("users_before_test".to_owned(), test),
+                    ("items".to_owned(), items),
+                ]
+            }
             Self::Network { users, items, network } => {
                 let layers =
                     network.layers.iter().zip(1..).flat_map(|(Layer { weights, bias }, at)| {
@@ -115,7 +146,23 @@ impl Scorer {
     fn sparse(&self) -> Option<&SparseMatrix> {
         match self {
             Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => Some(weights),
-            Self::Factors { .. } | Self::Network { .. } | Self::ItemWeights { .. } => None,
+            Self::Factors { .. } | Self::Histories { .. } | Self::Network { .. } | Self::ItemWeights { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_is_ranked_by_the_histories_before_it() {
+        let matrix = |value: f32| Matrix { rows: 1, dim: 1, values: vec![value] };
+        let similarity = Similarity::Cosine;
+        let scorer = Scorer::Histories { validation: matrix(1.0), test: matrix(2.0), items: matrix(3.0), similarity };
+        let before_validation = Scorer::Factors { users: matrix(1.0), items: matrix(3.0), similarity };
+        assert_eq!(*scorer.of_part(Split::Validation), before_validation);
+        assert_eq!(*scorer.of_part(Split::Test), scorer);
+        assert_eq!(*before_validation.of_part(Split::Validation), before_validation);
     }
 }

@@ -88,6 +88,12 @@ impl Scorer {
             Kind::Factors(Factors { similarity, users, items, dim }) => {
                 Self::Factors { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, similarity }
             }
+            Kind::Histories(Factors { similarity, users, items, dim }) => Self::Histories {
+                validation: matrix("users_before_validation", users, dim)?,
+                test: matrix("users_before_test", users, dim)?,
+                items: matrix("items", items, dim)?,
+                similarity,
+            },
             Kind::Network(NetworkSizes { users, items, product, hidden }) => {
                 let dim = hidden.first().map_or(Some(product), |&hidden| product.checked_add(hidden));
                 let dim = dim.ok_or("the sizes of its vectors are too large")?;
@@ -135,6 +141,15 @@ impl Scorer {
             Self::Factors { users, items, .. } if users.dim != items.dim => {
                 Err(format!("user vectors have {} dimensions, item vectors {}", users.dim, items.dim))
             }
+            Self::Histories { validation, test, items, .. }
+                if [validation.dim, test.dim] != [items.dim; 2] || validation.rows != test.rows =>
+            {
+                let [before, after] = [validation, test].map(|users| format!("[{}, {}]", users.rows, users.dim));
+                Err(format!(
+                    "user vectors are {before} before validation and {after} before test, item vectors have {} dimensions",
+                    items.dim
+                ))
+            }
             Self::Network { users, items, network } => {
                 network.check(users.dim)?;
                 network.check(items.dim)
@@ -177,11 +192,13 @@ mod tests {
         let network = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 2, layers } };
         let product = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 5, layers: vec![] } };
         let factors = factors(vec![1.0, 2.0, 3.0, -0.0]);
+        let similarity = Similarity::Dot;
+        let histories = Scorer::Histories { validation: matrix(4, 2), test: matrix(4, 2), items: matrix(6, 2), similarity };
         let weights = Scorer::ItemWeights { weights };
         let (sparse, users) =
             (Scorer::SparseItemWeights { weights: sparse_weights() }, Scorer::UserNeighbours { weights: sparse_weights(), items: 7 });
         let none = Scorer::SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) };
-        let dense = [("factors", factors), ("weights", weights), ("network", network), ("product", product)];
+        let dense = [("factors", factors), ("histories", histories), ("weights", weights), ("network", network), ("product", product)];
         for (name, scorer) in dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none)]) {
             let folder = Location::parse("memory:///scorer").unwrap().join(name);
             scorer.write(&folder).unwrap();
@@ -287,6 +304,15 @@ mod tests {
         assert_eq!(network(1, 1), Ok(()));
         assert!(network(2, 1).unwrap_err().contains("vectors have 3 numbers where the network has 2 products and 2 hidden ones"));
         assert!(network(1, 2).unwrap_err().contains("layer 1 has 2 numbers where 1 are expected"));
+        let histories = |test: usize, items: usize| {
+            let scorer = Scorer::Histories { validation: one(2), test: one(test), items: one(items), similarity: Similarity::Dot };
+            scorer.write(&folder).map_err(|error| error.to_string())
+        };
+        assert_eq!(histories(2, 2), Ok(()));
+        assert!(
+            histories(3, 2).unwrap_err().contains("are [1, 2] before validation and [1, 3] before test, item vectors have 2 dimensions")
+        );
+        assert!(histories(2, 3).unwrap_err().contains("item vectors have 3 dimensions"));
         let users = Matrix { rows: 2, dim: 1, values: vec![0.0] };
         let scorer = Scorer::Factors { users: users.clone(), items: users, similarity: Similarity::Dot };
         assert!(scorer.write(&folder).unwrap_err().to_string().contains("`users` holds 1 values where [2, 1]"));

@@ -20,6 +20,7 @@ fn dataset(items: usize, rows: &[Row<'_>]) -> Dataset {
         train: part(|row| row.1.to_vec()),
         validation: part(|row| row.2.to_vec()),
         test: part(|row| row.3.to_vec()),
+        order: None,
         steps: Vec::new(),
         settings: serde_json::Value::Null,
     }
@@ -84,6 +85,15 @@ proptest! {
         prop_assert!(before.train.pairs().all(|(user, item)| after.train.contains(user as usize, item)));
         prop_assert_eq!(after.train.len() - before.train.len(), steps[0].interactions);
     }
+}
+
+/// What never happened has no place among what did.
+#[test]
+fn noise_leaves_no_order() {
+    let mut noisy = dataset(12, &[("a", &[0, 3], &[4], &[9])]);
+    noisy.order = Some(dataset::Order { train: vec![1, 0], validation: vec![2], test: vec![3] });
+    Noise { ratio: 0.5, seed: 1 }.add(&mut noisy).unwrap();
+    assert_eq!(noisy.order, None);
 }
 
 #[test]

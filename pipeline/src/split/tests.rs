@@ -35,6 +35,25 @@ fn row(user: char, count: u32) -> Vec<(char, u32, f64)> {
     (1..=count).map(|item| (user, item, 0.0)).collect()
 }
 
+/// User a took 2, 5, 1, 4 and 3 in this order, 1 and 4 at the same time; user b items at one time; user c nothing.
+#[test]
+fn places_go_by_time_over_all_parts() {
+    let rows = [('a', 2, -1.0), ('a', 5, 0.5), ('a', 1, 3.0), ('a', 4, 3.0), ('a', 3, 9.0), ('b', 6, 2.0), ('b', 2, 2.0)];
+    let edges = held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap();
+    let dataset = edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null);
+    let order = dataset.order.as_ref().unwrap();
+    assert_eq!((&order.train[..], &order.validation[..], &order.test[..]), (&[2, 0, 1, 0][..], &[3][..], &[4, 1][..]));
+    let histories = dataset.histories(&[Part::Train, Part::Validation]).unwrap();
+    assert_eq!((histories.row(0), histories.row(1)), (&[1, 4, 0, 3][..], &[1][..]));
+}
+
+#[test]
+fn without_times_there_is_no_order() {
+    let mut edges = edges(&row('a', 3));
+    edges.times = None;
+    assert_eq!(edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null).order, None);
+}
+
 /// Computed by an implementation of SipHash in Python, itself checked against the vector of the SipHash paper.
 #[test]
 fn the_hash_is_frozen() {

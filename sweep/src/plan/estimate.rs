@@ -24,12 +24,13 @@ impl Estimate {
     pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
         let held = PROGRAM + manifest.memory();
         let stored = trial.backbone.stored();
-        let training = trainer::memory(trial, manifest, stored.ranking(manifest, manifest.validation, memory));
+        let order = if trial.backbone.reads_order() { manifest.order_memory() } else { 0 };
+        let training = order + trainer::memory(trial, manifest, stored.ranking(manifest, manifest.validation, memory));
         let (model, ranking) = (stored.bytes(manifest), stored.ranking(manifest, manifest.test, memory));
         // A checkpoint is read as a whole, then taken apart.
         let ranking = held + model + ranking.max(model);
         let work = trial.learning.as_ref().map(|learning| work(learning, manifest)).unwrap_or_default();
-        Self { training: (PROGRAM + manifest.reading_memory()).max(held + training), ranking, ..work }
+        Self { training: (PROGRAM + order + manifest.reading_memory()).max(held + training), ranking, ..work }
     }
 }
 

@@ -150,6 +150,7 @@ fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Mani
         train: interactions * 7 / 10,
         validation: interactions / 10,
         test: interactions / 5,
+        ordered: false,
         steps: vec![step("read", 3), step("min_rating 3", 2), step("k_core 10", 1)],
         settings: json!({"name": name, "k_core": 10}),
         files: Default::default(),

@@ -47,7 +47,7 @@ fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<Met
             continue;
         }
         let of_dataset = || format!("dataset {}", planned.quoted());
-        let dataset = session.read_dataset(planned).with_context(of_dataset)?;
+        let dataset = session.read_dataset(planned, false).with_context(of_dataset)?;
         let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
         for candidate in candidates {
             let one = [candidate];

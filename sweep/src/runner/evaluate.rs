@@ -108,7 +108,7 @@ fn rank_trials<'a>(
         return Ok(all);
     }
     let of_dataset = || format!("dataset {}", planned.quoted());
-    let dataset = session.read_dataset(planned).with_context(of_dataset)?;
+    let dataset = session.read_dataset(planned, false).with_context(of_dataset)?;
     let (settings, memory) = (&session.plan.evaluation, session.machine.memory);
     let ranked = rank(&dataset, Split::Test, &candidates, settings, memory, &mut |candidate| progress.ranked(candidate));
     for (candidate, values) in candidates.iter().zip(ranked.with_context(of_dataset)?) {

@@ -130,13 +130,13 @@ impl Session {
         self.datasets().join(&dataset.folder())
     }
 
-    /// One prepared dataset.
+    /// One prepared dataset, with the order of its interactions where it is asked for and known.
     ///
     /// # Errors
     /// As for [`Dataset::read`].
-    pub fn read_dataset(&self, dataset: &PlannedDataset) -> dataset::Result<Dataset> {
+    pub fn read_dataset(&self, dataset: &PlannedDataset, ordered: bool) -> dataset::Result<Dataset> {
         let folder = self.dataset(dataset);
-        let read = Dataset::read_through(self.cache.as_ref(), &folder)?;
+        let read = Dataset::read_through(self.cache.as_ref(), &folder, ordered)?;
         is_planned(dataset, &folder, &read.fingerprint).map(|()| read)
     }
 

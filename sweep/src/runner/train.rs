@@ -96,10 +96,15 @@ pub(super) fn end(
         return Ok(None);
     }
     let on = session.plan.dataset_of(trial);
-    let dataset = match open.take().filter(|dataset| dataset.fingerprint == on.fingerprint) {
+    let ordered = trial.trial.backbone.reads_order();
+    let is_known = |dataset: &Dataset| dataset.fingerprint == on.fingerprint && (dataset.order.is_some() || !ordered);
+    let mut dataset = match open.take().filter(is_known) {
         Some(dataset) => dataset,
-        None => read(session, on)?,
+        None => read(session, on, ordered)?,
     };
+    if !ordered {
+        dataset.order = None; // its memory is not in the plan of this trial
+    }
     let standing = match lacks_memory(session, trial)? {
         Some(reason) => Some(Standing::Broken(reason)),
         None => guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence))?,
@@ -127,8 +132,8 @@ fn beyond(needed: u64, limit: u64) -> Option<String> {
     (needed > limit).then(words)
 }
 
-fn read(session: &Session, on: &PlannedDataset) -> Result<Dataset> {
-    match session.read_dataset(on) {
+fn read(session: &Session, on: &PlannedDataset, ordered: bool) -> Result<Dataset> {
+    match session.read_dataset(on, ordered) {
         Err(dataset::Error::NotFound { at }) => {
             Err(anyhow::anyhow!("dataset {} is not prepared ({at} is missing); run `ranksweep prepare` first", on.quoted()))
         }

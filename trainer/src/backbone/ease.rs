@@ -136,6 +136,7 @@ mod tests {
             validation: Interactions::empty(3),
             test: Interactions::empty(3),
             train,
+            order: None,
             steps: vec![],
             settings: serde_json::Value::Null,
         }

@@ -1,6 +1,7 @@
 //! From parameters to the vectors that are scored, and back. All gradients of a step are of those vectors first.
 
 use crate::{Result, gradient::RowGradients, parameters::Parameters, tables::Tables};
+use evaluator::Matrix;
 
 /// A step that vectors are made for.
 #[derive(Clone, Copy)]
@@ -82,6 +83,19 @@ pub(crate) trait Encoder: Send + Sync {
     /// # Errors
     /// Those of tensor operations.
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()>;
+
+    /// Whether a step makes a vector for each row of its batch, in place of one for each user.
+    fn has_vectors_of_rows(&self) -> bool {
+        false
+    }
+
+    /// The vectors of all users as test is ranked, where these are not those of [`encode`](Self::encode).
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn users_before_test(&self, _parameters: &Parameters) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
 
     /// The vectors as they were last made; rows that were not wanted may be out of date.
     fn vectors<'a>(&'a self, parameters: &'a Parameters) -> &'a Tables;

@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, Stored, encoder::Encoder, pairs::PairNetwork};
+use super::{Facts, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::{Result, parameters::Parameters};
 use dataset::{Dataset, Manifest};
 use evaluator::Scorer;
@@ -126,6 +126,19 @@ pub(crate) trait Learned: BackboneKind {
 
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
     fn memory(&self, sizes: Sizes) -> u64;
+
+    /// The train interactions that it learns to predict, where it reads histories in order; `None` for models that learn from all in any order.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) for a dataset without order, or where no user has a history.
+    fn targets(&self, _dataset: &Dataset) -> Result<Option<Targets>> {
+        Ok(None)
+    }
+
+    /// Whether it reads histories in order.
+    fn reads_order(&self) -> bool {
+        false
+    }
 
     /// What scores pairs of vectors, where that is not a similarity; the vectors are the rows of the tables then.
     fn network(&self, _seed: u64) -> Option<Box<dyn PairNetwork>> {

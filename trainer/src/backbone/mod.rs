@@ -17,6 +17,7 @@ mod facts;
 mod gat;
 mod gcn;
 mod gin;
+mod gru4rec;
 mod ials;
 mod init;
 mod item_knn;
@@ -38,6 +39,8 @@ mod popularity;
 mod random;
 mod rg2;
 mod rgx;
+mod sas_rec;
+pub(crate) mod sequence;
 mod sgl;
 mod sim_gcl;
 mod simplex;
@@ -63,6 +66,7 @@ pub use facts::Facts;
 pub use gat::Gat;
 pub use gcn::Gcn;
 pub use gin::Gin;
+pub use gru4rec::Gru4Rec;
 pub use ials::{Convention, Ials, Implicit, Recstudio, Rendle};
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use item_knn::ItemKnn;
@@ -80,6 +84,8 @@ pub use popularity::Popularity;
 pub use random::Random;
 pub use rg2::Rg2;
 pub use rgx::Rgx;
+pub use sas_rec::{Activation, Norm, SasRec};
+pub use sequence::TargetsOf;
 pub use sgl::Sgl;
 pub use sim_gcl::SimGcl;
 pub use simplex::Simplex;
@@ -212,6 +218,11 @@ backbones! {
         SimGcl,
         /// Light graph convolution with noise, held against one of its layers.
         XsimGcl,
+        /// Histories in order, by self-attention.
+        SasRec,
+        /// Histories in order, by a recurrent network.
+        #[serde(rename = "gru4rec")]
+        Gru4Rec,
     }
 }
 
@@ -219,6 +230,11 @@ impl Backbone {
     /// Whether a network scores pairs of its vectors.
     pub(crate) fn has_network(&self) -> bool {
         self.learned().is_some_and(|model| model.network(0).is_some())
+    }
+
+    /// Whether it reads histories in order, which the dataset has to know then.
+    pub fn reads_order(&self) -> bool {
+        self.learned().is_some_and(Learned::reads_order)
     }
 
     /// Whether it fits without a loss, a sampler and an optimizer of the sweep.

@@ -1,9 +1,11 @@
 //! Operations on the vectors of all nodes of the train graph, users before items.
 
 mod elementwise;
+mod rows;
 
 use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
+use rows::{CausalSoftmax, StandardRows};
 
 /// `[users + items, dim]` of the tables of users and items.
 ///
@@ -55,6 +57,22 @@ pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
     values.contiguous()?.apply_op1(LeakyRelu { slope })
 }
 
+/// Rows with mean 0 and variance 1, times a gain, plus a bias, both `[1, dim]`: `(x - mean) / sqrt(variance + 1e-12) * gain + bias`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes differ.
+pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    rows.contiguous()?.apply_op1(StandardRows)?.broadcast_mul(gain)?.broadcast_add(bias)
+}
+
+/// The softmax of square matrices `[matrices * n, n]`, one below the other, each row over its places up to the diagonal; zeros behind it.
+///
+/// # Errors
+/// When the values are no floats.
+pub(crate) fn causal_softmax(scores: &Tensor) -> Result<Tensor> {
+    scores.contiguous()?.apply_op1(CausalSoftmax)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,11 +94,40 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_normalised() {
+        let rows = Tensor::new(&[[1.0f64, 3.0], [2.0, 2.0]], &Device::Cpu).unwrap();
+        let row = |values: [f64; 2]| Tensor::new(&[values], &Device::Cpu).unwrap();
+        let found: Vec<Vec<f64>> = layer_norm(&rows, &row([2.0, 3.0]), &row([0.5, -1.0])).unwrap().to_vec2().unwrap();
+        assert!((found[0][0] + 1.5).abs() < 1e-9 && (found[0][1] - 2.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(found[1], [0.5, -1.0]);
+    }
+
+    /// Two matrices; what stands behind the diagonal counts for nothing, however large.
+    #[test]
+    fn attention_looks_at_nothing_that_comes_later() {
+        let scores = Tensor::new(&[[7.0f64, 1e9], [0.0, 3.0f64.ln()], [-2.0, f64::INFINITY], [500.0, 500.0]], &Device::Cpu).unwrap();
+        let found: Vec<Vec<f64>> = causal_softmax(&scores).unwrap().to_vec2().unwrap();
+        assert_eq!((&found[0], &found[2], &found[3]), (&vec![1.0, 0.0], &vec![1.0, 0.0], &vec![0.5, 0.5]));
+        assert!((found[1][0] - 0.25).abs() < 1e-12 && (found[1][1] - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
     fn derivatives_are_those_of_differences() {
         let (rows, weights) = (matrix([4, 3], |number| (0.3 + 1.7 * number).sin()), matrix([4, 3], |number| (0.8 + 1.3 * number).cos()));
         let weigh = |tensor: Tensor| (tensor * &weights).unwrap().sum_all().unwrap();
         assert_derivatives(|given| weigh(unit_rows(&given[0]).unwrap()), std::slice::from_ref(&rows));
         assert_derivatives(|given| weigh(leaky_relu(&given[0], 0.2).unwrap()), std::slice::from_ref(&rows));
+        let square = |given: &[Tensor]| {
+            weigh(
+                causal_softmax(&Tensor::cat(&[&given[0], &given[0].narrow(0, 0, 2).unwrap()], 0).unwrap())
+                    .unwrap()
+                    .narrow(0, 1, 4)
+                    .unwrap(),
+            )
+        };
+        assert_derivatives(square, std::slice::from_ref(&rows));
+        let of_norm = [rows.clone(), matrix([1, 3], |number| 0.5 + number), matrix([1, 3], |number| 0.1 * number)];
+        assert_derivatives(|given| weigh(layer_norm(&given[0], &given[1], &given[2]).unwrap()), &of_norm);
         let zero = Var::from_tensor(&Tensor::zeros((1, 3), DType::F64, &Device::Cpu).unwrap()).unwrap();
         let gradients = leaky_relu(&zero, 0.2).unwrap().sum_all().unwrap().backward().unwrap();
         assert_eq!(gradients.get(&zero).unwrap().to_vec2::<f64>().unwrap(), [[0.2; 3]]);

@@ -19,6 +19,11 @@ pub enum Stored {
         /// Numbers of a vector.
         dim: usize,
     },
+    /// A vector of this length for each item, and two for each user: of its history before validation and before test.
+    Histories {
+        /// Numbers of a vector.
+        dim: usize,
+    },
     /// Vectors of this length for users and items, and a small network that scores a pair of them.
     Network {
         /// Numbers of a vector.
@@ -51,7 +56,7 @@ impl Stored {
     /// Bytes that ranking so many held-out items takes beside the model and the dataset, with so much `memory` for it.
     pub fn ranking(self, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
         let space = match self {
-            Self::Vectors { dim } | Self::Network { dim, .. } => WorkingSpace::Vectors { dim },
+            Self::Vectors { dim } | Self::Histories { dim } | Self::Network { dim, .. } => WorkingSpace::Vectors { dim },
             Self::ItemWeights => WorkingSpace::Weights,
             Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => WorkingSpace::SparseWeights,
         };
@@ -61,7 +66,7 @@ impl Stored {
     /// Numbers of a vector, where the model has vectors.
     pub(crate) fn dim(self) -> Option<u64> {
         match self {
-            Self::Vectors { dim } | Self::Network { dim, .. } => Some(dim as u64),
+            Self::Vectors { dim } | Self::Histories { dim } | Self::Network { dim, .. } => Some(dim as u64),
             Self::ItemWeights | Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => None,
         }
     }
@@ -77,6 +82,7 @@ impl Stored {
         let sparse = |rows: u64, neighbours: u64| entries(rows, neighbours) * 2 * NUMBER + (rows + 1) * START;
         match self {
             Self::Vectors { dim } => (users + items) * dim as u64 * NUMBER,
+            Self::Histories { dim } => (2 * users + items) * dim as u64 * NUMBER,
             Self::Network { dim, weights } => ((users + items) * dim as u64 + weights as u64) * NUMBER,
             Self::ItemWeights => items * items * NUMBER,
             Self::NearestItems { neighbours } => sparse(items, u64::from(neighbours)),

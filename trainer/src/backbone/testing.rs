@@ -25,6 +25,7 @@ pub(super) fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Da
         train: Interactions::from_pairs(users, pairs.iter().copied()),
         validation: Interactions::empty(users),
         test: Interactions::empty(users),
+        order: None,
         steps: vec![],
         settings: serde_json::Value::Null,
     }

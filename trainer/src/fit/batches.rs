@@ -2,6 +2,7 @@
 
 use crate::{
     Error, Learning, Result,
+    backbone::sequence::Targets,
     sampler::{self, Purpose, Stream},
     scoring::{MASKED, Vectors},
 };
@@ -19,6 +20,8 @@ pub(super) struct Batches<'a> {
     rule: Option<sampler::Rule>,
     /// What a row is.
     rows: Rows,
+    /// The pairs that are rows, in runs that stay together; all pairs one by one without.
+    targets: Option<Targets>,
     /// The rows' numbers in the order of the epoch.
     order: Vec<u32>,
     /// The positives of the pairs in this order, where draws look at those of the batch; else empty.
@@ -34,8 +37,8 @@ enum Rows {
 }
 
 impl<'a> Batches<'a> {
-    /// `cache` is where what a sampler prepares is kept.
-    pub(super) fn new(learning: &Learning, dataset: &'a Dataset, cache: Option<&Location>) -> Result<Self> {
+    /// Of all train pairs, or of `targets` alone; `cache` is where what a sampler prepares is kept.
+    pub(super) fn new(learning: &Learning, dataset: &'a Dataset, targets: Option<Targets>, cache: Option<&Location>) -> Result<Self> {
         let train = &dataset.train;
         let sampler = sampler::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
         let rows = match learning.loss.list() {
@@ -53,19 +56,25 @@ impl<'a> Batches<'a> {
             })?,
             rule: learning.sampler.rule(dataset.items()),
             rows,
+            targets,
             order: Vec::new(),
             positives: Vec::new(),
         })
     }
 
-    /// Puts the rows in the order of an epoch (Fisher and Yates).
+    /// Puts the rows, or their runs, in the order of an epoch (Fisher and Yates).
     pub(super) fn shuffle(&mut self, epoch: u32) {
         let mut stream = Stream::new(self.seed, Purpose::Order, epoch, 0, 0);
-        self.order.clear();
-        self.order.extend(0..self.len() as u32);
-        for at in (1..self.order.len()).rev() {
-            self.order.swap(at, stream.below(at as u32 + 1) as usize);
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..self.targets.as_ref().map_or(self.len(), Targets::runs) as u32);
+        for at in (1..order.len()).rev() {
+            order.swap(at, stream.below(at as u32 + 1) as usize);
         }
+        self.order = match &self.targets {
+            Some(targets) => order.iter().flat_map(|&run| targets.run(run as usize)).copied().collect(),
+            None => order,
+        };
         if self.sampler.needs_positives() {
             self.positives.clear();
             self.positives.extend(self.order.iter().map(|&pair| self.train.items()[pair as usize]));
@@ -74,8 +83,9 @@ impl<'a> Batches<'a> {
 
     /// The number of rows of an epoch.
     pub(super) fn len(&self) -> usize {
-        match &self.rows {
-            Rows::Pairs(users) | Rows::Lists(users, _) => users.len(),
+        match (&self.targets, &self.rows) {
+            (Some(targets), _) => targets.len(),
+            (None, Rows::Pairs(users) | Rows::Lists(users, _)) => users.len(),
         }
     }
 
@@ -255,6 +265,7 @@ mod tests {
             sampler: prepared(),
             rule: None,
             rows: Rows::Pairs(Vec::new()),
+            targets: None,
             order: Vec::new(),
             positives: Vec::new(),
         };

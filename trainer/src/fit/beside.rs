@@ -49,11 +49,11 @@ impl Beside {
         let Related { of_negatives, of_rows } = self.related;
         let relations = [
             of_negatives.then(|| self.negatives.score(vectors.items, ids, batch.users.len())),
-            of_rows.then(|| self.users.score(vectors.users, batch.users)),
+            of_rows.then(|| self.users.score(vectors.users, batch.queries)),
             of_rows.then(|| self.positives.score(vectors.items, batch.positives)),
         ];
         let (list, width) = (batch.list(), ids.len() / batch.users.len());
-        let ranks = self.ranked.then(|| parted(&self.ranks.find(vectors, batch.users, ids, Ties::Optimistic), list, width));
+        let ranks = self.ranked.then(|| parted(&self.ranks.find(vectors, batch.queries, ids, Ties::Optimistic), list, width));
         let others = self.among_others.then(|| {
             let [above, counts] = self.others.find(vectors, batch, ids, train);
             let [of_positives, of_negatives] = parted(&above, list, width);
@@ -69,7 +69,7 @@ impl Beside {
             self.negatives.backward(of_negatives, items);
         }
         if self.related.of_rows {
-            self.users.backward(batch.users, of_users, users);
+            self.users.backward(batch.queries, of_users, users);
             self.positives.backward(batch.positives, of_positives, items);
         }
     }

@@ -68,14 +68,17 @@ impl Learner<'_> {
 
     fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<()> {
         let ahead = self.draws_ahead();
+        // Models of sequences have a vector for each row, others one for each user.
+        let rows: Option<Vec<u32>> = self.encoder.has_vectors_of_rows().then(|| (0..self.learning.training.batch_size).collect());
         let (mut users, mut positives, mut items) = (Vec::new(), Vec::new(), Vec::new()); // items: positives, then draws
         self.steps(epoch, batches, |learner, at, batches| {
             batches.fill(at, &mut users, &mut positives);
-            let batch = Portion::new(&learner.collective, &users, &positives);
+            let queries = rows.as_ref().map_or(&users[..], |rows| &rows[..users.len()]);
+            let batch = Portion::new(&learner.collective, Batch { users: &users, queries, positives: &positives });
             let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, batch.first + row), user, ids);
             match ahead {
                 Some(count) => {
-                    let Batch { users, positives } = batch.own;
+                    let Batch { users, positives, .. } = batch.own;
                     items.clear();
                     items.extend_from_slice(positives);
                     items.resize(positives.len() + users.len() * count, 0);
@@ -122,7 +125,7 @@ impl Learner<'_> {
     ) -> Result<f64> {
         let mut first = None;
         for phase in self.learning.loss.phases(at.0) {
-            let Batch { users, positives } = batch.whole;
+            let Batch { users, positives, .. } = batch.whole;
             let wanted = Wanted { users: Some(batch.own.users), items };
             self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.0, step: at.1, users, positives, wanted })?;
             let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
@@ -169,6 +172,7 @@ impl Learner<'_> {
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         whole: &mut Whole,
     ) -> Result<f64> {
+        whole.users.resize(self.encoder.vectors(&self.parameters).users.rows);
         let (total, derivatives) = match batch.is_empty() {
             true => {
                 whole.users.clear();

@@ -68,11 +68,12 @@ impl<'a> Learner<'a> {
             .backbone
             .learned()
             .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
+        let targets = model.targets(dataset)?;
         let (mut parameters, encoder) = model.start(dataset, learning.seed);
         let shape = Shape::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
         let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
         let shape = if of_ranks { shape.of_ranks() } else { shape };
-        let batches = Batches::new(learning, dataset, resources.cache.filter(|_| collective.leads()))?;
+        let batches = Batches::new(learning, dataset, targets, resources.cache.filter(|_| collective.leads()))?;
         parameters.leave_behind([shape.few_users, shape.few_items]);
         let dim = encoder.vectors(&parameters).users.dim;
         let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, dim), &batches)?;
@@ -229,7 +230,10 @@ impl<'a> Learner<'a> {
         }
         let similarity = self.learning.loss.similarity();
         let Tables { users, items } = self.vectors()?.clone();
-        Ok(Scorer::Factors { users, items, similarity })
+        Ok(match self.encoder.users_before_test(&self.parameters)? {
+            Some(test) => Scorer::Histories { validation: users, test, items, similarity },
+            None => Scorer::Factors { users, items, similarity },
+        })
     }
 
     /// The vectors of all users and items, as they are ranked.

@@ -77,7 +77,7 @@ impl Learner<'_> {
     fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
         let ManyRows { user_ids, positives, touched, users, sampled } = many;
         let vectors = Vectors { users, items: &self.parameters.tables.items, similarity: self.learning.loss.similarity() };
-        let batch = Batch { users: &touched.locals, positives };
+        let batch = Batch::new(&touched.locals, positives);
         let count = self.learning.candidates().expect("items are drawn");
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
         let weigher = Weigher::new(&self.learning.loss, batches, (epoch, step), user_ids, self.quantiles());

@@ -208,16 +208,16 @@ mod tests {
     #[test]
     fn a_user_with_several_rows_remembers_their_mean() {
         let mut kept = kept(Motion::Remembered);
-        kept.remember(Batch { users: &[2, 0, 2], positives: &[0, 0, 1] }, &[1.0, 7.0, 2.0]);
+        kept.remember(Batch::new(&[2, 0, 2], &[0, 0, 1]), &[1.0, 7.0, 2.0]);
         assert_eq!(kept.numbers.values, [7.0, 5.0, 1.5, 5.0]);
-        kept.remember(Batch { users: &[2], positives: &[0] }, &[9.0]);
+        kept.remember(Batch::new(&[2], &[0]), &[9.0]);
         assert_eq!(kept.numbers.values, [7.0, 5.0, 9.0, 5.0]);
     }
 
     #[test]
     fn sums_grow() {
         let mut kept = kept(Motion::Summed);
-        kept.remember(Batch { users: &[2, 0, 2], positives: &[0, 0, 1] }, &[1.0, 7.0, 2.0]);
+        kept.remember(Batch::new(&[2, 0, 2], &[0, 0, 1]), &[1.0, 7.0, 2.0]);
         assert_eq!(kept.numbers.values, [12.0, 5.0, 8.0, 5.0]);
     }
 
@@ -226,7 +226,7 @@ mod tests {
     fn learned_numbers_go_down_or_up_the_gradient_within_bounds() {
         let step = |how: Learned| {
             let mut kept = kept(Motion::Learned(how));
-            kept.learn(Batch { users: &[1, 3, 1], positives: &[0, 0, 1] }, &[3.0, -1.0, -2.0]);
+            kept.learn(Batch::new(&[1, 3, 1], &[0, 0, 1]), &[3.0, -1.0, -2.0]);
             kept.numbers.values
         };
         let near =

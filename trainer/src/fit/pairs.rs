@@ -43,7 +43,7 @@ impl Learner<'_> {
     fn pairs_step(&mut self, at: (u32, u32), batches: &Batches, pairs: &mut PairRows) -> Result<f64> {
         let PairRows { users, positives, gradients: [of_users, of_items] } = pairs;
         batches.fill(at, users, positives);
-        let batch = Portion::new(&self.collective, users, positives);
+        let batch = Portion::new(&self.collective, Batch::new(users, positives));
         of_users.clear();
         of_items.clear();
         let (total, found) = if batch.is_empty() {
@@ -77,7 +77,7 @@ impl Learner<'_> {
     fn pair_gradients(&self, at: (u32, u32), batches: &Batches, batch: Portion) -> Result<(f64, PairGradients)> {
         let network = self.network.as_deref().expect("the model has a network");
         let count = self.learning.candidates().expect("items are drawn");
-        let Batch { users, positives } = batch.own;
+        let Batch { users, positives, .. } = batch.own;
         let list = batch.own.list();
         let width = list + count;
         let mut ids = vec![0; users.len() * width];

@@ -14,10 +14,14 @@ pub(super) struct Portion<'a> {
 
 impl<'a> Portion<'a> {
     /// This rank's of a batch.
-    pub(super) fn new(collective: &Collective, users: &'a [u32], positives: &'a [u32]) -> Self {
-        let (whole, rows) = (Batch { users, positives }, collective.part(users.len()));
-        let list = whole.list();
-        let own = Batch { users: &users[rows.clone()], positives: &positives[rows.start * list..rows.end * list] };
+    pub(super) fn new(collective: &Collective, whole: Batch<'a>) -> Self {
+        let Batch { users, queries, positives } = whole;
+        let (rows, list) = (collective.part(users.len()), whole.list());
+        let own = Batch {
+            users: &users[rows.clone()],
+            queries: &queries[rows.clone()],
+            positives: &positives[rows.start * list..rows.end * list],
+        };
         Self { whole, first: rows.start, own }
     }
 

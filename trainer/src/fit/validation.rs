@@ -24,7 +24,8 @@ pub(crate) struct Validation {
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     let Some(part) = ranked(dataset)? else { return Ok(None) };
     let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
-    let rankings = rank::rank_within(scorer, train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
+    let rankings =
+        rank::rank_within(&scorer.of_part(Split::Validation), train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
     Ok(Some(Validation::new(rankings, select_by)))
 }
 
@@ -80,6 +81,7 @@ mod tests {
             train: part(&[(0, 0), (1, 0)]),
             validation: part(validation),
             test: part(&[]),
+            order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,
         }

@@ -269,6 +269,7 @@ mod tests {
             train: Interactions::from_pairs(12, pairs),
             validation: Interactions::empty(12),
             test: Interactions::empty(12),
+            order: None,
             steps: vec![],
             settings: serde_json::Value::Null,
         }
@@ -294,7 +295,7 @@ mod tests {
         let dataset = tastes();
         for sampler in SAMPLERS {
             let learning = bpr(sampler);
-            let mut batches = Batches::new(&learning, &dataset, None).unwrap();
+            let mut batches = Batches::new(&learning, &dataset, None, None).unwrap();
             batches.shuffle(1);
             for step in 1..=batches.steps() {
                 let (mut users, mut own) = (Vec::new(), Vec::new());

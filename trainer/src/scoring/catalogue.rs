@@ -50,7 +50,7 @@ impl Catalogue {
         mut weigh: impl FnMut(usize, &mut [f32], &mut [f32]) -> Result<f64, E>,
         (users, items): (&mut RowGradients, &mut RowGradients),
     ) -> Result<f64, E> {
-        self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
+        self.queries.chosen_rows(vectors.users, batch.queries, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
         self.item_weights.clear();
         self.item_weights.resize(vectors.items.rows, 0.0);
@@ -121,7 +121,7 @@ impl Catalogue {
             let query = &self.queries.vectors(&[])[row * dim..][..dim];
             let total = if vectors.similarity == Similarity::NegativeSquaredDistance { weights.iter().sum() } else { 0.0 };
             finish_gradient(vectors.similarity, query, &self.queries, row, total, gradient);
-            users.add(batch.users[row] as usize, gradient);
+            users.add(batch.queries[row] as usize, gradient);
         }
     }
 

@@ -28,7 +28,7 @@ impl Others {
     /// there are, `[B]`.
     pub(crate) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32], train: &Interactions) -> [Vec<f32>; 2] {
         let width = ids.len() / batch.users.len();
-        self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
+        self.queries.chosen_rows(vectors.users, batch.queries, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
         let [mut above, mut counts] = [vec![0.0; ids.len()], vec![0.0; batch.users.len()]];
         let parts = above.par_chunks_mut(ROWS * width).zip(counts.par_chunks_mut(ROWS)).enumerate();
@@ -70,7 +70,7 @@ mod tests {
         let items = Matrix { rows: 6, dim: 1, values: vec![3.0, 1.0, 2.0, 2.0, -1.0, 0.0] };
         let train = Interactions::from_pairs(2, [(0, 0), (0, 2), (0, 5), (1, 4)].into_iter());
         let vectors = Vectors { users: &users, items: &items, similarity: Similarity::Dot };
-        let batch = Batch { users: &[0, 1, 0], positives: &[2, 4, 0] };
+        let batch = Batch::new(&[0, 1, 0], &[2, 4, 0]);
         let ids = [2, 1, 3, 4, 4, 0, 1, 2, 0, 3, 1, 4];
         let [above, counts] = Others::default().find(vectors, batch, &ids, &train);
         assert_eq!(above, [1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0]);
@@ -97,7 +97,7 @@ mod tests {
                 }
             };
             let vectors = Vectors { users: &users, items: &items, similarity };
-            let [above, counts] = Others::default().find(vectors, Batch { users: &rows, positives: &rows }, &ids, &train);
+            let [above, counts] = Others::default().find(vectors, Batch::new(&rows, &rows), &ids, &train);
             for (place, &item) in ids.iter().enumerate() {
                 let user = rows[place / 3];
                 let others = || train.row(user as usize).iter().filter(|&&other| other != user);

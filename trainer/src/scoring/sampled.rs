@@ -58,16 +58,23 @@ pub(crate) struct Vectors<'a> {
     pub(crate) similarity: Similarity,
 }
 
-/// The rows of a step: row b is user `users[b]` with P positive items, which stand at `b P` and after.
+/// The rows of a step: row b is user `users[b]` with P positive items, which stand at `b P` and after, and is scored by the vector `queries[b]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch<'a> {
     /// `[B]`
     pub(crate) users: &'a [u32],
+    /// `[B]`, rows of the users' vectors: those of the users where each has one.
+    pub(crate) queries: &'a [u32],
     /// `[B, P]`
     pub(crate) positives: &'a [u32],
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
+    /// Of users with a vector each.
+    pub(crate) fn new(users: &'a [u32], positives: &'a [u32]) -> Self {
+        Self { users, queries: users, positives }
+    }
+
     /// The positives of each row.
     pub(crate) fn list(self) -> usize {
         self.positives.len() / self.users.len()
@@ -208,7 +215,7 @@ impl Sampled {
 
     /// Prepares the vectors and cuts the batch into tasks; the cut depends on the shape alone.
     fn prepare(&mut self, vectors: Vectors, batch: Batch, negatives: usize) {
-        self.queries.chosen_rows(vectors.users, batch.users, vectors.similarity);
+        self.queries.chosen_rows(vectors.users, batch.queries, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
         let (list, dim) = (batch.list(), vectors.items.dim);
         let width = list + negatives;
@@ -275,8 +282,8 @@ impl Sampled {
             self.item_gradients(vectors.similarity, bucket, items, gradients);
         });
         users.clear();
-        for (row, &user) in batch.users.iter().enumerate() {
-            users.add(user as usize, self.user_gradient(row));
+        for (row, &query) in batch.queries.iter().enumerate() {
+            users.add(query as usize, self.user_gradient(row));
         }
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn assert_close(what: &str, actual: &[f32], expected: &[f32]) {
 /// Scores `[B, 1 + N]` and gradients by the sampled kernels.
 fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     let vectors = Vectors { users: &case.tables.users, items: &case.tables.items, similarity };
-    let batch = Batch { users: &case.users, positives: &case.positives };
+    let batch = Batch::new(&case.users, &case.positives);
     let count = case.negatives.len() / case.users.len();
     let mut users = RowGradients::new(case.tables.users.rows, case.tables.users.dim);
     let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
@@ -166,7 +166,7 @@ proptest! {
     fn separate_forward_and_backward_equal_the_single_step(case in cases()) {
         let count = case.negatives.len() / case.users.len();
         let vectors = Vectors { users: &case.tables.users, items: &case.tables.items, similarity: Similarity::Cosine };
-        let batch = Batch { users: &case.users, positives: &case.positives };
+        let batch = Batch::new(&case.users, &case.positives);
         let mut users = RowGradients::new(case.tables.users.rows, case.tables.users.dim);
         let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
         let mut buffers = Sampled::default();
@@ -196,7 +196,7 @@ proptest! {
             *weight = if zeros[at % zeros.len()] { 0.0 } else { *weight };
         }
         let vectors = Vectors { users: &case.tables.users, items: &case.tables.items, similarity: Similarity::Cosine };
-        let batch = Batch { users: &case.users, positives: &case.positives };
+        let batch = Batch::new(&case.users, &case.positives);
         let gradients = |drops: bool| {
             let mut users = RowGradients::new(case.tables.users.rows, case.tables.users.dim);
             let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
@@ -235,7 +235,7 @@ proptest! {
         let (users, items) = (case.tables.users.rows, case.tables.items.rows);
         let positives = case.users.iter().copied().zip(case.positives.iter().copied());
         let train = Interactions::from_pairs(users, positives.chain(case.users.iter().copied().zip(case.negatives.iter().copied())));
-        let batch = Batch { users: &case.users, positives: &case.positives };
+        let batch = Batch::new(&case.users, &case.positives);
         let weight = |row: usize, item: usize| ((row * 31 + item * 17) % 23) as f32 / 23.0 - 0.5;
         let ids: Vec<u32> = case.users.iter().flat_map(|_| 0..items as u32).collect();
         let weights: Vec<f32> = (0..case.users.len())

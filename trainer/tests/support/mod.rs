@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use arrow::array::{Array, Float64Array};
-use dataset::{Dataset, Interactions, Location, table};
+use dataset::{Dataset, Interactions, Location, Order, table};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trainer::{Ended, EpochReport, Error, Fit, Observer, Outcome, Resources, Trial, train};
 
 pub(crate) const RESOURCES: Resources<'_> = Resources::new(1 << 28);
 
-/// 90 users and 60 items in three groups: a user has 8 of the 20 items of its group in train, 2 in validation.
+/// 90 users and 60 items in three groups: a user has 8 of the 20 items of its group in train, 2 in validation, which
+/// it took in an order of its own.
 pub(crate) fn tastes() -> Dataset {
     let mut state = 7u64;
     let mut random = move |below: usize| {
@@ -16,6 +17,7 @@ pub(crate) fn tastes() -> Dataset {
         (state >> 33) as usize % below
     };
     let (mut train, mut validation) = (Vec::new(), Vec::new());
+    let (mut of_train, mut of_validation) = (Vec::new(), Vec::new());
     for user in 0..90usize {
         let mut items: Vec<usize> = (0..20).collect();
         for at in 0..10 {
@@ -24,6 +26,11 @@ pub(crate) fn tastes() -> Dataset {
         let pair = |item: &usize| (user as u32, (user % 3 * 20 + item) as u32);
         train.extend(items[..8].iter().map(pair));
         validation.extend(items[8..10].iter().map(pair));
+        for (part, places) in [(0..8, &mut of_train), (8..10, &mut of_validation)] {
+            let mut sorted: Vec<usize> = part.collect();
+            sorted.sort_by_key(|&place| items[place]);
+            places.extend(sorted.into_iter().map(|place| place as u32));
+        }
     }
     Dataset {
         name: "tastes".into(),
@@ -33,6 +40,7 @@ pub(crate) fn tastes() -> Dataset {
         train: Interactions::from_pairs(90, train.into_iter()),
         validation: Interactions::from_pairs(90, validation.into_iter()),
         test: Interactions::empty(90),
+        order: Some(Order { train: of_train, validation: of_validation, test: Vec::new() }),
         steps: vec![],
         settings: serde_json::Value::Null,
     }

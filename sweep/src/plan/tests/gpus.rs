@@ -28,6 +28,7 @@ fn prepared(users: usize, items: usize, train: usize) -> Found {
         train,
         validation: 0,
         test: users,
+        ordered: false,
         steps: Vec::new(),
         settings: Value::Null,
         files: Default::default(),

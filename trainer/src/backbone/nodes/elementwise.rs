@@ -17,12 +17,12 @@ fn numbers<'a, T: WithDType>((storage, layout): (&'a CpuStorage, &Layout)) -> Re
 }
 
 /// What a generic operation makes of tensors of one type and shape.
-trait Operation {
+pub(super) trait Operation {
     fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>>;
 }
 
 /// Runs an operation for the type of its numbers.
-fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
+pub(super) fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
     fn of<T: WithDType>(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)], shape: &Shape) -> Result<CpuStorage> {
         let from: Vec<&[T]> = tensors.iter().map(|&tensor| numbers(tensor)).collect::<Result<_>>()?;
         Ok(T::to_cpu_storage_owned(operation.run(&from, shape)?))

@@ -67,7 +67,7 @@ fn of_similarity(
     batch.item_gradients(gpu, vectors.each_ref(), &mut gradients[1])?;
 
     let positives: Vec<u32> = ids.chunks_exact(width).map(|row| row[0]).collect();
-    let of_batch = scoring::Batch { users: &of_rows, positives: &positives };
+    let of_batch = scoring::Batch::new(&of_rows, &positives);
     let vectors = Vectors { users: &tables[0], items: &tables[1], similarity };
     let mut sampled = Sampled::default();
     sampled.score(vectors, of_batch, negatives, |row, _, out| out.copy_from_slice(&ids[row * width + 1..][..negatives]));

@@ -68,6 +68,7 @@ fn dataset(sizes: Sizes) -> Dataset {
         validation: held_out(sizes, &train),
         train,
         test: Interactions::empty(sizes.users),
+        order: None,
         steps: vec![],
         settings: serde_json::Value::Null,
     }

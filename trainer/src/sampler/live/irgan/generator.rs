@@ -114,7 +114,7 @@ impl Lesson {
             });
             Ok::<f64, Infallible>(0.0)
         };
-        let batch = Batch { users, positives: &[0; USERS][..users.len()] }; // a row has a positive, whose derivative is 0
+        let batch = Batch::new(users, &[0; USERS][..users.len()]); // a row has a positive, whose derivative is 0
         let Ok(_) = self.catalogue.step((vectors, batch, &self.no_items), weigh, (&mut self.users, &mut self.items));
     }
 }

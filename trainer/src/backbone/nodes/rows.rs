@@ -1,0 +1,140 @@
+//! Operations on rows, each by itself, of layers of attention.
+
+use super::elementwise::{Operation, run};
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType};
+
+/// What is added to a variance, so that rows of one number stay finite.
+const EPSILON: f64 = 1e-12;
+
+/// `(x - mean) / sqrt(variance + 1e-12)` of each row.
+pub(super) struct StandardRows;
+
+/// The derivative by rows from the rows and the derivative by the result.
+struct StandardRowsBackward;
+
+/// The mean of a row, and what its numbers are multiplied by.
+fn moments<T: WithDType>(row: &[T]) -> (T, T) {
+    let count = T::from_f64(row.len() as f64);
+    let mean = row.iter().fold(T::zero(), |sum, &value| sum + value) / count;
+    let variance = row.iter().fold(T::zero(), |sum, &value| sum + (value - mean) * (value - mean)) / count;
+    (mean, T::from_f64(1.0 / (variance.to_f64() + EPSILON).sqrt()))
+}
+
+impl Operation for StandardRows {
+    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, dim) = shape.dims2()?;
+        let mut rows = from[0].to_vec();
+        for row in rows.chunks_exact_mut(dim) {
+            let (mean, scale) = moments(row);
+            row.iter_mut().for_each(|value| *value = (*value - mean) * scale);
+        }
+        Ok(rows)
+    }
+}
+
+impl Operation for StandardRowsBackward {
+    /// With the result y of a row and the derivative g by it: `(g - mean(g) - y mean(g y)) scale`.
+    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, dim) = shape.dims2()?;
+        let count = T::from_f64(dim as f64);
+        let mut derivatives = from[1].to_vec();
+        for (derivative, row) in derivatives.chunks_exact_mut(dim).zip(from[0].chunks_exact(dim)) {
+            let (mean, scale) = moments(row);
+            let of_mean = derivative.iter().fold(T::zero(), |sum, &value| sum + value) / count;
+            let both = derivative.iter().zip(row);
+            let along = both.fold(T::zero(), |sum, (&derivative, &value)| sum + derivative * (value - mean) * scale) / count;
+            let values = derivative.iter_mut().zip(row);
+            values.for_each(|(derivative, &value)| *derivative = (*derivative - of_mean - (value - mean) * scale * along) * scale);
+        }
+        Ok(derivatives)
+    }
+}
+
+impl CustomOp1 for StandardRows {
+    fn name(&self) -> &'static str {
+        "standard-rows"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(storage, layout)])
+    }
+
+    fn bwd(&self, rows: &Tensor, _result: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {
+        rows.apply_op2_no_bwd(&derivative.contiguous()?, &StandardRowsBackward).map(Some)
+    }
+}
+
+impl CustomOp2 for StandardRowsBackward {
+    fn name(&self) -> &'static str {
+        "standard-rows-backward"
+    }
+
+    fn cpu_fwd(&self, rows: &CpuStorage, of_rows: &Layout, derivative: &CpuStorage, of_derivative: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(rows, of_rows), (derivative, of_derivative)])
+    }
+}
+
+/// The softmax of row t of each square matrix over its first t + 1 numbers.
+pub(super) struct CausalSoftmax;
+
+/// The derivative by scores from the shares and the derivative by them.
+struct CausalSoftmaxBackward;
+
+impl Operation for CausalSoftmax {
+    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, length) = shape.dims2()?;
+        let mut shares = from[0].to_vec();
+        for (at, row) in shares.chunks_exact_mut(length).enumerate() {
+            let (seen, later) = row.split_at_mut(at % length + 1);
+            later.fill(T::zero());
+            let highest = seen.iter().fold(seen[0], |highest, &score| if score > highest { score } else { highest });
+            seen.iter_mut().for_each(|score| *score = T::from_f64((*score - highest).to_f64().exp()));
+            let total = seen.iter().fold(T::zero(), |sum, &share| sum + share);
+            seen.iter_mut().for_each(|share| *share /= total);
+        }
+        Ok(shares)
+    }
+}
+
+impl Operation for CausalSoftmaxBackward {
+    /// With the shares p and the derivative g by them: `p (g - p . g)`.
+    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+        let (_, length) = shape.dims2()?;
+        let mut derivatives = from[1].to_vec();
+        for (derivative, shares) in derivatives.chunks_exact_mut(length).zip(from[0].chunks_exact(length)) {
+            let mean = derivative.iter().zip(shares).fold(T::zero(), |sum, (&derivative, &share)| sum + derivative * share);
+            derivative.iter_mut().zip(shares).for_each(|(derivative, &share)| *derivative = share * (*derivative - mean));
+        }
+        Ok(derivatives)
+    }
+}
+
+impl CustomOp1 for CausalSoftmax {
+    fn name(&self) -> &'static str {
+        "causal-softmax"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(storage, layout)])
+    }
+
+    fn bwd(&self, _scores: &Tensor, shares: &Tensor, derivative: &Tensor) -> Result<Option<Tensor>> {
+        shares.apply_op2_no_bwd(&derivative.contiguous()?, &CausalSoftmaxBackward).map(Some)
+    }
+}
+
+impl CustomOp2 for CausalSoftmaxBackward {
+    fn name(&self) -> &'static str {
+        "causal-softmax-backward"
+    }
+
+    fn cpu_fwd(
+        &self,
+        shares: &CpuStorage,
+        of_shares: &Layout,
+        derivative: &CpuStorage,
+        of_derivative: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        run(self, &[(shares, of_shares), (derivative, of_derivative)])
+    }
+}
