@@ -29,6 +29,8 @@ BPR = {
     "samplers": [{"kind": "uniform", "negatives": 1}],
     "optimizer": {"kind": "adam", "learning_rate": 0.001},
 }
+# Of models of sequences.
+CCE = BPR | {"losses": [{"kind": "cce"}], "samplers": [{"kind": "uniform", "negatives": 100}]}
 LIGHT_GCN = BPR | {"backbones": [{"kind": "light-gcn", "dim": 64, "layers": 3}]}
 
 
@@ -46,6 +48,13 @@ def given(name, data):
     """A dataset that comes split."""
     part = lambda which: str(data / name / f"{which}.tsv.gz")
     return {"name": name, "source": {"format": "splits", "train": part("train"), "test": part("test")}}
+
+
+def in_time(name, data):
+    """A dataset with times: the last interaction of each user is test, the one before it validation."""
+    source = {"ml-100k": ("recbole", "ml-100k.inter.gz"), "ml-1m": ("movielens", "ratings.dat.gz")}[name]
+    split = {"kind": "leave-last", "validation": True}
+    return {"name": name, "source": {"format": source[0], "path": str(data / name / source[1])}, "split": split}
 
 
 def synthetic(millions):

@@ -3,7 +3,9 @@
     python torch_models.py DATA MODEL EPOCHS SEED [RATE]      # a JSON line
 
 MODEL is JSON as in a sweep file. BPR with one negative, uniform over what the user does not know, batches of 1,024 pairs, Adam at RATE or 0.001.
-Ranks are those of all items but the user's train items, over the users who have test items.
+Models of sequences: cross-entropy (`cce`), or BPR where MODEL has `loss: bpr`, with 100 such negatives, batches of 2,048 targets; their
+DATA is a prepared folder whose tables have `position`. Ranks are those of all items but the user's train and validation items, over the
+users who have test items.
 """
 
 import gzip
@@ -15,10 +17,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import torch
 import torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 BATCH, RATE, CUTOFF = 1024, 0.001, 20
+# Of models of sequences.
+TARGETS, NEGATIVES = 2048, 100
 
 
 def csr(rows, columns, weights, size):
@@ -26,6 +32,8 @@ def csr(rows, columns, weights, size):
 
 
 class Data:
+    """Train and test pairs that come split."""
+
     def __init__(self, folder):
         read = lambda part: np.loadtxt(gzip.open(Path(folder) / f"{part}.tsv.gz", "rt"), dtype=np.int64, usecols=(0, 1))
         train, test = read("train"), read("test")
@@ -34,8 +42,13 @@ class Data:
         self.users, self.items = len(of_users), len(of_items)
         pairs = torch.from_numpy(np.stack([users, items], 1))
         self.train, self.test = pairs[: len(train)], pairs[len(train) :]
-        self.known = torch.zeros(self.users, self.items, dtype=torch.bool)
-        self.known[self.train[:, 0], self.train[:, 1]] = True
+        self.known = self.masked = self.table(self.train)
+
+    def table(self, pairs):
+        """Which users have which items."""
+        table = torch.zeros(self.users, self.items, dtype=torch.bool)
+        table[pairs[:, 0], pairs[:, 1]] = True
+        return table
 
     def edges(self, pairs=None, loops=False):
         """Both directions of pairs of users and items: the rows and columns of A, or of A + I."""
@@ -51,10 +64,31 @@ class Data:
         return csr(rows, columns, (degrees[rows] * degrees[columns]) ** -power, (size, size))
 
     def negatives(self, users):
-        ids = torch.randint(self.items, (len(users),))
+        """For users of any shape, one each."""
+        ids = torch.randint(self.items, users.shape)
         while (bad := self.known[users, ids]).any():
             ids[bad] = torch.randint(self.items, (int(bad.sum()),))
         return ids
+
+
+class Sequences(Data):
+    """A prepared folder: the items of each user in the order of time."""
+
+    def __init__(self, folder):
+        manifest = json.loads((Path(folder) / "manifest.json").read_text())
+        self.users, self.items = manifest["users"], manifest["items"]
+        self.train, validation, self.test = (self.read(Path(folder) / f"{part}.parquet") for part in ("train", "validation", "test"))
+        both = torch.cat([self.train, validation])
+        self.known, self.masked = self.table(self.train), self.table(both)
+        self.trained, self.before_test = self.by_user(self.train), self.by_user(both)
+
+    def read(self, file):
+        table = parquet.read_table(file)
+        return torch.from_numpy(np.stack([table[column].to_numpy().astype(np.int64) for column in ("user", "item", "position")], 1))
+
+    def by_user(self, rows):
+        users, items, _ = rows[torch.from_numpy(np.lexsort((rows[:, 2], rows[:, 0])))].T
+        return items.split(torch.bincount(users, minlength=self.users).tolist())
 
 
 def info_nce(one, other, own, temperature):
@@ -94,6 +128,8 @@ def small(table):
 
 
 class Model(torch.nn.Module):
+    reads = Data
+
     def __init__(self, data, settings):
         super().__init__()
         self.data, self.settings, self.graph = data, settings, data.adjacency()
@@ -443,8 +479,138 @@ class MultVae(OfUsers):
         return (likelihood + weight * divergence) / len(users)
 
 
+LOSSES = {
+    "cce": lambda positives, negatives: torch.cat([positives[:, None], negatives], 1).logsumexp(1) - positives,
+    "bpr": lambda positives, negatives: F.softplus(negatives - positives[:, None]).mean(1),
+}
+
+
+def windows_of(length, size):
+    """The targets of a sequence, from where to where, `size` at a time counted from its end; the first item is none."""
+    return [(max(1, end - size), end) for end in range(length, 1, -size)]
+
+
+class Sequential(torch.nn.Module):
+    """Hidden states after each item of a sequence; their dot products with the items' vectors say which item is next."""
+
+    reads = Sequences
+
+    def __init__(self, data, settings):
+        super().__init__()
+        self.data, self.settings = data, settings
+        self.items = torch.nn.Parameter(torch.empty(data.items, settings["dim"]))
+        size = settings["max_length"]
+        windows = [(user, *window) for user, items in enumerate(data.trained) for window in windows_of(len(items), size)]
+        self.users = torch.tensor([user for user, _, _ in windows])
+        together = lambda before: pad_sequence([data.trained[user][start - before : end - before] for user, start, end in windows], True)
+        self.inputs, self.targets = together(1), together(0)
+        self.lengths = torch.tensor([end - start for _, start, end in windows])
+
+    def hidden(self, inputs):
+        """`[W, T, dim]` of items `[W, T]`; what stands after a place does not change it."""
+        raise NotImplementedError
+
+    def forward(self, users=None, positives=None):
+        """The users' vectors after all that is known before the test, and the items'."""
+        last = [items[-self.settings["max_length"] :] for items in self.data.before_test]
+        vectors = []
+        for users in torch.arange(self.data.users).split(256):
+            lengths = torch.tensor([len(last[user]) for user in users])
+            vectors.append(self.hidden(pad_sequence([last[user] for user in users], True))[torch.arange(len(users)), lengths - 1])
+        return torch.cat([*vectors, self.items]), 0.0
+
+    def score(self, users, items):
+        return (users * items).sum(-1)
+
+    def new_epoch(self):
+        pass
+
+    def batches(self):
+        """Windows in random order; a batch is so many of their targets, one after the other."""
+        order = torch.randperm(len(self.inputs))
+        windows, places = (torch.arange(self.inputs.shape[1]) < self.lengths[order, None]).nonzero(as_tuple=True)
+        return zip(order[windows].split(TARGETS), places.split(TARGETS))
+
+    def objective(self, batch):
+        targets, places = batch
+        windows, rows = targets.unique_consecutive(return_inverse=True)
+        hidden = self.hidden(self.inputs[windows])[rows, places]
+        negatives = self.data.negatives(self.users[targets, None].expand(-1, NEGATIVES))
+        ids = torch.cat([self.targets[targets, places, None], negatives], 1)
+        scores = (hidden @ self.items.T).gather(1, ids)  # faster than looking up vectors, up to some thousand items
+        return LOSSES[self.settings.get("loss", "cce")](scores[:, 0], scores[:, 1:]).mean()
+
+
+class Attention(torch.nn.Module):
+    def __init__(self, size, heads, dropout):
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.query, self.key, self.value, self.out = (torch.nn.Linear(size, size) for _ in range(4))
+
+    def forward(self, x):
+        """Of places `[W, T, dim]`, each to itself and those before it."""
+        windows, places, size = x.shape
+        query, key, value = (of(x).view(windows, places, self.heads, -1).transpose(1, 2) for of in (self.query, self.key, self.value))
+        logits = query @ key.transpose(2, 3) / math.sqrt(size / self.heads)
+        later = torch.ones(places, places, dtype=torch.bool).triu(1)
+        weights = F.dropout(logits.masked_fill(later, -math.inf).softmax(3), self.dropout, self.training)
+        return self.out((weights @ value).transpose(1, 2).reshape(x.shape))
+
+
+class SasLayer(torch.nn.Module):
+    def __init__(self, settings):
+        super().__init__()
+        size, self.post = settings["dim"], settings.get("norm", "post") == "post"
+        self.attention = Attention(size, settings["heads"], settings["dropout"])
+        self.inner, self.outer = torch.nn.Linear(size, settings["hidden"]), torch.nn.Linear(settings["hidden"], size)
+        self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(size, eps=1e-12) for _ in range(2))
+        self.activation = {"gelu": F.gelu, "relu": F.relu}[settings.get("activation", "gelu")]
+        self.dropout = torch.nn.Dropout(settings["dropout"])
+
+    def forward(self, x):
+        for norm, block in zip(self.norms, (self.attention, lambda x: self.outer(self.activation(self.inner(x))))):
+            x = norm(x + self.dropout(block(x))) if self.post else x + self.dropout(block(norm(x)))
+        return x
+
+
+class SasRec(Sequential):
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.post = settings.get("norm", "post") == "post"
+        self.places = torch.nn.Parameter(torch.empty(settings["max_length"], settings["dim"]))
+        self.norm = torch.nn.LayerNorm(settings["dim"], eps=1e-12)
+        self.layers = torch.nn.ModuleList(SasLayer(settings) for _ in range(settings["layers"]))
+        for parameter in self.parameters():
+            if parameter.dim() == 2:
+                torch.nn.init.normal_(parameter, std=0.02)
+        for layer in self.modules():
+            if isinstance(layer, torch.nn.Linear):
+                torch.nn.init.zeros_(layer.bias)
+
+    def hidden(self, inputs):
+        x = F.embedding(inputs, self.items) + self.places[: inputs.shape[1]]
+        x = F.dropout(self.norm(x) if self.post else x, self.settings["dropout"], self.training)
+        for layer in self.layers:
+            x = layer(x)
+        return x if self.post else self.norm(x)
+
+
+class Gru4Rec(Sequential):
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        torch.nn.init.xavier_normal_(self.items)
+        self.gru = torch.nn.GRU(settings["dim"], settings["hidden"], settings["layers"], bias=False, batch_first=True)
+        for weights in self.gru.parameters():
+            torch.nn.init.xavier_uniform_(weights)
+        self.dense = torch.nn.Linear(settings["hidden"], settings["dim"])
+        torch.nn.init.zeros_(self.dense.bias)  # its weights are uniform up to 1 / sqrt(hidden)
+
+    def hidden(self, inputs):
+        return self.dense(self.gru(F.dropout(F.embedding(inputs, self.items), self.settings["dropout"], self.training))[0])
+
+
 KINDS = {
-    "enmf": Enmf, "mult-vae": MultVae,
+    "enmf": Enmf, "mult-vae": MultVae, "sas-rec": SasRec, "gru4rec": Gru4Rec,
     "light-gcn": LightGcn, "ngcf": Ngcf, "sim-gcl": SimGcl, "xsim-gcl": XsimGcl, "sgl": Sgl, "gcn": Gcn, "gin": Gin, "gat": Gat, "lr-gccf": LrGccf,
     "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf,
 }
@@ -453,10 +619,10 @@ KINDS = {
 def epoch(data, model, optimizer):
     model.train()
     model.new_epoch()
-    if isinstance(model, OfUsers):
-        for users in model.batches():
+    if isinstance(model, (OfUsers, Sequential)):
+        for batch in model.batches():
             optimizer.zero_grad()
-            model.objective(users).backward()
+            model.objective(batch).backward()
             optimizer.step()
         return
     for batch in torch.randperm(len(data.train)).split(BATCH):
@@ -476,11 +642,10 @@ def ndcg(data, model):
     model.eval()
     of_users, of_items = model()[0].split([data.users, data.items])
     tested = data.test[:, 0].unique()
-    held_out = torch.zeros(data.users, data.items, dtype=torch.bool)
-    held_out[data.test[:, 0], data.test[:, 1]] = True
+    held_out = data.table(data.test)
     total, gains = 0.0, 1 / torch.log2(torch.arange(CUTOFF) + 2.0)
     for users in tested.split(64):
-        scores = model.score(of_users[users, None], of_items).masked_fill(data.known[users], -math.inf)
+        scores = model.score(of_users[users, None], of_items).masked_fill(data.masked[users], -math.inf)
         hits = held_out[users].gather(1, scores.topk(CUTOFF).indices).float()
         ideal = gains.cumsum(0)[held_out[users].sum(1).clamp(max=CUTOFF) - 1]
         total += float(((hits * gains).sum(1) / ideal).sum())
@@ -491,8 +656,9 @@ def main():
     folder, settings, epochs, seed = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     rate = float(sys.argv[5]) if len(sys.argv) > 5 else RATE
     torch.manual_seed(seed)
-    data = Data(folder)
-    model = KINDS[settings["kind"]](data, settings)
+    kind = KINDS[settings["kind"]]
+    data = kind.reads(folder)
+    model = kind(data, settings)
     optimizer, seconds = torch.optim.Adam(model.parameters(), lr=rate), []
     for _ in range(epochs):
         start = time.perf_counter()

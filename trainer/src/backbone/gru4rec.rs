@@ -15,6 +15,7 @@ use super::{
     encoder::Encoder,
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
+    nodes::linear,
     sas_rec::fifty,
     sequence::{self, Model, Noise, Sequences, Targets},
     stack::check_share,
@@ -152,7 +153,7 @@ impl Model for Gru4Rec {
         for weights in layers.chunks_exact(2) {
             x = x.matmul(&weights[0].t()?)?.apply_op2(&weights[1], Recurrence { shape })?;
         }
-        x.matmul(&dense[0].t()?)?.broadcast_add(&dense[1])
+        linear(&x, &dense[0], &dense[1])
     }
 }
 

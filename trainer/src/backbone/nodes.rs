@@ -1,11 +1,15 @@
 //! Operations on the vectors of all nodes of the train graph, users before items.
 
 mod elementwise;
+mod linear;
+mod real;
 mod rows;
 
 use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
-use rows::{CausalSoftmax, StandardRows};
+use linear::{Gelu, Linear, Times};
+pub(crate) use real::Real;
+use rows::{CausalSoftmax, LayerNorm};
 
 /// `[users + items, dim]` of the tables of users and items.
 ///
@@ -62,7 +66,31 @@ pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
 /// # Errors
 /// When the values are no floats, or the shapes differ.
 pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    rows.contiguous()?.apply_op1(StandardRows)?.broadcast_mul(gain)?.broadcast_add(bias)
+    rows.contiguous()?.apply_op3(gain, bias, LayerNorm)
+}
+
+/// `x W^T + b` for `x [rows, in]`, `W [out, in]` and `b [1, out]`.
+///
+/// # Errors
+/// When the values are no floats, or the shapes do not fit.
+pub(crate) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    x.contiguous()?.apply_op3(weights, bias, Linear)
+}
+
+/// `x` times the normal distribution function of x (Hendrycks and Gimpel 2016).
+///
+/// # Errors
+/// When the values are no floats.
+pub(crate) fn gelu(x: &Tensor) -> Result<Tensor> {
+    x.contiguous()?.apply_op1(Gelu)
+}
+
+/// Numbers times constants of the same shape, which have no derivative.
+///
+/// # Errors
+/// When the values are no floats, or of two types.
+pub(crate) fn times_constants(values: &Tensor, constants: Tensor) -> Result<Tensor> {
+    values.contiguous()?.apply_op1(Times(constants))
 }
 
 /// The softmax of square matrices `[matrices * n, n]`, one below the other, each row over its places up to the diagonal; zeros behind it.
@@ -102,6 +130,26 @@ mod tests {
         assert_eq!(found[1], [0.5, -1.0]);
     }
 
+    /// By candle's operations.
+    #[test]
+    fn maps_are_those_of_candle() {
+        let (x, weights, bias) =
+            (matrix([7, 3], |number| number.sin()), matrix([5, 3], |number| (2.0 * number).cos()), matrix([1, 5], |number| number));
+        let expected = x.matmul(&weights.t().unwrap()).unwrap().broadcast_add(&bias).unwrap();
+        let close = |found: &Tensor, expected: &Tensor| {
+            let [found, expected] = [found, expected].map(|tensor| tensor.to_vec2::<f64>().unwrap().concat());
+            assert!(
+                found.len() == expected.len() && found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12),
+                "{found:?} {expected:?}"
+            );
+        };
+        close(&linear(&x, &weights, &bias).unwrap(), &expected);
+        close(&gelu(&x).unwrap(), &x.gelu_erf().unwrap());
+        let zero = Var::from_tensor(&Tensor::zeros((1, 1), DType::F64, &Device::Cpu).unwrap()).unwrap();
+        let gradients = gelu(&zero).unwrap().sum_all().unwrap().backward().unwrap();
+        assert_eq!(gradients.get(&zero).unwrap().to_vec2::<f64>().unwrap(), [[0.5]]);
+    }
+
     /// Two matrices; what stands behind the diagonal counts for nothing, however large.
     #[test]
     fn attention_looks_at_nothing_that_comes_later() {
@@ -126,6 +174,10 @@ mod tests {
             )
         };
         assert_derivatives(square, std::slice::from_ref(&rows));
+        let of_map = [rows.clone(), matrix([3, 3], |number| (0.2 * number).cos()), matrix([1, 3], |number| 0.3 - number)];
+        assert_derivatives(|given| weigh(linear(&given[0], &given[1], &given[2]).unwrap()), &of_map);
+        assert_derivatives(|given| weigh(gelu(&given[0]).unwrap()), std::slice::from_ref(&rows));
+        assert_derivatives(|given| weigh(times_constants(&given[0], weights.clone()).unwrap()), std::slice::from_ref(&rows));
         let of_norm = [rows.clone(), matrix([1, 3], |number| 0.5 + number), matrix([1, 3], |number| 0.1 * number)];
         assert_derivatives(|given| weigh(layer_norm(&given[0], &given[1], &given[2]).unwrap()), &of_norm);
         let zero = Var::from_tensor(&Tensor::zeros((1, 3), DType::F64, &Device::Cpu).unwrap()).unwrap();

@@ -14,7 +14,7 @@ use super::{
     encoder::Encoder,
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{causal_softmax, layer_norm},
+    nodes::{causal_softmax, gelu, layer_norm, linear},
     sequence::{self, Model, Noise, Sequences, Targets},
     stack::check_share,
 };
@@ -201,9 +201,8 @@ impl Learned for SasRec {
     }
 }
 
-/// `x W^T + b`
 fn map(x: &Tensor, weights: &[Tensor]) -> Result<Tensor> {
-    x.matmul(&weights[0].t()?)?.broadcast_add(&weights[1])
+    linear(x, &weights[0], &weights[1])
 }
 
 impl SasRec {
@@ -231,7 +230,7 @@ impl SasRec {
     fn network(&self, x: &Tensor, weights: &[Tensor], (noise, place): (Option<Noise>, u32)) -> Result<Tensor> {
         let inner = map(x, &weights[0..2])?;
         let inner = match self.activation {
-            Activation::Gelu => inner.gelu_erf()?,
+            Activation::Gelu => gelu(&inner)?,
             Activation::Relu => inner.relu()?,
         };
         self.drop(map(&inner, &weights[2..4])?, noise, place)

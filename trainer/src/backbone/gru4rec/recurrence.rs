@@ -1,40 +1,16 @@
 //! The steps of a recurrent layer as one operation of candle, forward and back through time.
 
-use crate::product::{Number, View, multiply};
-use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, WithDType, bail};
+use crate::{
+    backbone::nodes::Real,
+    product::{View, multiply},
+};
+use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
 
 /// `h [windows * length, H]` from the inputs' part of the gates `[windows * length, 3 H]`, reset, update and new, window after window, and the weights of
 /// the state `U [3 H, H]`.
 pub(super) struct Recurrence {
     /// Windows, and steps of each.
     pub(super) shape: [usize; 2],
-}
-
-/// A number with the functions of gates.
-trait Real: Number + WithDType {
-    fn sigmoid(self) -> Self;
-    fn tanh(self) -> Self;
-}
-
-impl Real for f32 {
-    fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
-    }
-
-    /// To a few of the last bits of 1, and several times faster than the function of that name.
-    fn tanh(self) -> Self {
-        2.0 * (2.0 * self).sigmoid() - 1.0
-    }
-}
-
-impl Real for f64 {
-    fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
-    }
-
-    fn tanh(self) -> Self {
-        Self::tanh(self)
-    }
 }
 
 /// The gates of a step: r, z, n, and `U_n h`.

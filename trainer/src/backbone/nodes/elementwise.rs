@@ -1,6 +1,7 @@
 //! Operations that go once over their numbers, in parallel, forward and back: candle's own have one thread and a pass for each part of a formula.
 
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
+use super::real::Real;
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, bail};
 use rayon::prelude::*;
 
 /// Rows of one parallel task.
@@ -11,19 +12,25 @@ const NUMBERS: usize = 4096;
 const SHORTEST: f64 = 1e-12;
 
 /// The numbers of a tensor that lies as one piece.
-fn numbers<'a, T: WithDType>((storage, layout): (&'a CpuStorage, &Layout)) -> Result<&'a [T]> {
+fn numbers<'a, T: Real>((storage, layout): (&'a CpuStorage, &Layout)) -> Result<&'a [T]> {
     let Some((start, end)) = layout.contiguous_offsets() else { bail!("the numbers of a tensor lie as one piece") };
     Ok(&storage.as_slice::<T>()?[start..end])
 }
 
-/// What a generic operation makes of tensors of one type and shape.
+/// What a generic operation makes of tensors of one type.
 pub(super) trait Operation {
-    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>>;
+    /// From the numbers of all tensors, and the shape of the first.
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>>;
+
+    /// The shape of the result, by those of the tensors.
+    fn shape(&self, shapes: &[&Shape]) -> Result<Shape> {
+        Ok(shapes[0].clone())
+    }
 }
 
 /// Runs an operation for the type of its numbers.
 pub(super) fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
-    fn of<T: WithDType>(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)], shape: &Shape) -> Result<CpuStorage> {
+    fn of<T: Real>(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)], shape: &Shape) -> Result<CpuStorage> {
         let from: Vec<&[T]> = tensors.iter().map(|&tensor| numbers(tensor)).collect::<Result<_>>()?;
         Ok(T::to_cpu_storage_owned(operation.run(&from, shape)?))
     }
@@ -33,7 +40,8 @@ pub(super) fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]
         CpuStorage::F64(_) => of::<f64>(operation, tensors, shape)?,
         _ => bail!("the numbers are no floats, expected f32 or f64"),
     };
-    Ok((result, shape.clone()))
+    let shapes: Vec<&Shape> = tensors.iter().map(|(_, layout)| layout.shape()).collect();
+    Ok((result, operation.shape(&shapes)?))
 }
 
 /// `max(x, slope x)`
@@ -47,7 +55,7 @@ struct LeakyReluBackward {
 }
 
 impl Operation for LeakyRelu {
-    fn run<T: WithDType>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+    fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
         let slope = T::from_f64(self.slope);
         let x = from[0].par_iter().with_min_len(NUMBERS);
         Ok(x.map(|&x| if x > T::zero() { x } else { slope * x }).collect())
@@ -55,7 +63,7 @@ impl Operation for LeakyRelu {
 }
 
 impl Operation for LeakyReluBackward {
-    fn run<T: WithDType>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
+    fn run<T: Real>(&self, from: &[&[T]], _shape: &Shape) -> Result<Vec<T>> {
         let slope = T::from_f64(self.slope);
         let both = from[0].par_iter().zip(from[1]).with_min_len(NUMBERS);
         Ok(both.map(|(&x, &derivative)| if x > T::zero() { derivative } else { slope * derivative }).collect())
@@ -92,13 +100,13 @@ pub(super) struct UnitRows;
 /// The derivative by rows from the rows and the derivative by the result.
 struct UnitRowsBackward;
 
-fn length<T: WithDType>(row: &[T]) -> T {
+fn length<T: Real>(row: &[T]) -> T {
     let squares = row.iter().fold(T::zero(), |sum, &value| sum + value * value);
     T::from_f64((squares.to_f64() + SHORTEST * SHORTEST).sqrt())
 }
 
 impl Operation for UnitRows {
-    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, dim) = shape.dims2()?;
         let mut units = from[0].to_vec();
         units.par_chunks_exact_mut(dim).with_min_len(ROWS).for_each(|row| {
@@ -111,7 +119,7 @@ impl Operation for UnitRows {
 
 impl Operation for UnitRowsBackward {
     /// With the unit u of a row and the derivative g by it: `(g - (g . u) u) / length`.
-    fn run<T: WithDType>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
+    fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>> {
         let (_, dim) = shape.dims2()?;
         let mut derivatives = from[1].to_vec();
         derivatives.par_chunks_exact_mut(dim).zip(from[0].par_chunks_exact(dim)).with_min_len(ROWS).for_each(|(derivative, row)| {

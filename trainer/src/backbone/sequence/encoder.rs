@@ -6,6 +6,7 @@ use crate::{
     backbone::{
         autograd::Seeded,
         encoder::{Backward, Encoder, TrainStep},
+        nodes::times_constants,
         noise::{Keyed, dropout},
     },
     gradient::RowGradients,
@@ -57,7 +58,7 @@ impl<'a> Noise<'a> {
             return Ok(matrix);
         }
         let keyed = Keyed { seed: self.seed, purpose: Purpose::Dropout, place: self.pass * PLACES + place, first: 0 };
-        &matrix * keyed.rows(self.step, &matrix, dropout(share as f32))?
+        times_constants(&matrix, keyed.rows(self.step, &matrix, dropout(share as f32))?)
     }
 }
 
