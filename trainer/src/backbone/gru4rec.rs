@@ -5,7 +5,8 @@
 //! s(t, i) = similarity(W_D h_t + b, E_i)
 //! ```
 //! x is an item's vector, or the state h of the layer below; h is 0 before the first item. In training a share of the items' numbers is dropped. Items have one
-//! table, as inputs and as what is ranked, as in RecBole. Matrices start as `xavier-uniform` does, W and U of a layer's three gates each as one, b at 0. Hidasi
+//! table, as inputs and as what is ranked, as in RecBole. W and U of a layer's three gates start each as one
+//! matrix of `xavier-uniform`, W_D uniformly up to 1 / sqrt(hidden), b at 0. Hidasi
 //! et al., ICLR 2016; Tan et al., DLRS 2016.
 
 mod recurrence;
@@ -118,10 +119,14 @@ impl Learned for Gru4Rec {
         let users = Matrix { rows: 0, dim: items.dim, values: Vec::new() };
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
-            let values = match name.ends_with(".bias") {
+            let mut values = match name.ends_with(".bias") {
                 true => Matrix { rows, dim, values: vec![0.0; dim] },
                 false => Init::xavier_uniform().matrix(shape, (seed, which)),
             };
+            if name == "dense" {
+                let bounds = ((rows + dim) as f64 / (6 * dim) as f64).sqrt();
+                values.values.iter_mut().for_each(|value| *value *= bounds as f32);
+            }
             (name, values)
         });
         let parameters = Parameters::new(Tables { users, items }, weights.collect());
