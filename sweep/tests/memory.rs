@@ -94,7 +94,12 @@ fn file(rows: u32, ids: impl Fn(u32) -> (String, String)) -> String {
 #[cfg_attr(not(target_os = "linux"), ignore = "the peak is read from /proc")]
 fn the_program_stays_within_what_the_plan_says() {
     let sandbox = Sandbox::new("");
-    for (backbone, negatives) in [("{kind: mf, dim: 64}", 1), ("{kind: mf, dim: 64}", 200), ("{kind: light-gcn, dim: 64, layers: 2}", 1)] {
+    for (backbone, negatives) in [
+        ("{kind: mf, dim: 64}", 1),
+        ("{kind: mf, dim: 64}", 200),
+        ("{kind: light-gcn, dim: 64, layers: 2}", 1),
+        ("{kind: sas-rec, dim: 64}", 1),
+    ] {
         for (planned, held) in planned_and_held(&sandbox, backbone, negatives) {
             assert!(held < 1.2 * planned && planned < 1.5 * held, "{backbone} with {negatives}: planned {planned} MiB, held {held} MiB");
         }

@@ -17,6 +17,7 @@ const NGCF: &str = r#"{"ngcf": {"dim": 16, "layers": 2}}"#;
 const NEU_MF: &str = r#"{"neu-mf": {"dim": 8, "hidden": [16, 8], "init": {"xavier-normal": {}}}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
 const SOFTMAX_AT_K: &str = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 2}}"#;
+const SAS_REC: &str = r#"{"sas-rec": {"dim": 16, "layers": 1, "hidden": 32, "dropout": 0.1, "init": {"normal": {"std": 0.3}}}}"#;
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const ONE_NEGATIVE: &str = r#"{"uniform": {"negatives": 1}}"#;
 const IN_BATCH: &str = r#"{"in-batch": {}}"#;
@@ -87,7 +88,11 @@ fn trained(trial: &Trial, folder: &Location, resources: &Resources) -> (Vec<f64>
     let mut losses = Losses::default();
     train(trial, &without_validation(), folder, resources, &mut losses).unwrap();
     let scorer = ended(folder).unwrap().scorer(folder).unwrap();
-    let (Scorer::Factors { users, items, .. } | Scorer::Network { users, items, .. }) = scorer else { panic!("no tables") };
+    let (Scorer::Factors { users, items, .. } | Scorer::Histories { test: users, items, .. } | Scorer::Network { users, items, .. }) =
+        scorer
+    else {
+        panic!("no tables")
+    };
     (losses.0, [users, items])
 }
 
@@ -129,6 +134,9 @@ fn models_with_weights_and_losses_of_their_own_train_the_same() {
     for kind in [(BPR, UNIFORM), (r#"{"bce": {}}"#, IN_BATCH)] {
         assert_ranks_agree(&trial(NEU_MF, kind, ADAM, 64), &[3]);
         assert_ranks_agree(&trial(NEU_MF, kind, ADAM, 2), &[3]);
+    }
+    for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"cce": {}}"#, IN_BATCH)] {
+        assert_ranks_agree(&trial(SAS_REC, kind, ADAM, 50), &[3]);
     }
     for backbone in [NGCF, XSIM_GCL] {
         for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM)] {

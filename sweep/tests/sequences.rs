@@ -1,0 +1,70 @@
+//! Models that read histories in order, from timestamps to ranks and lists.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use evaluator::tables::read_metrics;
+use std::fmt::Write;
+use support::Sandbox;
+
+const SWEEP: &str = "\
+name: rounds
+storage: runs
+datasets:
+  - name: rounds
+    source: {format: delimited, path: rounds.csv, columns: COLUMNS}
+    split: SPLIT
+grid:
+  - backbones: [{kind: random}]
+  - backbones:
+      - {kind: sas-rec, dim: 16, layers: 1, hidden: 32, dropout: 0.1, max_length: 6, init: {kind: normal, std: 0.3}}
+      - {kind: gru4rec, dim: 16, hidden: 24, dropout: 0.1, max_length: 6}
+    losses: [{kind: cce}]
+    samplers: [{kind: uniform, negatives: 10}]
+    optimizer: {kind: adam, learning_rate: 0.02}
+training: {epochs: 20, batch_size: 64, evaluate_every: 5, select_by: ndcg@5}
+seeds: [1]
+evaluation: {metrics: [hit-rate, ndcg], cutoffs: [1, 5], significance: {resamples: 1000}}
+";
+const TIMED: &str = "{user: user, item: item, timestamp: time}";
+
+/// 80 users go around a circle of 20 items, each from a place of its own, 12 items far: what comes next follows from the last one alone, and all items
+/// are as popular. Rows stand in another order.
+fn rounds() -> String {
+    let rows = (0..12).rev().flat_map(|step| (0..80).map(move |user| (user, (7 * user + step) % 20, 1_000 * (user % 3) + step)));
+    let mut text = "user,item,time\n".to_owned();
+    rows.for_each(|(user, item, time)| writeln!(text, "u{user},i{item},{time}").unwrap());
+    text
+}
+
+fn sandbox(columns: &str, split: &str) -> Sandbox {
+    let sandbox = Sandbox::new(&SWEEP.replace("COLUMNS", columns).replace("SPLIT", split));
+    sandbox.write("rounds.csv", rounds());
+    sandbox
+}
+
+/// The test item follows on the validation item, so that only who has seen that can know it.
+#[test]
+fn the_next_item_is_found_by_those_that_read_the_order() {
+    let sandbox = sandbox(TIMED, "{kind: leave-last, validation: true}");
+    let ended = sandbox.run_well();
+    let rows = read_metrics(&sandbox.location("runs/sweeps/rounds/metrics.parquet")).unwrap();
+    let first = |method: &str| {
+        let row = rows.iter().find(|row| row.method.starts_with(method) && row.metric.to_string() == "hit-rate@1");
+        row.unwrap_or_else(|| panic!("{method}: {rows:?}")).value
+    };
+    assert!(first("sas-rec") > 0.95 && first("gru4rec") > 0.95 && first("random") < 0.3, "{}", ended.out);
+    let recommended = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--k", "1"]));
+    assert!(recommended.code == Some(0) && recommended.out.contains("for 80 users"), "{}\n{}", recommended.out, recommended.error);
+}
+
+/// The trials fail, each with the reason, and the others are ranked.
+#[test]
+fn data_without_times_is_refused_before_training() {
+    let sandbox = sandbox("{user: user, item: item}", "{kind: random, test: 0.2, validation: 0.1}");
+    let ended = sandbox.run();
+    let said = format!("{}{}", ended.out, ended.error);
+    assert!(said.contains("the model reads histories in order, and the dataset has none: its source has no timestamps"), "{said}");
+    assert!(said.contains("random"), "{said}");
+}
