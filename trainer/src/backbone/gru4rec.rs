@@ -6,7 +6,8 @@
 //! ```
 //! x is an item's vector, or the state h of the layer below; h is 0 before the first item. In training a share of the items' numbers is dropped. Items have one
 //! table, as inputs and as what is ranked, as in RecBole. W and U of a layer's three gates start each as one
-//! matrix of `xavier-uniform`, W_D uniformly up to 1 / sqrt(hidden), b at 0. Hidasi
+//! matrix of `xavier-uniform`, W_D uniformly up to 1 / sqrt(hidden), b at 0. A row of a batch is one
+//! item to predict, so that losses of lists are refused. Hidasi
 //! et al., ICLR 2016; Tan et al., DLRS 2016.
 
 mod recurrence;
@@ -46,10 +47,10 @@ pub struct Gru4Rec {
     /// The share of the items' numbers that is dropped in training, from 0 to below 1.
     #[serde(default = "some")]
     pub dropout: f64,
-    /// Items of a history that a prediction sees, at most.
+    /// Items that a prediction sees, at most: the last ones of train before validation, of train and validation before test.
     #[serde(default = "fifty")]
     pub max_length: u32,
-    /// Which items of a history are predicted in training.
+    /// Which items of a train history are predicted in training, each from those before it.
     #[serde(default)]
     pub targets: TargetsOf,
     /// How the table starts.

@@ -7,7 +7,7 @@
 //! Position t attends to itself and to what stands before it, so that one pass has the states of all prefixes. The last two steps are those of a layer. `norm: post`
 //! is the form above, as in RecBole; `norm: pre` normalises what goes into attention and network, X + attention(LN(X)), and the last X, as its paper does. In training a share of
 //! numbers is dropped: of the first X, of the attention's weights, and of what is added. Items have one table, as inputs and as what is ranked. Matrices and positions start
-//! as the table does, biases at 0. Kang and McAuley, ICDM 2018.
+//! as the table does, biases at 0. A row of a batch is one item to predict, so that losses of lists are refused. Kang and McAuley, ICDM 2018.
 
 use super::{
     BackboneKind, Facts, Init, Normal, Stored, TargetsOf,
@@ -54,10 +54,10 @@ pub struct SasRec {
     /// The share of numbers that is dropped in training, from 0 to below 1.
     #[serde(default = "half")]
     pub dropout: f64,
-    /// Items of a history that a prediction sees, at most.
+    /// Items that a prediction sees, at most: the last ones of train before validation, of train and validation before test.
     #[serde(default = "fifty")]
     pub max_length: u32,
-    /// Which items of a history are predicted in training.
+    /// Which items of a train history are predicted in training, each from those before it.
     #[serde(default)]
     pub targets: TargetsOf,
     /// How the table starts.

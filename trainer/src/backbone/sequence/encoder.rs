@@ -405,7 +405,7 @@ mod tests {
         let row = |item: usize| &items.values()[2 * item..][..2];
         assert_eq!((row(1), row(3), row(0)), (&[3.0, 27.0][..], &[103.0, 227.0][..], &[1.0, 30.0][..]));
         assert!(!items.touched()[2] && row(4) == [0.0, 0.0], "item 4 comes before a target whose row has no gradient");
-        let expected = [1.0 * (2.0 + 4.0) + 0.5 * (2.0 + 4.0 + 1.0), -1.0 * (-0.1 - 0.001) + 10.0 * (-0.1 - 0.001 - 1.0)];
+        let expected = [(2.0 + 4.0) + 0.5 * (2.0 + 4.0 + 1.0), (0.1 + 0.001) - 10.0 * (0.1 + 0.001 + 1.0)];
         assert!(
             weights[0].values().iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-4),
             "{:?}",

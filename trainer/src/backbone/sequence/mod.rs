@@ -63,6 +63,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn losses_of_lists_are_refused() {
+        let trial = |loss: &str| {
+            let text = format!(
+                r#"{{"version": 1, "dataset": "x", "select_by": "ndcg@20", "backbone": {{"gru4rec": {{"dim": 8}}}}, "learning": {{"loss": {{{loss}}},
+                    "sampler": {{"uniform": {{"negatives": 9}}}}, "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 1,
+                    "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}}}"#
+            );
+            serde_json::from_str::<crate::Trial>(&text).unwrap().check()
+        };
+        assert_eq!(trial(r#""cce": {}"#), Ok(()));
+        let message = trial(r#""smooth-ndcg": {"temperature": 1.0}"#).unwrap_err();
+        assert!(message.contains("the backbone `gru4rec` predicts the next item of a history: take another loss"), "{message}");
+    }
+
+    #[test]
     fn windows_are_counted_from_the_end() {
         // 8 items, windows of 3 targets: 5 6 7 from item 4 on, 2 3 4 from item 1 on, 1 from item 0 on.
         let first: Vec<usize> = (1..8).map(|place| first_of_window(8, place, 3)).collect();
