@@ -4,6 +4,7 @@
 
 mod given;
 mod leave_last;
+mod leave_n;
 mod order;
 mod random;
 mod ratio;
@@ -12,6 +13,7 @@ mod validation;
 
 pub use given::Given;
 pub use leave_last::LeaveLast;
+pub use leave_n::{LeaveN, Pick};
 pub use random::Random;
 pub use temporal::Temporal;
 
@@ -82,6 +84,8 @@ splits! {
     Temporal,
     /// Each user's last interaction.
     LeaveLast,
+    /// So many interactions of each user.
+    LeaveN,
     /// The source comes split.
     Given,
 }

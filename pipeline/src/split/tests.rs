@@ -47,6 +47,45 @@ fn places_go_by_time_over_all_parts() {
     assert_eq!((histories.row(0), histories.row(1)), (&[1, 4, 0, 3][..], &[1][..]));
 }
 
+/// User a took 2, 5, 1, 4 and 3 in this order, 1 and 4 at the same time, user b 6 and then 2, user c 9.
+#[test]
+fn so_many_of_each_user_are_left() {
+    let rows = [('a', 2, -1.0), ('a', 5, 0.5), ('a', 1, 3.0), ('a', 4, 3.0), ('a', 3, 9.0), ('b', 6, 1.0), ('b', 2, 2.0), ('c', 9, 0.0)];
+    let of = |test, validation| held_out(Split::LeaveN(LeaveN { test, validation, pick: Pick::Last, seed: 0 }), &rows).unwrap();
+    let parts = |edges: &Edges, user| [Part::Train, Part::Validation, Part::Test].map(|part| items(edges, user, part));
+    let edges = of(2, 1);
+    assert_eq!(parts(&edges, 'a'), [vec![2, 5], vec![1], vec![3, 4]]);
+    assert_eq!(parts(&edges, 'b'), [vec![2, 6], vec![], vec![]]);
+    assert_eq!(parts(&of(2, 3), 'a'), [vec![1, 2, 5], vec![], vec![3, 4]]);
+    assert_eq!(parts(&of(5, 0), 'a'), [vec![1, 2, 3, 4, 5], vec![], vec![]]);
+    let (one, last) = (of(1, 1), held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap());
+    assert_eq!(one.parts, last.parts);
+}
+
+/// By the order of hashes above: user a's ten items are in the order 10 6 8 4 5 7 3 9 2 1, user b's first four 3 1 4 2.
+#[test]
+fn so_many_are_the_first_in_the_order_of_hashes() {
+    let rows = [row('a', 10), row('b', 4), row('c', 1)].concat();
+    let mut edges = edges(&rows);
+    edges.times = None;
+    Split::LeaveN(LeaveN { test: 3, validation: 1, pick: Pick::Random, seed: 2024 }).hold_out(&mut edges).unwrap();
+    assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'a', Part::Validation)), (vec![6, 8, 10], vec![4]));
+    assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Validation)), (vec![1, 3, 4], vec![]));
+    assert_eq!(items(&edges, 'c', Part::Train), [1]);
+}
+
+#[test]
+fn nothing_of_each_user_is_no_test() {
+    let split = |pick| Split::LeaveN(LeaveN { test: 0, validation: 1, pick, seed: 0 });
+    assert!(split(Pick::Last).check().unwrap_err().to_string().contains("0 leaves nothing to test on"));
+    let mut edges = edges(&row('a', 3));
+    edges.times = None;
+    let last = Split::LeaveN(LeaveN { test: 1, validation: 0, pick: Pick::Last, seed: 0 });
+    assert!(last.hold_out(&mut edges).unwrap_err().to_string().contains("no timestamps"));
+    let seeds = [Pick::Last, Pick::Random].map(|pick| split(pick).seed());
+    assert_eq!(seeds, [None, Some(0)]);
+}
+
 #[test]
 fn without_times_there_is_no_order() {
     let mut edges = edges(&row('a', 3));

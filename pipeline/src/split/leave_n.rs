@@ -1,0 +1,98 @@
+//! So many interactions of each user: the last ones, or any.
+//!
+//! A user with more than `test` interactions gives the last `test` of them; with more than `test` and `validation` together, the `validation` before those to
+//! validation. Other users stay in train. Interactions of a user at the same time are in the order of their items. With `pick: random` they are
+//! taken from the front of the order of [`order`](super::order) instead, test before validation, and no timestamps are needed.
+
+use super::{SplitKind, order::Shuffled};
+use crate::{
+    Error, Result,
+    edges::{Edges, UserRow},
+};
+use dataset::Split;
+use serde::{Deserialize, Serialize};
+
+/// `leave-n` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeaveN {
+    /// Interactions of a user that are test.
+    pub test: usize,
+    /// Interactions of a user that are validation.
+    #[serde(default)]
+    pub validation: usize,
+    /// Which interactions these are.
+    #[serde(default)]
+    pub pick: Pick,
+    /// The seed, with `pick: random`.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// `pick` of [`LeaveN`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// The last ones by time.
+    #[default]
+    Last,
+    /// Any, drawn by the seed.
+    Random,
+}
+
+impl SplitKind for LeaveN {
+    fn needs_timestamps(&self) -> bool {
+        self.pick == Pick::Last
+    }
+
+    fn has_validation(&self) -> bool {
+        self.validation > 0
+    }
+
+    fn seed(&self) -> Option<u64> {
+        (self.pick == Pick::Random).then_some(self.seed)
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.test {
+            0 => Err(Error::setting("split.test", "0 leaves nothing to test on (expected at least 1 interaction of each user)")),
+            _ => Ok(()),
+        }
+    }
+
+    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+        if self.pick == Pick::Last && edges.times.is_none() {
+            return Err(super::no_timestamps());
+        }
+        edges.each_user(|mut row, item_ids| match self.pick {
+            Pick::Last => self.hold_out_last(&mut row),
+            Pick::Random => {
+                let mut train = Shuffled::new(&row, item_ids, self.seed);
+                for (count, part) in self.of_user(train.len()) {
+                    train.put(count, &mut row, part);
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+impl LeaveN {
+    /// How many of a user's interactions go to test, and how many to validation.
+    fn of_user(&self, interactions: usize) -> [(usize, Split); 2] {
+        let test = if interactions > self.test { self.test } else { 0 };
+        let validation = if interactions > self.test.saturating_add(self.validation) { self.validation } else { 0 };
+        [(test, Split::Test), (validation, Split::Validation)]
+    }
+
+    fn hold_out_last(&self, row: &mut UserRow<'_>) {
+        let times = row.times.expect("checked before");
+        let mut places: Vec<usize> = (0..times.len()).collect();
+        places.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+        for (count, part) in self.of_user(places.len()) {
+            for place in places.split_off(places.len() - count) {
+                row.parts[place] = part;
+            }
+        }
+    }
+}
