@@ -94,7 +94,7 @@ fn splits_that_do_not_differ_are_refused() {
     assert!(plan_of(&given("{kind: given, validation: 0.1, seed: [1, 2]}")).is_ok());
     assert_eq!(
         message(&given("{kind: given, seed: [1, 2]}")),
-        "s.yaml:5:32: datasets[0].split.seed: dataset `d`: 2 seeds, and nothing is drawn: give `validation` a share, or keep one seed"
+        "s.yaml:5:32: datasets[0].split.seed: dataset `d`: 2 seeds, and with these settings nothing is drawn: keep one seed, or have the split draw"
     );
     let text = with("seed: 1}", "seed: [1, 2]}\n  - {name: e, source: {format: synthetic}, split: {kind: random, test: 0.2, seed: 2}}");
     let file = SweepFile::parse(&text, "s.yaml").unwrap();
