@@ -113,7 +113,8 @@ fn datasets(file: &SweepFile) -> Result<()> {
 fn splits(entry: &DatasetEntry) -> Result<()> {
     if entry.is_repeated() && entry.splits[0].split.seed().is_none() {
         let (name, count) = (entry.name(), entry.splits.len());
-        let reason = format!("dataset `{name}`: {count} seeds, and with these settings nothing is drawn: keep one seed, or have the split draw");
+        let reason =
+            format!("dataset `{name}`: {count} seeds, and with these settings nothing is drawn: keep one seed, or have the split draw");
         return Err(entry.node.at(SEED).place.error(reason));
     }
     Ok(())
