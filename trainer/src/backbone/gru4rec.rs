@@ -88,7 +88,7 @@ impl BackboneKind for Gru4Rec {
             paper: "Hidasi et al. 2016; Tan et al. 2016",
             cost: "of each train interaction 3 h (d + h) multiplications a layer and h d at the end, three times",
             unknown_user: "by zeros: all items alike",
-            values: "`dim` 64, `max_length` 200 (Di Teodoro et al. 2024)",
+            values: "`dim` 64, `max_length` 200 (Di Teodoro et al.)",
         }
     }
 

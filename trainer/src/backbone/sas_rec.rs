@@ -142,7 +142,7 @@ impl BackboneKind for SasRec {
             paper: "Kang and McAuley 2018",
             cost: "of each train interaction 12 d² + 4 T d multiplications a layer (`hidden` 4 d, histories of T), three times",
             unknown_user: "by zeros: all items alike",
-            values: "`dim` 64, `max_length` 200 (Di Teodoro et al. 2024)",
+            values: "`dim` 64, `max_length` 200 (Di Teodoro et al.)",
         }
     }
 
