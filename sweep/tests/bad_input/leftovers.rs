@@ -123,13 +123,13 @@ fn what_a_newer_build_stored_asks_for_that_build() {
     let file = sandbox.stored("/manifest.json").remove(0);
     let ours = std::fs::read_to_string(&file).unwrap();
     let mut newer: serde_json::Value = serde_json::from_str(&marker::covered(ours.as_bytes()).unwrap()).unwrap();
-    newer["schema_version"] = 3.into();
+    newer["schema_version"] = 4.into();
     newer["a_later_key"] = serde_json::json!([]);
     let newer = marker::text(&newer);
     std::fs::write(&file, &newer).unwrap();
     let ended = sandbox.run();
     let complaint = ended.complaint(1);
-    let expected = "/manifest.json: schema version 3 is newer than 2, which this build reads; use a newer ranksweep";
+    let expected = "/manifest.json: schema version 4 is newer than 3, which this build reads; use a newer ranksweep";
     assert!(complaint.ends_with(expected), "{complaint}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
     std::fs::write(&file, ours).unwrap();

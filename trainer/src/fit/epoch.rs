@@ -69,7 +69,8 @@ impl Learner<'_> {
     fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut Whole) -> Result<()> {
         let ahead = self.draws_ahead();
         // Models of sequences have a vector for each row, others one for each user.
-        let rows: Option<Vec<u32>> = self.encoder.has_vectors_of_rows().then(|| (0..self.learning.training.batch_size).collect());
+        let most = batches.len().min(self.learning.training.batch_size as usize) as u32;
+        let rows: Option<Vec<u32>> = self.encoder.has_vectors_of_rows().then(|| (0..most).collect());
         let (mut users, mut positives, mut items) = (Vec::new(), Vec::new(), Vec::new()); // items: positives, then draws
         self.steps(epoch, batches, |learner, at, batches| {
             batches.fill(at, &mut users, &mut positives);
