@@ -51,8 +51,9 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         return model.memory(of_model, ranking);
     }
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
-    let of_tables = Sizes { users, items, train, dim: u64::from(model.dim()) };
-    let of_vectors = Sizes { dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
+    // Models of histories have no table of users.
+    let of_tables = Sizes { users: if model.reads_order() { 0 } else { users }, items, train, dim: u64::from(model.dim()) };
+    let of_vectors = Sizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
     let step = |sizes: Sizes| {
         let shape = Shape::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
