@@ -14,8 +14,8 @@ use super::{
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     kind::{Learned, Sizes},
-    nodes::{leaky_relu, sum},
     noise::{Keyed, dropout},
+    operations::{leaky_relu, sum},
     stack::{Shape, Stack, check_share, tenth, yes},
 };
 use crate::{graph::Edges, parameters::Parameters, sampler::Purpose};

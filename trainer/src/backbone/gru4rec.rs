@@ -17,12 +17,12 @@ use super::{
     encoder::Encoder,
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::linear,
+    operations::linear,
     sas_rec::fifty,
     sequence::{self, Model, Noise, Sequences, Targets},
     stack::check_share,
 };
-use crate::{parameters::Parameters, tables::Tables};
+use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use evaluator::Matrix;
@@ -116,8 +116,7 @@ impl Learned for Gru4Rec {
     }
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let Tables { items, .. } = self.init.tables(0, dataset.items(), self.dim as usize, seed);
-        let users = Matrix { rows: 0, dim: items.dim, values: Vec::new() };
+        let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, shape), which)| {
             let [rows, dim] = shape;
             let mut values = match name.ends_with(".bias") {
@@ -130,7 +129,7 @@ impl Learned for Gru4Rec {
             }
             (name, values)
         });
-        let parameters = Parameters::new(Tables { users, items }, weights.collect());
+        let parameters = Parameters::new(tables, weights.collect());
         (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
     }
 

@@ -14,7 +14,7 @@ use super::{
     encoder::{Encoder, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{apart, together},
+    operations::{apart, together},
 };
 use crate::{graph::Adjacency, parameters::Parameters};
 use candle_core::{Result, Tensor};

@@ -14,8 +14,8 @@ use super::{
     encoder::{Encoder, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{apart, leaky_relu, together, unit_rows},
     noise::{Keyed, dropout},
+    operations::{apart, leaky_relu, together, unit_rows},
 };
 use crate::{graph::Adjacency, parameters::Parameters, sampler::Purpose};
 use candle_core::{Result, Tensor};

@@ -14,7 +14,7 @@ use super::{
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     kind::{Learned, Sizes},
-    nodes::{apart, together},
+    operations::{apart, together},
     stack::{Shape, Stack},
 };
 use crate::{graph::Adjacency, parameters::Parameters};

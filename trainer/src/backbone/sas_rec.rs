@@ -14,11 +14,11 @@ use super::{
     encoder::Encoder,
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{causal_softmax, gelu, layer_norm, linear},
+    operations::{causal_softmax, gelu, layer_norm, linear},
     sequence::{self, Model, Noise, Sequences, Targets},
     stack::check_share,
 };
-use crate::{parameters::Parameters, tables::Tables};
+use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use evaluator::Matrix;
@@ -170,8 +170,7 @@ impl Learned for SasRec {
     }
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let Tables { items, .. } = self.init.tables(0, dataset.items(), self.dim as usize, seed);
-        let users = Matrix { rows: 0, dim: items.dim, values: Vec::new() };
+        let tables = self.init.tables(0, dataset.items(), self.dim as usize, seed);
         let weights = self.weights().into_iter().zip(2..).map(|((name, [rows, dim]), which)| {
             let constant = |value: f32| Matrix { rows, dim, values: vec![value; rows * dim] };
             let values = match &name {
@@ -181,7 +180,7 @@ impl Learned for SasRec {
             };
             (name, values)
         });
-        let parameters = Parameters::new(Tables { users, items }, weights.collect());
+        let parameters = Parameters::new(tables, weights.collect());
         (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
     }
 

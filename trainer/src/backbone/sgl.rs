@@ -221,7 +221,7 @@ mod tests {
         autograd::{Encoded, Forward},
         contrast::Perturb,
         contrast::formula::Layers,
-        nodes::{apart, mean, together},
+        operations::{apart, mean, together},
         testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
     };
     use super::*;

@@ -172,7 +172,7 @@ mod tests {
     use super::super::{
         autograd::{Encoded, Forward},
         contrast::formula::Layers,
-        nodes::{apart, mean, together},
+        operations::{apart, mean, together},
         testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
     };
     use super::*;

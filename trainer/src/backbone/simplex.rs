@@ -13,8 +13,8 @@ use super::{
     encoder::{Encoder, TrainStep},
     init::check_tables,
     kind::{Learned, Sizes},
-    nodes::{apart, together},
     noise::{Keyed, dropout},
+    operations::{apart, together},
     stack::{check_share, tenth},
 };
 use crate::{graph::Adjacency, parameters::Parameters, sampler::Purpose};

@@ -11,8 +11,8 @@ use super::{
     encoder::TrainStep,
     init::{check_layers, check_tables},
     kind::Sizes,
-    nodes::{apart, leaky_relu, mean, sum, together, unit_rows},
     noise::{Keyed, dropout},
+    operations::{apart, leaky_relu, mean, sum, together, unit_rows},
 };
 use crate::{parameters::Parameters, sampler::Purpose};
 use candle_core::{Result, Tensor};

@@ -208,6 +208,7 @@ impl<'a> Learner<'a> {
         if self.is_best(mean) {
             self.resources.check_fence()?;
             let scorer = scorer.map_or_else(|| self.scorer(), Ok)?;
+            let scorer = self.with_histories_before_test(scorer)?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
             self.superseded = self.position.checkpoint.replace(Checkpoint::write(self.folder, &scorer, per_user)?);
         }
@@ -230,9 +231,14 @@ impl<'a> Learner<'a> {
         }
         let similarity = self.learning.loss.similarity();
         let Tables { users, items } = self.vectors()?.clone();
-        Ok(match self.encoder.users_before_test(&self.parameters)? {
-            Some(test) => Scorer::Histories { validation: users, test, items, similarity },
-            None => Scorer::Factors { users, items, similarity },
+        Ok(Scorer::Factors { users, items, similarity })
+    }
+
+    /// A model as it is stored: with the vectors that rank test, where these are not those that rank validation.
+    fn with_histories_before_test(&self, scorer: Scorer) -> Result<Scorer> {
+        Ok(match (scorer, self.encoder.users_before_test(&self.parameters)?) {
+            (Scorer::Factors { users, items, similarity }, Some(test)) => Scorer::Histories { validation: users, test, items, similarity },
+            (scorer, _) => scorer,
         })
     }
 

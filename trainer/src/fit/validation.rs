@@ -24,8 +24,7 @@ pub(crate) struct Validation {
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     let Some(part) = ranked(dataset)? else { return Ok(None) };
     let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
-    let rankings =
-        rank::rank_within(&scorer.of_part(Split::Validation), train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
+    let rankings = rank::rank_within(scorer, train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
     Ok(Some(Validation::new(rankings, select_by)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Contrast, ContrastAgainst, ContrastIds, Perturb};
 use crate::{
-    backbone::{encoder::TrainStep, nodes::unit_rows, noise::Keyed},
+    backbone::{encoder::TrainStep, noise::Keyed, operations::unit_rows},
     graph::Adjacency,
     sampler::Purpose,
 };

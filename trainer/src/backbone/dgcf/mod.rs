@@ -19,7 +19,7 @@ use super::{
     encoder::{Encoder, TrainStep},
     init::{check_layers, check_tables},
     kind::{Learned, Sizes},
-    nodes::{apart, mean, sum, together, unit_rows},
+    operations::{apart, mean, sum, together, unit_rows},
 };
 use crate::{graph::Edges, parameters::Parameters};
 use candle_core::{Result, Tensor};

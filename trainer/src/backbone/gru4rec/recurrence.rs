@@ -1,7 +1,7 @@
 //! The steps of a recurrent layer as one operation of candle, forward and back through time.
 
 use crate::{
-    backbone::nodes::Real,
+    backbone::operations::Real,
     product::{View, multiply},
 };
 use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};

@@ -6,8 +6,8 @@ use crate::{
     backbone::{
         autograd::Seeded,
         encoder::{Backward, Encoder, TrainStep},
-        nodes::times_constants,
         noise::{Keyed, dropout},
+        operations::times_constants,
     },
     gradient::RowGradients,
     parameters::{Parameters, Weights},
@@ -220,7 +220,7 @@ fn tensor(weights: &Weights) -> candle_core::Result<Tensor> {
 
 impl Pass {
     /// The gradients of the items' vectors and of the weights, from those of the rows' vectors.
-    fn backward(&self, of_rows: &RowGradients, weights: &[Var]) -> candle_core::Result<[Vec<Vec<f32>>; 2]> {
+    fn backward(&self, of_rows: &RowGradients, weights: &[Var]) -> candle_core::Result<(Vec<f32>, Vec<Vec<f32>>)> {
         let dim = of_rows.dim();
         let mut seeds = vec![0.0; self.states.elem_count()];
         for (row, place) in self.block.places().filter(|&(row, _)| of_rows.touched()[row]) {
@@ -232,7 +232,7 @@ impl Pass {
             Some(gradient) => gradient.flatten_all()?.to_vec1::<f32>(),
             None => Ok(vec![0.0; variable.elem_count()]),
         };
-        Ok([vec![of(&self.items)?], weights.iter().map(of).collect::<candle_core::Result<_>>()?])
+        Ok((of(&self.items)?, weights.iter().map(of).collect::<candle_core::Result<_>>()?))
     }
 }
 
@@ -277,18 +277,18 @@ impl<M: Model> Encoder for Sequences<M> {
 
     fn backward<'a>(&'a mut self, [of_rows, of_items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
         let (variables, passes) = std::mem::take(&mut self.passes);
-        let found: Vec<[Vec<Vec<f32>>; 2]> =
+        let found: Vec<(Vec<f32>, Vec<Vec<f32>>)> =
             passes.par_iter().map(|pass| pass.backward(of_rows, &variables)).collect::<candle_core::Result<_>>()?;
         let mut of_weights: Vec<Matrix> = Vec::new();
         for variable in &variables {
             let (rows, dim) = variable.dims2()?;
             of_weights.push(Matrix { rows, dim, values: vec![0.0; rows * dim] });
         }
-        for (Pass { block, .. }, [of_inputs, weights]) in passes.iter().zip(found) {
+        for (Pass { block, .. }, (of_inputs, weights)) in passes.iter().zip(found) {
             for (total, gradient) in of_weights.iter_mut().zip(weights) {
                 total.values.iter_mut().zip(gradient).for_each(|(total, value)| *total += value);
             }
-            for (piece, gradients) in block.pieces.iter().zip(of_inputs[0].chunks_exact(block.length * of_items.dim())) {
+            for (piece, gradients) in block.pieces.iter().zip(of_inputs.chunks_exact(block.length * of_items.dim())) {
                 let items = &self.histories[0].row(piece.user)[piece.items.clone()];
                 items
                     .iter()

@@ -1,4 +1,4 @@
-//! Operations on the vectors of all nodes of the train graph, users before items.
+//! Operations of candle that models share: on the vectors of all nodes of the train graph, users before items, on rows, and linear maps.
 
 mod elementwise;
 mod linear;
