@@ -21,6 +21,8 @@ FOLDERS = {
     "Tables of stored checkpoints": "again",
     "Tables of theory": "theory",
 }
+# The tables of a sweep file with `printed` or `claims`, and the sweep of ./check that has these.
+OF_A_PAPER, BESIDE_A_PAPER = {"reproduction.parquet", "claims.parquet"}, "datasets"
 ALSO = {"train.parquet": ["validation.parquet", "test.parquet"]}
 
 
@@ -42,7 +44,7 @@ def stored(path):
 def check_columns(storage, sweep, page):
     for folder, file, columns in documented(page):
         for name in [file, *ALSO.get(file, [])]:
-            paths = sorted(storage.glob(f"{folder.format(sweep=sweep)}/{name}"))
+            paths = sorted(storage.glob(f"{folder.format(sweep=BESIDE_A_PAPER if name in OF_A_PAPER else sweep)}/{name}"))
             if not paths:
                 sys.exit(f"{storage}: no {name}")
             for path in paths:

@@ -155,8 +155,6 @@ impl<'a> Compared<'a> {
         let (over, alpha) = (self.over, self.settings.alpha);
         let (a, b) = self.pairs.all[pair];
         let (difference, margin) = (self.differences[pair].mean, self.margin(pair));
-        let one_sided =
-            |distance: f64| if distance > 0.0 { crossed.p_value(distance) / 2.0 } else { 1.0 - crossed.p_value(distance) / 2.0 };
         let counts = [a, b].map(|method| self.spreads.methods[method].replicates).into_iter().filter(|&count| count > 1);
         let replicates = counts.min().unwrap_or(1) as u32;
         let target = margin.filter(|margin| difference.abs() < *margin).map_or(difference.abs(), |margin| margin - difference.abs());
@@ -165,7 +163,7 @@ impl<'a> Compared<'a> {
             interval: Interval { low: difference - half, high: difference + half },
             standard_error: crossed.standard_error(),
             counted: self.spreads.counted(a, b, over),
-            p_equivalence: margin.map(|margin| one_sided(margin - difference).max(one_sided(margin + difference))),
+            p_equivalence: margin.map(|margin| crossed.p_equivalence(difference, margin)),
             needed: Variances::of(crossed, f64::from(replicates)).needed(target, replicates, self.methods[a].users.len(), critical),
         }
     }

@@ -105,6 +105,12 @@ impl Crossed {
         let p_value = self.both().map_or_else(|| two_sided((variance, Students::new(degrees))), |both| both.p_value(size));
         p_value.max(self.at_least().map_or(0.0, two_sided))
     }
+
+    /// The p-value of two one-sided tests that the difference is not within `margin` of zero.
+    pub fn p_equivalence(&self, difference: f64, margin: f64) -> f64 {
+        let one_sided = |distance: f64| if distance > 0.0 { self.p_value(distance) / 2.0 } else { 1.0 - self.p_value(distance) / 2.0 };
+        one_sided(margin - difference).max(one_sided(margin + difference))
+    }
 }
 
 #[cfg(test)]

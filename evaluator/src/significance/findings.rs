@@ -47,6 +47,31 @@ pub fn compare(trials: &[TrialValues], evaluation: &Evaluation, progress: &mut d
     Ok(findings)
 }
 
+/// The methods of a dataset by one metric.
+pub struct MethodsAt<'a> {
+    /// Their values, in the order of their first trials.
+    pub methods: Vec<MethodValues<'a>>,
+    /// Their spreads, in the same order.
+    pub spreads: Spreads,
+}
+
+impl MethodsAt<'_> {
+    /// The place of a method.
+    pub fn place(&self, method: &str) -> Option<usize> {
+        self.methods.iter().position(|found| found.method == method)
+    }
+}
+
+/// What trials of a dataset reached by a metric, with the spreads that [`compare`] counts; none where there are no trials, or none of that metric.
+///
+/// # Errors
+/// Values that are not finite, or splits that no trial of some method was ranked on.
+pub fn methods_at<'a>(trials: &'a [TrialValues], dataset: &str, metric: MetricAt) -> Result<Option<MethodsAt<'a>>> {
+    let trials: Vec<&TrialValues> = trials.iter().filter(|trial| trial.dataset == dataset).collect();
+    let place = trials.first().and_then(|trial| trial.values.iter().position(|(at, _)| *at == metric));
+    place.map(|place| Dataset::new(&trials)?.methods(place, metric)).transpose()
+}
+
 /// The trials of a dataset by method, on the splits that all methods have.
 struct Dataset<'a> {
     name: &'a str,
@@ -70,6 +95,13 @@ impl<'a> Dataset<'a> {
         Ok(Self { name, users: all_users(&kept), splits, methods })
     }
 
+    fn methods(&self, place: usize, metric: MetricAt) -> Result<MethodsAt<'a>> {
+        let values = |trials: &Vec<&'a TrialValues>| MethodValues::new(trials, place, &self.users, &self.splits);
+        let methods: Vec<MethodValues<'a>> = self.methods.iter().map(values).collect();
+        methods.iter().try_for_each(|method| method.check(self.name, metric))?;
+        Ok(MethodsAt { spreads: Spreads::new(&methods), methods })
+    }
+
     /// Adds what one metric, at a place of the trials' lists, says of all methods.
     fn metric(
         &self,
@@ -79,10 +111,7 @@ impl<'a> Dataset<'a> {
         findings: &mut Findings,
         done: &mut dyn FnMut(),
     ) -> Result<()> {
-        let values = |trials: &Vec<&'a TrialValues>| MethodValues::new(trials, place, &self.users, &self.splits);
-        let methods: Vec<MethodValues<'a>> = self.methods.iter().map(values).collect();
-        methods.iter().try_for_each(|method| method.check(self.name, metric))?;
-        let spreads = Spreads::new(&methods);
+        let MethodsAt { methods, spreads } = self.methods(place, metric)?;
         let primary = metric == evaluation.primary();
         let compared = Compared::new(self.name, metric, primary, &methods, &spreads, &evaluation.significance);
         findings.comparisons.extend(compared.rows(done));

@@ -13,6 +13,8 @@
 //! | [`randomization`] | users | mean difference | Cohen's d_z with Hedges' correction | |
 //! | [`mann_whitney`] | users | U of the first method | Cliff's delta | |
 //!
+//! [`judge`] tests claims of methods, by [`Contrast`]; [`PrintedMean`] sets a mean beside a paper's number.
+//!
 //! Every test is two-sided, and an effect is positive where the first method is better. Intervals are adjusted as p-values are, so that none
 //! contradicts the verdict beside it.
 
@@ -20,6 +22,7 @@ mod behrens_fisher;
 pub mod bootstrap;
 mod compare;
 mod comparison;
+mod contrast;
 mod correction;
 mod crossed;
 pub mod datasets;
@@ -36,6 +39,7 @@ mod method;
 mod moderation;
 mod pairs;
 pub mod power;
+mod printed;
 pub mod randomization;
 mod ranks;
 mod resample;
@@ -48,16 +52,18 @@ mod verdict;
 pub mod wilcoxon;
 
 pub use comparison::{Comparison, MethodComponents};
+pub use contrast::{Contrast, Estimate, Judged, judge};
 pub use correction::adjust;
 pub use crossed::Crossed;
 pub use differences::Differences;
 pub use expected_best::{ExpectedBest, expected_best};
-pub use findings::{Findings, compare};
+pub use findings::{Findings, MethodsAt, compare, methods_at};
 pub use interval::{Interval, interval};
 pub use letters::letters;
 pub use memory::tests_memory;
 pub use method::{MethodValues, Replication};
 pub use moderation::Prior;
+pub use printed::{Agreement, BesidePrinted, PrintedMean};
 pub use spread::{MethodSpread, Spread, Spreads, over_users};
 pub use verdict::Verdict;
 

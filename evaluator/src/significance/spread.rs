@@ -97,12 +97,12 @@ impl Spreads {
 
     /// The same from the variance of the mean difference over so many users.
     pub(crate) fn crossed(&self, a: usize, b: usize, variance: f64, users: usize, over: Over) -> Crossed {
-        crossed((variance, users), &[self.methods[a], self.methods[b]], over)
+        crossed((variance, users), &[(self.methods[a], 1.0), (self.methods[b], 1.0)], over)
     }
 
     /// The variance of one method's mean, by the sources that are counted.
     pub fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
-        crossed((variance_of_mean(values), values.len()), &[self.methods[method]], over)
+        crossed((variance_of_mean(values), values.len()), &[(self.methods[method], 1.0)], over)
     }
 
     /// What a comparison of two methods really counts: users alone where a variance over seeds is not known.
@@ -174,8 +174,11 @@ pub fn over_users(differences: &Differences) -> Crossed {
     crossed((variance_of_mean(&differences.values), differences.values.len()), &[], Over::Users)
 }
 
-fn crossed((users, count): (f64, usize), spreads: &[MethodSpread], over: Over) -> Crossed {
-    let sum = |part: fn(&MethodSpread) -> f64| spreads.iter().map(|spread| part(spread) / spread.replicates as f64).sum::<f64>();
+/// The variance of a sum of methods' means, from that over so many users and from the methods' spreads with the squares of their weights.
+pub(crate) fn crossed((users, count): (f64, usize), spreads: &[(MethodSpread, f64)], over: Over) -> Crossed {
+    let sum = |part: fn(&MethodSpread) -> f64| {
+        spreads.iter().map(|(spread, square)| square * part(spread) / spread.replicates as f64).sum::<f64>()
+    };
     let replicates = sum(|spread| spread.variance);
     // The mean of the degrees of freedom by harmonic weights: that of the one source where it is one source.
     let spent = sum(|spread| if spread.variance > 0.0 { spread.variance / spread.degrees } else { 0.0 });

@@ -103,7 +103,7 @@ impl Split {
     }
 
     /// Whether it takes the source's own parts.
-    pub(crate) fn takes_given_parts(&self) -> bool {
+    pub fn takes_given_parts(&self) -> bool {
         self.kind().takes_given_parts()
     }
 

@@ -2,6 +2,7 @@
 //! whatever does not fit is an [`Error`] that names file, line, column and key.
 
 mod access;
+mod claim;
 pub(crate) mod dataset;
 mod deserialize;
 mod device;
@@ -12,6 +13,7 @@ mod grid;
 pub(crate) mod nearest;
 pub mod node;
 mod parse;
+pub(crate) mod printed;
 mod range;
 mod scalar;
 mod search;
@@ -19,10 +21,12 @@ mod sweep_file;
 mod timing;
 mod tuned;
 
+pub use claim::{Claim, Hypothesis};
 pub use dataset::DatasetEntry;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, Ways};
+pub use printed::{PrintedLine, PrintedTable};
 pub(crate) use range::Range;
 pub use search::{Grid, Random, Search, SuccessiveHalving};
 pub use sweep_file::{Placed, SweepFile};

@@ -1,6 +1,7 @@
 //! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
 
 use super::{
+    claim::Claim,
     dataset::DatasetEntry,
     device::AskedDevice,
     environment,
@@ -9,6 +10,7 @@ use super::{
     grid::Block,
     nearest,
     node::{Node, Value},
+    printed::PrintedTable,
     search::Search,
     timing::{self, Timing},
     tuned,
@@ -67,6 +69,10 @@ pub struct SweepFile {
     pub search: Placed<Search>,
     /// What is measured and tested.
     pub evaluation: Placed<Evaluation>,
+    /// The numbers that a paper prints of the methods.
+    pub printed: Option<Placed<PrintedTable>>,
+    /// What a paper claims of the methods.
+    pub claims: Vec<Claim>,
     /// Where trials are trained; `auto` when left out.
     pub device: Placed<AskedDevice>,
     /// What the pods of a trial are given on a cluster.
@@ -76,7 +82,8 @@ pub struct SweepFile {
 /// Bytes of a sweep file, at most.
 const MOST_BYTES: u64 = 2 << 20;
 
-const KEYS: [&str; 10] = ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "device", "resources"];
+const KEYS: [&str; 12] =
+    ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "printed", "claims", "device", "resources"];
 
 impl SweepFile {
     /// Reads a sweep file from disk.
@@ -129,10 +136,16 @@ impl SweepFile {
             seeds: placed(&root, "seeds", vec![1])?,
             search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
+            printed: fields.get("printed").map(printed).transpose()?,
+            claims: fields.get("claims").map_or(Ok(Vec::new()), |_| fields.items("claims")?.iter().map(Claim::read).collect())?,
             device: placed(&root, "device", AskedDevice::default())?,
             resources: placed(&root, "resources", Resources::default())?,
         })
     }
+}
+
+fn printed(node: &Node) -> Result<Placed<PrintedTable>> {
+    Ok(Placed { node: node.clone(), value: PrintedTable::read(node)? })
 }
 
 /// The blocks of the grid, whose kinds have no more combinations than a sweep can mean.

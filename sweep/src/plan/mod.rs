@@ -7,22 +7,25 @@ mod estimate;
 mod label;
 mod part;
 mod planned;
+mod reproduction;
 mod rungs;
 mod scaling;
 mod search;
 mod show;
 mod significance;
 mod space;
+pub(crate) mod title;
 
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
 pub use planned::PlannedDataset;
+pub use reproduction::{PlannedClaim, Printed, PrintedValue};
 pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
 pub use significance::{PairError, Pilot, tests as show_tests};
 pub use space::Spaces;
 
-use crate::file::{DatasetEntry, Result, Search, SweepFile};
+use crate::file::{DatasetEntry, Result, Search, SweepFile, printed};
 use anyhow::Context;
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
@@ -52,6 +55,12 @@ pub struct Plan {
     /// The epochs of successive halving's rungs, the last of which are all of a training's; none for another search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rung_epochs: Vec<u32>,
+    /// The numbers that a paper prints of the methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Printed>,
+    /// What a paper claims of the methods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<PlannedClaim>,
 }
 
 /// One row of the leaderboard: kinds and fixed values on one dataset.
@@ -111,6 +120,13 @@ pub struct PlannedTrial {
     pub trial: Trial,
 }
 
+impl Method {
+    /// What its titles are made of.
+    fn named(&self) -> title::Named<'_> {
+        title::Named { key: &self.label, backbone: &self.backbone, loss: self.loss.as_deref(), sampler: self.sampler.as_deref() }
+    }
+}
+
 impl PlannedTrial {
     /// The seed; `None` for backbones that fit at once.
     pub fn seed(&self) -> Option<u64> {
@@ -147,7 +163,7 @@ impl Checked<'_> {
     /// The plan, from the fingerprint of each split of each dataset, in the order of [`SweepFile::splits`].
     ///
     /// # Errors
-    /// When two datasets have the same content.
+    /// When two datasets have the same content, or a claim is of what the sweep does not have.
     pub fn plan(&self, fingerprints: &[String]) -> Result<Plan> {
         check::different_content(self.file, fingerprints)?;
         let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
@@ -158,7 +174,7 @@ impl Checked<'_> {
         let datasets: Vec<PlannedDataset> = self.file.splits().zip(fingerprints).map(planned).collect();
         let repeated = datasets.chunk_by(|one, next| one.name() == next.name());
         let methods = repeated.flat_map(|splits| self.drafts.iter().map(|draft| method(self.file, draft, splits))).collect();
-        Ok(Plan {
+        let plan = Plan {
             name: self.file.name.value.clone(),
             datasets,
             methods,
@@ -166,7 +182,24 @@ impl Checked<'_> {
             evaluation: self.file.evaluation.value.with_primary(self.file.select_by.value),
             search: self.file.search.value.clone(),
             rung_epochs: rung_epochs(self.file),
-        })
+            printed: None,
+            claims: Vec::new(),
+        };
+        plan.with_claims(self.file)
+    }
+}
+
+impl Checked<'_> {
+    /// As [`plan`](Self::plan), with the numbers of the table that the sweep file names as `printed`.
+    ///
+    /// # Errors
+    /// As for [`plan`](Self::plan), and for a table that cannot be read, or has no number of this sweep.
+    pub fn plan_with_printed(&self, fingerprints: &[String]) -> Result<Plan> {
+        let plan = self.plan(fingerprints)?;
+        match &self.file.printed {
+            Some(table) => plan.with_printed(table, &printed::lines(table)?),
+            None => Ok(plan),
+        }
     }
 }
 

@@ -43,7 +43,19 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) 
             }
         }
     }
-    text + &totals(plan, found, memory) + &scaling::advice(plan, found, resources) + &rungs(plan)
+    text + &paper(plan) + &totals(plan, found, memory) + &scaling::advice(plan, found, resources) + &rungs(plan)
+}
+
+/// The printed numbers and the claims that are to be judged.
+fn paper(plan: &Plan) -> String {
+    let numbers = plan.printed.as_ref().map(|printed| {
+        let (count, lines) = (printed.values.len(), printed.lines);
+        let others =
+            if count < lines { format!(", of {lines} in the table; the others name what this sweep has not") } else { String::new() };
+        format!("\n{} (margin {}){others}\n", count_of(count, "printed number"), printed.margin)
+    });
+    let claims = (!plan.claims.is_empty()).then(|| format!("{}\n", count_of(plan.claims.len(), "claim")));
+    numbers.into_iter().chain(claims).collect()
 }
 
 fn search(search: &Search) -> String {

@@ -42,6 +42,8 @@ impl Sweep {
             comparisons: &self.comparisons,
             components: &self.components,
             curves: &self.curves,
+            printed: None,
+            claims: &[],
         }
     }
 }

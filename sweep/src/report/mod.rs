@@ -1,6 +1,7 @@
 //! What a sweep found: who ranks best, by how much, and whether the difference is real.
 //!
-//! [`write()`] makes `leaderboard.parquet`, `tuning.parquet` and `report.html` from the sweep's tables; [`Report::terminal`] prints the same findings as text.
+//! [`write()`] makes `leaderboard.parquet`, `tuning.parquet`, `report.html` and, beside a paper, `reproduction.parquet` and `claims.parquet` from the
+//! sweep's tables; [`Report::terminal`] prints the same findings as text.
 
 pub(crate) mod across;
 mod board;
@@ -11,6 +12,7 @@ pub(crate) mod number;
 mod page;
 mod pairs;
 mod remarks;
+mod reproduction;
 mod splits;
 mod standings;
 mod terminal;
@@ -24,7 +26,7 @@ mod example;
 
 use crate::{
     chain::chain,
-    plan::Spaces,
+    plan::{PlannedClaim, Printed, Spaces},
     tables::{self, CurveRow, LeaderboardRow, TrialRow, TuningRow},
 };
 use across::AcrossDatasets;
@@ -35,6 +37,7 @@ use evaluator::{
     significance::{Comparison, MethodComponents},
 };
 use pairs::Pairs;
+pub use reproduction::Reproduction;
 
 pub use splits::RepeatedSplit;
 pub use terminal::Style;
@@ -64,6 +67,10 @@ pub struct Input<'a> {
     pub components: &'a [MethodComponents],
     /// Loss and validation by epoch.
     pub curves: &'a [CurveRow],
+    /// The numbers that a paper prints of the methods.
+    pub printed: Option<&'a Printed>,
+    /// What a paper claims of the methods.
+    pub claims: &'a [PlannedClaim],
 }
 
 impl Input<'_> {
@@ -92,6 +99,8 @@ pub struct Report {
     pub tuning: Vec<TuningRow>,
     /// One sentence for each dataset.
     pub verdicts: Vec<String>,
+    /// What a paper prints and claims, where the sweep file names it.
+    pub reproduction: Option<Reproduction>,
     /// The methods over all datasets, where there are several.
     across: Option<AcrossDatasets>,
 }
@@ -103,7 +112,13 @@ impl Report {
         let rows = standings::standings(input, &pairs);
         let verdict = |dataset: &str| verdict::verdict(input, &rows, &pairs, dataset) + &unknown::clause(input, dataset);
         let verdicts = input.manifests.iter().map(|manifest| verdict(&manifest.name)).collect();
-        Self { rows, tuning: budget::expected(input), verdicts, across: AcrossDatasets::of_sweep(input) }
+        Self {
+            rows,
+            tuning: budget::expected(input),
+            verdicts,
+            reproduction: Reproduction::new(input),
+            across: AcrossDatasets::of_sweep(input),
+        }
     }
 
     /// The rows of one dataset and metric, best first.
@@ -117,7 +132,8 @@ pub fn leaderboard(input: &Input) -> Vec<LeaderboardRow> {
     standings::standings(input, &Pairs::new(input))
 }
 
-/// Writes `leaderboard.parquet` and `tuning.parquet`, then `report.html`, into the sweep's folder. Where nothing can be written, a leaderboard
+/// Writes `leaderboard.parquet` and `tuning.parquet`, `reproduction.parquet` and `claims.parquet` where a paper is named, then `report.html`, into the
+/// sweep's folder. Where nothing can be written, a leaderboard
 /// that is stored already and says the same is enough.
 ///
 /// # Errors
@@ -132,6 +148,10 @@ pub fn write(folder: &Location, input: &Input) -> anyhow::Result<Report> {
         written => drop(written?),
     }
     tables::tuning::write(&folder.join("tuning.parquet"), &report.tuning)?;
+    if let Some(Reproduction { numbers, claims }) = &report.reproduction {
+        tables::reproduction::write(&folder.join("reproduction.parquet"), numbers)?;
+        tables::claims::write(&folder.join("claims.parquet"), claims)?;
+    }
     folder.join("report.html").write(page::render(input, &report)?)?;
     Ok(report)
 }

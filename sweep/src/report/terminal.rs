@@ -15,12 +15,14 @@ pub struct Style {
 }
 
 impl Report {
-    /// The findings as text: for each dataset its table, how to read it, its verdict, and the trials that failed; then all datasets together.
+    /// The findings as text: for each dataset its table, how to read it, its verdict, and the trials that failed; then all datasets together, and
+    /// what a paper prints and claims.
     pub fn terminal(&self, input: &Input, style: Style) -> String {
         let sections = input.manifests.iter().zip(&self.verdicts);
         let texts: Vec<String> = sections.map(|(manifest, verdict)| self.section(input, manifest, verdict, style)).collect();
         let together = self.across.as_ref().map(|across| across.terminal(style));
-        texts.into_iter().chain(together).collect::<Vec<_>>().join("\n\n")
+        let printed = self.reproduction.as_ref().map(|reproduction| reproduction.terminal(input, style));
+        texts.into_iter().chain(together).chain(printed).collect::<Vec<_>>().join("\n\n")
     }
 
     fn section(&self, input: &Input, manifest: &Manifest, verdict: &str, style: Style) -> String {

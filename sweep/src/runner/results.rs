@@ -78,6 +78,8 @@ impl Results {
             comparisons: &self.comparisons,
             components: &self.components,
             curves: &self.curves,
+            printed: session.plan.printed.as_ref(),
+            claims: &session.plan.claims,
         }
     }
 
@@ -134,7 +136,9 @@ pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
 /// leaderboard, the report and the test values of all trials of an earlier evaluation go.
 fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
-    for stale in [marker::FILE, "leaderboard.parquet", "tuning.parquet", "report.html", all_trials::FILE] {
+    for stale in
+        [marker::FILE, "leaderboard.parquet", "tuning.parquet", "reproduction.parquet", "claims.parquet", "report.html", all_trials::FILE]
+    {
         folder.join(stale).delete()?;
     }
     let at = |name: &str| folder.join(name);

@@ -67,7 +67,7 @@ impl Session {
         let submitted = plan.is_some();
         let plan = match plan {
             Some(url) => stored(&checked, url)?,
-            None => checked.plan(&file.splits().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
+            None => checked.plan_with_printed(&file.splits().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
         };
         let cache = cache(&storage, machine.cache.as_deref())?;
         Ok(Self { file, plan, machine, progress, storage, cache, submitted, devices: OnceLock::new() })
@@ -222,7 +222,7 @@ fn cache(storage: &Location, asked: Option<&Path>) -> Result<Option<Cache>> {
     Ok(folder.map(|folder| Cache::new(&folder)).transpose().map_err(refused)?)
 }
 
-/// A stored plan, which must be the one that the sweep file gives with the plan's own fingerprints.
+/// A stored plan, which must be the one that the sweep file gives with the plan's own fingerprints. What papers print is taken from it.
 fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     let refuse = |reason: &str| Usage(format!("--plan: {url} {reason}; submit the sweep again"));
     let text = match Location::parse(url).and_then(|at| at.read()) {
@@ -234,7 +234,7 @@ fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     if Location::parse(url)?.name() != format!("{}.json", plan.hash()) {
         return Err(refuse("is not the plan that its name says").into());
     }
-    let is_same = fingerprints.len() == checked.splits() && checked.plan(&fingerprints)? == plan;
+    let is_same = fingerprints.len() == checked.splits() && Plan { printed: plan.printed.clone(), ..checked.plan(&fingerprints)? } == plan;
     if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
 }
 

@@ -2,16 +2,20 @@
 
 pub mod all_trials;
 pub(crate) mod average_ranks;
+pub mod claims;
 pub mod curves;
 pub(crate) mod dataset_pairs;
 pub(crate) mod friedman;
 pub mod leaderboard;
+pub mod reproduction;
 pub mod trials;
 pub mod tuning;
 
 pub use all_trials::RankedRow;
+pub use claims::{ClaimRow, TestedClaim};
 pub use curves::CurveRow;
 pub use leaderboard::LeaderboardRow;
+pub use reproduction::{Ours, ReproductionRow};
 pub use trials::{Status, TrialRow};
 pub use tuning::TuningRow;
 

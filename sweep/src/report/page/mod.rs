@@ -16,7 +16,7 @@ use super::{
     number,
     pairs::Pairs,
     remarks::{self, Failure},
-    splits, words,
+    reproduction, splits, words,
 };
 use anyhow::{Context, Result};
 use chart::Chart;
@@ -72,6 +72,7 @@ struct Page<'a> {
     overview: String,
     across: Option<across::Section>,
     sections: Vec<Section<'a>>,
+    reproduction: Option<reproduction::Section>,
     settings: Vec<(&'static str, String)>,
     sweep_file: &'a str,
 }
@@ -103,6 +104,7 @@ fn page<'a>(input: &Input<'a>, report: &'a Report) -> Result<Page<'a>> {
         overview: overview(input),
         across: report.across.as_ref().map(|across| across::Section::new(across, None)).transpose()?,
         sections: sections.map(|(manifest, verdict)| section(input, report, &pairs, &palette, manifest, verdict)).collect(),
+        reproduction: report.reproduction.as_ref().map(|found| reproduction::Section::new(input, found)),
         settings: settings(input),
         sweep_file: input.sweep_file,
     })

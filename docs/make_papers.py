@@ -1,0 +1,239 @@
+"""Sets what the sweeps of configs/papers/ found beside what the five papers print and claim: docs/papers.md and docs/papers/.
+
+    pip install -r requirements-checks.txt
+    python docs/make_papers.py runs
+
+Each paper has a folder of sweep files, a table of the numbers that these can be set beside (printed*.csv), and one of the numbers that they cannot
+(not-judged.csv, with the reason); together these are all numbers of the paper, each once. Verdicts are those of reproduction.parquet and claims.parquet,
+which `ranksweep run` writes. What a sweep gave is kept in docs/papers/results/, so that one can be run again without the others: those that
+are not in the folder keep their lines. What was found out about the differences is written by hand, in docs/papers/notes/, and goes below the tables.
+"""
+
+import collections
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+import duckdb
+
+HERE = Path(__file__).parent
+PAPERS = HERE.parent / "configs" / "papers"
+OUT = HERE / "papers"
+KEPT = OUT / "results"
+TITLES = {
+    "000": "A Theoretical Analysis of Recommendation Loss Functions under Negative Sampling",
+    "001": "Towards Optimizing Top-K Ranking Metrics in Recommender Systems (SL@K)",
+    "002": "Improving Training and Evaluation of Message-Passing based GNNs for top-k recommendation (ITEM)",
+    "003": "On the Theories Behind Hard Negative Sampling for Recommendation",
+    "004": "NDCG-Consistent Softmax Approximation with Accelerated Convergence (RG² and RG×)",
+}
+VERDICTS = ["reproduced", "contradicted"]
+CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
+
+
+def rows(path, query="SELECT * FROM"):
+    """A Parquet table as dictionaries."""
+    found = duckdb.sql(f"{query} '{path}'")
+    return [dict(zip(found.columns, row)) for row in found.fetchall()]
+
+
+def lines(path):
+    return list(csv.DictReader(path.open())) if path.exists() else []
+
+
+def table(header, body):
+    return f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n" + "".join(f"| {' | '.join(map(str, line))} |\n" for line in body)
+
+
+def found(storage, file):
+    """What a sweep gave, read anew where it is in the storage; none where it was never run."""
+    name = re.search(r"^name: (\S+)", file.read_text(), re.M)[1]
+    folder, kept = storage / "sweeps" / name, KEPT / f"{name}.json"
+    if (folder / "claims.parquet").exists():
+        trials = rows(folder / "trials.parquet")
+        result = {
+            "numbers": rows(folder / "reproduction.parquet"),
+            "claims": rows(folder / "claims.parquet"),
+            "datasets": list(dict.fromkeys(trial["dataset"] for trial in trials)),
+            "methods": len({trial["method"] for trial in trials}),
+            "trials": len(trials),
+            "seeds": sorted({trial["seed"] for trial in trials if trial["seed"] is not None}),
+            "minutes": round(sum(trial["seconds"] or 0 for trial in trials) / 60),
+            "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
+            "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
+        }
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    return json.loads(kept.read_text()) if kept.exists() else None
+
+
+class Paper:
+    """A paper's sweeps, its numbers, and what became of them."""
+
+    def __init__(self, storage, folder):
+        self.id = folder.name
+        self.sweeps = {file: found(storage, file) for file in sorted(folder.glob("*.yaml"))}
+        self.run = {file: result for file, result in self.sweeps.items() if result}
+        self.printed = [line for path in sorted(folder.glob("printed*.csv")) for line in lines(path)]
+        self.others = lines(folder / "not-judged.csv")
+
+    def result(self, line):
+        """The verdict on a number: that of the sweep that is named after its table, where several have it."""
+        wanted = [line[key] for key in ("place", "dataset", "method", "metric", "cutoff")]
+        all_found = []
+        for file, result in self.run.items():
+            for row in result["numbers"]:
+                if [row["place"], row["dataset"], row["name"], row["metric"], str(row["cutoff"] or "")] == wanted:
+                    all_found.append((not file.stem.startswith(line["place"].lower().replace(" ", "-").replace(".", "")), file, row))
+        return min(all_found, key=lambda found: found[0])[1:] if all_found else None
+
+    def numbers(self):
+        """Each number that a sweep can be set beside: its line, the sweep, and the row of its result."""
+        for line in self.printed:
+            yield (line, *(self.result(line) or (None, None)))
+
+    def states(self):
+        """How many numbers are reproduced, contradicted, and not judged, by the reason."""
+        judged, reasons = collections.Counter(), collections.Counter()
+        for _, _, row in self.numbers():
+            verdict = row and row["verdict"]
+            if verdict in VERDICTS:
+                judged[verdict] += 1
+            else:
+                reasons[UNJUDGED[verdict]] += 1
+        for line in self.others:
+            reasons[line["reason"]] += 1
+        return judged, reasons
+
+    def claims(self):
+        for file, result in self.run.items():
+            for row in result["claims"]:
+                yield file, row
+
+
+UNJUDGED = {
+    None: "its sweep is written and was not run",
+    "missing": "its training failed",
+    "undecided": "undecided: the interval holds no difference as well as one beyond the margin",
+}
+
+
+def percent(share):
+    return f"{share:+.1%}"
+
+
+def number_line(line, file, row):
+    cells = [line["place"], line["dataset"], line["method"], f"{line['metric']}@{line['cutoff']}", line["value"]]
+    if row is None or row["mean"] is None:
+        return [*cells, "", "", "", "", "not run" if row is None else "failed"]
+    printed = row["printed"]
+    interval = "" if row["ci_low"] is None else f"{percent(row['ci_low'] / printed)} to {percent(row['ci_high'] / printed)}"
+    verdict = row["verdict"] if row["verdict"] != "contradicted" else "**contradicted**"
+    return [*cells, f"{row['mean']:.4f}", percent(row["difference"] / printed), interval, row["replicates"], verdict]
+
+
+def claim_line(file, row):
+    tested = row["difference"] is not None
+    verdict = f"**{row['verdict']}**" if row["verdict"] == "reversed" else row["verdict"]
+    if tested and row["over"] == "users":
+        verdict += ", of these trained models"
+    at = f"{row['metric']}@{row['cutoff']}"
+    if not tested:
+        return [row["place"], row["dataset"], row["claim"], at, "", "", "", "", verdict]
+    interval = f"{row['difference']:+.4f} [{row['ci_low']:+.4f}, {row['ci_high']:+.4f}]" if row["ci_low"] is not None else f"{row['difference']:+.4f}"
+    p = "< 0.001" if row["p_adjusted"] < 0.001 else f"{row['p_adjusted']:.3f}"
+    return [row["place"], row["dataset"], row["claim"], at, percent(row["relative"]), interval, p, row["replicates"], verdict]
+
+
+def link(file):
+    return f"[{file.stem}](../../configs/papers/{file.parent.name}/{file.name})"
+
+
+def sweep_line(file, result):
+    if result is None:
+        return [link(file), "", "", "", "", "not run"]
+    seeds = len(result["seeds"]) or 1
+    failed = f", {result['failed']} failed" if result["failed"] else ""
+    return [link(file), ", ".join(result["datasets"]), result["methods"], seeds, f"{result['trials']}{failed}", result["minutes"]]
+
+
+def in_words(counts, order):
+    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def page(paper):
+    judged, reasons = paper.states()
+    claims = collections.Counter(row["verdict"] for _, row in paper.claims())
+    total = len(paper.printed) + len(paper.others)
+    text = f"""# Paper {paper.id}: {TITLES[paper.id]}
+
+Made by `python docs/make_papers.py runs` from the tables of the sweeps below, or from docs/papers/results/ where a sweep was not run again; not
+edited by hand but for the notes at its end. [statistics.md](../statistics.md#beside-a-paper) says how numbers and claims are judged.
+
+Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contradicted"]} are contradicted and {total - sum(judged.values())} are not judged.
+Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAIMS) or "none yet"}.
+
+## The sweeps
+
+Minutes are those of training, of all trials together, on two cores beside other work.
+
+{table(["sweep file", "datasets", "methods", "seeds", "trials", "minutes"], [sweep_line(*item) for item in paper.sweeps.items()])}"""
+    numbers = [found for found in paper.numbers() if found[2]]
+    if numbers:
+        header = ["in the paper", "dataset", "method", "metric", "printed", "ours", "difference", "interval of it", "seeds", "verdict"]
+        text += f"\n## The numbers\n\n{table(header, [number_line(*found) for found in numbers])}"
+    if claims:
+        header = ["in the paper", "dataset", "claim", "metric", "difference", "with its interval", "adjusted p", "seeds", "verdict"]
+        text += f"\n## The claims\n\n{table(header, [claim_line(*claim) for claim in paper.claims()])}"
+    text += f"\n## Not judged\n\n{table(['numbers', 'reason'], [[count, reason] for reason, count in reasons.most_common()])}"
+    notes = OUT / "notes" / f"{paper.id}.md"
+    if notes.exists():
+        text += "\n" + re.sub(r"^# .*", "## Notes", notes.read_text().strip(), count=1) + "\n"
+    (OUT / f"{paper.id}.md").write_text(text)
+
+
+def summary(papers):
+    body, claim_body, total = [], [], collections.Counter()
+    for paper in papers:
+        judged, reasons = paper.states()
+        claims = collections.Counter(row["verdict"] for _, row in paper.claims())
+        count = sum(judged.values()) + sum(reasons.values())
+        waiting = reasons[UNJUDGED[None]]
+        total.update(judged), total.update({"all": count, "waiting": waiting, "undecided": reasons[UNJUDGED["undecided"]], "claims": sum(claims.values())})
+        total.update({f"claim {name}": claims[name] for name in CLAIMS})
+        name = f"[{paper.id}](papers/{paper.id}.md): {TITLES[paper.id]}"
+        body.append([name, count, judged["reproduced"], judged["contradicted"], sum(reasons.values()), waiting])
+        claim_body.append([name, sum(claims.values()), *[claims[verdict] for verdict in CLAIMS]])
+    judged = total["reproduced"] + total["contradicted"]
+    (HERE / "papers.md").write_text(f"""# The five papers, judged
+
+Made by `python docs/make_papers.py runs`; not edited by hand. Every number that the five papers print is in exactly one state: **reproduced**, as the
+interval of the difference between our mean and the number lies within 5% of it; **contradicted**, as the two differ and are not known to be so near; or
+**not judged**, for a reason that stands on the paper's page. Claims are judged over users and seeds, adjusted after Holm for all claims of a sweep.
+[statistics.md](statistics.md#beside-a-paper) has the tests. Any line can be run again: `ranksweep run configs/papers/001/table-2-health.yaml` gives it in
+`runs/sweeps/`, and `ranksweep report` shows it.
+
+## Numbers
+
+{judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted. For {total["waiting"]} more the sweep is written and was not
+run; {total["undecided"]} are undecided with the seeds there are.
+
+{table(["paper", "numbers", "reproduced", "contradicted", "not judged", "of these: sweep not run"], body)}
+## Claims
+
+{table(["paper", "claims tested", "hold", "reversed", "equivalent", "undecided", "without a result"], claim_body)}""")
+    print(f"docs/papers.md: {judged} of {total['all']} numbers judged ({total['reproduced']} reproduced), {total['claims']} claims")
+
+
+def main():
+    storage = Path(sys.argv[1])
+    papers = [Paper(storage, folder) for folder in sorted(PAPERS.iterdir()) if folder.is_dir()]
+    OUT.mkdir(exist_ok=True)
+    for paper in papers:
+        page(paper)
+    summary(papers)
+
+
+main()

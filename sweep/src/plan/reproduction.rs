@@ -1,0 +1,279 @@
+//! What a paper prints and claims of a sweep's methods, bound to the plan's methods.
+
+use super::{
+    Method, Plan,
+    title::{Meant, Named, find},
+};
+use crate::file::{Claim, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
+use evaluator::{MetricAt, settings::Margin};
+use serde::{Deserialize, Serialize};
+
+/// The printed numbers that are of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Printed {
+    /// A number is reproduced where the difference is within it.
+    pub margin: Margin,
+    /// Trainings that each number is the mean of.
+    pub runs: u32,
+    /// Lines of the table, those of other sweeps included.
+    pub lines: usize,
+    /// The numbers of this sweep, in the order of the table.
+    pub values: Vec<PrintedValue>,
+}
+
+/// A printed number of a method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedValue {
+    /// Where it stands in the paper.
+    pub place: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The method as the table names it.
+    pub name: String,
+    /// The method's label.
+    pub method: String,
+    /// The metric and where lists are cut.
+    pub at: MetricAt,
+    /// The number.
+    pub value: f64,
+    /// One unit of its last printed digit.
+    pub unit: f64,
+    /// Whether the dataset's split is the paper's own, so that users and their test items are the same.
+    pub same_users: bool,
+}
+
+/// A claim on one dataset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedClaim {
+    /// Where the paper says so.
+    pub place: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The metric and where lists are cut.
+    pub at: MetricAt,
+    /// What is claimed, of methods by their labels.
+    pub hypothesis: Hypothesis,
+}
+
+impl Plan {
+    /// The plan with the printed numbers that are of its datasets, methods and metrics.
+    ///
+    /// # Errors
+    /// A name that several methods have, and a table without any number of this sweep.
+    pub(crate) fn with_printed(mut self, table: &Placed<PrintedTable>, lines: &[PrintedLine]) -> Result<Self> {
+        let values = lines.iter().filter_map(|line| self.printed_value(table, line).transpose()).collect::<Result<Vec<_>>>()?;
+        if values.is_empty() {
+            return Err(table.place().error(self.no_number(lines)));
+        }
+        let PrintedTable { margin, runs, .. } = table.value;
+        self.printed = Some(Printed { margin, runs, lines: lines.len(), values });
+        Ok(self)
+    }
+
+    /// The number that a line has of this sweep; none where it is of another.
+    fn printed_value(&self, table: &Placed<PrintedTable>, line: &PrintedLine) -> Result<Option<PrintedValue>> {
+        let methods = self.methods_on(&line.dataset);
+        if !self.evaluation.metric_ats().contains(&line.at) {
+            return Ok(None);
+        }
+        match find(&line.method, &named(&methods)) {
+            Meant::Unknown(_) => Ok(None),
+            Meant::Several(titles) => Err(table.place().error(several(&line.method, &titles))),
+            Meant::One(place) => Ok(Some(PrintedValue {
+                place: line.place.clone(),
+                dataset: line.dataset.clone(),
+                name: line.method.clone(),
+                method: methods[place].label.clone(),
+                at: line.at,
+                value: line.value,
+                unit: line.unit,
+                same_users: table.value.same_split.unwrap_or_else(|| self.is_given(&line.dataset)),
+            })),
+        }
+    }
+
+    /// Whether a dataset comes split, as those of papers do.
+    fn is_given(&self, dataset: &str) -> bool {
+        self.datasets.iter().any(|planned| planned.name() == dataset && planned.preparation.split.takes_given_parts())
+    }
+
+    /// Why no line is of this sweep, by the first one.
+    fn no_number(&self, lines: &[PrintedLine]) -> String {
+        let Some(first) = lines.first() else { return "the table has no number".to_owned() };
+        let names = self.dataset_names();
+        let measured: Vec<String> = self.evaluation.metric_ats().iter().map(ToString::to_string).collect();
+        let reason = if !names.contains(&first.dataset.as_str()) {
+            nearest::unknown("dataset", &first.dataset, &names)
+        } else if let Meant::Unknown(words) = find(&first.method, &named(&self.methods_on(&first.dataset))) {
+            words
+        } else {
+            nearest::unknown("metric", &first.at.to_string(), &measured.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        format!("none of {} is of this sweep; of the first: {reason}", super::show::count_of(lines.len(), "line"))
+    }
+
+    /// The claims of a sweep file, each on each dataset that it is about.
+    ///
+    /// # Errors
+    /// A method, a metric or a dataset that the sweep does not have.
+    pub(super) fn with_claims(mut self, file: &SweepFile) -> Result<Self> {
+        for claim in &file.claims {
+            let names = self.dataset_names();
+            let about: Vec<String> = match &claim.dataset {
+                Some(name) if names.contains(&name.as_str()) => vec![name.clone()],
+                Some(name) => return Err(claim.node.at("dataset").place.error(nearest::unknown("dataset", name, &names))),
+                None => names.into_iter().map(str::to_owned).collect(),
+            };
+            for dataset in about {
+                self.claims.extend(self.claims_on(claim, &dataset)?);
+            }
+        }
+        Ok(self)
+    }
+
+    /// What a claim says on a dataset: one for each metric and hypothesis.
+    fn claims_on(&self, claim: &Claim, dataset: &str) -> Result<Vec<PlannedClaim>> {
+        let primary = [self.evaluation.primary()];
+        let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };
+        metrics.iter().try_for_each(|&at| self.is_measured(claim, at))?;
+        let methods = self.methods_on(dataset);
+        let label = |name: &str| match find(name, &named(&methods)) {
+            Meant::One(place) => Ok(methods[place].label.clone()),
+            Meant::Several(titles) => Err(claim.node.place.error(several(name, &titles))),
+            Meant::Unknown(words) => Err(claim.node.place.error(words)),
+        };
+        let hypotheses = claim.hypotheses.iter().map(|hypothesis| hypothesis.with_names(label)).collect::<Result<Vec<_>>>()?;
+        if let Some(name) = hypotheses.iter().find_map(twice) {
+            return Err(claim.node.place.error(format!("`{name}` stands twice in one claim")));
+        }
+        let planned = |at: MetricAt, hypothesis: &Hypothesis| PlannedClaim {
+            place: claim.place.clone(),
+            dataset: dataset.to_owned(),
+            at,
+            hypothesis: hypothesis.clone(),
+        };
+        Ok(metrics.iter().flat_map(|&at| hypotheses.iter().map(move |hypothesis| planned(at, hypothesis))).collect())
+    }
+
+    fn is_measured(&self, claim: &Claim, at: MetricAt) -> Result<()> {
+        let measured = self.evaluation.metric_ats();
+        if measured.contains(&at) {
+            return Ok(());
+        }
+        let names: Vec<String> = measured.iter().map(ToString::to_string).collect();
+        let words = nearest::unknown("metric", &at.to_string(), &names.iter().map(String::as_str).collect::<Vec<_>>());
+        Err(claim.node.at("metric").place.error(format!("{words}; `evaluation` says what is measured")))
+    }
+
+    fn methods_on(&self, dataset: &str) -> Vec<&Method> {
+        self.methods.iter().filter(|method| method.dataset == dataset).collect()
+    }
+}
+
+fn named<'a>(methods: &[&'a Method]) -> Vec<Named<'a>> {
+    methods.iter().map(|method| method.named()).collect()
+}
+
+fn several(name: &str, titles: &[String]) -> String {
+    format!(
+        "`{name}` is the name of several methods; give one of {}",
+        titles.iter().map(|title| format!("`{title}`")).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// A method that a claim names more than once.
+fn twice(hypothesis: &Hypothesis) -> Option<&str> {
+    let methods = hypothesis.methods();
+    methods.iter().enumerate().find(|(place, method)| methods[..*place].contains(method)).map(|(_, method)| *method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+
+    const SWEEP: &str = "\
+name: s
+datasets:
+  - {name: d, source: {format: synthetic}, split: {kind: random, test: 0.2, validation: 0.1, seed: 1}}
+  - {name: e, source: {format: synthetic, users: 5000}, split: {kind: random, test: 0.2, validation: 0.1, seed: 1}}
+grid:
+  - backbones: [{kind: mf, dim: 8}]
+    losses: [{kind: bpr}, {kind: softmax, temperature: 0.1}, {kind: softmax, temperature: 0.2}]
+    samplers: [{kind: uniform, negatives: 5}]
+    optimizer: {kind: adam, learning_rate: 0.1}
+  - backbones: [{kind: popularity}]
+evaluation: {metrics: [ndcg], cutoffs: [20]}
+printed: v.csv
+";
+
+    fn planned(claims: &str, lines: &[PrintedLine]) -> Result<Plan> {
+        let file = SweepFile::parse(&format!("{SWEEP}{claims}"), "s.yaml")?;
+        let plan = plan::check(&file)?.plan(&["d".to_owned(), "e".to_owned()])?;
+        if lines.is_empty() { Ok(plan) } else { plan.with_printed(file.printed.as_ref().unwrap(), lines) }
+    }
+
+    fn line(dataset: &str, method: &str, at: &str) -> PrintedLine {
+        let (dataset, method, at) = (dataset.to_owned(), method.to_owned(), at.parse().unwrap());
+        PrintedLine { place: "T".into(), dataset, method, at, value: 0.1, unit: 0.01 }
+    }
+
+    #[test]
+    fn lines_of_other_sweeps_are_counted_and_left() {
+        let lines = [
+            line("d", "bpr on mf-8", "ndcg@20"),
+            line("books", "bpr on mf-8", "ndcg@20"),
+            line("d", "ease", "ndcg@20"),
+            line("d", "popularity", "ndcg@5"),
+            line("e", "softmax(temperature=0.2) on mf-8", "ndcg@20"),
+        ];
+        let printed = planned("", &lines).unwrap().printed.unwrap();
+        let found: Vec<(&str, &str, bool)> =
+            printed.values.iter().map(|value| (value.dataset.as_str(), value.method.as_str(), value.same_users)).collect();
+        assert_eq!(found, [("d", "mf-8 / bpr / uniform-5", false), ("e", "mf-8 / softmax(temperature=0.2) / uniform-5", false)]);
+        assert_eq!(printed.lines, 5);
+    }
+
+    #[test]
+    fn a_table_of_nothing_here_says_why() {
+        let message = |lines: &[PrintedLine]| planned("", lines).unwrap_err().to_string();
+        assert!(
+            message(&[line("dd", "bpr on mf-8", "ndcg@20")])
+                .contains("none of 1 line is of this sweep; of the first: unknown dataset `dd`")
+        );
+        assert!(message(&[line("d", "brp on mf-8", "ndcg@20")]).contains("did you mean `bpr on mf-8`?"));
+        assert!(message(&[line("d", "bpr on mf-8", "ndcg@5")]).contains("unknown metric `ndcg@5`: did you mean `ndcg@20`?"));
+        let several = message(&[line("d", "softmax on mf-8", "ndcg@20")]);
+        assert!(several.starts_with("s.yaml:12:10: printed: `softmax on mf-8` is the name of several methods; give one of"), "{several}");
+    }
+
+    #[test]
+    fn a_claim_is_on_each_dataset_that_it_is_about() {
+        let claims =
+            "claims:\n  - {better: bpr on mf-8, worse: popularity}\n  - {better: popularity, worse: bpr on mf-8, dataset: e, place: T}\n";
+        let found = planned(claims, &[]).unwrap().claims;
+        assert_eq!(found.iter().map(|claim| claim.dataset.as_str()).collect::<Vec<_>>(), ["d", "e", "e"]);
+        assert_eq!(found[2].hypothesis, Hypothesis::Better("popularity".into(), "mf-8 / bpr / uniform-5".into()));
+        assert_eq!((found[0].at.to_string(), found[2].place.as_str()), ("ndcg@20".to_owned(), "T"));
+    }
+
+    #[test]
+    fn a_claim_of_what_is_not_there_is_refused() {
+        let message = |claim: &str| planned(&format!("claims:\n  - {{{claim}}}\n"), &[]).unwrap_err().to_string();
+        assert!(message("better: bpr on mf-8, worse: ease").starts_with("s.yaml:14:5: claims[0]: unknown method `ease`"));
+        assert!(message("better: bpr on mf-8, worse: popularity, metric: ndcg@5").contains("claims[0].metric: unknown metric `ndcg@5`"));
+        assert!(message("better: bpr on mf-8, worse: popularity, dataset: f").contains("claims[0].dataset: unknown dataset `f`"));
+        assert!(message("better: bpr on mf-8, worse: bpr on mf-8").contains("stands twice in one claim"));
+    }
+
+    #[test]
+    fn a_plan_without_them_is_written_as_before() {
+        let plan = planned("", &[]).unwrap();
+        assert!(!plan.to_json().contains("printed") && !plan.to_json().contains("claims"));
+        let with = planned("claims: [{better: bpr on mf-8, worse: popularity}]", &[line("d", "popularity", "ndcg@20")]).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&with.to_json()).unwrap(), with);
+    }
+}

@@ -1,0 +1,53 @@
+//! What a paper prints and claims, beside what the sweep found.
+
+mod claims;
+mod numbers;
+mod page;
+mod terminal;
+mod words;
+
+use super::Input;
+use crate::tables::{ClaimRow, ReproductionRow};
+use evaluator::{
+    MetricAt,
+    significance::{MethodsAt, methods_at},
+};
+use std::collections::HashMap;
+
+pub(super) use page::Section;
+
+/// The printed numbers and the claims of a sweep, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reproduction {
+    /// The numbers, in the order of the table that the sweep file names.
+    pub numbers: Vec<ReproductionRow>,
+    /// The claims, in the order of the sweep file.
+    pub claims: Vec<ClaimRow>,
+}
+
+impl Reproduction {
+    /// What is said of them; none where the sweep file has neither.
+    pub(super) fn new(input: &Input) -> Option<Self> {
+        if input.printed.is_none() && input.claims.is_empty() {
+            return None;
+        }
+        let mut measured = Measured { input, known: HashMap::new() };
+        let numbers = numbers::numbers(input, &mut measured);
+        Some(Self { numbers, claims: claims::claims(input, &mut measured) })
+    }
+}
+
+/// The methods by the metrics that were asked for, each found once.
+struct Measured<'a> {
+    input: &'a Input<'a>,
+    known: HashMap<(String, MetricAt), Option<MethodsAt<'a>>>,
+}
+
+impl<'a> Measured<'a> {
+    /// The methods of a dataset by a metric; none where no trial has a result, or where the results cannot be compared.
+    fn of(&mut self, dataset: &str, at: MetricAt) -> Option<&MethodsAt<'a>> {
+        let values = self.input.values;
+        let find = || methods_at(values, dataset, at).ok().flatten();
+        self.known.entry((dataset.to_owned(), at)).or_insert_with(find).as_ref()
+    }
+}

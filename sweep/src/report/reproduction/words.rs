@@ -1,0 +1,82 @@
+//! Printed numbers and claims in sentences.
+
+use super::{super::number, Reproduction};
+use crate::{plan::Printed, tables::ReproductionRow};
+use evaluator::{Evaluation, settings::Margin};
+
+/// How many numbers there are of each verdict: `12 of 14 printed numbers are reproduced within 5%, 1 is contradicted, 1 is undecided`.
+pub(super) fn numbers(reproduction: &Reproduction, printed: &Printed) -> String {
+    let of = |verdict: &str| reproduction.numbers.iter().filter(|row| row.verdict() == verdict).count();
+    let is = |count: usize| if count == 1 { "is" } else { "are" };
+    let others: Vec<String> = ["contradicted", "undecided"]
+        .into_iter()
+        .filter(|verdict| of(verdict) > 0)
+        .map(|verdict| format!("{} {} {verdict}", of(verdict), is(of(verdict))))
+        .chain((of("missing") > 0).then(|| format!("{} without a result", of("missing"))))
+        .collect();
+    let all = number::counted(reproduction.numbers.len(), "printed number");
+    let rest = if others.is_empty() { String::new() } else { format!(", {}", others.join(", ")) };
+    format!("{} of {all} {} reproduced within {}{rest}.", of("reproduced"), is(of("reproduced")), printed.margin)
+}
+
+/// How the numbers are judged.
+pub(super) fn numbers_how(reproduction: &Reproduction, printed: &Printed, evaluation: &Evaluation) -> String {
+    let level = 100.0 * (1.0 - evaluation.significance.alpha);
+    let share = if matches!(printed.margin, Margin::Relative(_)) { " of the printed number" } else { "" };
+    let runs = number::counted(printed.runs as usize, "training");
+    let users = match reproduction.numbers.iter().filter(|row| row.same_users).count() {
+        0 => "The split is our own, so that users are counted for both.",
+        same if same == reproduction.numbers.len() => "The split is the paper's own, so that seeds alone are counted.",
+        _ => "Where the split is the paper's own seeds alone are counted, elsewhere users as well, for both.",
+    };
+    format!(
+        "Reproduced: the {level}% interval of our mean less the printed number lies within {}{share}. Contradicted: the two differ, and are not \
+         known to be so near. The printed number is taken as the mean of {runs} that spread as ours do, rounded to its last digit. {users} Each number is \
+         judged by itself.",
+        printed.margin
+    )
+}
+
+/// How many claims there are of each verdict.
+pub(super) fn claims(reproduction: &Reproduction) -> String {
+    let of = |verdict: &str| reproduction.claims.iter().filter(|row| row.verdict() == verdict).count();
+    let counted = |(verdict, words): (&str, &str)| (of(verdict) > 0).then(|| format!("{} {words}", of(verdict)));
+    let named = [
+        ("holds", if of("holds") == 1 { "holds" } else { "hold" }),
+        ("reversed", "reversed"),
+        ("equivalent", "of a difference within the margin"),
+        ("undecided", "undecided"),
+        ("missing", "without a result"),
+    ];
+    let counts: Vec<String> = named.into_iter().filter_map(counted).collect();
+    format!("Of {}: {}.", number::counted(reproduction.claims.len(), "claim"), counts.join(", "))
+}
+
+/// How the claims are judged.
+pub(super) fn claims_how(reproduction: &Reproduction, evaluation: &Evaluation, splits: bool) -> String {
+    let alone = reproduction.claims.iter().filter_map(|row| row.tested.as_ref()).any(|tested| tested.over != evaluation.significance.over);
+    let test = super::super::words::test(evaluator::settings::Test::PairedT, evaluation.significance.over, splits);
+    let scope =
+        if alone { " Where nothing is known of seeds, users alone are counted, and the verdict is of these trained models." } else { "" };
+    format!(
+        "By the {test}, p-values and intervals adjusted after Holm for all claims of the sweep, level {}. A trend is the rise of the least-squares line \
+         through the means, from the first method to the last.{scope}",
+        evaluation.significance.alpha
+    )
+}
+
+/// The difference to a printed number, as a share of it: `-1.2%`.
+pub(super) fn share(row: &ReproductionRow) -> Option<String> {
+    let ours = row.ours.as_ref()?;
+    Some(percent(ours.difference / row.printed))
+}
+
+/// A share with its sign and one decimal.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:+.1}%", 100.0 * share).replace('-', "\u{2212}")
+}
+
+/// An interval of differences.
+pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    low.zip(high).map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", number::difference(low), number::difference(high)))
+}

@@ -1,0 +1,101 @@
+//! `claims.parquet`: what a paper claims of the methods, and what our tests say of it. The same bytes whenever the sweep is the same.
+
+use super::{numbers_or_null, texts, texts_or_null};
+use arrow::datatypes::{Float64Type, UInt32Type};
+use dataset::{FileEntry, Location, Result, table};
+use evaluator::{
+    MetricAt,
+    settings::Over,
+    significance::{Spread, Verdict},
+};
+
+/// One claim on one dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimRow {
+    /// Where the paper says so.
+    pub place: String,
+    /// The dataset's name in the sweep file.
+    pub dataset: String,
+    /// The metric and where lists are cut.
+    pub at: MetricAt,
+    /// `better`, `increasing` or `decreasing`.
+    pub kind: &'static str,
+    /// The claim in words.
+    pub claim: String,
+    /// The methods' keys, in the order of the claim.
+    pub methods: Vec<String>,
+    /// What the test says; none where a method has no result.
+    pub tested: Option<TestedClaim>,
+}
+
+/// What a test says of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestedClaim {
+    /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end.
+    pub difference: f64,
+    /// The difference as a share of the methods' mean.
+    pub relative: f64,
+    /// Its standard error, by what `over` names; none for one user.
+    pub standard_error: Option<f64>,
+    /// Lower end of its interval, adjusted as `p_adjusted` is; none for one user.
+    pub ci_low: Option<f64>,
+    /// Its upper end.
+    pub ci_high: Option<f64>,
+    /// Two-sided.
+    pub p_value: f64,
+    /// Adjusted after Holm for all claims of the sweep.
+    pub p_adjusted: f64,
+    /// Seeds of the methods, or splits; of the one with the fewest.
+    pub replicates: u32,
+    /// The sources of variance that are counted.
+    pub over: Over,
+    /// Where the variance over seeds comes from; the least certain one of the methods'.
+    pub spread: Spread,
+    /// What is said of the difference as claimed.
+    pub verdict: Verdict,
+}
+
+impl ClaimRow {
+    /// What is said: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
+    pub fn verdict(&self) -> &'static str {
+        match self.tested.as_ref().map(|tested| tested.verdict) {
+            Some(Verdict::Better) => "holds",
+            Some(Verdict::Worse) => "reversed",
+            Some(Verdict::Equivalent) => "equivalent",
+            Some(Verdict::Undecided) => "undecided",
+            None => "missing",
+        }
+    }
+}
+
+/// Writes the table.
+///
+/// # Errors
+/// When it cannot be stored.
+pub fn write(at: &Location, rows: &[ClaimRow]) -> Result<FileEntry> {
+    let value = |name, of: fn(&TestedClaim) -> Option<f64>| {
+        numbers_or_null::<Float64Type>(name, rows.iter().map(|row| row.tested.as_ref().and_then(of)))
+    };
+    let text = |name, of: fn(&TestedClaim) -> &'static str| texts_or_null(name, rows.iter().map(|row| row.tested.as_ref().map(of)));
+    let columns = vec![
+        texts("place", rows.iter().map(|row| &row.place)),
+        texts("dataset", rows.iter().map(|row| &row.dataset)),
+        texts("metric", rows.iter().map(|row| row.at.metric.name())),
+        numbers_or_null::<UInt32Type>("cutoff", rows.iter().map(|row| row.at.cutoff)),
+        texts("kind", rows.iter().map(|row| row.kind)),
+        texts("claim", rows.iter().map(|row| &row.claim)),
+        texts("methods", rows.iter().map(|row| serde_json::json!(row.methods).to_string())),
+        value("difference", |tested| Some(tested.difference)),
+        value("relative", |tested| Some(tested.relative)),
+        value("standard_error", |tested| tested.standard_error),
+        value("ci_low", |tested| tested.ci_low),
+        value("ci_high", |tested| tested.ci_high),
+        value("p_value", |tested| Some(tested.p_value)),
+        value("p_adjusted", |tested| Some(tested.p_adjusted)),
+        numbers_or_null::<UInt32Type>("replicates", rows.iter().map(|row| row.tested.as_ref().map(|tested| tested.replicates))),
+        text("over", |tested| tested.over.name()),
+        text("spread", |tested| tested.spread.name()),
+        texts("verdict", rows.iter().map(ClaimRow::verdict)),
+    ];
+    table::write(at, &table::batch(columns))
+}
