@@ -13,6 +13,7 @@ pub mod doctor;
 mod figure;
 pub mod file;
 pub mod gc;
+mod histories;
 pub mod interrupt;
 mod model;
 pub mod plan;

@@ -4,6 +4,7 @@
 
 mod support;
 
+use arrow::array::{Float32Array, StringArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::{os::unix::fs::symlink, path::Path, process::Command, thread};
 use support::{SWEEP, Sandbox, changed};
@@ -79,4 +80,47 @@ fn lists_on_standard_output_stand_there_alone() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && error.contains("/dev/stdout: lists of up to 2 items"), "{error}");
     assert_eq!(rows(output.stdout), 24);
+}
+
+/// The rows of lists as texts: rank, item and score of each user's own id.
+fn lists(sandbox: &Sandbox, name: &str) -> Vec<(String, String, f32)> {
+    let at = sandbox.location(name);
+    let table = dataset::table::read(&at).unwrap();
+    let text = |column: &str| dataset::table::column::<StringArray>(&table, column, &at).unwrap();
+    let (users, items) = (text("user_id"), text("item_id"));
+    let scores = dataset::table::column::<Float32Array>(&table, "score", &at).unwrap();
+    (0..table.num_rows()).map(|row| (users.value(row).to_owned(), items.value(row).to_owned(), scores.value(row))).collect()
+}
+
+/// A new user with the train items of `u3` has the list of `u3` by a model of item weights, to the bit; an item that nobody knows is said.
+#[test]
+fn a_new_user_with_the_history_of_another_has_its_list() {
+    let sandbox = Sandbox::new(&changed("[{kind: popularity}]", "[{kind: ease, regularization: 1}]"));
+    sandbox.run_well();
+    let trials = sandbox.timeless_rows().0;
+    let ease = trials.iter().find(|trial| trial.backbone.starts_with("ease")).unwrap();
+    let recommend = |arguments: &[&str]| {
+        let ended = sandbox.ended(&mut sandbox.command(&[&["recommend", "s.yaml", "-k", "30", "--seen", "include"], arguments].concat()));
+        assert_eq!(ended.code, Some(0), "{}", ended.error);
+        ended.out
+    };
+    let folder = std::fs::read_dir(sandbox.path("runs/datasets")).unwrap().next().unwrap().unwrap().file_name();
+    let prepared = dataset::Dataset::read(&sandbox.location("runs/datasets").join(folder.to_str().unwrap())).unwrap();
+    let user = prepared.user_ids.iter().position(|id| id == "u3").unwrap();
+    let history: String = prepared.train.row(user).iter().map(|&item| format!("new,{}\n", prepared.item_ids[item as usize])).collect();
+    sandbox.write("new.csv", format!("user_id,item_id\n{history}new,nobody's\nother,nobody's\n"));
+    sandbox.write("u3.txt", "u3\n");
+    recommend(&["--trial", &ease.trial, "--users", "u3.txt", "--out", "known.parquet"]);
+    let said = recommend(&["--trial", &ease.trial, "--histories", "new.csv", "--out", "new.parquet"]);
+    assert!(said.contains("for 1 users") && said.contains("2 rows of items that the model does not know left out"), "{said}");
+    assert!(said.contains("no list for 1 user without an item that it knows"), "{said}");
+    let known: Vec<(String, f32)> = lists(&sandbox, "known.parquet").into_iter().map(|(_, item, score)| (item, score)).collect();
+    let new: Vec<(String, f32)> = lists(&sandbox, "new.parquet").into_iter().map(|(_, item, score)| (item, score)).collect();
+    assert_eq!((known.len(), &known), (20, &new));
+
+    let learned = trials.iter().find(|trial| trial.backbone.starts_with("mf")).unwrap();
+    recommend(&["--trial", &learned.trial, "--histories", "new.csv", "--ridge", "2", "--out", "ridge.parquet"]);
+    assert!(lists(&sandbox, "ridge.parquet").iter().any(|(user, _, score)| user == "new" && *score != 0.0));
+    let refused = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--histories", "new.csv", "--ridge", "0"]));
+    assert!(refused.code == Some(2) && refused.error.contains("expected a number above 0"), "{}", refused.error);
 }

@@ -2,11 +2,12 @@
 
 use super::{Ending, Global, Usage, output};
 use crate::{
+    histories::Histories,
     model::{self, Model},
     recommend::{self, Request, Seen, Written},
     runner::Session,
 };
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use dataset::Location;
 
@@ -27,6 +28,12 @@ pub struct Recommend {
     /// A file with one user id per line; all users when left out
     #[arg(long, value_name = "FILE")]
     users: Option<String>,
+    /// Lists for new users instead, from their histories: a CSV or Parquet table with the columns `user_id` and `item_id`, own ids
+    #[arg(long, value_name = "FILE", conflicts_with = "users")]
+    histories: Option<String>,
+    /// What the penalty of a new user's vector weighs, where a model folds histories in by ridge regression (docs/kinds.md)
+    #[arg(long, value_name = "WEIGHT", default_value_t = 10.0, requires = "histories", value_parser = positive)]
+    ridge: f64,
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
@@ -43,7 +50,8 @@ impl Recommend {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
-        let Model { trial, dataset, scorer } = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let (Model { trial, dataset, scorer }, left_out) = self.folded(&session, model)?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, memory: global.memory };
         let is_stdout = output::is_stdout(&out);
@@ -54,8 +62,26 @@ impl Recommend {
         };
         let split = trial.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
         let (method, trial) = (trial.method, trial.trial);
-        let text = format!("{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}){unknown}\n", self.k);
+        let text =
+            format!("{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}){unknown}{left_out}\n", self.k);
         if is_stdout { output::print_aside(&text) } else { output::print(&text) }?;
         Ok(Ending::Done)
     }
+
+    /// The model with the users of `--histories` in place of its own, where they are asked for; and what was left out of them, in words.
+    fn folded(&self, session: &Session, model: Model) -> Result<(Model, String)> {
+        let Some(file) = &self.histories else { return Ok((model, String::new())) };
+        let Model { trial, dataset, scorer } = model;
+        let histories = Histories::read(&Location::parse(file).map_err(|error| Usage(format!("--histories: {error}")))?, &dataset)?;
+        let backbone = &session.plan.trial_named(&trial.trial)?.2.trial.backbone;
+        let scorer =
+            backbone.fold_in(scorer, &histories.items, self.ridge).with_context(|| format!("{} (trial {})", trial.method, trial.trial))?;
+        let left_out = histories.left_out();
+        Ok((Model { trial, dataset: histories.in_place_of_users(dataset), scorer }, left_out))
+    }
+}
+
+/// A number above 0.
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|value: &f64| *value > 0.0 && value.is_finite()).ok_or_else(|| "expected a number above 0".to_owned())
 }

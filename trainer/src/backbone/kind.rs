@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{Facts, FoldIn, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::{Result, parameters::Parameters};
 use dataset::{Dataset, Manifest};
 use evaluator::Scorer;
@@ -20,6 +20,11 @@ pub trait BackboneKind {
 
     /// What is stored of it, and ranked.
     fn stored(&self) -> Stored;
+
+    /// How it scores users that it has not seen, from their histories. When left out: item weights as they are, vectors by ridge regression, others not.
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::of(self.stored())
+    }
 
     /// The propagations of a table whose mean are its vectors; `None` for models whose vectors come about in another way.
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {

@@ -6,7 +6,7 @@
 //! The floor that every learned model must pass.
 
 use super::{
-    BackboneKind, Facts, Stored,
+    BackboneKind, Facts, FoldIn, Stored,
     kind::{ClosedForm, Sizes},
 };
 use crate::{Result, tables::Tables};
@@ -26,6 +26,10 @@ impl BackboneKind for Popularity {
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: 1 }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Everyone
     }
 }
 

@@ -7,7 +7,7 @@
 //! of two users are uniform and uncorrelated, and not independent of each other. The floor that even popularity must pass.
 
 use super::{
-    BackboneKind, Facts, Init, Normal, Stored,
+    BackboneKind, Facts, FoldIn, Init, Normal, Stored,
     kind::{ClosedForm, Sizes},
 };
 use crate::{Result, tables::Tables};
@@ -34,6 +34,10 @@ impl BackboneKind for Random {
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: DIM }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Everyone
     }
 }
 

@@ -11,7 +11,7 @@
 //! 0. An epoch solves users, then items. Paper RG, Equations 13 to 18; its release has an item update with a sign of its own, which this has not.
 
 use super::{
-    BackboneKind, Facts, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Stored,
     als::{
         self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
         rows::{self, Terms},
@@ -61,12 +61,19 @@ impl BackboneKind for Rg2 {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::by(self.model())
+    }
 }
 
 impl Rg2 {
     fn training<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, Quadratic>> {
-        let Self { dim, regularization, negatives, init } = *self;
-        Alternating::new(Quadratic { name: "rg2", regularization, negatives, with_interaction: false }, dataset, (init, dim), seed)
+        Alternating::new(self.model(), dataset, (self.init, self.dim), seed)
+    }
+
+    fn model(&self) -> Quadratic {
+        Quadratic { name: "rg2", regularization: self.regularization, negatives: self.negatives, with_interaction: false }
     }
 }
 

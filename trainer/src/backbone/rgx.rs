@@ -9,7 +9,7 @@
 //! in the place of the products, which this has not. Paper RG, Equations 13 to 17.
 
 use super::{
-    BackboneKind, Facts, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Stored,
     als::{self, Alternating, spectral},
     init::check_tables,
     kind::{Epochs, Iterative, Sizes},
@@ -50,12 +50,19 @@ impl BackboneKind for Rgx {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::by(self.model())
+    }
 }
 
 impl Rgx {
     fn training<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, Quadratic>> {
-        let Self { dim, regularization, init } = *self;
-        Alternating::new(Quadratic { name: "rgx", regularization, negatives: None, with_interaction: true }, dataset, (init, dim), seed)
+        Alternating::new(self.model(), dataset, (self.init, self.dim), seed)
+    }
+
+    fn model(&self) -> Quadratic {
+        Quadratic { name: "rgx", regularization: self.regularization, negatives: None, with_interaction: true }
     }
 }
 

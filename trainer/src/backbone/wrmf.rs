@@ -7,7 +7,7 @@
 //! solvers, its loss and its epochs. Hu, Koren and Volinsky, ICDM 2008.
 
 use super::{
-    BackboneKind, Facts, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Stored,
     als::{self, Solver},
     ials::{Convention, Ials, Recstudio},
     kind::{Epochs, Iterative, Sizes},
@@ -56,6 +56,10 @@ impl BackboneKind for Wrmf {
 
     fn stored(&self) -> Stored {
         self.ials().stored()
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        self.ials().how_to_fold_in()
     }
 }
 

@@ -38,7 +38,8 @@ such a kind with its keys but `negatives`, or `ada-sir`: `{kind: softmax-v, cand
 const MODEL_WORDS: &str = "\
 A user is unknown who has no train interaction: with `split: {kind: temporal}` one who first appears after the moment of the split. `evaluation.users`
 is `known` unless it says `all`, and leaves such users out of the test ranking; validation during training always does. `recommend` makes
-lists for them, by the scores that the table tells of, and says how many they are.
+lists for them, by the scores that the table tells of, and says how many they are. A new user, of whom no training knew, is folded in from a history
+(`recommend --histories`): exactly, or by a ridge regression on the history's items, whose penalty `--ridge` weighs.
 ";
 
 const PAIR_WORDS: &str = "\
@@ -148,15 +149,20 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
 
 fn model_table(models: &[Example<Backbone>]) -> String {
     let mut page =
-        "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored |\n|---|---|---|---|---|\n".to_owned();
+        "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored | a new user is folded in |\n|---|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: model, .. } in models {
         let fits_by = match (model.fits_without_sampling(), model.has_epochs()) {
             (true, true) => "an objective of its own, in epochs",
             (true, false) => "no sampling, at once",
             _ => "a loss and a sampler",
         };
-        let facts = model.facts();
-        writeln!(page, "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} |", facts.paper, facts.cost, facts.unknown_user).unwrap();
+        let (facts, folded) = (model.facts(), model.how_to_fold_in().words());
+        writeln!(
+            page,
+            "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} | {folded} |",
+            facts.paper, facts.cost, facts.unknown_user
+        )
+        .unwrap();
     }
     page
 }

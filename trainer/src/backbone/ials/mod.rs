@@ -17,7 +17,7 @@ mod tests;
 pub use convention::{Convention, Implicit, Recstudio, Rendle};
 
 use super::{
-    BackboneKind, Facts, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Stored,
     als::{
         self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
         rows::{self, Terms},
@@ -69,6 +69,10 @@ impl BackboneKind for Ials {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::by(self.model("ials", Solver::default()))
+    }
 }
 
 impl Iterative for Ials {
@@ -84,8 +88,11 @@ impl Iterative for Ials {
 impl Ials {
     /// Before its first epoch, under the name that messages have.
     pub(super) fn training<'d>(&self, name: &'static str, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, WeightedSquares>> {
-        let model = WeightedSquares { name, weights: self.convention.weights(self.regularization), solver: self.solver };
-        Alternating::new(model, dataset, (self.init, self.dim), seed)
+        Alternating::new(self.model(name, self.solver), dataset, (self.init, self.dim), seed)
+    }
+
+    fn model(&self, name: &'static str, solver: Solver) -> WeightedSquares {
+        WeightedSquares { name, weights: self.convention.weights(self.regularization), solver }
     }
 }
 

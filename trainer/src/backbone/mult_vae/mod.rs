@@ -10,7 +10,7 @@
 //! `xavier-normal` does, biases at 0. Liang et al., WWW 2018.
 
 use super::{
-    BackboneKind, Facts, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
     kind::{Epochs, Iterative, Sizes},
     noise::{dropout, normal},
@@ -123,6 +123,11 @@ impl BackboneKind for MultVae {
     /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.hidden as usize + 1 }
+    }
+
+    /// The encoder is not stored.
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Unknown
     }
 }
 

@@ -1,0 +1,191 @@
+//! Histories of users that no model was trained with, from a file of their own: what `recommend --histories` folds in.
+
+use anyhow::{Context, Result, bail};
+use arrow::{
+    array::{Array, StringArray},
+    compute::cast,
+    datatypes::DataType,
+    record_batch::RecordBatch,
+};
+use dataset::{Dataset, Interactions, Location, quote, table};
+use std::collections::HashMap;
+
+/// The columns, by the names that they may have.
+const COLUMNS: [[&str; 2]; 2] = [["user_id", "user"], ["item_id", "item"]];
+
+/// Users with the items that a model knows.
+#[derive(Debug)]
+pub(crate) struct Histories {
+    /// The users' own ids, in the order of their first rows.
+    pub(crate) user_ids: Vec<String>,
+    /// Their items, by dense ids.
+    pub(crate) items: Interactions,
+    /// Users without an item that is known, who are left out.
+    pub(crate) without: usize,
+    /// Rows whose item is not known.
+    pub(crate) unknown_items: usize,
+}
+
+impl Histories {
+    /// Reads a table of users and items: `.parquet`, `.tsv`, or CSV with a header.
+    ///
+    /// # Errors
+    /// A file that cannot be read, lacks a column, or has no user with an item that the dataset knows.
+    pub(crate) fn read(file: &Location, dataset: &Dataset) -> Result<Self> {
+        let rows = if file.name().ends_with(".parquet") { of_parquet(file)? } else { of_text(file)? };
+        Self::new(rows, dataset).with_context(|| file.to_string())
+    }
+
+    fn new(rows: Vec<(String, String)>, dataset: &Dataset) -> Result<Self> {
+        let known: HashMap<&str, u32> = dataset.item_ids.iter().map(String::as_str).zip(0..).collect();
+        let (mut places, mut histories, mut unknown_items) = (HashMap::new(), Vec::<(String, Vec<u32>)>::new(), 0);
+        for (user, item) in rows {
+            let place = *places.entry(user).or_insert_with_key(|user| {
+                histories.push((user.clone(), Vec::new()));
+                histories.len() - 1
+            });
+            match known.get(item.as_str()) {
+                Some(&item) => histories[place].1.push(item),
+                None => unknown_items += 1,
+            }
+        }
+        let all = histories.len();
+        histories.retain(|(_, items)| !items.is_empty());
+        if histories.is_empty() {
+            bail!("no history has an item of {}, which has {} items (expected the items' own ids)", dataset.name, dataset.items());
+        }
+        let pairs: Vec<(u32, u32)> =
+            (0..).zip(&histories).flat_map(|(user, (_, items))| items.iter().map(move |&item| (user, item))).collect();
+        Ok(Self {
+            items: Interactions::from_pairs(histories.len(), pairs.into_iter()),
+            without: all - histories.len(),
+            user_ids: histories.into_iter().map(|(user, _)| user).collect(),
+            unknown_items,
+        })
+    }
+
+    /// What was left out, in words that follow a sentence; nothing where all was known.
+    pub(crate) fn left_out(&self) -> String {
+        let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let items = (self.unknown_items > 0)
+            .then(|| format!("{} of items that the model does not know left out", counted(self.unknown_items, "row")));
+        let users = (self.without > 0).then(|| format!("no list for {} without an item that it knows", counted(self.without, "user")));
+        items.into_iter().chain(users).map(|words| format!("; {words}")).collect()
+    }
+
+    /// The dataset with these users in place of its own.
+    pub(crate) fn in_place_of_users(self, dataset: Dataset) -> Dataset {
+        let nothing = || Interactions::from_pairs(self.user_ids.len(), std::iter::empty());
+        Dataset { validation: nothing(), test: nothing(), user_ids: self.user_ids, train: self.items, order: None, ..dataset }
+    }
+}
+
+fn missing(names: [&str; 2], found: &[String]) -> String {
+    let found: Vec<String> = found.iter().take(20).map(|name| format!("`{}`", quote::value(name))).collect();
+    format!("no column `{}` or `{}` (found {})", names[0], names[1], found.join(", "))
+}
+
+/// The places of the two columns among a table's.
+fn places(header: &[String]) -> Result<[usize; 2]> {
+    let place = |names: [&str; 2]| {
+        header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| anyhow::anyhow!(missing(names, header)))
+    };
+    Ok([place(COLUMNS[0])?, place(COLUMNS[1])?])
+}
+
+fn of_parquet(file: &Location) -> Result<Vec<(String, String)>> {
+    let read: RecordBatch = table::read(file)?;
+    let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let [users, items] = places(&header).with_context(|| file.to_string())?.map(|place| texts(&read, place));
+    let (users, items) = (users.with_context(|| file.to_string())?, items.with_context(|| file.to_string())?);
+    Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), items.value(row).to_owned())).collect())
+}
+
+/// A column as texts: numbers as they are written.
+fn texts(read: &RecordBatch, place: usize) -> Result<StringArray> {
+    let (column, name) = (read.column(place), read.schema().field(place).name().clone());
+    if column.null_count() > 0 {
+        bail!("the column `{}` has {} nulls", quote::value(&name), column.null_count());
+    }
+    if column.data_type().is_floating() {
+        bail!("the column `{}` has numbers with fractions (expected texts or whole numbers)", quote::value(&name));
+    }
+    let cast = cast(column, &DataType::Utf8).with_context(|| format!("the column `{}` is no text", quote::value(&name)))?;
+    Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())
+}
+
+fn of_text(file: &Location) -> Result<Vec<(String, String)>> {
+    let bytes = file.read()?;
+    let delimiter = if file.name().ends_with(".tsv") { b'\t' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let of_file = || file.to_string();
+    let header: Vec<String> = reader.headers().with_context(of_file)?.iter().map(str::to_owned).collect();
+    let [user, item] = places(&header).with_context(of_file)?;
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record.with_context(of_file)?;
+        Ok((record[user].to_owned(), record[item].to_owned()))
+    };
+    reader.records().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Dataset {
+        let nothing = || Interactions::from_pairs(1, std::iter::empty());
+        Dataset {
+            name: "small".into(),
+            fingerprint: "f00d".into(),
+            user_ids: vec!["a".into()],
+            item_ids: ["1", "2", "x,y"].map(str::to_owned).to_vec(),
+            train: nothing(),
+            validation: nothing(),
+            test: nothing(),
+            order: None,
+            steps: Vec::new(),
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    fn file(name: &str, content: &str) -> Location {
+        let file = Location::parse(&format!("memory:///histories/{name}")).unwrap();
+        file.write(content.to_owned()).unwrap();
+        file
+    }
+
+    #[test]
+    fn rows_of_a_user_are_a_history() {
+        let read = |name: &str, content: &str| Histories::read(&file(name, content), &small()).unwrap();
+        let found = read("h.csv", "\u{feff}time,user_id,item\r\n5,u,2\r\n6,v,\"x,y\"\r\n7,u,1\r\n8,u,2\r\n9,w,9\r\n");
+        assert_eq!((found.user_ids.as_slice(), found.unknown_items, found.without), (["u".to_owned(), "v".to_owned()].as_slice(), 1, 1));
+        assert_eq!((found.items.row(0), found.items.row(1)), ([0, 1].as_slice(), [2].as_slice()));
+        assert_eq!(
+            found.left_out(),
+            "; 1 row of items that the model does not know left out; no list for 1 user without an item that it knows"
+        );
+        let replaced = found.in_place_of_users(small());
+        assert_eq!((replaced.users(), replaced.items(), replaced.train.len(), replaced.test.users()), (2, 3, 3, 2));
+        assert_eq!(read("h.tsv", "user\titem\nu\t1\n").left_out(), "");
+    }
+
+    #[test]
+    fn whole_numbers_of_parquet_are_ids() {
+        let at = Location::parse("memory:///histories/h.parquet").unwrap();
+        let numbers: arrow::array::ArrayRef = std::sync::Arc::new(arrow::array::Int64Array::from(vec![2, 1]));
+        table::write(&at, &table::batch(vec![("user", numbers.clone(), false), ("item", numbers, false)])).unwrap();
+        let found = Histories::read(&at, &small()).unwrap();
+        assert_eq!((found.user_ids.as_slice(), found.items.row(0)), (["2".to_owned(), "1".to_owned()].as_slice(), [1].as_slice()));
+    }
+
+    #[test]
+    fn what_is_no_history_says_why() {
+        let message = |name: &str, content: &str| format!("{:#}", Histories::read(&file(name, content), &small()).unwrap_err());
+        assert_eq!(message("no.csv", "usr,item\na,1\n"), "memory:///histories/no.csv: no column `user_id` or `user` (found `usr`, `item`)");
+        assert!(
+            message("other.csv", "user,item\na,9\n")
+                .ends_with("no history has an item of small, which has 3 items (expected the items' own ids)")
+        );
+        assert!(message("ragged.csv", "user,item\na\n").contains("line: 2"), "{}", message("ragged.csv", "user,item\na\n"));
+    }
+}
