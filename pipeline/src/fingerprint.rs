@@ -4,7 +4,7 @@
 //! which the files stand. The same data in another place is the same dataset. Files are hashed by BLAKE3, which reads them several times as
 //! fast as SHA-256.
 
-use crate::{Error, Noise, Preparation, Result};
+use crate::{Error, Noise, Preparation, Result, TrainShare};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -36,6 +36,9 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
         entry.remove("name");
         if preparation.noise.is_some_and(Noise::is_off) {
             entry.remove("noise");
+        }
+        if preparation.train_share.is_some_and(TrainShare::is_off) {
+            entry.remove("train_share");
         }
     }
     let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());

@@ -1,7 +1,7 @@
-//! Raw interactions to a prepared dataset: read, clean, k-core, split, noise, Parquet.
+//! Raw interactions to a prepared dataset: read, clean, k-core, split, a share of train, noise, Parquet.
 //!
 //! ```text
-//! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset <--Noise-- false positives
+//! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset --TrainShare--> Dataset <--Noise-- false positives
 //! ```
 //! Files are read as streams, in blocks that several threads take in turn; ids become codes on the way in. Pairs of codes are sorted in
 //! memory as long as [`Limits`] allow it, and go through DataFusion, which spills to disk, when they do not. [`memory_estimate`] says what
@@ -32,6 +32,7 @@ mod short_ids;
 pub mod source;
 pub mod split;
 mod steps;
+mod train_share;
 
 pub use error::{Error, Result};
 pub use fingerprint::fingerprint;
@@ -43,3 +44,4 @@ pub use preparation::Preparation;
 pub use prepare::{Prepared, prepare};
 pub use source::Source;
 pub use split::Split;
+pub use train_share::TrainShare;

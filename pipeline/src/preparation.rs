@@ -1,6 +1,6 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
-use crate::{Error, KCore, Noise, Result, Source, Split, source::Has, split};
+use crate::{Error, KCore, Noise, Result, Source, Split, TrainShare, source::Has, split};
 use dataset::{Location, quote};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,9 @@ pub struct Preparation {
     /// How interactions are held out. Left out, `given`.
     #[serde(default)]
     pub split: Split,
+    /// How much of train is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_share: Option<TrainShare>,
     /// False positives in train.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
@@ -58,7 +61,18 @@ impl Preparation {
         if let Some(noise) = self.noise {
             noise.check()?;
         }
+        self.check_train_share()?;
         if self.source.is_split() { self.check_given() } else { self.check_whole() }
+    }
+
+    /// A share of train leaves interactions out that are none of the parts, of which noise would take some for false.
+    fn check_train_share(&self) -> Result<()> {
+        let Some(share) = self.train_share else { return Ok(()) };
+        share.check()?;
+        match self.noise.is_some_and(|noise| !noise.is_off()) && !share.is_off() {
+            true => Err(Error::setting("noise", "it could draw what `train_share` leaves out of train (expected one of the two)")),
+            false => Ok(()),
+        }
     }
 
     /// A source that comes split is used exactly as it is.
@@ -122,6 +136,8 @@ mod tests {
         for noise in [json!(0), json!(0.2), json!(1), json!({"ratio": 0.1, "seed": 2024}), json!({"ratio": 1})] {
             assert_eq!(failure(json!({"noise": noise})), "");
         }
+        assert_eq!(failure(json!({"train_share": {"share": 0.1, "seed": 5}, "noise": 0})), "");
+        assert_eq!(failure(json!({"train_share": {"share": 1}, "noise": 0.1})), "");
     }
 
     #[test]
@@ -141,6 +157,9 @@ mod tests {
             (json!({"split": {"random": {"test": 1.5}}}), "`split.test`: 1.5 is no share"),
             (json!({"noise": -0.1}), "`noise.ratio`: -0.1 is no share (expected a number from 0 to 1)"),
             (json!({"noise": {"ratio": 1.5, "seed": 1}}), "`noise.ratio`: 1.5 is no share"),
+            (json!({"train_share": {"share": 0}}), "`train_share.share`: 0 leaves nothing to learn from"),
+            (json!({"train_share": {"share": 1.5}}), "`train_share.share`: 1.5 is no share"),
+            (json!({"train_share": {"share": 0.5}, "noise": 0.1}), "`noise`: it could draw what `train_share` leaves out"),
             (json!({"split": given}), "`split`: the source does not come split"),
             (json!({"source": adjacency}), "`split.kind`: the source comes split"),
             (json!({"source": adjacency, "split": given, "k_core": 5}), "`k_core`: the source comes split"),

@@ -45,6 +45,9 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
     count_parts(&edges, &mut steps)?;
     rejected.store(&folder.join("rejected.tsv"))?;
     let mut dataset = edges.into_dataset(preparation.name.clone(), fingerprint, settings);
+    if let Some(share) = preparation.train_share.filter(|share| !share.is_off()) {
+        steps.add(share.keep(&mut dataset)?);
+    }
     if let Some(noise) = preparation.noise.filter(|noise| !noise.is_off()) {
         noise.add(&mut dataset)?.into_iter().for_each(|counts| steps.add(counts));
     }

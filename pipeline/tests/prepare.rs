@@ -144,6 +144,25 @@ fn noise_is_added_to_train_and_counted() {
     assert!(off.reused && off.manifest == clean.manifest);
 }
 
+/// Of six interactions of user 1, four are train; half of them are kept, and of the one of user 2 itself.
+#[test]
+fn a_share_of_train_is_kept_and_counted() {
+    let rows = "1,u,5,1\n1,v,5,2\n1,w,5,3\n1,x,5,4\n1,y,5,5\n1,z,5,6\n2,a,5,1\n2,b,5,2\n2,u,5,3\n";
+    let settings = |more: Value| ratings("share.csv", rows, json!({"split": {"leave-last": {"validation": true}}, "train_share": more}));
+    let prepared = run(settings(json!({"share": 0.5, "seed": 5})), "share").expect("good");
+    let (manifest, read) = (&prepared.manifest, Dataset::read(&prepared.folder).expect("what was written"));
+    let clean = run(ratings("share.csv", rows, json!({"split": {"leave-last": {"validation": true}}})), "share").expect("good");
+    let without = Dataset::read(&clean.folder).expect("what was written");
+    assert_eq!((clean.manifest.train, manifest.train, read.train.row(0).len(), read.train.row(1).len()), (5, 3, 2, 1));
+    assert_eq!((&read.validation, &read.test, &read.item_ids), (&without.validation, &without.test, &without.item_ids));
+    assert_eq!(read.order.expect("there are times").train.len(), 3);
+    let [steps @ .., kept] = &manifest.steps[..] else { panic!("there are steps") };
+    assert_eq!(steps, clean.manifest.steps);
+    assert_eq!((&kept.step[..], kept.users, kept.interactions), ("train that is kept (share 0.5, seed 5)", 2, 3));
+    let off = run(settings(json!({"share": 1})), "share").expect("good");
+    assert!(off.reused && off.manifest == clean.manifest);
+}
+
 #[test]
 fn a_finished_dataset_is_reused_and_an_unfinished_one_redone() {
     let settings = ratings("again.csv", "1,x,5,1\n1,y,4,2\n", json!({}));

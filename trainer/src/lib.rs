@@ -34,4 +34,4 @@ pub use fit::{
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;
-pub use trial::{Iterations, Learning, Training, Trial};
+pub use trial::{EpochRows, Iterations, Learning, Training, Trial};

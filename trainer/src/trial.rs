@@ -1,6 +1,6 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler, scoring::LARGEST_BATCH};
+use crate::{Backbone, Loss, Optimizer, Sampler, sampler::Pool, scoring::LARGEST_BATCH};
 use evaluator::{MetricAt, Similarity};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -84,6 +84,28 @@ pub struct Training {
     /// Evaluations without improvement after which training stops; `None` trains to the end.
     #[serde(default)]
     pub patience: Option<u32>,
+    /// What the rows of an epoch are, for losses of pairs.
+    #[serde(default, skip_serializing_if = "EpochRows::is_pairs")]
+    pub rows: EpochRows,
+}
+
+/// `rows` of [`Training`]: as many as there are train interactions, either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EpochRows {
+    /// Every train interaction once, in random order.
+    #[default]
+    Pairs,
+    /// Each a user, uniform over those with train items, and one of its train items, uniformly: light users count as much as heavy ones. So
+    /// LightGCN's release has it.
+    Users,
+}
+
+impl EpochRows {
+    /// A trial is named as before there was a choice.
+    fn is_pairs(&self) -> bool {
+        *self == Self::Pairs
+    }
 }
 
 impl Trial {
@@ -106,6 +128,7 @@ impl Trial {
             (Some(learning), false) => {
                 learning.check()?;
                 self.check_mixes(learning)?;
+                self.check_batch_l2(learning)?;
                 self.check_order(learning)?;
                 if self.backbone.has_network() { self.check_network(learning) } else { Ok(()) }
             }
@@ -137,8 +160,31 @@ impl Trial {
         }
     }
 
+    /// Whether a batch has rows whose vectors can be kept short.
+    fn check_batch_l2(&self, learning: &Learning) -> Result<(), String> {
+        let (backbone, sampler) = (kind(&self.backbone), kind(&learning.sampler));
+        let reason = if learning.optimizer.batch_l2().is_none() {
+            return Ok(());
+        } else if self.backbone.reads_order() || self.backbone.has_network() {
+            format!("the backbone `{backbone}` has no vector of its own for each user and item")
+        } else if learning.candidates().is_none() {
+            format!("the sampler `{sampler}` draws nothing, so that the batch has every item")
+        } else if learning.sampler.rule(0).is_some() {
+            format!("the sampler `{sampler}` keeps or weighs some of what it draws by their scores")
+        } else {
+            return Ok(());
+        };
+        Err(format!("batch_l2 is on the vectors of a batch's users, positives and negatives, and {reason}: take `weight_decay`"))
+    }
+
     /// Whether each row is one interaction, where a model predicts what comes next.
     fn check_order(&self, learning: &Learning) -> Result<(), String> {
+        if self.backbone.reads_order() && learning.training.rows == EpochRows::Users {
+            return Err(format!(
+                "rows is `users`, and the backbone `{}` predicts every item of a history from those before it: leave it out",
+                kind(&self.backbone)
+            ));
+        }
         match self.backbone.reads_order() && learning.loss.list().is_some() {
             true => Err(format!(
                 "the loss `{}` has rows of users with several positives in any order, and the backbone `{}` predicts the next item of a history: take \
@@ -211,6 +257,7 @@ impl Learning {
         self.check_estimated_ranks()?;
         self.check_draws()?;
         self.check_rule()?;
+        self.check_rows()?;
         match (self.loss.quantiles(), self.candidates()) {
             (Some(schedule), Some(negatives)) if negatives < schedule.cutoff as usize => Err(format!(
                 "cutoff is {} and the sampler draws {negatives} negatives: a top-{} quantile needs at least as many",
@@ -285,6 +332,24 @@ impl Learning {
 }
 
 impl Learning {
+    /// Whether rows can be draws of a user and one of its items.
+    fn check_rows(&self) -> Result<(), String> {
+        let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
+        let needs_probabilities =
+            || self.loss.needs_log_probabilities() || self.sampler.rule(0).is_some_and(|rule| rule.needs_log_probabilities());
+        match self.training.rows {
+            EpochRows::Pairs => Ok(()),
+            EpochRows::Users if self.loss.list().is_some() => {
+                Err(format!("rows is `users`, and those of the loss `{loss}` are users with several positives as it is: leave it out"))
+            }
+            EpochRows::Users if matches!(self.sampler.draws().0, Pool::InBatch(_)) && needs_probabilities() => Err(format!(
+                "rows is `users`, and the sampler `{sampler}` takes the probabilities of in-batch negatives from the items' train counts, by which \
+                 rows come that are `pairs`: leave it out"
+            )),
+            EpochRows::Users => Ok(()),
+        }
+    }
+
     /// Whether the loss can have negatives that are mixed from vectors, and are no items.
     fn check_mixed(&self) -> Result<(), String> {
         let reason = if !self.loss.is_by_row() || self.loss.max_norm().is_some() {

@@ -30,6 +30,10 @@ const LOSSES: &[(&str, &str)] = &[
         r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3, "quantile_update": "before-epoch"}"#,
         UNIFORM,
     ),
+    (
+        r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3, "quantile_estimator": {"unbiased": {}}}"#,
+        UNIFORM,
+    ),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2}"#, UNIFORM),
     (r#""bsl": {"positive_temperature": 0.2, "negative_temperature": 0.2, "form": "pairs"}"#, UNIFORM),
     (r#""smooth-ndcg": {"temperature": 1.0}"#, UNIFORM),
@@ -75,6 +79,7 @@ const LOSSES: &[(&str, &str)] = &[
 /// Each sampler with a loss that it can serve.
 const SAMPLERS: &[(&str, &str)] = &[
     (r#""all": {}"#, BPR),
+    (r#""all": {"exclude": "row"}"#, r#"{"softmax": {"temperature": 0.2, "include_positive": true}}"#),
     (r#""uniform": {"negatives": 20}"#, BPR),
     (r#""uniform": {"negatives": 20, "replacement": false}"#, BPR),
     (r#""popularity": {"negatives": 20}"#, BPR),

@@ -21,6 +21,7 @@ const SAS_REC: &str = r#"{"sas-rec": {"dim": 16, "layers": 1, "hidden": 32, "dro
 const UNIFORM: &str = r#"{"uniform": {"negatives": 20}}"#;
 const ONE_NEGATIVE: &str = r#"{"uniform": {"negatives": 1}}"#;
 const IN_BATCH: &str = r#"{"in-batch": {}}"#;
+const MIXED: &str = r#"{"mix-gcf": {"candidates": 8}}"#;
 const EVERY_ITEM: &str = r#"{"all": {}}"#;
 /// Adam divides a gradient by its size, which makes much of the rounding of one that is nearly zero: not so with a large epsilon.
 const ADAM: &str = r#"{"adam": {"learning_rate": 0.05, "weight_decay": 1e-6, "epsilon": 1e-3}}"#;
@@ -55,7 +56,7 @@ const KINDS: &[(&str, &str)] = &[
     (r#"{"bce": {}}"#, r#"{"softmax": {"negatives": 3, "temperature": 1.0, "pool": {"all": {}}}}"#),
     (r#"{"sampled-softmax": {}}"#, r#"{"kernel": {"negatives": 20}}"#),
     (BPR, r#"{"ada-sir": {"negatives": 5, "pool_size": 10, "proposals": 30}}"#),
-    (BPR, r#"{"mix-gcf": {"candidates": 8}}"#),
+    (BPR, MIXED),
 ];
 
 fn trial(backbone: &str, (loss, sampler): (&str, &str), optimizer: &str, batch_size: u32) -> Trial {
@@ -168,6 +169,26 @@ fn steps_of_few_rows_agree() {
     for optimizer in [LEFT_BEHIND, ADAM, LAZY] {
         assert_ranks_agree(&trial(MF, (BPR, ONE_NEGATIVE), optimizer, 6), &[2, 3]);
     }
+}
+
+/// Each rank counts the items of its rows; steps of few rows and of most have the same sums as those of whole tables.
+#[test]
+fn the_rows_of_all_ranks_are_drawn_to_zero() {
+    let l2 = r#"{"adam": {"learning_rate": 0.05, "batch_l2": 0.1, "epsilon": 1e-3}}"#;
+    for (backbone, sampler) in [(MF, UNIFORM), (MF, IN_BATCH), (LIGHT_GCN, UNIFORM), (MF, MIXED), (LIGHT_GCN, MIXED)] {
+        assert_ranks_agree(&trial(backbone, (r#"{"cce": {}}"#, sampler), l2, 64), &[2, 4]);
+    }
+    assert_ranks_agree(&trial(LIGHT_GCN, (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM), l2, 20), &[3]);
+    assert_ranks_agree(&trial(MF, (BPR, ONE_NEGATIVE), l2, 3), &[2, 4]);
+    assert_ranks_agree(&trial(MF, (r#"{"cce": {}}"#, IN_BATCH), l2, 3), &[2]);
+}
+
+/// Rates fall between epochs, and rows left behind are up to date then.
+#[test]
+fn rates_fall_for_all_ranks() {
+    let optimizer =
+        r#"{"adam": {"learning_rate": 0.05, "beta1": 0.5, "epsilon": 1e-3, "learning_rate_decay": {"every": 1, "factor": 0.3}}}"#;
+    assert_ranks_agree(&trial(MF, (BPR, ONE_NEGATIVE), optimizer, 6), &[2, 3]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub use leave_n::{LeaveN, Pick};
 pub use random::Random;
 pub use temporal::Temporal;
 
+pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
 use crate::{Error, Result, edges::Edges};

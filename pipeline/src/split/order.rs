@@ -1,6 +1,6 @@
 //! A frozen random order of a user's interactions.
 //!
-//! The hash is SipHash-2-4 with the key (seed, 0) over the user's own id, the byte 0xFF (which no UTF-8 text holds) and the item's own
+//! The hash is SipHash-2-4 with the key (seed, 0), and another second number where it is not for a split, over the user's own id, the byte 0xFF (which no UTF-8 text holds) and the item's own
 //! id. Within a user, interactions are in the order of (hash, item). It depends on nothing but the seed and the ids.
 
 use crate::edges::UserRow;
@@ -15,9 +15,10 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(crate) fn new(seed: u64, user: &str) -> Self {
+    /// Of a user, by the two numbers of a key.
+    pub(crate) fn new(key: (u64, u64), user: &str) -> Self {
         let bytes = [user.as_bytes(), &[0xFF]].concat();
-        Self { hasher: SipHasher24::new_with_keys(seed, 0), user: bytes.len(), bytes }
+        Self { hasher: SipHasher24::new_with_keys(key.0, key.1), user: bytes.len(), bytes }
     }
 
     pub(crate) fn hash(&mut self, item: &str) -> u64 {
@@ -32,7 +33,7 @@ pub(crate) struct Shuffled(Vec<(u64, usize)>);
 
 impl Shuffled {
     pub(crate) fn new(row: &UserRow<'_>, item_ids: &[String], seed: u64) -> Self {
-        let mut order = Order::new(seed, row.user_id);
+        let mut order = Order::new((seed, 0), row.user_id);
         let mut keyed = Vec::with_capacity(row.items.len());
         let train = (0..row.items.len()).filter(|&place| row.parts[place] == Split::Train);
         keyed.extend(train.map(|place| (order.hash(&item_ids[row.items[place] as usize]), place)));

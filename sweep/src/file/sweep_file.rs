@@ -21,7 +21,7 @@ use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
 use std::{collections::BTreeMap, fmt::Display, fs::File, io::Read, slice};
-use trainer::Training;
+use trainer::{EpochRows, Training};
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
 #[derive(Clone, Debug)]
@@ -173,15 +173,16 @@ fn absent_or(parent: &Node, key: &str) -> Node {
 
 /// `training`, taken apart: what a trial learns with, what a run does beside it, and what picks between trials.
 fn training(node: Node) -> Result<(Placed<Training>, Timing, Placed<MetricAt>)> {
-    let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None };
+    let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None, rows: EpochRows::Pairs };
     let mut timing = Timing::default();
     if node.value != Value::Null {
         let fields =
-            Fields::of(&node, &[&["epochs", "batch_size", "evaluate_every", "patience", "select_by"], &timing::KEYS[..]].concat())?;
+            Fields::of(&node, &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by"], &timing::KEYS[..]].concat())?;
         training.epochs = fields.read_or("epochs", training.epochs)?;
         training.batch_size = fields.read_or("batch_size", training.batch_size)?;
         training.evaluate_every = fields.read_or("evaluate_every", training.evaluate_every)?;
         training.patience = fields.read_or("patience", training.patience)?;
+        training.rows = fields.read_or("rows", training.rows)?;
         timing = Timing::read(&fields)?;
     }
     let select_by = select_by(&node)?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`.
+/// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`, and so are nested settings: `every=5, factor=0.95`.
 pub(super) type Values = Map<String, Value>;
 
 /// A kind of a grid and the values it takes in each of its combinations.
@@ -64,9 +64,23 @@ fn tagged(value: Value) -> (String, Values) {
 }
 
 fn nested(value: Value) -> String {
-    let (name, values) = tagged(value);
+    match value {
+        Value::Object(settings) if !is_kind(&settings) => listed(&settings),
+        kind => {
+            let (name, values) = tagged(kind);
+            if values.is_empty() { name } else { format!("{name}({})", listed(&values)) }
+        }
+    }
+}
+
+/// Whether a mapping is a kind with its settings.
+fn is_kind(settings: &Values) -> bool {
+    settings.len() == 1 && settings.values().all(Value::is_object)
+}
+
+fn listed(values: &Values) -> String {
     let list: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
-    if list.is_empty() { name } else { format!("{name}({})", list.join(", ")) }
+    list.join(", ")
 }
 
 /// A value as a reader writes it: texts without quotes, whole numbers without `.0`.
@@ -82,7 +96,7 @@ pub fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::file::node::Node;
-    use trainer::Backbone;
+    use trainer::{Backbone, Optimizer};
 
     #[test]
     fn a_nested_kind_is_one_text() {
@@ -90,5 +104,12 @@ mod tests {
         let (kind, values) = flat(&backbone);
         assert_eq!(kind, "mf");
         assert_eq!(serde_json::to_string(&values).unwrap(), r#"{"dim":8,"init":"normal(std=1)"}"#);
+    }
+
+    #[test]
+    fn nested_settings_are_one_text() {
+        let text = "{kind: adam, learning_rate: 0.1, learning_rate_decay: {every: 5, factor: 0.95}}";
+        let optimizer: Optimizer = Node::parse(text, "s").unwrap().read().unwrap();
+        assert_eq!(flat(&optimizer).1["learning_rate_decay"], "every=5, factor=0.95");
     }
 }

@@ -4,7 +4,7 @@ use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedT
 use crate::file::Search;
 use cluster::Resources;
 use dataset::Manifest;
-use pipeline::Noise;
+use pipeline::{Noise, TrainShare};
 use std::fmt::Write as _;
 
 /// A dataset as the plan finds it.
@@ -103,12 +103,13 @@ fn rungs(plan: &Plan) -> String {
 }
 
 fn dataset_line(dataset: &PlannedDataset, found: &Found) -> String {
-    let step = dataset.preparation.noise.filter(|noise| !noise.is_off()).map(Noise::step);
+    let of_train = dataset.preparation.train_share.filter(|share| !share.is_off()).map(TrainShare::step);
+    let step = of_train.or_else(|| dataset.preparation.noise.filter(|noise| !noise.is_off()).map(Noise::step)); // there is one of the two
     let size = match found {
         Found::Prepared(m) => {
-            let noise = m.steps.iter().find(|counts| Some(&counts.step) == step.as_ref());
-            let noise = noise.map_or_else(String::new, |counts| format!("; {} {}", counts.interactions, counts.step));
-            format!("{} users, {} items, {} train, {} validation, {} test{noise}", m.users, m.items, m.train, m.validation, m.test)
+            let found = m.steps.iter().find(|counts| Some(&counts.step) == step.as_ref());
+            let found = found.map_or_else(String::new, |counts| format!("; {} {}", counts.interactions, counts.step));
+            format!("{} users, {} items, {} train, {} validation, {} test{found}", m.users, m.items, m.train, m.validation, m.test)
         }
         Found::Raw(_) => format!("sizes known after prepare{}", step.map_or_else(String::new, |step| format!("; {step}"))),
     };

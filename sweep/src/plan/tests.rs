@@ -3,6 +3,7 @@
 use super::*;
 use crate::file::SweepFile;
 use cluster::Resources;
+use std::collections::BTreeSet;
 
 mod drawn;
 mod gpus;
@@ -47,6 +48,25 @@ fn message(text: &str) -> String {
 fn with(old: &str, new: &str) -> String {
     assert!(GOOD.contains(old), "{old}");
     GOOD.replacen(old, new, 1)
+}
+
+/// Options that protocols ask for have names of their own; a trial without them is named as ever.
+#[test]
+fn options_of_protocols_are_read_as_typed() {
+    let optimizer = "learning_rate: 0.1, batch_l2: [0, 0.0001], learning_rate_decay: {every: 5, factor: [0.9, 0.95]}";
+    let text = with("epochs: 3", "rows: users, epochs: 3").replace("learning_rate: [0.1, 0.01]", optimizer);
+    let plan = plan_of(&text).unwrap();
+    let configurations = &plan.methods[0].configurations;
+    let learning = serde_json::to_value(configurations[0].trials[0].trial.learning.as_ref().unwrap()).unwrap();
+    assert_eq!(learning["training"]["rows"], "users");
+    assert_eq!(learning["optimizer"]["adam"]["learning_rate_decay"], serde_json::json!({"every": 5, "factor": 0.9}));
+    let values =
+        |name: &str| configurations.iter().map(|configuration| configuration.parameters[name].to_string()).collect::<BTreeSet<_>>();
+    assert_eq!(values("optimizer.batch_l2"), ["0.0", "0.0001"].map(str::to_owned).into());
+    assert_eq!(
+        values("optimizer.learning_rate_decay"),
+        [r#""every=5, factor=0.9""#, r#""every=5, factor=0.95""#].map(str::to_owned).into()
+    );
 }
 
 #[test]
@@ -210,6 +230,7 @@ fn wrong_keys_at_every_depth_name_their_line() {
         ),
         (with("epochs: 3", "epochs: 3, epochs: 4"), "s.yaml:16:23: training.epochs: the key `epochs` stands twice, first in line 16"),
         (with("epochs: 3", "epochs: many"), "s.yaml:16:20: training.epochs: expected a whole number from 0 to 4294967295, found `many`"),
+        (with("epochs: 3", "rows: user"), "s.yaml:16:18: training.rows: unknown name `user`: did you mean `users`?"),
         (with("seeds: [1, 2]", "seeds: 1"), "s.yaml:17:8: seeds: expected a list (`[a, b]`), found `1`"),
     ];
     for (text, expected) in cases {

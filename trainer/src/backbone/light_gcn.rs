@@ -4,7 +4,8 @@
 //! P = (E + A E + ... + A^L E) / (L + 1)        s(u, i) = similarity(P_u, P_i)
 //! ```
 //! A is the symmetrically normalised adjacency without self-loops. The original uses 3 layers; paper 001 uses 2. Weight decay falls on
-//! the layer-0 table E, all rows in every step, as in paper 001's release (the original adds the batch's rows alone to its loss).
+//! the layer-0 table E, all rows in every step, as in paper 001's release; the original adds the batch's rows alone to its loss, which is `batch_l2` of
+//! the optimizer.
 //! Without a table of users (`user_table: none`), as paper 002 (ITEM) scores users that it has not seen, they are what is propagated from items.
 //! He et al., SIGIR 2020.
 

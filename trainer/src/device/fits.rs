@@ -1,6 +1,6 @@
 //! Which trials can be trained on a GPU.
 
-use crate::{Learning, Loss, Trial, sampler::Pool, trial::kind};
+use crate::{Learning, Loss, Trial, loss::QuantileEstimator, sampler::Pool, trial::kind};
 
 /// Whether a trial can be trained on a GPU.
 ///
@@ -15,6 +15,9 @@ pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
     };
     if trial.backbone.mean_of_layers().is_none() {
         return Err(format!("the vectors of the backbone `{}` have no kernel", kind(&trial.backbone)));
+    }
+    if learning.optimizer.batch_l2().is_some() {
+        return Err("the `batch_l2` of the optimizer has no kernel".to_owned());
     }
     sampler(learning)?;
     loss(&learning.loss).map_err(|reason| format!("the loss `{}` {reason}, for which there is no kernel", kind(&learning.loss)))
@@ -45,6 +48,9 @@ fn loss(loss: &Loss) -> Result<(), &'static str> {
         _ if loss.needs_log_probabilities() => Err("looks at the probabilities of the draws"),
         _ if loss.needs_estimated_ranks() => Err("looks at estimated ranks"),
         _ if loss.max_norm().is_some() => Err("bounds the vectors' norms"),
+        _ if loss.quantiles().is_some_and(|schedule| schedule.estimator != QuantileEstimator::default()) => {
+            Err("estimates quantiles by another rule than `sample`")
+        }
         _ if loss.is_of_the_batch() => Err("compares the rows of a batch"),
         _ => Ok(()),
     }
@@ -75,8 +81,14 @@ mod tests {
             reason(bpr, r#"{"dns": {"candidates": 5}}"#),
             "the sampler `dns` chooses among its candidates by their scores, for which there is no kernel"
         );
+        let text = serde_json::to_string(&trial(mf, bpr, uniform)).unwrap();
+        let with_l2 = text.replace(r#""learning_rate":0.1"#, r#""learning_rate":0.1,"batch_l2":0.001"#);
+        assert!(fits_gpu(&serde_json::from_str(&with_l2).unwrap()).unwrap_err().starts_with("the `batch_l2` of the optimizer"));
         assert!(reason(bpr, r#"{"all": {}}"#).starts_with("the sampler `all` takes every item"));
         assert!(reason(r#"{"sparsemax": {}}"#, uniform).starts_with("the loss `sparsemax` sorts its scores"));
+        let regression = r#""quantile_estimator": {"regression": {"learning_rate": 0.1}}}}"#;
+        let softmax_at_k = softmax_at_k.replace("}}", &format!(", {regression}"));
+        assert!(reason(&softmax_at_k, uniform).starts_with("the loss `softmax-at-k` estimates quantiles by another rule than `sample`"));
         assert!(
             reason(r#"{"llpauc": {"true_positive_rate": 0.5, "false_positive_rate": 0.5}}"#, uniform)
                 .contains("looks at more than the scores")

@@ -63,7 +63,7 @@ mod tests {
     use crate::{
         device::{draws::starts, whole::Whole},
         fit::quantiles,
-        loss::QuantileUpdate,
+        loss::{QuantileEstimator, QuantileUpdate},
         scoring::Vectors,
     };
     use evaluator::Matrix;
@@ -97,7 +97,8 @@ mod tests {
             let vectors = whole.prepare(&gpu, tables.each_ref()).unwrap();
             // The users with most items have no 40 others: their quantiles are exact.
             for candidates in [None, Some(5), Some(40)] {
-                let schedule = QuantileSchedule { cutoff: 9, every: 1, update: QuantileUpdate::default() };
+                let schedule =
+                    QuantileSchedule { cutoff: 9, every: 1, update: QuantileUpdate::default(), estimator: QuantileEstimator::default() };
                 let [mut found, mut expected] = [Quantiles::new(USERS), Quantiles::new(USERS)];
                 let estimator = Estimator { gpu: &gpu, vectors, train: &train, draws: &draws, candidates, memory: 1 << 20 };
                 estimator.update(&mut found, schedule, 5, 3).unwrap();

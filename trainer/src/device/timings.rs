@@ -169,7 +169,7 @@ fn adam_of_items(gpu: &Gpu, items: usize) -> Result<Timing> {
     let count = items * DIM;
     let (mut values, mut first, mut second) = (gpu.zeros(count)?, gpu.zeros(count)?, gpu.zeros(count)?);
     let (gradient, touched) = (gpu.upload(&wave(count, 0.1, 3))?, gpu.upload(&vec![1u8; items])?);
-    let step = Stepper::new(&Optimizer::Adam(Adam::at(0.001)), 100).on_device();
+    let step = Stepper::new(&Optimizer::Adam(Adam::new(0.001)), 100).on_device();
     timed(gpu, "adam: all items", [7 * count * NUMBER, 12 * count], || {
         let table = adam::Table { values: &mut values, first: &mut first, second: &mut second, dim: DIM };
         Ok(adam::step(gpu, table, &gradient, &touched, &step, true)?)
@@ -179,7 +179,7 @@ fn adam_of_items(gpu: &Gpu, items: usize) -> Result<Timing> {
 /// As many rows as a batch has, each left behind a few steps before.
 fn adam_of_few(gpu: &Gpu, items: usize) -> Result<Timing> {
     let (count, listed) = (items * DIM, (items / 16).max(1));
-    let mut stepper = Stepper::new(&Optimizer::Adam(Adam::at(0.001)), LATE);
+    let mut stepper = Stepper::new(&Optimizer::Adam(Adam::new(0.001)), LATE);
     let mut leaps = adam::Leaps::new(gpu, stepper.epsilon(), &stepper.decays(GAP))?;
     for _ in 0..GAP {
         stepper.finish_step();

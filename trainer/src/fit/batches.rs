@@ -1,7 +1,7 @@
 //! Where the batches of an epoch come from: its order of pairs or of users, and its draws.
 
 use crate::{
-    Error, Learning, Result,
+    EpochRows, Error, Learning, Result,
     backbone::sequence::Targets,
     sampler::{self, Purpose, Stream},
     scoring::{MASKED, Vectors},
@@ -30,8 +30,8 @@ pub(super) struct Batches<'a> {
 
 /// What stands in a row of a batch.
 enum Rows {
-    /// A pair of user and positive: the user of each train interaction.
-    Pairs(Vec<u32>),
+    /// A pair of user and positive: the user of each train interaction, and which of them are rows of an epoch.
+    Pairs(Vec<u32>, EpochRows),
     /// A user with a list of so many of its positives: the users that have any.
     Lists(Vec<u32>, usize),
 }
@@ -42,7 +42,7 @@ impl<'a> Batches<'a> {
         let train = &dataset.train;
         let sampler = sampler::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
         let rows = match learning.loss.list() {
-            None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect()),
+            None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
             Some(list) => Rows::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
         };
         Ok(Self {
@@ -62,14 +62,17 @@ impl<'a> Batches<'a> {
         })
     }
 
-    /// Puts the rows, or their runs, in the order of an epoch (Fisher and Yates).
+    /// Puts the rows, or their runs, in the order of an epoch, or draws them.
     pub(super) fn shuffle(&mut self, epoch: u32) {
         let mut stream = Stream::new(self.seed, Purpose::Order, epoch, 0, 0);
         let mut order = std::mem::take(&mut self.order);
         order.clear();
-        order.extend(0..self.targets.as_ref().map_or(self.len(), Targets::runs) as u32);
-        for at in (1..order.len()).rev() {
-            order.swap(at, stream.below(at as u32 + 1) as usize);
+        match self.rows {
+            Rows::Pairs(_, EpochRows::Users) => order.extend((0..self.len()).map(|_| pair_of_any_user(&mut stream, self.train))),
+            _ => {
+                order.extend(0..self.targets.as_ref().map_or(self.len(), Targets::runs) as u32);
+                put_in_random_order(&mut stream, &mut order);
+            }
         }
         self.order = match &self.targets {
             Some(targets) => order.iter().flat_map(|&run| targets.run(run as usize)).copied().collect(),
@@ -85,7 +88,7 @@ impl<'a> Batches<'a> {
     pub(super) fn len(&self) -> usize {
         match (&self.targets, &self.rows) {
             (Some(targets), _) => targets.len(),
-            (None, Rows::Pairs(users) | Rows::Lists(users, _)) => users.len(),
+            (None, Rows::Pairs(users, _) | Rows::Lists(users, _)) => users.len(),
         }
     }
 
@@ -97,7 +100,7 @@ impl<'a> Batches<'a> {
     /// Positives of a row.
     pub(super) fn list(&self) -> usize {
         match self.rows {
-            Rows::Pairs(_) => 1,
+            Rows::Pairs(..) => 1,
             Rows::Lists(_, list) => list,
         }
     }
@@ -132,7 +135,7 @@ impl<'a> Batches<'a> {
     /// The (user, positive) pairs of a step, counted from 1; rows must be pairs.
     pub(super) fn pairs(&self, step: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
         let users: &[u32] = match &self.rows {
-            Rows::Pairs(users) => users,
+            Rows::Pairs(users, _) => users,
             Rows::Lists(..) => &[],
         };
         self.order(step).iter().map(|&pair| (users[pair as usize], self.train.items()[pair as usize]))
@@ -143,7 +146,7 @@ impl<'a> Batches<'a> {
         users.clear();
         positives.clear();
         match &self.rows {
-            Rows::Pairs(_) => self.pairs(step).for_each(|(user, positive)| {
+            Rows::Pairs(..) => self.pairs(step).for_each(|(user, positive)| {
                 users.push(user);
                 positives.push(positive);
             }),
@@ -247,10 +250,41 @@ impl<'a> Batches<'a> {
     }
 }
 
+/// After Fisher and Yates.
+fn put_in_random_order(stream: &mut Stream, order: &mut [u32]) {
+    for at in (1..order.len()).rev() {
+        order.swap(at, stream.below(at as u32 + 1) as usize);
+    }
+}
+
+/// A train interaction of a user, uniform over those that have any, and over the user's.
+fn pair_of_any_user(stream: &mut Stream, train: &Interactions) -> u32 {
+    loop {
+        let user = stream.below(train.users() as u32) as usize;
+        let row = train.row(user).len() as u32;
+        if row > 0 {
+            return train.offsets()[user] as u32 + stream.below(row);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::{Popularity, Sampler};
+    use crate::sampler::{Popularity, Sampler, tests::assert_drawn_from};
+
+    /// Of three users with train items, who have 1, 2 and 5, each stands in a third of the rows.
+    #[test]
+    fn users_are_drawn_alike_and_their_items_too() {
+        let rows = [(0, 0), (1, 0), (1, 3), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4)];
+        let train = Interactions::from_pairs(4, rows.into_iter());
+        let mut found = [0.0; 8];
+        for epoch in 0..1_000 {
+            let mut stream = Stream::new(3, Purpose::Order, epoch, 0, 0);
+            (0..8).for_each(|_| found[pair_of_any_user(&mut stream, &train) as usize] += 1.0);
+        }
+        assert_drawn_from(&found, &[[1.0 / 3.0; 1].as_slice(), &[1.0 / 6.0; 2], &[1.0 / 15.0; 5]].concat(), 1.0);
+    }
 
     #[test]
     fn log_probabilities_are_those_of_the_sampler() {
@@ -264,7 +298,7 @@ mod tests {
             items: 4,
             sampler: prepared(),
             rule: None,
-            rows: Rows::Pairs(Vec::new()),
+            rows: Rows::Pairs(Vec::new(), EpochRows::Pairs),
             targets: None,
             order: Vec::new(),
             positives: Vec::new(),

@@ -14,7 +14,8 @@ use crate::{
     backbone::encoder::{Backward, TrainStep, Wanted},
     loss::Phase,
     parameters::{Parameters, Weights},
-    scoring::{Batch, Vectors},
+    sampler::Exclude,
+    scoring::{Batch, Masks, Vectors},
     tables::Tables,
 };
 use rayon::prelude::*;
@@ -132,6 +133,7 @@ impl Learner<'_> {
             let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
             self.check_loss(at, total)?;
             if phase.moves_model {
+                self.find_decays(batch, whole)?;
                 total += self.move_model(whole)? * users.len() as f64;
                 self.check_loss(at, total)?;
             }
@@ -144,8 +146,9 @@ impl Learner<'_> {
     fn move_model(&mut self, whole: &mut Whole) -> Result<f64> {
         let Self { encoder, parameters: Parameters { tables, moments: [of_users, of_items], weights }, stepper, .. } = self;
         let Backward { tables: [users, items], weights: of_weights, auxiliary } = encoder.backward([&mut whole.users, &mut whole.items])?;
-        stepper.move_table(&mut tables.users, of_users, users);
-        stepper.move_table(&mut tables.items, of_items, items);
+        let decays = whole.decays.each_ref().map(|decays| (!decays.is_empty()).then_some(&decays[..]));
+        stepper.move_decayed_table(&mut tables.users, of_users, users, decays[0]);
+        stepper.move_decayed_table(&mut tables.items, of_items, items, decays[1]);
         for (Weights { values, moments, .. }, gradients) in weights.iter_mut().zip(of_weights) {
             stepper.move_table(values, moments, gradients);
         }
@@ -204,7 +207,7 @@ impl Learner<'_> {
         whole: &mut Whole,
     ) -> Result<(f64, Derivatives)> {
         let Self { learning, dataset, parameters, encoder, quantiles, own, .. } = self;
-        let Whole { users, items, sampled, catalogue, beside } = whole;
+        let Whole { users, items, sampled, catalogue, beside, .. } = whole;
         let tables = encoder.vectors(parameters);
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
@@ -213,7 +216,11 @@ impl Learner<'_> {
         match (learning.candidates(), weigher.fused()) {
             (None, _) => {
                 let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
-                let total = catalogue.step((vectors, batch, &dataset.train), weigh, (users, items))?;
+                let masks = match learning.sampler.exclude() {
+                    Exclude::Train => Masks::Train(&dataset.train),
+                    Exclude::Row => Masks::Positives,
+                };
+                let total = catalogue.step((vectors, batch, masks), weigh, (users, items))?;
                 Ok((total, Derivatives::none(&learning.loss)))
             }
             (Some(count), Some(fused)) => {

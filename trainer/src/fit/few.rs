@@ -4,6 +4,7 @@
 //! touch. A step then brings these rows up to date, scores them and moves them.
 
 use super::{
+    batch_l2,
     batches::Batches,
     learner::Learner,
     weigher::{Extra, Weigher},
@@ -74,11 +75,20 @@ impl Learner<'_> {
         );
         let total = self.weigh(at, batches, plan, few)?;
         self.check_loss(at, total)?;
+        let l2 = self.batch_l2(plan.rows());
         let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&mut self.stepper, &mut self.parameters);
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
+        let of_user = |k: usize, gradient: &mut [f32]| {
+            few.user_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.users.places(k).len() as f32, few.users.row(k), gradient);
+        };
+        let of_item = |k: usize, gradient: &mut [f32]| {
+            few.item_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.count(k) as f32, few.items.row(k), gradient);
+        };
         rayon::join(
-            || stepper.move_rows(users, &few.users.values, &mut tables.users, of_users, |k, g| few.user_gradient(plan, k, g)),
-            || stepper.move_rows(items, &few.items.values, &mut tables.items, of_items, |k, g| few.item_gradient(plan, k, g)),
+            || stepper.move_rows(users, &few.users.values, &mut tables.users, of_users, of_user),
+            || stepper.move_rows(items, &few.items.values, &mut tables.items, of_items, of_item),
         );
         stepper.finish_step();
         Ok(total)

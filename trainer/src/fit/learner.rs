@@ -90,7 +90,7 @@ impl<'a> Learner<'a> {
             network: model.network(learning.seed),
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
             own: Own::new(learning, dataset.users(), dataset.items()),
-            stepper: Stepper::new(&learning.optimizer, 0),
+            stepper: Stepper::new(&learning.optimizer.in_epoch(1), 0),
             position: Position::default(),
             stored: (0, 0),
             superseded: None,
@@ -157,6 +157,7 @@ impl<'a> Learner<'a> {
         let training = &self.learning.training;
         self.collective.at(epoch, 0);
         if self.position.so_far.step == 0 {
+            self.set_learning_rate(epoch);
             self.update_quantiles(epoch, QuantileUpdate::BeforeEpoch)?;
         }
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
@@ -274,6 +275,15 @@ impl<'a> Learner<'a> {
                 .map_err(|error| Error::Impossible(error.to_string()))?;
         }
         Ok(())
+    }
+
+    /// Goes on with the learning rate of an epoch that has another one than the epoch before. All rows are up to date between epochs.
+    fn set_learning_rate(&mut self, epoch: u32) {
+        if self.learning.optimizer.changes_in(epoch) {
+            let (optimizer, own_steps) = (self.learning.optimizer.in_epoch(epoch), self.own.steps());
+            self.stepper = Stepper::new(&optimizer, self.stepper.steps);
+            self.own.restart(&optimizer, own_steps);
+        }
     }
 
     /// Sets adap-tau's numbers after so many epochs.

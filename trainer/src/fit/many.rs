@@ -4,6 +4,7 @@
 //! items moves as soon as its gradients are known.
 
 use super::{
+    batch_l2,
     batches::Batches,
     learner::Learner,
     weigher::{Extra, Weigher},
@@ -22,6 +23,8 @@ pub(super) struct ManyRows {
     touched: Touched,
     users: Matrix,
     sampled: Sampled,
+    /// How often each item stands in the batch, where that is asked for; else empty.
+    counts: Vec<f32>,
 }
 
 impl ManyRows {
@@ -32,6 +35,7 @@ impl ManyRows {
             touched: Touched::default(),
             users: Matrix { rows: 0, dim, values: Vec::new() },
             sampled: Sampled::new(drops_zeros),
+            counts: Vec::new(),
         }
     }
 
@@ -40,6 +44,13 @@ impl ManyRows {
         self.touched.find(&self.user_ids);
         self.users.rows = self.touched.rows.len();
         self.users.values.resize(self.users.rows * self.users.dim, 0.0);
+    }
+
+    /// Counts the batch's items, of so many.
+    fn count(&mut self, items: usize) {
+        self.counts.clear();
+        self.counts.resize(items, 0.0);
+        self.sampled.count(&mut self.counts);
     }
 }
 
@@ -57,17 +68,25 @@ impl Learner<'_> {
         self.stepper.current(&many.touched.rows, &self.parameters.tables.users, &self.parameters.moments[0], &mut many.users.values);
         let total = self.many_gradients(at, batches, many)?;
         self.check_loss(at, total)?;
+        let l2 = self.batch_l2(many.user_ids.len());
+        if l2.is_some() {
+            many.count(self.parameters.tables.items.rows);
+        }
         let Self { stepper, parameters: Parameters { tables, moments: [of_users, of_items], .. }, learning, .. } = self;
-        let ManyRows { touched, users, sampled, .. } = &*many;
+        let ManyRows { touched, users, sampled, counts, .. } = &*many;
         stepper.move_rows(&touched.rows, &users.values, &mut tables.users, of_users, |k, gradient| {
             gradient.fill(0.0);
             for &row in touched.places(k) {
                 gradient.iter_mut().zip(sampled.user_gradient(row as usize)).for_each(|(sum, part)| *sum += part);
             }
+            batch_l2::add(l2, touched.places(k).len() as f32, users.row(k), gradient);
         });
         let similarity = learning.loss.similarity();
         stepper.move_blocks(&mut tables.items, of_items, BUCKET, |bucket, rows, gradients, touched| {
-            sampled.item_gradients(similarity, bucket, rows, (gradients, touched));
+            sampled.item_gradients(similarity, bucket, rows, (&mut *gradients, &mut *touched));
+            if let Some(weight) = l2 {
+                batch_l2::add_bucket(weight, counts, bucket, rows, (gradients, touched));
+            }
         });
         stepper.finish_step();
         Ok(total)
@@ -75,7 +94,7 @@ impl Learner<'_> {
 
     /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
     fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut ManyRows) -> Result<f64> {
-        let ManyRows { user_ids, positives, touched, users, sampled } = many;
+        let ManyRows { user_ids, positives, touched, users, sampled, .. } = many;
         let vectors = Vectors { users, items: &self.parameters.tables.items, similarity: self.learning.loss.similarity() };
         let batch = Batch::new(&touched.locals, positives);
         let count = self.learning.candidates().expect("items are drawn");

@@ -148,7 +148,7 @@ fn few(sizes: Sizes, learning: &Learning) -> u64 {
 /// their gradients; and for each score an id, the score and an entry of the items' gradients.
 fn many(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
-    (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT)
+    (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT) + decays(sizes.items, learning)
 }
 
 /// Where negatives are mixed: the vectors of all layers, their gradients and one table between two layers; of the batch its draws.
@@ -173,7 +173,12 @@ fn whole(sizes: Sizes, learning: &Learning) -> u64 {
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
     let of_score = if learning.candidates().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
-    gradients + vectors + batch * scores * of_score + beside(sizes, learning)
+    gradients + vectors + batch * scores * of_score + beside(sizes, learning) + decays(sizes.users + sizes.items, learning)
+}
+
+/// A number for each of so many rows, where these have a weight in the loss by how often they stand in a batch.
+fn decays(rows: u64, learning: &Learning) -> u64 {
+    u64::from(learning.optimizer.batch_l2().is_some()) * rows * FLOAT
 }
 
 /// What a loss looks at beside scores. Positives with their negatives: for each score a key, four ids, the similarity and its derivative,

@@ -49,6 +49,9 @@ impl Learner<'_> {
         let total = self.collective.total("the losses", total)?;
         self.check_loss(at, total)?;
         let mut gradients = mixed.gradients(&layers, &weighed.positives, &weighed.negatives);
+        if let Some(weight) = self.batch_l2(rows) {
+            mixed.add_l2(weight, (&layers[0], layers.len()), &mut gradients[0]);
+        }
         for layer in &mut gradients {
             self.collective.sum("the gradient of a layer's users", &mut layer.users.values)?;
             self.collective.sum("the gradient of a layer's items", &mut layer.items.values)?;
@@ -125,6 +128,22 @@ impl Mixed {
             gradients
         });
         share_users(by_items.collect())
+    }
+
+    /// Adds the gradient of half the squared norms in layer 0, of so many layers, with a weight: of users, positives and mixed negatives.
+    fn add_l2(&self, weight: f32, (layer, layers): (&Tables, usize), gradients: &mut Tables) {
+        let parts = self.parts.len() / self.users.len().max(1);
+        for (row, (&user, &positive)) in self.users.iter().zip(&self.positives).enumerate() {
+            let (user, own) = (user as usize, layer.items.row(positive as usize));
+            add_scaled(row_mut(&mut gradients.users, user), weight, layer.users.row(user));
+            add_scaled(row_mut(&mut gradients.items, positive as usize), weight, own);
+            for &(item, share) in self.parts[row * parts..][..parts].iter().step_by(layers) {
+                let other = layer.items.row(item as usize);
+                let mixed: Vec<f32> = own.iter().zip(other).map(|(own, other)| share * own + (1.0 - share) * other).collect();
+                add_scaled(row_mut(&mut gradients.items, positive as usize), weight * share, &mixed);
+                add_scaled(row_mut(&mut gradients.items, item as usize), weight * (1.0 - share), &mixed);
+            }
+        }
     }
 }
 
@@ -240,5 +259,19 @@ mod tests {
                 assert!((found - difference).abs() < 1e-3, "layer {layer}, side {side}, {at}: {found}, {difference}");
             }
         }
+    }
+
+    /// The user (1, 0), the positive (0.5, 0.2) and the candidate (0.6, -0.3), of which 0.4 of the positive makes (0.56, -0.10), with weight 0.5:
+    /// by hand. The norm of the negative is in both gradients, by its shares.
+    #[test]
+    fn the_l2_of_the_worked_example() {
+        let layer = tables(vec![1.0, 0.0], vec![0.5, 0.2, 0.1, 0.4, 0.6, -0.3], 2);
+        let mixed = Mixed { users: vec![0], positives: vec![0], drawn: Vec::new(), parts: vec![(2, 0.4), (1, 0.9)] };
+        let mut gradients = Tables::zeros(1, 3, 2);
+        mixed.add_l2(0.5, (&layer, 2), &mut gradients);
+        let near = |found: &[f32], expected: &[f32]| found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6);
+        assert!(near(&gradients.users.values, &[0.5, 0.0]), "{:?}", gradients.users.values);
+        let expected = [0.25 + 0.2 * 0.56, 0.1 - 0.2 * 0.1, 0.0, 0.0, 0.3 * 0.56, -0.3 * 0.1];
+        assert!(near(&gradients.items.values, &expected), "{:?}", gradients.items.values);
     }
 }

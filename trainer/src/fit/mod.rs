@@ -10,6 +10,7 @@
 //! ```
 //! A key follows from what stands under it (`kept.rs`). What counts is what a marker names, with checksums; the state names the best model.
 
+mod batch_l2;
 mod batches;
 mod beside;
 mod closed_form;

@@ -88,6 +88,8 @@ pub(super) struct Whole {
     pub(super) sampled: Sampled,
     pub(super) catalogue: Catalogue,
     pub(super) beside: Beside,
+    /// The weight decay of each row of users and of items, where it is one of the batch's rows alone; else empty.
+    pub(super) decays: [Vec<f32>; 2],
 }
 
 /// The way of a training on its device, and the ranks, who meet there.
@@ -187,6 +189,6 @@ impl Path {
         }
         let (users, items) = (RowGradients::new(users, dim), RowGradients::new(items, dim));
         let (sampled, catalogue, beside) = (Sampled::new(shape.narrows), Catalogue::default(), Beside::new(loss));
-        Self::Whole(Box::new(Whole { users, items, sampled, catalogue, beside }))
+        Self::Whole(Box::new(Whole { users, items, sampled, catalogue, beside, decays: Default::default() }))
     }
 }

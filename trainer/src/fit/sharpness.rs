@@ -38,7 +38,7 @@ fn gap(tables: &Tables, train: &Interactions, active: &[bool]) -> f64 {
         }
     };
     let mut sums = vec![0.0; train.users()];
-    reduce_lists(vectors, &mut sums, list, |scores| scores.iter().sum());
+    reduce_lists(vectors, &mut sums, list, |_, _, scores| scores.iter().sum());
     let pairs: usize = (0..train.users()).filter(|&user| active[user]).map(|user| train.row(user).len()).sum();
     let positives = sums.iter().map(|&sum| f64::from(sum)).sum::<f64>() / pairs as f64;
     let (user, item) = (mean_vector(&tables.users, |row| active[row]), mean_vector(&tables.items, |_| true));

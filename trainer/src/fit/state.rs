@@ -6,7 +6,7 @@ use super::{
     or_again,
     resume::{self, Position, Stored},
 };
-use crate::{Result, collective::Collective, optimizer::Stepper, parameters::Parameters};
+use crate::{Optimizer, Result, collective::Collective, optimizer::Stepper, parameters::Parameters};
 
 /// What ranks call the exchange of where they begin.
 const POSITION: &str = "where the training stands";
@@ -14,6 +14,11 @@ const POSITION: &str = "where the training stands";
 const LONGEST_POSITION: usize = 1 << 30;
 
 impl Learner<'_> {
+    /// The optimizer with the learning rate of the epoch under way.
+    fn optimizer(&self) -> Optimizer {
+        self.learning.optimizer.in_epoch(self.position.epoch + 1)
+    }
+
     /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
     fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
         let is_within = self.position.is_within();
@@ -65,8 +70,9 @@ impl Learner<'_> {
             self.refresh(self.position.epoch + 1, &mut batches)?; // for its size
         }
         if goes_on {
-            self.stepper = Stepper::new(&self.learning.optimizer, self.position.steps);
-            self.own.restart(&self.learning.optimizer, self.position.own_steps);
+            let optimizer = self.optimizer();
+            self.stepper = Stepper::new(&optimizer, self.position.steps);
+            self.own.restart(&optimizer, self.position.own_steps);
             self.stored = (self.position.epoch, self.position.so_far.step);
         }
         if let Some(stored) = stored {
@@ -96,7 +102,7 @@ impl Learner<'_> {
     fn share_caught_up(&mut self) -> Result<()> {
         let caught_up = self.collective.of_first("the optimizer", &[self.stepper.caught_up()], 1)?;
         if let ([caught_up], false) = (&caught_up[..], self.collective.leads()) {
-            self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, *caught_up);
+            self.stepper = Stepper::resumed(&self.optimizer(), self.position.steps, *caught_up);
         }
         Ok(())
     }
@@ -125,7 +131,7 @@ impl Learner<'_> {
         let found = self.parameters.moments.each_ref().map(|moments| moments.left.len());
         stored.fill(self.state(batches.state(is_within)))?;
         let caught_up = if is_within { self.position.so_far.caught_up } else { self.position.steps };
-        self.stepper = Stepper::resumed(&self.learning.optimizer, self.position.steps, caught_up);
+        self.stepper = Stepper::resumed(&self.optimizer(), self.position.steps, caught_up);
         if found != left {
             self.catch_up();
             self.parameters.moments.iter_mut().zip(left).for_each(|(moments, rows)| moments.left = vec![0; rows]);

@@ -5,16 +5,19 @@
 //! of all, and equals it when it holds the whole top K, which trained positives mostly are. Negatives are drawn with replacement, so that
 //! one may count twice; where as many are asked for as there are, all items stand in their place and the quantile is exact.
 //!
+//! That is the estimator `sample`; [`QuantileEstimator`] has the paper's two others.
+//!
 //! The authors' release differs: it cuts the positives of heavy users to the 90th percentile of the users' numbers of positives, uses the
 //! negatives of the batch once more, and updates within the epoch, after the step of each batch that a user is in. Here each user's
 //! quantile is set once in a due epoch: after its steps, which is nearest to the release, or before them, as the paper's Algorithm E.1 has it
 //! ([`QuantileUpdate`]). The release is what the paper's values were found by, so that its time is the default. All start at 0, so that
 //! until the first update weights are `sigmoid(s / t_w)`.
 
+use super::QuantileEstimator;
 use serde::{Deserialize, Serialize};
 
 /// Which quantile, and in which epochs it is brought up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuantileSchedule {
     /// K: the quantile is the K-th largest score.
     pub cutoff: u32,
@@ -22,6 +25,8 @@ pub struct QuantileSchedule {
     pub every: u32,
     /// When in a due epoch.
     pub update: QuantileUpdate,
+    /// What it is estimated by.
+    pub estimator: QuantileEstimator,
 }
 
 /// When in a due epoch quantiles are set.
@@ -90,7 +95,8 @@ mod tests {
 
     #[test]
     fn quantiles_are_due_in_every_fifth_epoch() {
-        let schedule = QuantileSchedule { cutoff: 20, every: 5, update: QuantileUpdate::AfterEpoch };
+        let schedule =
+            QuantileSchedule { cutoff: 20, every: 5, update: QuantileUpdate::AfterEpoch, estimator: QuantileEstimator::default() };
         let due: Vec<u32> = (1..=20).filter(|&epoch| schedule.is_due(epoch)).collect();
         assert_eq!(due, [5, 10, 15, 20]);
     }

@@ -9,7 +9,9 @@
 //! this, unless `include_positive` adds the positive. Yang et al., "Breaking the Top-K Barrier", KDD 2025, arXiv:2508.05673.
 
 use super::primitives::sigmoid;
-use super::{Facts, Fused, LossKind, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, fused, scores, softmax};
+use super::{
+    Facts, Fused, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, fused, scores, softmax,
+};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,9 @@ pub struct SoftmaxAtK {
     /// the paper's Algorithm E.1.
     #[serde(default)]
     pub quantile_update: QuantileUpdate,
+    /// What they are estimated by: the rules of the paper's appendix D.
+    #[serde(default, skip_serializing_if = "QuantileEstimator::is_sample")]
+    pub quantile_estimator: QuantileEstimator,
     /// Whether the weights are constants of the gradient.
     #[serde(default)]
     pub detach_weight: bool,
@@ -58,6 +63,7 @@ impl LossKind for SoftmaxAtK {
     fn check(&self) -> std::result::Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("weight_temperature", self.weight_temperature)?;
+        self.quantile_estimator.check()?;
         match (self.cutoff, self.quantile_every) {
             (0, _) => Err("cutoff is 0: expected at least 1".into()),
             (_, 0) => Err("quantile_every is 0: expected at least 1 epoch".into()),
@@ -80,7 +86,12 @@ impl LossKind for SoftmaxAtK {
     }
 
     fn quantiles(&self) -> Option<QuantileSchedule> {
-        Some(QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update })
+        Some(QuantileSchedule {
+            cutoff: self.cutoff,
+            every: self.quantile_every,
+            update: self.quantile_update,
+            estimator: self.quantile_estimator,
+        })
     }
 }
 
@@ -101,6 +112,7 @@ impl super::contract::Contract for SoftmaxAtK {
             weight_temperature: 1.5,
             quantile_every: 5,
             quantile_update: QuantileUpdate::AfterEpoch,
+            quantile_estimator: QuantileEstimator::default(),
             detach_weight,
             include_positive,
             similarity: Similarity::Cosine,
@@ -130,6 +142,7 @@ mod tests {
             weight_temperature,
             quantile_every: 5,
             quantile_update: QuantileUpdate::AfterEpoch,
+            quantile_estimator: QuantileEstimator::default(),
             detach_weight: false,
             include_positive: false,
             similarity: Similarity::Cosine,

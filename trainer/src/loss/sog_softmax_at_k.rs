@@ -10,7 +10,9 @@
 use super::primitives::{log_sigmoid, log_sum_exp};
 use super::scores::columns;
 use super::sog_clr::{check_update_rate, estimate_over_average, sog_clr_averages};
-use super::{Column, Facts, LossKind, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, scores, sog_clr};
+use super::{
+    Column, Facts, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, scores, sog_clr,
+};
 use candle_core::{Result, Tensor};
 use evaluator::Similarity;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,9 @@ pub struct SogSoftmaxAtK {
     /// the paper's Algorithm E.1.
     #[serde(default)]
     pub quantile_update: QuantileUpdate,
+    /// What they are estimated by: the rules of the paper's appendix D.
+    #[serde(default, skip_serializing_if = "QuantileEstimator::is_sample")]
+    pub quantile_estimator: QuantileEstimator,
     /// Share of a new estimate in the user's moving average, above 0 and at most 1.
     pub update_rate: f64,
     /// How two vectors make a score.
@@ -59,6 +64,7 @@ impl LossKind for SogSoftmaxAtK {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("weight_temperature", self.weight_temperature)?;
         check_update_rate(self.update_rate)?;
+        self.quantile_estimator.check()?;
         match (self.cutoff, self.quantile_every) {
             (0, _) => Err("cutoff is 0: expected at least 1".into()),
             (_, 0) => Err("quantile_every is 0: expected at least 1 epoch".into()),
@@ -74,7 +80,12 @@ impl LossKind for SogSoftmaxAtK {
     }
 
     fn quantiles(&self) -> Option<QuantileSchedule> {
-        Some(QuantileSchedule { cutoff: self.cutoff, every: self.quantile_every, update: self.quantile_update })
+        Some(QuantileSchedule {
+            cutoff: self.cutoff,
+            every: self.quantile_every,
+            update: self.quantile_update,
+            estimator: self.quantile_estimator,
+        })
     }
 
     fn columns(&self) -> Vec<Column> {
@@ -126,6 +137,7 @@ impl super::contract::Contract for SogSoftmaxAtK {
             weight_temperature: 1.5,
             quantile_every: 5,
             quantile_update: QuantileUpdate::AfterEpoch,
+            quantile_estimator: QuantileEstimator::default(),
             update_rate: 0.9,
             similarity: Similarity::Cosine,
         }]
@@ -152,6 +164,7 @@ mod tests {
             weight_temperature: 1.0,
             quantile_every: 5,
             quantile_update: QuantileUpdate::AfterEpoch,
+            quantile_estimator: QuantileEstimator::default(),
             update_rate: 0.9,
             similarity: Similarity::Cosine,
         }

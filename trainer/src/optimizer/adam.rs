@@ -11,8 +11,16 @@
 //! step, at the cost of the whole table. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on; under
 //! `light-gcn`, and for items under the sampler `all`, every row has a gradient in every step and the two are the same. Weight decay is the
 //! coupled one (part of the gradient), not AdamW's. Kingma and Ba, ICLR 2015.
+//!
+//! `batch_l2` is what LightGCN and MixGCF have in the place of weight decay, which falls on the rows of the batch alone. It adds to the loss
+//!
+//! ```text
+//! batch_l2 / (2 B) (sum_u |e_u|^2 + sum_i |e_i|^2 + sum_j |e_j|^2)
+//! ```
+//! over the users, positives and drawn negatives of the batch's B rows, a vector as often as it stands there; e are the rows of the tables, before
+//! any propagation. As weight decay, it is in the gradient and not in the loss that is shown.
 
-use super::kernels::Step;
+use super::{StepDecay, kernels::Step};
 use serde::{Deserialize, Serialize};
 
 /// The values of `adam` and of `lazy-adam` in a sweep file.
@@ -21,9 +29,15 @@ use serde::{Deserialize, Serialize};
 pub struct Adam {
     /// Length of a step, above 0.
     pub learning_rate: f64,
+    /// How the learning rate falls from epoch to epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learning_rate_decay: Option<StepDecay>,
     /// Weight of the squared norm in the gradient.
     #[serde(default)]
     pub weight_decay: f64,
+    /// Weight of the squared norms of the vectors, before propagation, of a batch's users, positives and negatives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_l2: Option<f64>,
     /// Decay of the first moment.
     #[serde(default = "first_decay")]
     pub beta1: f64,
@@ -50,7 +64,15 @@ fn epsilon() -> f64 {
 impl Adam {
     /// With this learning rate, and the defaults of all else.
     pub(crate) fn new(learning_rate: f64) -> Self {
-        Self { learning_rate, weight_decay: 0.0, beta1: first_decay(), beta2: second_decay(), epsilon: epsilon() }
+        Self {
+            learning_rate,
+            learning_rate_decay: None,
+            weight_decay: 0.0,
+            batch_l2: None,
+            beta1: first_decay(),
+            beta2: second_decay(),
+            epsilon: epsilon(),
+        }
     }
 
     /// Whether the values can be used.
@@ -65,18 +87,15 @@ impl Adam {
         if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             return Err(format!("learning_rate is {}, expected a number above 0", self.learning_rate));
         }
+        self.learning_rate_decay.map_or(Ok(()), StepDecay::check)?;
         within("weight_decay", self.weight_decay, 0.0..f64::INFINITY)?;
+        within("batch_l2", self.batch_l2.unwrap_or_default(), 0.0..f64::INFINITY)?;
         within("beta1", self.beta1, 0.0..1.0)?;
         within("beta2", self.beta2, 0.0..1.0)?;
         match self.epsilon as f32 > 0.0 && self.epsilon.is_finite() {
             true => Ok(()),
             false => Err(format!("epsilon is {}, expected a number above 0: a row without gradient would divide by it", self.epsilon)),
         }
-    }
-
-    /// Of a learning rate, all else as where it is left out.
-    pub(crate) fn at(learning_rate: f64) -> Self {
-        Self { learning_rate, weight_decay: 0.0, beta1: first_decay(), beta2: second_decay(), epsilon: epsilon() }
     }
 
     /// The bias-corrected learning rate of a step, counted from 1.

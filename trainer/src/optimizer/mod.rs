@@ -8,11 +8,13 @@ mod kernels;
 #[cfg(any(test, feature = "cuda"))]
 mod on_device;
 mod part;
+mod step_decay;
 mod stepper;
 #[cfg(test)]
 mod tests;
 
 pub use adam::Adam;
+pub use step_decay::StepDecay;
 pub(crate) use stepper::{Moments, Stepper};
 
 /// `optimizer` in a sweep file, by `kind`.
@@ -28,8 +30,7 @@ pub enum Optimizer {
 impl Optimizer {
     /// The same with so many times the learning rate.
     pub(crate) fn faster(&self, times: f64) -> Self {
-        let (Self::Adam(adam) | Self::LazyAdam(adam)) = self;
-        self.at(adam.learning_rate * times)
+        self.at(self.adam().learning_rate * times)
     }
 
     /// The same with another learning rate.
@@ -40,13 +41,46 @@ impl Optimizer {
         }
     }
 
+    /// What the kinds share.
+    fn adam(&self) -> &Adam {
+        let (Self::Adam(adam) | Self::LazyAdam(adam)) = self;
+        adam
+    }
+
+    /// The same with the learning rate of an epoch, counted from 1.
+    pub(crate) fn in_epoch(&self, epoch: u32) -> Self {
+        self.adam().learning_rate_decay.map_or_else(|| self.clone(), |decay| self.faster(decay.in_epoch(epoch)))
+    }
+
+    /// Whether an epoch, counted from 1, has another learning rate than the one before.
+    pub(crate) fn changes_in(&self, epoch: u32) -> bool {
+        self.adam().learning_rate_decay.is_some_and(|decay| decay.changes_in(epoch))
+    }
+
+    /// The weight of the squared norms of the batch's rows, where they are in the loss.
+    pub(crate) fn batch_l2(&self) -> Option<f64> {
+        self.adam().batch_l2.filter(|&weight| weight > 0.0)
+    }
+
+    /// Whether the values can be used by a model that learns towards an objective of its own.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub(crate) fn check_own(&self) -> Result<(), String> {
+        self.check()?;
+        let Adam { learning_rate_decay, batch_l2, .. } = self.adam();
+        let keys = [("learning_rate_decay", learning_rate_decay.is_some()), ("batch_l2", batch_l2.is_some())];
+        match keys.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => Err(format!("{key} is given, expected of models alone that learn from a loss and a sampler: leave it out")),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the values can be used.
     ///
     /// # Errors
     /// A sentence that names the key.
     pub fn check(&self) -> Result<(), String> {
-        match self {
-            Self::Adam(adam) | Self::LazyAdam(adam) => adam.check(),
-        }
+        self.adam().check()
     }
 }

@@ -141,10 +141,16 @@ impl Stepper {
 
     /// The next step of a table whose rows are not left behind.
     pub(crate) fn move_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients) {
+        self.move_decayed_table(table, moments, gradients, None);
+    }
+
+    /// The same where each row has a weight decay of its own, `[rows]`, beside that of all.
+    pub(crate) fn move_decayed_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients, decays: Option<&[f32]>) {
         let step = self.adam.constants(self.steps + 1);
         let gradients = gradients.values().par_chunks(BLOCK * table.dim).zip(gradients.touched().par_chunks(BLOCK));
-        blocks(table, moments, BLOCK).zip(gradients).for_each(|(block, (gradients, touched))| {
-            self.move_block(block, gradients, touched, step);
+        blocks(table, moments, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
+            None => self.move_block(block, gradients, touched, step),
+            Some(decays) => self.move_decayed_block(block, (gradients, touched), &decays[at * BLOCK..], step),
         });
     }
 
@@ -173,6 +179,19 @@ impl Stepper {
             match touched {
                 true => kernels::moved(row, gradient, step),
                 false if self.all_rows_move => kernels::still(row, step),
+                false => {}
+            }
+        }
+    }
+
+    fn move_decayed_block(&self, block: Row, (gradients, touched): (&[f32], &[bool]), decays: &[f32], step: Step) {
+        let dim = block.values.len() / touched.len();
+        let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
+        for (((((values, first), second), gradient), &touched), &decay) in rows.zip(gradients.chunks_exact(dim)).zip(touched).zip(decays) {
+            let (row, step) = (Row { values, first, second }, Step { weight_decay: step.weight_decay + decay, ..step });
+            match touched {
+                true => kernels::moved(row, gradient, step),
+                false if self.all_rows_move || decay > 0.0 => kernels::still(row, step),
                 false => {}
             }
         }

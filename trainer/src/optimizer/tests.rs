@@ -5,7 +5,8 @@ use crate::gradient::RowGradients;
 use evaluator::Matrix;
 use proptest::prelude::*;
 
-const ADAM: Adam = Adam { learning_rate: 0.1, weight_decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+const ADAM: Adam =
+    Adam { learning_rate: 0.1, learning_rate_decay: None, weight_decay: 0.01, batch_l2: None, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 
 fn table(values: &[f32]) -> Matrix {
     Matrix { rows: values.len(), dim: 1, values: values.to_vec() }
@@ -63,6 +64,43 @@ fn lazy_steps_leave_rows_without_gradient_alone() {
     assert!((f64::from(table.values[0]) - 0.9).abs() < 1e-6);
 }
 
+/// By hand: where the gradient is always the same, a step of Adam has the length of the learning rate, which is halved after each two epochs, here of
+/// one step each. From 1 the value comes to 0.9, 0.8, 0.75 and 0.7.
+#[test]
+fn the_learning_rate_falls_in_steps() {
+    let decay = StepDecay { every: 2, factor: 0.5 };
+    let optimizer = Optimizer::Adam(Adam { weight_decay: 0.0, learning_rate_decay: Some(decay), ..ADAM });
+    let (mut table, mut gradients) = (table(&[1.0]), RowGradients::new(1, 1));
+    let mut moments = Moments::new(&table, false);
+    gradients.add(0, &[0.5]);
+    for (epoch, expected) in [(1, 0.9), (2, 0.8), (3, 0.75), (4, 0.7)] {
+        let mut stepper = Stepper::new(&optimizer.in_epoch(epoch), u64::from(epoch) - 1);
+        stepper.move_table(&mut table, &mut moments, &gradients);
+        stepper.finish_step();
+        assert!((table.values[0] - expected).abs() < 1e-5, "{epoch}: {}", table.values[0]);
+        assert_eq!(optimizer.changes_in(epoch), epoch == 3);
+    }
+}
+
+/// A decay of a row's own is that much of the row in its gradient, whether it has another one or not; rows without move as ever.
+#[test]
+fn rows_have_decays_of_their_own() {
+    for optimizer in [Optimizer::Adam(ADAM), Optimizer::LazyAdam(ADAM)] {
+        let moved = |gradients: &[(usize, f32)], decays: Option<&[f32]>| {
+            let (mut table, mut rows) = (table(&[1.0, -2.0, 3.0, 0.5]), RowGradients::new(4, 1));
+            let (mut moments, stepper) = (Moments::new(&table, false), Stepper::new(&optimizer, 0));
+            gradients.iter().for_each(|&(row, gradient)| rows.add(row, &[gradient]));
+            stepper.move_decayed_table(&mut table, &mut moments, &rows, decays);
+            (table.values, moments.first)
+        };
+        let found = moved(&[(0, 0.5), (2, 0.25)], Some(&[0.2, 0.1, 0.0, 0.0]));
+        let expected = moved(&[(0, 0.5 + 0.2), (1, -0.2), (2, 0.25)], None);
+        for (found, expected) in [(&found.0, &expected.0), (&found.1, &expected.1)] {
+            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?} {expected:?}");
+        }
+    }
+}
+
 /// The gradients of one row: the step, counted from the start, and the value.
 #[derive(Clone, Debug)]
 struct Touches {
@@ -85,7 +123,7 @@ fn touches() -> impl Strategy<Value = Touches> {
     let before = prop_oneof![Just(0u64), 0u64..400, 0u64..100_000];
     (adam, before, 1usize..700, 0.002f64..0.5, -9f32..3.0).prop_flat_map(|((epsilon, beta1, beta2), before, steps, often, size)| {
         let gradient = prop::option::weighted(often, (-1.0f32..1.0).prop_map(move |value| value * 10f32.powf(size)));
-        let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon };
+        let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon, ..ADAM };
         (prop::collection::vec(prop::collection::vec(gradient, ROWS), steps), prop::collection::vec(prop::bool::weighted(0.01), steps))
             .prop_map(move |(gradients, ends_of_epochs)| Touches { adam: adam.clone(), before, gradients, ends_of_epochs })
     })
@@ -154,7 +192,7 @@ proptest! {
         (early, base, left, gap) in (any::<bool>(), 0u64..100_000, 0u64..300, 0u64..1_200),
         root in -12f64..6.0,
     ) {
-        let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon };
+        let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon, ..ADAM };
         let mut idle = Idle::new(&adam).unwrap();
         let start = (0..).find(|&step| idle.holds(step)).unwrap();
         let base = if early { start } else { start + base };

@@ -25,7 +25,7 @@ pub(crate) mod rule;
 pub mod stream;
 mod uniform;
 
-pub use all::All;
+pub use all::{All, Exclude};
 pub use error::Error;
 pub use facts::Facts;
 pub use in_batch::InBatch;
@@ -67,7 +67,7 @@ macro_rules! samplers {
 }
 
 samplers! {
-    /// Every item that is not a train positive of the user.
+    /// Every item that is not a train positive of the user, or of the row.
     All,
     /// Uniform over the items that are not train positives of the user.
     Uniform,
@@ -140,6 +140,11 @@ impl Sampler {
             (_, None) => candidates,
             (_, Some(rule)) => rule.subset().map(|chosen| chosen.min(candidates.unwrap_or(chosen))).or(candidates),
         }
+    }
+
+    /// What is no negative where every item is scored.
+    pub(crate) fn exclude(&self) -> Exclude {
+        if let Pool::All(All { exclude }) = self.draws().0 { exclude } else { Exclude::Train }
     }
 
     /// Whether it looks at vectors, and not only those of what is drawn and scored.

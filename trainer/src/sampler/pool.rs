@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
-    /// Every item that is not a train positive of the user: nothing is drawn, and all are scored.
+    /// Every item that is not a train positive of the user, or of the row: nothing is drawn, and all are scored.
     All(All),
     /// Uniform over the items that are not train positives of the user.
     Uniform(UniformPool),

@@ -1,6 +1,6 @@
 //! A sampler's pool with what it needs of a dataset.
 
-use super::{Error, Pool, Sampler, Stream, complement::Complement, in_batch, live::Live, popularity, ppr, uniform};
+use super::{Error, Exclude, Pool, Sampler, Stream, complement::Complement, in_batch, live::Live, popularity, ppr, uniform};
 use crate::scoring::Vectors;
 use dataset::{Interactions, Location};
 
@@ -93,7 +93,9 @@ impl<'a> Prepared<'a> {
             Proposal::Uniform { replacement: false } => count.unwrap_or(1) as usize,
             _ => 1,
         };
-        check_users(train, items, drawable, distinct)?;
+        if sampler.exclude() == Exclude::Train {
+            check_users(train, items, drawable, distinct)?;
+        }
         let items = u32::try_from(items).expect("ids of items are u32");
         Ok(Self { train, items, proposal })
     }

@@ -173,7 +173,7 @@ fn log_probabilities_are_those_of_the_proposal() {
 #[test]
 fn users_without_a_possible_negative_are_named() {
     let train = Interactions::from_pairs(3, [(0, 1), (1, 0), (1, 1), (1, 2)].into_iter());
-    for sampler in [Sampler::All(All {}), uniform(5, true), popularity(5, 1.0)] {
+    for sampler in [Sampler::All(All::default()), uniform(5, true), popularity(5, 1.0)] {
         let error = Prepared::new(&sampler, &train, 3).unwrap_err();
         assert!(matches!(error, Error::NoNegatives { count: 1, user: 1, positives: 3, items: 3 }));
     }
@@ -198,7 +198,7 @@ fn wrong_values_are_named() {
     assert!(message(popularity(0, 1.0)).contains("negatives is 0"));
     assert!(message(popularity(1, f64::NAN)).contains("exponent is NaN"));
     assert!(message(popularity(1, -0.5)).contains("exponent is -0.5"));
-    assert_eq!(Sampler::All(All {}).check(), Ok(()));
+    assert_eq!(Sampler::All(All::default()).check(), Ok(()));
 }
 
 proptest! {

@@ -49,6 +49,13 @@ impl Plan {
         self.user_ids.len()
     }
 
+    /// How often the k-th touched item is a positive or a negative: one that is its row's own positive is none.
+    pub(crate) fn count(&self, k: usize) -> usize {
+        let own = |place: usize| self.item_ids[place - place % self.width];
+        let counts = |place: usize| place.is_multiple_of(self.width) || self.item_ids[place] != own(place);
+        self.items.places(k).iter().filter(|&&place| counts(place as usize)).count()
+    }
+
     /// `[B]`
     pub(crate) fn users(&self) -> &[u32] {
         &self.user_ids

@@ -11,12 +11,12 @@ use rayon::prelude::*;
 /// Users of one parallel task.
 const BLOCK: usize = 64;
 
-/// For each user `out = reduce(scores of its list)`; users whose list is empty keep what they had. `list(user, ids)` fills an empty list.
+/// For each user `out = reduce(user, out, scores of its list)`; users whose list is empty keep what they had. `list(user, ids)` fills an empty list.
 pub(crate) fn reduce_lists(
     vectors: Vectors,
     out: &mut [f32],
     list: impl Fn(usize, &mut Vec<u32>) + Sync,
-    reduce: impl Fn(&mut [f32]) -> f32 + Sync,
+    reduce: impl Fn(usize, f32, &mut [f32]) -> f32 + Sync,
 ) {
     let (mut queries, mut items) = (Prepared::default(), Prepared::default());
     queries.all_rows(vectors.users, vectors.similarity);
@@ -34,7 +34,7 @@ pub(crate) fn reduce_lists(
             scores.resize(ids.len(), 0.0);
             dots(&queries.vectors(&vectors.users.values)[user * dim..][..dim], items.vectors(&vectors.items.values), &ids, &mut scores);
             finish_scores(vectors.similarity, &queries, user, &items, ids.iter().map(|&id| id as usize), &mut scores);
-            *out = reduce(&mut scores);
+            *out = reduce(user, *out, &mut scores);
         }
     });
 }

@@ -17,7 +17,7 @@ mod similarity;
 mod tests;
 mod touched;
 
-pub(crate) use catalogue::{Catalogue, MASKED};
+pub(crate) use catalogue::{Catalogue, MASKED, Masks};
 pub(crate) use few::{Few, Plan};
 pub(crate) use kernels::{combine, dot, dots, project, weighted_sum};
 pub(crate) use lists::{mean_vector, reduce_lists};

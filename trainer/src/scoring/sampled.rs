@@ -239,6 +239,15 @@ impl Sampled {
         self.tasks.iter().map(|task| task.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>()).sum()
     }
 
+    /// Adds how often each item is a positive or a negative of a row, `[items]`: one that is the row's first positive once more is none.
+    pub(crate) fn count(&self, counts: &mut [f32]) {
+        let rows = self.tasks.iter().flat_map(|task| task.ids.chunks_exact(task.width));
+        for (first, others) in rows.filter_map(<[u32]>::split_first) {
+            counts[*first as usize] += 1.0;
+            others.iter().filter(|id| *id != first).for_each(|&id| counts[id as usize] += 1.0);
+        }
+    }
+
     /// The gradient of the user's vector from one row of the batch.
     pub(crate) fn user_gradient(&self, row: usize) -> &[f32] {
         let task = &self.tasks[row / self.rows_of_task];

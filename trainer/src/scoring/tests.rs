@@ -265,7 +265,7 @@ proptest! {
                 }
                 Ok::<f64, std::convert::Infallible>(1.0)
             };
-            let total = Catalogue::default().step((vectors, batch, &train), weigh, (&mut user_rows, &mut item_rows)).unwrap();
+            let total = Catalogue::default().step((vectors, batch, Masks::Train(&train)), weigh, (&mut user_rows, &mut item_rows)).unwrap();
             prop_assert_eq!(total, 1.0);
             assert_close(&format!("{similarity:?} users"), user_rows.fill(), &user_gradients);
             assert_close(&format!("{similarity:?} items"), item_rows.fill(), &item_gradients);

@@ -35,10 +35,18 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         settings.insert(name.to_owned(), value);
         settings
     };
+    let words = |name: &str| match read(&with(name, "?".into())) {
+        Err(error) if error.to_string().starts_with("unknown variant") => expected(&error.to_string()),
+        _ => Vec::new(),
+    };
+    let is_not_written = |name: &str, word: &str| {
+        let read = [word.into(), json!({word: {}})].into_iter().filter_map(|value| read(&with(name, value)).ok());
+        read.map(|read| serde_json::to_value(read).unwrap()).any(|whole| whole[kind][name].is_null())
+    };
     let left_out = |name: &str| match &whole[kind][name] {
         _ if least.contains_key(name) => LeftOut::Required,
         Value::Null if possible(&with(name, false.into())) => LeftOut::Value("false".to_owned()), // not written where it is false
-        Value::Null => LeftOut::None,
+        Value::Null => words(name).into_iter().find(|word| is_not_written(name, word)).map_or(LeftOut::None, LeftOut::Value),
         value => LeftOut::Value(plain(value)),
     };
     let fits = |name: &str, settings: &Map<String, Value>| {
@@ -54,12 +62,7 @@ pub(super) fn keys<T: DeserializeOwned + Serialize>(kind: &str, example: &Value,
         }
         Some(_) => None,
     };
-    let choices = |name: &str| match read(&with(name, "?".into())) {
-        Err(error) if error.to_string().starts_with("unknown variant") => {
-            expected(&error.to_string()).iter().filter_map(|word| choice(name, word)).collect()
-        }
-        _ => Vec::new(),
-    };
+    let choices = |name: &str| words(name).iter().filter_map(|word| choice(name, word)).collect();
     let unknown = serde_json::from_value::<T>(json!({kind: {"?": 0}})).err().unwrap().to_string();
     expected(&unknown).into_iter().map(|name| Key { left_out: left_out(&name), choices: choices(&name), name }).collect()
 }

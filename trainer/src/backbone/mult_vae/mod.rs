@@ -117,7 +117,7 @@ impl BackboneKind for MultVae {
             return Err("batch_size is 0, expected at least 1".to_owned());
         }
         check_share("dropout", self.dropout)?;
-        self.optimizer.check()
+        self.optimizer.check_own()
     }
 
     /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.

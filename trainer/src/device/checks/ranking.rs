@@ -8,7 +8,10 @@ use crate::{
     Result,
     device::{draws::starts, quantiles::Estimator, whole::Whole},
     fit::quantiles,
-    loss::quantile::{QuantileSchedule, QuantileUpdate, Quantiles},
+    loss::{
+        QuantileEstimator,
+        quantile::{QuantileSchedule, QuantileUpdate, Quantiles},
+    },
     sampler::{Purpose, Stream},
     scoring::Vectors,
 };
@@ -132,7 +135,8 @@ impl<'a> Case<'a> {
             candidates: Some(sizes.negatives),
             memory: 1 << 28,
         };
-        let schedule = QuantileSchedule { cutoff: 20, every: 1, update: QuantileUpdate::default() };
+        let schedule =
+            QuantileSchedule { cutoff: 20, every: 1, update: QuantileUpdate::default(), estimator: QuantileEstimator::default() };
         let [mut found, mut expected] = [Quantiles::new(self.users.rows), Quantiles::new(self.users.rows)];
         estimator.update(&mut found, schedule, 8, 2)?;
         let vectors = Vectors { users: &self.users, items: &self.items, similarity };

@@ -18,7 +18,7 @@ const fn case(backbone: &'static str, loss: &'static str, sampler: &'static str,
 }
 
 /// Rates are small: what rounding has parted, steps part further.
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 1}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 16}"#, AT_K, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 5}"#, r#""mse": {}"#, r#""popularity": {"negatives": 7}"#, (LAZY, 64)),
@@ -28,6 +28,7 @@ const CASES: [Case; 9] = [
     case(r#""mf": {"dim": 16}"#, r#""bce": {}"#, r#""uniform": {"negatives": 4}"#, (ADAM, 64)),
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, EARLY, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     FEW,
+    case(r#""mf": {"dim": 8}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (FALLING, 3)),
 ];
 /// Batches that touch few rows of both tables, which leave the others behind after some steps.
 const FEW: Case = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
@@ -37,6 +38,8 @@ const EARLY: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight
 const FAR: &str = r#""bpr": {"similarity": "negative-squared-distance"}"#;
 const ADAM: &str = r#""adam": {"learning_rate": 0.01, "weight_decay": 0.001}"#;
 const LAZY: &str = r#""lazy-adam": {"learning_rate": 0.01}"#;
+/// Rows that are left behind are up to date where the rate falls.
+const FALLING: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.99, "learning_rate_decay": {"every": 1, "factor": 0.5}}"#;
 const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.99}"#;
 
 /// Trains each on the device, with so many ranks, and on the CPU.

@@ -5,7 +5,7 @@ use crate::{
     backbone::{Init, Normal},
     gradient::RowGradients,
     optimizer::{Adam, Moments, Stepper},
-    scoring::{Batch, Catalogue, Vectors},
+    scoring::{Batch, Catalogue, Masks, Vectors},
     tables::Tables,
 };
 use dataset::Interactions;
@@ -83,7 +83,7 @@ impl Generator {
             return;
         }
         let steps = u64::from(passes.start) * users.len().div_ceil(USERS) as u64;
-        let mut stepper = Stepper::new(&Optimizer::LazyAdam(Adam::at(self.learning_rate)), steps);
+        let mut stepper = Stepper::new(&Optimizer::LazyAdam(Adam::new(self.learning_rate)), steps);
         let mut lesson = Lesson::new(&self.tables);
         for pass in passes {
             for users in users.chunks(USERS) {
@@ -115,6 +115,6 @@ impl Lesson {
             Ok::<f64, Infallible>(0.0)
         };
         let batch = Batch::new(users, &[0; USERS][..users.len()]); // a row has a positive, whose derivative is 0
-        let Ok(_) = self.catalogue.step((vectors, batch, &self.no_items), weigh, (&mut self.users, &mut self.items));
+        let Ok(_) = self.catalogue.step((vectors, batch, Masks::Train(&self.no_items)), weigh, (&mut self.users, &mut self.items));
     }
 }
