@@ -99,7 +99,9 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
 fn a_table_that_cannot_be_used_is_refused_before_anything_is_done() {
     let sandbox = Sandbox::new(&format!("{SWEEP}{PAPER}"));
     let complaint = |values: Option<&str>| {
-        values.map(|values| sandbox.write("v.csv", values));
+        if let Some(values) = values {
+            sandbox.write("v.csv", values);
+        }
         sandbox.run().complaint(2).to_owned()
     };
     assert!(complaint(None).starts_with("s.yaml:17:10: printed: v.csv: cannot be read: No such file"), "{}", complaint(None));
