@@ -1,7 +1,8 @@
 //! A frozen random order of a user's interactions.
 //!
-//! The hash is SipHash-2-4 with the key (seed, 0), and another second number where it is not for a split, over the user's own id, the byte 0xFF (which no UTF-8 text holds) and the item's own
-//! id. Within a user, interactions are in the order of (hash, item). It depends on nothing but the seed and the ids.
+//! The hash is SipHash-2-4 with the key (seed, 0), and another second number where it is not for a split, over the user's own id, the byte 0xFF
+//! (which no UTF-8 text holds) and the item's own id. Within a user, interactions are in the order of (hash, item). It depends on nothing but the
+//! key and the ids.
 
 use crate::edges::UserRow;
 use dataset::Split;

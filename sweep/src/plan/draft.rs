@@ -173,7 +173,7 @@ fn under<T: Serialize>(role: Role, part: &T) -> Values {
 
 fn tuned<T: Serialize>(role: Role, values: &[T]) -> BTreeSet<String> {
     let part = Part::of(values);
-    let several = part.names().filter(|name| part.choices(name).len() > 1);
+    let several = part.names().filter(|name| part.varies(name));
     several.map(|name| format!("{}.{name}", role.name())).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The values of a kind by name, sorted; a nested kind is one text such as `normal(std=0.1)`, and so are nested settings: `every=5, factor=0.95`.
 pub(super) type Values = Map<String, Value>;
@@ -24,9 +24,14 @@ impl Part {
         Self { kind, combinations: flat.into_iter().map(|(_, values)| values).collect() }
     }
 
-    /// The names of all values, sorted.
+    /// The names of all values, sorted. A default that is not written is left out of some combinations.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.combinations.first().into_iter().flat_map(Map::keys)
+        self.combinations.iter().flat_map(Map::keys).collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// Whether combinations differ in the value of a name.
+    pub(super) fn varies(&self, name: &str) -> bool {
+        self.combinations.iter().any(|values| values.get(name) != self.combinations[0].get(name))
     }
 
     /// The different values that a name takes, in order.
@@ -96,7 +101,7 @@ pub fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
     use crate::file::node::Node;
-    use trainer::{Backbone, Optimizer};
+    use trainer::{Backbone, Optimizer, Sampler};
 
     #[test]
     fn a_nested_kind_is_one_text() {
@@ -104,6 +109,14 @@ mod tests {
         let (kind, values) = flat(&backbone);
         assert_eq!(kind, "mf");
         assert_eq!(serde_json::to_string(&values).unwrap(), r#"{"dim":8,"init":"normal(std=1)"}"#);
+    }
+
+    #[test]
+    fn a_default_that_is_not_written_differs_from_what_is() {
+        let read = |text: &str| Node::parse(text, "s").unwrap().read::<Sampler>().unwrap();
+        let part = Part::of(&["{kind: all, exclude: train}", "{kind: all, exclude: row}"].map(read));
+        assert_eq!(part.names().collect::<Vec<_>>(), ["exclude"]);
+        assert!(part.varies("exclude") && !Part::of(&[read("{kind: all, exclude: row}")]).varies("exclude"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{
     tables::{Status, TrialRow},
 };
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 impl Method<'_> {
     /// The values of the selected trials; none when nothing was selected.
@@ -14,11 +14,11 @@ impl Method<'_> {
         self.trials.iter().find(|trial| trial.selected).map(|trial| &trial.parameters)
     }
 
-    /// The keys whose values differ between the method's trials.
+    /// The keys whose values differ between the method's trials. A default that is not written is left out of some.
     pub(super) fn tuned(&self) -> Vec<String> {
-        let first = self.trials[0].parameters.as_object();
         let differs = |key: &&String| self.trials.iter().any(|other| other.parameters.get(*key) != self.trials[0].parameters.get(*key));
-        first.into_iter().flat_map(|values| values.keys()).filter(differs).cloned().collect()
+        let keys = self.trials.iter().filter_map(|trial| trial.parameters.as_object()).flat_map(|values| values.keys());
+        keys.collect::<BTreeSet<_>>().into_iter().filter(differs).cloned().collect()
     }
 
     /// The tuned keys whose picked value is at an end of what the sweep file has for them: the best may lie beyond.
