@@ -115,7 +115,7 @@ class Paper:
 
 UNJUDGED = {
     None: "its sweep is written and was not run",
-    "missing": "its training failed",
+    "missing": "its training failed or was not run",
     "undecided": "undecided: the interval holds no difference as well as one beyond the margin",
 }
 
