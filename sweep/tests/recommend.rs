@@ -80,3 +80,17 @@ fn lists_on_standard_output_stand_there_alone() {
     assert!(output.status.success() && error.contains("/dev/stdout: lists of up to 2 items"), "{error}");
     assert_eq!(rows(output.stdout), 24);
 }
+
+#[test]
+fn lists_are_written_as_the_suffix_says() {
+    let sandbox = finished();
+    for (out, lines, first) in
+        [("lists.csv", 25, "user,user_id,rank,item,item_id,score"), ("lists.jsonl", 24, "{\"user\":0,\"user_id\":\"u0\",\"rank\":1,")]
+    {
+        recommended(&sandbox, out);
+        let text = std::fs::read_to_string(sandbox.path(out)).unwrap();
+        assert!(text.starts_with(first) && text.lines().count() == lines, "{text}");
+    }
+    let ended = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--out", "lists.xlsx"]));
+    assert_eq!(ended.complaint(2), "--out: `lists.xlsx` has an unknown suffix (expected .parquet, .csv or .jsonl)");
+}
