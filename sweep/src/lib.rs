@@ -3,7 +3,8 @@
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
 //! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there. `study` is what `ranksweep theory` writes and
-//! draws, `compare` the methods of several sweeps over their datasets, [`doctor`] what `ranksweep doctor` finds.
+//! draws, `compare` the methods of several sweeps over their datasets, `kinds` what a
+//! grid may be made of, [`doctor`] what `ranksweep doctor` finds.
 
 pub mod allocator;
 mod chain;
@@ -15,6 +16,7 @@ pub mod file;
 pub mod gc;
 mod histories;
 pub mod interrupt;
+mod kinds;
 mod model;
 pub mod plan;
 pub mod recommend;

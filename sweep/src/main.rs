@@ -42,5 +42,8 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Drive(command) => command.run(),
         Command::Doctor(command) => command.run(global),
         Command::Theory(command) => command.run(global),
+        Command::Kinds(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     })
 }

@@ -123,4 +123,17 @@ fn a_new_user_with_the_history_of_another_has_its_list() {
     assert!(lists(&sandbox, "ridge.parquet").iter().any(|(user, _, score)| user == "new" && *score != 0.0));
     let refused = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--histories", "new.csv", "--ridge", "0"]));
     assert!(refused.code == Some(2) && refused.error.contains("expected a number above 0"), "{}", refused.error);
+
+#[test]
+fn lists_are_written_as_the_suffix_says() {
+    let sandbox = finished();
+    for (out, lines, first) in
+        [("lists.csv", 25, "user,user_id,rank,item,item_id,score"), ("lists.jsonl", 24, "{\"user\":0,\"user_id\":\"u0\",\"rank\":1,")]
+    {
+        recommended(&sandbox, out);
+        let text = std::fs::read_to_string(sandbox.path(out)).unwrap();
+        assert!(text.starts_with(first) && text.lines().count() == lines, "{text}");
+    }
+    let ended = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--out", "lists.xlsx"]));
+    assert_eq!(ended.complaint(2), "--out: `lists.xlsx` has an unknown suffix (expected .parquet, .csv or .jsonl)");
 }

@@ -46,7 +46,7 @@ struct Expected {
 }
 
 impl Location {
-    /// From a URL, or from a path that is relative to the working directory.
+    /// From a URL, or from a path that is relative to the working directory, or to the home folder where it starts with `~/`.
     ///
     /// # Errors
     /// [`Error::Url`] for an unknown scheme or an address that its store refuses.
@@ -56,7 +56,8 @@ impl Location {
             Ok(url) if url.scheme().len() > 1 => url,
             Err(error) if text.contains("://") => return Err(refuse(error.to_string())),
             _ => {
-                let absolute = std::path::absolute(text).and_then(without_parents).map_err(|error| refuse(error.to_string()))?;
+                let absolute =
+                    from_home(text).and_then(std::path::absolute).and_then(without_parents).map_err(|error| refuse(error.to_string()))?;
                 Url::from_file_path(absolute).map_err(|()| refuse("not a path of this system".to_owned()))?
             }
         };
@@ -223,6 +224,14 @@ impl fmt::Debug for Location {
     }
 }
 
+/// The path with the home folder in place of a `~/` at its start, which shells leave in `--out=~/file` and programs in sweep files.
+fn from_home(text: &str) -> io::Result<PathBuf> {
+    let Some(below) = text.strip_prefix("~/") else { return Ok(text.into()) };
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let home = home.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the home folder is not known; set HOME, or write it out"))?;
+    Ok(home.join(below.trim_start_matches('/')))
+}
+
 /// The path without `..`, which stores do not know: the part up to the last one is looked up on this machine.
 fn without_parents(path: PathBuf) -> io::Result<PathBuf> {
     let steps: Vec<Component<'_>> = path.components().collect();
@@ -277,6 +286,14 @@ mod tests {
         let at = Location::parse(text.to_str().unwrap()).unwrap();
         assert_eq!(at.local_path().unwrap(), folder.path().canonicalize().unwrap().join("data/a.csv"));
         assert!(Location::parse("no-such-folder/../a.csv").is_err());
+    }
+
+    #[test]
+    fn a_path_may_start_at_home() {
+        let home = std::env::home_dir().unwrap();
+        let parsed = |text: &str| Location::parse(text).unwrap().local_path().unwrap();
+        assert_eq!((parsed("~/a/b.csv"), parsed("~//b.csv")), (home.join("a/b.csv"), home.join("b.csv")));
+        assert_eq!(parsed("./~/a.csv"), std::env::current_dir().unwrap().join("~/a.csv"));
     }
 
     #[test]

@@ -3,15 +3,18 @@
 mod cancel;
 mod candle;
 mod compare;
+mod completions;
 mod doctor;
 mod drive;
 mod evaluate;
 mod exit;
 mod gc;
 mod global;
+mod kinds;
 mod limits;
 mod log;
 mod logs;
+mod man;
 mod memory;
 mod namespace;
 mod output;
@@ -47,7 +50,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands. Each takes a sweep file, but `theory` and `doctor` need none.
+/// The commands. Each takes a sweep file, but `doctor`, `theory` and those behind them need none.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
@@ -85,6 +88,12 @@ pub enum Command {
     Doctor(doctor::Doctor),
     /// Recompute what the papers state about losses and metrics; write tables and a picture
     Theory(theory::Theory),
+    /// Print the losses, samplers and models that a sweep file may have, or what there is to know of one
+    Kinds(kinds::Kinds),
+    /// Print the script by which a shell completes the command line
+    Completions(completions::Completions),
+    /// Write the manual's pages
+    Man(man::Man),
 }
 
 #[cfg(test)]
@@ -109,6 +118,8 @@ mod tests {
         assert!(parse("ranksweep train s.yaml --share=0").unwrap_err().contains("minutes between"));
         assert!(parse("ranksweep train s.yaml --share --index 1").unwrap_err().contains("cannot be used with"));
         assert!(parse("ranksweep compare s.yaml t.yaml --metric recall@5 --against bpr --out o").is_ok());
+        assert!(parse("ranksweep report s.yaml --format latex --out t.tex").is_ok());
+        assert!(parse("ranksweep report s.yaml --format word").unwrap_err().contains("html, markdown, latex, csv"));
         assert!(parse("ranksweep compare").unwrap_err().contains("<SWEEP>"));
         assert!(parse("ranksweep compare s.yaml --metric ndcg").unwrap_err().contains("--metric"));
         assert!(parse("ranksweep doctor --check --bench --out d.json").is_ok());

@@ -4,14 +4,14 @@ use super::{Ending, Global, Usage, output};
 use crate::{
     histories::Histories,
     model::{self, Model},
-    recommend::{self, Request, Seen, Written},
+    recommend::{self, Format, Request, Seen, Written},
     runner::Session,
 };
 use anyhow::{Context, Result};
 use clap::Args;
 use dataset::Location;
 
-/// Top-K lists with the users' and items' own ids, as Parquet.
+/// Top-K lists with the users' and items' own ids.
 #[derive(Debug, Args)]
 pub struct Recommend {
     /// The sweep file
@@ -37,7 +37,7 @@ pub struct Recommend {
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
-    /// Where the lists go; a link is followed, and a pipe or /dev/stdout is written into
+    /// Where the lists go, as the suffix says: .parquet, .csv or .jsonl; a link is followed, and a pipe or /dev/stdout is written into, as Parquet
     #[arg(short, long, value_name = "URL", default_value = "recommendations.parquet")]
     out: String,
 }
@@ -46,14 +46,15 @@ impl Recommend {
     /// Ranks and writes.
     ///
     /// # Errors
-    /// A sweep that has not run, a dataset, trial or user that does not exist, or a store that fails.
+    /// An unknown suffix, a sweep that has not run, a dataset, trial or user that does not exist, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
+        let format = Format::of(out.name()).map_err(|error| Usage(format!("--out: {error}")))?;
+        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         let (Model { trial, dataset, scorer }, left_out) = self.folded(&session, model)?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
-        let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, memory: global.memory };
+        let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, format, memory: global.memory };
         let is_stdout = output::is_stdout(&out);
         let Written { users, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
         let unknown = match unknown {

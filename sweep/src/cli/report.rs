@@ -1,12 +1,13 @@
 //! `ranksweep report SWEEP.yaml`
 
-use super::{Ending, Global, output, planned::Planned};
+use super::{Ending, Global, Usage, output, planned::Planned};
 use crate::{
-    report::{Report as Findings, Style},
+    report::{Format, Report as Findings, Style},
     runner::{self, Results, Session},
 };
 use anyhow::Result;
 use clap::Args;
+use dataset::Location;
 
 /// The leaderboard and the report, from the stored tables.
 #[derive(Debug, Args)]
@@ -15,24 +16,40 @@ pub struct Report {
     sweep: String,
     #[command(flatten)]
     plan: Planned,
+    /// What is made anew for a reader: the page, or each dataset's leaderboard as a table to paste
+    #[arg(long, value_enum, default_value_t = Format::Html)]
+    format: Format,
+    /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed
+    #[arg(short, long, value_name = "URL")]
+    out: Option<String>,
 }
 
 impl Report {
-    /// Writes `leaderboard.parquet` and `report.html`, and prints the leaderboard.
+    /// Writes `leaderboard.parquet` and `report.html`, and prints the leaderboard, or writes it in another format.
     ///
     /// # Errors
     /// A bad sweep file, tables that are missing or of another plan, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
+        let out = self.out.as_ref().map(|url| Location::parse(url).map_err(|error| Usage(format!("--out: {error}")))).transpose()?;
         let session = self.plan.open(&self.sweep, global)?;
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
-        output::print(&terminal(&report, &session, &results))?;
+        let text = || report.export(&results.input(&session), self.format);
+        match out {
+            Some(out) => {
+                out.write(text()?)?;
+                let said = format!("{out}\n");
+                if output::is_stdout(&out) { output::print_aside(&said) } else { output::print(&said) }?;
+            }
+            None if self.format == Format::Html => output::print(&terminal(&report, &session, &results))?,
+            None => output::print(&text()?)?,
+        }
         Ok(results.ending())
     }
 }
 
-/// The leaderboard for whoever reads standard output.
+/// The leaderboard for whoever reads standard output, and where the report is.
 pub(super) fn terminal(report: &Findings, session: &Session, results: &Results) -> String {
     let style = Style { width: output::width(), color: output::is_colored() };
-    report.terminal(&results.input(session), style) + "\n"
+    format!("{}\n\nreport: {}\n", report.terminal(&results.input(session), style), session.folder().join("report.html"))
 }

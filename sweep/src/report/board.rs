@@ -90,8 +90,7 @@ fn columns(report: &Report, input: &Input, ranking: &[&LeaderboardRow]) -> Vec<C
 }
 
 fn mean(report: &Report, row: &LeaderboardRow, at: MetricAt) -> String {
-    let same = |other: &&LeaderboardRow| other.dataset == row.dataset && other.method == row.method && other.at == at;
-    report.rows.iter().find(same).and_then(|found| found.mean).map_or_else(|| "-".to_owned(), number::value)
+    report.by(row, at).and_then(|found| found.mean).map_or_else(|| "-".to_owned(), number::value)
 }
 
 fn interval(row: &LeaderboardRow) -> String {
@@ -99,7 +98,8 @@ fn interval(row: &LeaderboardRow) -> String {
     interval.unwrap_or_else(|| "-".to_owned())
 }
 
-fn seeds(row: &LeaderboardRow) -> String {
+/// The seeds behind the mean, and how many trials failed.
+pub(super) fn seeds(row: &LeaderboardRow) -> String {
     let failed = if row.failed > 0 { format!(" ({} failed)", row.failed) } else { String::new() };
     format!("{}{failed}", row.seeds)
 }

@@ -1,11 +1,12 @@
 //! What a sweep found: who ranks best, by how much, and whether the difference is real.
 //!
 //! [`write()`] makes `leaderboard.parquet`, `tuning.parquet`, `report.html` and, beside a paper, `reproduction.parquet` and `claims.parquet` from the
-//! sweep's tables; [`Report::terminal`] prints the same findings as text.
+//! sweep's tables; [`Report::terminal`] prints the same findings as text, and [`Report::export`] gives them to other programs.
 
 pub(crate) mod across;
 mod board;
 mod budget;
+mod export;
 mod measured;
 mod method;
 pub(crate) mod number;
@@ -36,6 +37,7 @@ use evaluator::{
     evaluate::TrialValues,
     significance::{Comparison, MethodComponents},
 };
+pub use export::Format;
 use pairs::Pairs;
 pub use reproduction::Reproduction;
 
@@ -124,6 +126,11 @@ impl Report {
     /// The rows of one dataset and metric, best first.
     fn ranking<'a>(&'a self, dataset: &str, at: MetricAt) -> Vec<&'a LeaderboardRow> {
         self.rows.iter().filter(|row| row.dataset == dataset && row.at == at).collect()
+    }
+
+    /// What a row's method reached on its dataset by a metric.
+    fn by(&self, row: &LeaderboardRow, at: MetricAt) -> Option<&LeaderboardRow> {
+        self.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at)
     }
 }
 

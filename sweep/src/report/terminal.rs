@@ -52,12 +52,14 @@ impl Report {
     }
 }
 
-fn heading(manifest: &Manifest) -> String {
+/// A dataset's name and sizes.
+pub(super) fn heading(manifest: &Manifest) -> String {
     let sizes = [(manifest.users, "user"), (manifest.items, "item"), (manifest.train + manifest.validation + manifest.test, "interaction")];
     format!("{}: {}", manifest.name, sizes.map(|(size, noun)| number::counted(size, noun)).join(", "))
 }
 
-fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
+/// How to read the letters and intervals, and how the ranking was made.
+pub(super) fn legend(input: &Input, ranking: &[&LeaderboardRow]) -> String {
     let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
     let users = ranking.iter().map(|row| row.users).max().unwrap_or(0);
     let seeds = ranking.iter().map(|row| row.seeds).max().unwrap_or(0);

@@ -121,8 +121,7 @@ fn bar(row: &LeaderboardRow, axis: &Axis) -> Option<Bar> {
 }
 
 fn mean_at(report: &Report, row: &LeaderboardRow, at: MetricAt) -> String {
-    let same = |other: &&LeaderboardRow| other.dataset == row.dataset && other.method == row.method && other.at == at;
-    report.rows.iter().find(same).and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value)
+    report.by(row, at).and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value)
 }
 
 /// Every method by every metric.
@@ -143,7 +142,7 @@ struct Reached {
 pub(super) fn every<'a>(input: &Input, report: &Report, ranking: &[&'a LeaderboardRow]) -> Every<'a> {
     let metrics = input.evaluation.metric_ats();
     let cell = |row: &LeaderboardRow, at: MetricAt| {
-        let found = report.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at);
+        let found = report.by(row, at);
         Reached {
             mean: found.and_then(|found| found.mean).map_or_else(|| "–".to_owned(), number::value),
             letters: found.map(|found| found.letters.clone()).unwrap_or_default(),

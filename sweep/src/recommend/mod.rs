@@ -1,19 +1,16 @@
 //! Top-K lists in the user's own ids, from a stored scorer, by the same code as the evaluation.
 
+mod format;
+
 use crate::tables::{LeaderboardRow, TrialRow};
 use anyhow::{Context, Result, bail};
-use arrow::{
-    array::{ArrayRef, Float32Array, RecordBatch, StringArray, UInt32Array},
-    datatypes::{DataType, Field, Schema, SchemaRef},
-};
 use clap::ValueEnum;
-use dataset::{Dataset, Interactions, Location, quote, table};
+use dataset::{Dataset, Interactions, Location, quote};
 use evaluator::{Scorer, rank};
-use parquet::arrow::ArrowWriter;
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use format::{Row, Writer};
+use std::collections::{HashMap, HashSet};
+
+pub use format::Format;
 
 /// Users of one block: what is in memory at once.
 const BLOCK: usize = 1 << 14;
@@ -29,6 +26,8 @@ pub struct Request<'a> {
     pub users: Option<&'a [String]>,
     /// Whether items that a user already has may be recommended.
     pub seen: Seen,
+    /// What the file is.
+    pub format: Format,
     /// Bytes for scores.
     pub memory: usize,
 }
@@ -53,7 +52,7 @@ pub struct Written {
     pub unknown: usize,
 }
 
-/// Writes the lists as Parquet, best item first: `user, user_id, rank, item, item_id, score`.
+/// Writes the lists, best item first: `user, user_id, rank, item, item_id, score`.
 ///
 /// A user with fewer than k items left has a shorter list. Items of the same score stand in the order of their ids.
 ///
@@ -70,12 +69,12 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
         Seen::Include => &[],
     };
     let failed = || format!("cannot write {at}");
-    let mut writer = ArrowWriter::try_new(Vec::new(), schema(), Some(table::writer_properties())).with_context(failed)?;
+    let mut writer = Writer::new(request.format).with_context(failed)?;
     for block in users.chunks(BLOCK) {
         let lists = rank::top_k(scorer, &dataset.train, masked, block, request.k, request.memory)?;
-        writer.write(&batch(dataset, block, &lists)).with_context(failed)?;
+        writer.write(&rows(dataset, block, &lists)).with_context(failed)?;
     }
-    at.write(writer.into_inner().with_context(failed)?)?;
+    at.write(writer.finish().with_context(failed)?)?;
     let unknown = users.iter().filter(|&&user| dataset.train.row(user as usize).is_empty()).count();
     Ok(Written { users: users.len(), unknown })
 }
@@ -122,38 +121,26 @@ fn dense(dataset: &Dataset, ids: &[String]) -> Result<Vec<u32>> {
     Ok(ids.iter().map(|id| known[id.as_str()]).filter(|user| asked.insert(*user)).collect())
 }
 
-fn schema() -> SchemaRef {
-    let field = |name: &str, kind: DataType| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
-        field("user", DataType::UInt32),
-        field("user_id", DataType::Utf8),
-        field("rank", DataType::UInt32),
-        field("item", DataType::UInt32),
-        field("item_id", DataType::Utf8),
-        field("score", DataType::Float32),
-    ]))
-}
-
-fn batch(dataset: &Dataset, users: &[u32], lists: &[Vec<(u32, f32)>]) -> RecordBatch {
+/// The lists of a block of users, one after the other.
+fn rows<'a>(dataset: &'a Dataset, users: &[u32], lists: &[Vec<(u32, f32)>]) -> Vec<Row<'a>> {
     let of_user = |(&user, list): (&u32, &Vec<(u32, f32)>)| {
-        list.iter().zip(1..).map(|(&(item, score), rank)| (user, rank, item, score)).collect::<Vec<_>>()
+        let row = |(&(item, score), rank)| {
+            let (user_id, item_id) = (&dataset.user_ids[user as usize], &dataset.item_ids[item as usize]);
+            Row { user, user_id, rank, item, item_id, score }
+        };
+        list.iter().zip(1..).map(row).collect::<Vec<_>>()
     };
-    let rows: Vec<(u32, u32, u32, f32)> = users.iter().zip(lists).flat_map(of_user).collect();
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.0))),
-        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &dataset.user_ids[row.0 as usize]))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.1))),
-        Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.2))),
-        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| &dataset.item_ids[row.2 as usize]))),
-        Arc::new(Float32Array::from_iter_values(rows.iter().map(|row| row.3))),
-    ];
-    RecordBatch::try_new(schema(), columns).expect("columns come from the same rows")
+    users.iter().zip(lists).flat_map(of_user).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::{StringArray, UInt32Array};
+    use dataset::table;
     use evaluator::{Matrix, Similarity};
+
+    const ALL: Request = Request { k: 1, users: None, seen: Seen::Exclude, format: Format::Parquet, memory: 1 << 20 };
 
     /// Item n scores n for every user.
     fn by_number() -> Scorer {
@@ -179,7 +166,7 @@ mod tests {
 
     fn lists(name: &str, k: usize, users: Option<&[String]>, seen: Seen) -> Vec<(String, u32, String)> {
         let at = Location::parse(&format!("memory:///recommend/{name}.parquet")).unwrap();
-        let request = Request { k, users, seen, memory: 1 << 20 };
+        let request = Request { k, users, seen, ..ALL };
         assert_eq!(write(&at, &small(), &by_number(), &request).unwrap(), Written { users: 2, unknown: 0 });
         let stored = table::read(&at).unwrap();
         let user: &StringArray = table::column(&stored, "user_id", &at).unwrap();
@@ -210,15 +197,14 @@ mod tests {
     fn users_without_train_interactions_are_counted() {
         let dataset = Dataset { train: Interactions::from_pairs(2, [(1, 2)].into_iter()), ..small() };
         let at = Location::parse("memory:///recommend/without.parquet").unwrap();
-        let request = Request { k: 1, users: None, seen: Seen::Exclude, memory: 1 << 20 };
-        assert_eq!(write(&at, &dataset, &by_number(), &request).unwrap(), Written { users: 2, unknown: 1 });
+        assert_eq!(write(&at, &dataset, &by_number(), &ALL).unwrap(), Written { users: 2, unknown: 1 });
     }
 
     #[test]
     fn unknown_users_are_named() {
         let asked: Vec<String> = (0..12).map(|user| format!("u{user}")).collect();
         let at = Location::parse("memory:///recommend/unknown.parquet").unwrap();
-        let request = Request { k: 1, users: Some(&asked), seen: Seen::Exclude, memory: 1 << 20 };
+        let request = Request { users: Some(&asked), ..ALL };
         let message = write(&at, &small(), &by_number(), &request).unwrap_err().to_string();
         assert!(message.starts_with("12 of 12 users are not among the 2 users of small after its filters: `u0`, `u1`"), "{message}");
         assert!(message.ends_with("`u9` and 2 more"), "{message}");

@@ -1,0 +1,87 @@
+//! The leaderboard of a dataset as Markdown and LaTeX have it, its texts not yet escaped.
+
+use super::super::{Input, Report, board, number, remarks, splits, terminal, words};
+use crate::tables::LeaderboardRow;
+use dataset::Manifest;
+use evaluator::{MetricAt, settings::Family, significance::Verdict};
+
+/// A dataset's table, and what is said of it.
+pub(super) struct Table<'a> {
+    /// The dataset's name.
+    pub(super) dataset: &'a str,
+    /// Its name and sizes.
+    pub(super) heading: String,
+    /// The titles of the columns; the first is that of the methods.
+    pub(super) columns: Vec<String>,
+    /// A row for each method, the best first, with a cell for each column.
+    pub(super) rows: Vec<Vec<Cell>>,
+    /// What the letters or the verdicts are.
+    pub(super) how_to_read: String,
+    /// Who ranks best, how that was found, and what a careful reader should know: a paragraph each.
+    pub(super) notes: Vec<String>,
+}
+
+/// What stands in one place.
+pub(super) enum Cell {
+    Text(String),
+    Mean {
+        value: String,
+        /// Whether no method has a larger one.
+        best: bool,
+        /// Methods that share one do not differ significantly by this metric; empty where not all pairs are compared.
+        letters: String,
+    },
+}
+
+/// The tables of all datasets.
+pub(super) fn tables<'a>(report: &Report, input: &Input<'a>) -> Vec<Table<'a>> {
+    input.manifests.iter().zip(&report.verdicts).map(|(manifest, verdict)| table(report, input, manifest, verdict)).collect()
+}
+
+fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict: &str) -> Table<'a> {
+    let ranking = report.ranking(&manifest.name, input.primary());
+    let headline = input.headline();
+    let judged = !matches!(input.evaluation.significance.family, Family::AllPairs);
+    let mut columns = vec!["method".to_owned(), headline[0].to_string(), format!("{} interval", words::level(input.evaluation))];
+    columns.extend(judged.then(|| "verdict".to_owned()));
+    columns.push("seeds".to_owned());
+    columns.extend(headline[1..].iter().map(ToString::to_string));
+    let row = |row: &&LeaderboardRow| {
+        let mut cells = vec![Cell::Text(row.title.clone()), mean(report, row, headline[0]), Cell::Text(interval(row))];
+        cells.extend(judged.then(|| Cell::Text(row.verdict.map_or("", Verdict::name).to_owned())));
+        cells.push(Cell::Text(board::seeds(row)));
+        cells.extend(headline[1..].iter().map(|&at| mean(report, row, at)));
+        cells
+    };
+    let measured = ranking.iter().filter(|row| row.mean.is_some()).count();
+    Table {
+        dataset: &manifest.name,
+        heading: terminal::heading(manifest),
+        columns,
+        rows: ranking.iter().map(row).collect(),
+        how_to_read: words::significance(input.evaluation, measured, splits::splits(input, &manifest.name).len() > 1),
+        notes: notes(input, &manifest.name, verdict, &ranking),
+    }
+}
+
+fn notes(input: &Input, dataset: &str, verdict: &str, ranking: &[&LeaderboardRow]) -> Vec<String> {
+    let mut notes = vec![verdict.to_owned(), terminal::legend(input, ranking)];
+    notes.extend(remarks::remarks(input, dataset));
+    let failed = remarks::failures(input, dataset).into_iter();
+    notes.extend(failed.map(|failure| format!("Failed: {} ({}): {}", failure.what, failure.trial, failure.error)));
+    notes
+}
+
+fn mean(report: &Report, row: &LeaderboardRow, at: MetricAt) -> Cell {
+    let found = report.by(row, at);
+    Cell::Mean {
+        value: found.and_then(|found| found.mean).map_or_else(String::new, number::value),
+        best: found.is_some_and(|found| found.rank == Some(1)),
+        letters: found.map_or_else(String::new, |found| found.letters.clone()),
+    }
+}
+
+fn interval(row: &LeaderboardRow) -> String {
+    let interval = row.ci_low.zip(row.ci_high).map(|(low, high)| format!("[{}, {}]", number::value(low), number::value(high)));
+    interval.unwrap_or_default()
+}
