@@ -123,6 +123,7 @@ fn a_new_user_with_the_history_of_another_has_its_list() {
     assert!(lists(&sandbox, "ridge.parquet").iter().any(|(user, _, score)| user == "new" && *score != 0.0));
     let refused = sandbox.ended(&mut sandbox.command(&["recommend", "s.yaml", "--histories", "new.csv", "--ridge", "0"]));
     assert!(refused.code == Some(2) && refused.error.contains("expected a number above 0"), "{}", refused.error);
+}
 
 #[test]
 fn lists_are_written_as_the_suffix_says() {
