@@ -369,6 +369,30 @@ mod tests {
         assert_eq!(message.to_string(), "tiny: no split has a result of every method; train the trials that are missing");
     }
 
+    /// BSL with equal temperatures is the softmax loss, seed by seed: no user tells the two apart, and what either's seeds show beside users is no part of
+    /// their difference. The other pairs are judged as if one of the two were not there.
+    #[test]
+    fn methods_that_are_the_same_leave_other_verdicts_alone() {
+        let ids: Vec<u32> = (0..300).collect();
+        let seeds = |name: &str, base: u64, level: f64| -> Vec<TrialValues> {
+            let of_seed = |seed: u64| {
+                let noise = users(300, 100 * base + seed);
+                let values: Vec<f64> = users(300, 7).iter().zip(noise).map(|(user, noise)| level + user + 0.3 * noise).collect();
+                trial(name, Some(seed), None, &ids, &values)
+            };
+            (1..=3).map(of_seed).collect()
+        };
+        let others = [seeds("a", 1, 0.0), seeds("c", 2, 0.2), seeds("d", 3, 0.21)].concat();
+        let judged = |trials: &[TrialValues]| {
+            let rows = found(trials, &evaluation(&[Test::PairedT], |_| ())).comparisons;
+            rows.into_iter().find(|row| (row.method_a.as_str(), row.method_b.as_str()) == ("a", "c")).unwrap()
+        };
+        let (alone, beside) = (judged(&others), judged(&[others.clone(), seeds("b", 1, 0.0)].concat()));
+        assert!(alone.p_adjusted < 0.001 && beside.p_adjusted < 0.001, "{} {}", alone.p_adjusted, beside.p_adjusted);
+        let width = |row: &Comparison| row.ci_high.unwrap() - row.ci_low.unwrap();
+        assert!(width(&beside) < 1.3 * width(&alone), "{} {}", width(&beside), width(&alone));
+    }
+
     #[test]
     fn no_nan_and_no_pair() {
         let zeros = [

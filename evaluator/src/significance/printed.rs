@@ -101,7 +101,7 @@ impl PrintedMean {
         if self.same_users {
             return same;
         }
-        let interaction = 2.0 * spread.interaction / spread.replicates as f64;
+        let interaction = 2.0 * (spread.interaction / spread.replicates as f64).min(users);
         Crossed { users: 2.0 * users + rounding, users_degrees: count.saturating_sub(1) as f64, interaction, ..same }
     }
 }

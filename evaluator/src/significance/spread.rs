@@ -187,7 +187,8 @@ pub(crate) fn crossed((users, count): (f64, usize), spreads: &[(MethodSpread, f6
         users_degrees: count.saturating_sub(1) as f64,
         replicates,
         replicates_degrees: if spent > 0.0 { replicates / spent } else { 0.0 },
-        interaction: sum(|spread| spread.interaction),
+        // It is part of both: where methods have users' values in common, as a loss and its identical twin do, less of it is left than each shows.
+        interaction: sum(|spread| spread.interaction).min(users),
     };
     match over {
         Over::UsersAndSeeds => all,
