@@ -107,6 +107,11 @@ class Paper:
             reasons[line["reason"]] += 1
         return judged, reasons
 
+    def different(self):
+        """How many of the judged numbers are different ones: some stand in several tables of the paper."""
+        judged = [line for line, _, row in self.numbers() if row and row["verdict"] in VERDICTS]
+        return len({tuple(line[key] for key in ("dataset", "method", "metric", "cutoff", "value")) for line in judged})
+
     def claims(self):
         for file, result in self.run.items():
             for row in result["claims"]:
@@ -160,7 +165,8 @@ def sweep_line(file, result):
 
 
 def in_words(counts, order):
-    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+    plural = {"holds": "hold", "missing": "without a result"}
+    return ", ".join(f"{counts[name]} {plural.get(name, name)}" for name in order if counts[name])
 
 
 def page(paper):
@@ -173,6 +179,7 @@ Made by `python docs/make_papers.py runs` from the tables of the sweeps below, o
 edited by hand but for the notes at its end. [statistics.md](../statistics.md#beside-a-paper) says how numbers and claims are judged.
 
 Of {total} printed numbers {judged["reproduced"]} are reproduced, {judged["contradicted"]} are contradicted and {total - sum(judged.values())} are not judged.
+The {sum(judged.values())} that are judged are {paper.different()} different ones, as some stand in several tables.
 Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAIMS) or "none yet"}.
 
 ## The sweeps
@@ -217,7 +224,8 @@ interval of the difference between our mean and the number lies within 5% of it;
 
 ## Numbers
 
-{judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted. For {total["waiting"]} more the sweep is written and was not
+{judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {sum(paper.different() for paper in papers)} of these are different
+ones, as some stand in several tables of their paper. For {total["waiting"]} more the sweep is written and was not
 run; {total["undecided"]} are undecided with the seeds there are.
 
 {table(["paper", "numbers", "reproduced", "contradicted", "not judged", "of these: sweep not run"], body)}

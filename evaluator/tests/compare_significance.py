@@ -211,7 +211,7 @@ def compare_crossed(what, methods, found):
     d = np.mean(methods[0], axis=0) - np.mean(methods[1], axis=0)
     parts = [variance[place] / len(methods[place]) for place in (0, 1)]
     q1, q2 = d.var(ddof=1) / len(d), sum(parts)
-    q3 = sum(interaction[place] / len(methods[place]) for place in (0, 1))
+    q3 = min(q1, sum(interaction[place] / len(methods[place]) for place in (0, 1)))
     nu = q2 / sum(part / degrees[place] for place, part in enumerate(parts))
     for over, parts in {"users-and-seeds": (q1, q2, q3), "users": (q1, 0, 0), "seeds": (0, q2, 0)}.items():
         theirs = Crossed(*parts, len(d) - 1, nu)

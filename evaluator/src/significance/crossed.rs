@@ -3,7 +3,7 @@
 //! ```text
 //! Q1 = s²_d / U                                users: the differences of the users' means over replicates
 //! Q2 = sum over both methods of s~²_m / n_m    replicates: moderated variances of the replicates' means
-//! Q3 = sum over both methods of e_m / n_m      e_m = MS(users x replicates) / U, which is part of Q1 and of Q2
+//! Q3 = sum over both methods of e_m / n_m      e_m = MS(users x replicates) / U, which is part of Q1 and of Q2; at most Q1
 //! V = (Q1 - Q3) + θ                            θ: what Q2 estimates
 //! ```
 //! Users and replicates are crossed, so their variances add up and their interaction, which both hold, is counted once. `Q2` is known from
