@@ -2,11 +2,12 @@
 
 use super::{
     Method, Plan,
-    title::{Meant, Named, find},
+    title::{Meant, Names},
 };
 use crate::file::{Claim, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
 use evaluator::{MetricAt, settings::Margin};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The printed numbers that are of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +65,9 @@ impl Plan {
     /// # Errors
     /// A name that several methods have, and a table without any number of this sweep.
     pub(crate) fn with_printed(mut self, table: &Placed<PrintedTable>, lines: &[PrintedLine]) -> Result<Self> {
-        let values = lines.iter().filter_map(|line| self.printed_value(table, line).transpose()).collect::<Result<Vec<_>>>()?;
+        let names: HashMap<&str, Names<'_>> = self.dataset_names().into_iter().map(|dataset| (dataset, self.names_on(dataset))).collect();
+        let value = |line| self.printed_value(table, line, names.get(line.dataset.as_str())?).transpose();
+        let values = lines.iter().filter_map(value).collect::<Result<Vec<_>>>()?;
         if values.is_empty() {
             return Err(table.place().error(self.no_number(lines)));
         }
@@ -74,19 +77,18 @@ impl Plan {
     }
 
     /// The number that a line has of this sweep; none where it is of another.
-    fn printed_value(&self, table: &Placed<PrintedTable>, line: &PrintedLine) -> Result<Option<PrintedValue>> {
-        let methods = self.methods_on(&line.dataset);
+    fn printed_value(&self, table: &Placed<PrintedTable>, line: &PrintedLine, names: &Names<'_>) -> Result<Option<PrintedValue>> {
         if !self.evaluation.metric_ats().contains(&line.at) {
             return Ok(None);
         }
-        match find(&line.method, &named(&methods)) {
+        match names.find(&line.method) {
             Meant::Unknown(_) => Ok(None),
             Meant::Several(titles) => Err(table.place().error(several(&line.method, &titles))),
             Meant::One(place) => Ok(Some(PrintedValue {
                 place: line.place.clone(),
                 dataset: line.dataset.clone(),
                 name: line.method.clone(),
-                method: methods[place].label.clone(),
+                method: names.key(place).to_owned(),
                 at: line.at,
                 value: line.value,
                 unit: line.unit,
@@ -107,7 +109,7 @@ impl Plan {
         let measured: Vec<String> = self.evaluation.metric_ats().iter().map(ToString::to_string).collect();
         let reason = if !names.contains(&first.dataset.as_str()) {
             nearest::unknown("dataset", &first.dataset, &names)
-        } else if let Meant::Unknown(words) = find(&first.method, &named(&self.methods_on(&first.dataset))) {
+        } else if let Meant::Unknown(words) = self.names_on(&first.dataset).find(&first.method) {
             words
         } else {
             nearest::unknown("metric", &first.at.to_string(), &measured.iter().map(String::as_str).collect::<Vec<_>>())
@@ -139,9 +141,9 @@ impl Plan {
         let primary = [self.evaluation.primary()];
         let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };
         metrics.iter().try_for_each(|&at| self.is_measured(claim, at))?;
-        let methods = self.methods_on(dataset);
-        let label = |name: &str| match find(name, &named(&methods)) {
-            Meant::One(place) => Ok(methods[place].label.clone()),
+        let names = self.names_on(dataset);
+        let label = |name: &str| match names.find(name) {
+            Meant::One(place) => Ok(names.key(place).to_owned()),
             Meant::Several(titles) => Err(claim.node.place.error(several(name, &titles))),
             Meant::Unknown(words) => Err(claim.node.place.error(words)),
         };
@@ -168,13 +170,9 @@ impl Plan {
         Err(claim.node.at("metric").place.error(format!("{words}; `evaluation` says what is measured")))
     }
 
-    fn methods_on(&self, dataset: &str) -> Vec<&Method> {
-        self.methods.iter().filter(|method| method.dataset == dataset).collect()
+    fn names_on(&self, dataset: &str) -> Names<'_> {
+        Names::new(self.methods.iter().filter(|method| method.dataset == dataset).map(Method::named).collect())
     }
-}
-
-fn named<'a>(methods: &[&'a Method]) -> Vec<Named<'a>> {
-    methods.iter().map(|method| method.named()).collect()
 }
 
 fn several(name: &str, titles: &[String]) -> String {

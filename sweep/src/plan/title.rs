@@ -1,6 +1,7 @@
 //! What a reader calls a method: as short as it can be without being taken for another of its dataset.
 
 use crate::file::nearest;
+use std::collections::HashMap;
 
 /// A method's key and its parts as labelled in the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +29,54 @@ impl Named<'_> {
     }
 }
 
-/// What a method is called among all of its dataset, which hold it. Values in brackets, the sampler, what else is in the key, and then the whole key
-/// are said only where another method would read the same.
-pub(crate) fn title(method: &Named<'_>, all: &[Named<'_>]) -> String {
-    let levels = method.levels();
-    let alone = |level: &usize| all.iter().filter(|other| other.levels()[*level] == levels[*level]).count() == 1;
-    (0..levels.len()).find(alone).map_or_else(|| method.key.to_owned(), |level| levels[level].clone())
+/// What the methods of a dataset are called.
+pub(crate) struct Names<'a> {
+    all: Vec<Named<'a>>,
+    levels: Vec<[String; 4]>,
+    titles: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    /// Finds titles: values in brackets, the sampler, what else is in the key, and then the whole key are said only where another method would read
+    /// the same.
+    pub(crate) fn new(all: Vec<Named<'a>>) -> Self {
+        let levels: Vec<[String; 4]> = all.iter().map(Named::levels).collect();
+        let mut counts: [HashMap<&str, usize>; 4] = Default::default();
+        for levels in &levels {
+            counts.iter_mut().zip(levels).for_each(|(counts, name)| *counts.entry(name).or_default() += 1);
+        }
+        let title = |(method, levels): (&Named<'_>, &[String; 4])| {
+            let alone = levels.iter().zip(&counts).find(|(name, counts)| counts[name.as_str()] == 1);
+            alone.map_or_else(|| method.key.to_owned(), |(name, _)| name.clone())
+        };
+        let titles = all.iter().zip(&levels).map(title).collect();
+        Self { all, levels, titles }
+    }
+
+    /// The titles, in the order of the methods.
+    pub(crate) fn titles(&self) -> &[String] {
+        &self.titles
+    }
+
+    /// The key of a method.
+    pub(crate) fn key(&self, place: usize) -> &'a str {
+        self.all[place].key
+    }
+
+    /// The method that a name means: by key, by title, or by any shorter or longer name that is one method's alone.
+    pub(crate) fn find(&self, name: &str) -> Meant {
+        let Self { all, levels, titles } = self;
+        let exact = all.iter().position(|method| method.key == name).or_else(|| titles.iter().position(|title| title == name));
+        if let Some(place) = exact {
+            return Meant::One(place);
+        }
+        let found: Vec<usize> = (0..all.len()).filter(|&place| levels[place].iter().any(|level| level == name)).collect();
+        match found[..] {
+            [] => Meant::Unknown(nearest::unknown("method", name, &titles.iter().map(String::as_str).collect::<Vec<_>>())),
+            [one] => Meant::One(one),
+            _ => Meant::Several(found.into_iter().map(|place| titles[place].clone()).collect()),
+        }
+    }
 }
 
 /// Who is meant by a name.
@@ -45,21 +88,6 @@ pub(crate) enum Meant {
     Several(Vec<String>),
     /// None; with words for an error.
     Unknown(String),
-}
-
-/// The method that a name means: by key, by title, or by any shorter or longer name that is one method's alone.
-pub(crate) fn find(name: &str, all: &[Named<'_>]) -> Meant {
-    let titles: Vec<String> = all.iter().map(|method| title(method, all)).collect();
-    let exact = all.iter().position(|method| method.key == name).or_else(|| titles.iter().position(|title| title == name));
-    if let Some(place) = exact {
-        return Meant::One(place);
-    }
-    let found: Vec<usize> = (0..all.len()).filter(|&place| all[place].levels().iter().any(|level| level == name)).collect();
-    match found[..] {
-        [] => Meant::Unknown(nearest::unknown("method", name, &titles.iter().map(String::as_str).collect::<Vec<_>>())),
-        [one] => Meant::One(one),
-        _ => Meant::Several(found.into_iter().map(|place| titles[place].clone()).collect()),
-    }
 }
 
 /// A part's name without the values that tell it from others of the sweep: `softmax-at-k(20)` of `softmax-at-k(20, quantile_every=5)`.
@@ -80,7 +108,7 @@ mod tests {
     }
 
     fn titles(all: &[Named<'_>]) -> Vec<String> {
-        all.iter().map(|method| title(method, all)).collect()
+        Names::new(all.to_vec()).titles().to_vec()
     }
 
     #[test]
@@ -122,12 +150,12 @@ mod tests {
             named("3", "mf-64(init=normal)", "softmax(temperature=0.2)", "uniform-9"),
         ];
         for name in ["1", "bpr on mf-64", "bpr on mf-64(init=xavier-normal)", "bpr on mf-64(init=xavier-normal) with uniform-1"] {
-            assert_eq!(find(name, &all), Meant::One(0), "{name}");
+            assert_eq!(Names::new(all.to_vec()).find(name), Meant::One(0), "{name}");
         }
         let both = ["softmax(temperature=0.1) on mf-64(init=normal)", "softmax(temperature=0.2) on mf-64(init=normal)"];
-        assert_eq!(find("softmax on mf-64", &all), Meant::Several(both.map(str::to_owned).into()));
-        assert_eq!(find(both[1], &all), Meant::One(2));
-        let Meant::Unknown(words) = find("brp on mf-64", &all) else { panic!() };
+        assert_eq!(Names::new(all.to_vec()).find("softmax on mf-64"), Meant::Several(both.map(str::to_owned).into()));
+        assert_eq!(Names::new(all.to_vec()).find(both[1]), Meant::One(2));
+        let Meant::Unknown(words) = Names::new(all.to_vec()).find("brp on mf-64") else { panic!() };
         assert!(words.starts_with("unknown method `brp on mf-64`: did you mean `bpr on mf-64`?"), "{words}");
     }
 }

@@ -1,7 +1,7 @@
 //! A method of a dataset: its trials, and what it is called.
 
 use crate::{
-    plan::title::{Named, title},
+    plan::title::{Named, Names},
     tables::TrialRow,
 };
 
@@ -25,9 +25,9 @@ pub(super) fn methods<'a>(trials: &'a [TrialRow], dataset: &str) -> Vec<Method<'
             None => methods.push(Method { key: &trial.method, title: String::new(), trials: vec![trial] }),
         }
     }
-    let all: Vec<Named<'a>> = methods.iter().map(|method| method.trials[0].into()).collect();
-    for (method, named) in methods.iter_mut().zip(&all) {
-        method.title = title(named, &all);
+    let names = Names::new(methods.iter().map(|method| method.trials[0].into()).collect());
+    for (method, title) in methods.iter_mut().zip(names.titles()) {
+        method.title.clone_from(title);
     }
     methods
 }

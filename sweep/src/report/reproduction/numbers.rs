@@ -5,7 +5,10 @@ use crate::{
     plan::{Printed, PrintedValue},
     tables::{Ours, ReproductionRow},
 };
-use evaluator::significance::{MethodsAt, PrintedMean};
+use evaluator::{
+    settings::Over,
+    significance::{MethodsAt, PrintedMean},
+};
 
 /// The numbers of the sweep, in the order of the table.
 pub(super) fn numbers(input: &Input, measured: &mut Measured<'_>) -> Vec<ReproductionRow> {
@@ -34,7 +37,7 @@ fn row(input: &Input, printed: &Printed, value: &PrintedValue, measured: &mut Me
 fn ours(input: &Input, printed: &Printed, value: &PrintedValue, margin: f64, found: &MethodsAt<'_>, place: usize) -> Ours {
     let (method, spread) = (&found.methods[place], &found.spreads.methods[place]);
     let number = PrintedMean { value: value.value, unit: value.unit, runs: printed.runs, same_users: value.same_users };
-    let users = found.spreads.of_mean(place, &method.values, evaluator::settings::Over::Users).users;
+    let users = found.spreads.of_mean(place, &method.values, Over::Users).users;
     let mean = method.mean();
     let beside = number.beside(mean, (users, method.users.len()), spread, margin, input.evaluation.significance.alpha);
     let finite = beside.interval.filter(|interval| interval.low.is_finite());
