@@ -29,6 +29,8 @@ TITLES = {
     "003": "On the Theories Behind Hard Negative Sampling for Recommendation",
     "004": "NDCG-Consistent Softmax Approximation with Accelerated Convergence (RG² and RG×)",
 }
+# What tells a printed number from others of the paper.
+KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
@@ -78,16 +80,17 @@ class Paper:
         self.run = {file: result for file, result in self.sweeps.items() if result}
         self.printed = [line for path in sorted(folder.glob("printed*.csv")) for line in lines(path)]
         self.others = lines(folder / "not-judged.csv")
-
-    def result(self, line):
-        """The verdict on a number: that of the sweep that is named after its table, where several have it."""
-        wanted = [line[key] for key in ("place", "dataset", "method", "metric", "cutoff")]
-        all_found = []
+        self.results = collections.defaultdict(list)
         for file, result in self.run.items():
             for row in result["numbers"]:
-                if [row["place"], row["dataset"], row["name"], row["metric"], str(row["cutoff"] or "")] == wanted:
-                    all_found.append((not file.stem.startswith(line["place"].lower().replace(" ", "-").replace(".", "")), file, row))
-        return min(all_found, key=lambda found: found[0])[1:] if all_found else None
+                key = (row["place"], row["dataset"], row["name"], row["metric"], str(row["cutoff"] or ""))
+                self.results[key].append((file, row))
+
+    def result(self, line):
+        """The sweep and the row of a number: of the sweep that is named after its table, where several have it."""
+        table = line["place"].lower().replace(" ", "-").replace(".", "")
+        found = self.results.get(tuple(line[key] for key in KEY))
+        return min(found, key=lambda one: not one[0].stem.startswith(table)) if found else None
 
     def numbers(self):
         """Each number that a sweep can be set beside: its line, the sweep, and the row of its result."""

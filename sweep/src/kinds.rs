@@ -8,7 +8,7 @@ const PAGE: &str = include_str!("../../docs/kinds.md");
 const ROLES: [(&str, &str); 3] = [("loss", "losses"), ("sampler", "samplers"), ("backbone", "backbones")];
 
 /// A kind and its section of the page.
-struct Kind {
+struct KindSection {
     role: &'static str,
     name: &'static str,
     title: &'static str,
@@ -43,17 +43,17 @@ pub(crate) fn described(name: &str, style: Style) -> Result<String, String> {
 }
 
 /// The page's sections: ``### loss `bce` ``, a link whose text is the title, and the rest.
-fn kinds() -> impl Iterator<Item = Kind> {
+fn kinds() -> impl Iterator<Item = KindSection> {
     let sections = PAGE.split("\n### ").skip(1).map(|section| section.split("\n## ").next().unwrap_or(section));
     sections.filter_map(|section| {
         let (heading, rest) = section.split_once('\n')?;
         let (role, name) = heading.split_once(' ')?;
         let (title, rest) = rest.trim_start().strip_prefix('[')?.split_once("](")?;
-        Some(Kind { role, name: name.trim_matches('`'), title, body: rest.split_once('\n')?.1 })
+        Some(KindSection { role, name: name.trim_matches('`'), title, body: rest.split_once('\n')?.1 })
     })
 }
 
-impl Kind {
+impl KindSection {
     fn described(&self, style: Style) -> String {
         let facts = table(self.facts().into_iter().map(|(what, fact)| vec![what, fact]), style);
         let heading = style.bold(&format!("{} {}: {}", self.role, self.name, self.title));

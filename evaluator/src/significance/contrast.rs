@@ -37,11 +37,6 @@ impl Contrast {
         let scale = 2.0 * center / squares;
         Self { weights: places.iter().copied().zip(deviations.map(|deviation| deviation * scale)).collect() }
     }
-
-    /// The methods that have a weight.
-    pub fn methods(&self) -> impl Iterator<Item = usize> + '_ {
-        self.weights.iter().map(|(method, _)| *method)
-    }
 }
 
 /// What a contrast comes to, and how well it is known.
@@ -86,7 +81,7 @@ fn combined(contrast: &Contrast, methods: &[MethodValues<'_>]) -> Vec<f64> {
     if let [(first, 1.0), (second, -1.0)] = contrast.weights[..] {
         return Differences::new(&methods[first].values, &methods[second].values).values;
     }
-    let users = contrast.methods().next().map_or(0, |first| methods[first].values.len());
+    let users = contrast.weights.first().map_or(0, |&(first, _)| methods[first].values.len());
     (0..users).map(|user| contrast.weights.iter().map(|&(method, weight)| weight * methods[method].values[user]).sum()).collect()
 }
 

@@ -4,7 +4,7 @@ use super::{Ending, Global, Usage, output};
 use crate::{
     histories::Histories,
     model::{self, Model},
-    recommend::{self, Format, Request, Seen, Written},
+    recommend::{self, ListFormat, Request, Seen, Written},
     runner::Session,
 };
 use anyhow::{Context, Result};
@@ -49,7 +49,7 @@ impl Recommend {
     /// An unknown suffix, a sweep that has not run, a dataset, trial or user that does not exist, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
-        let format = Format::of(out.name()).map_err(|error| Usage(format!("--out: {error}")))?;
+        let format = ListFormat::of(out.name()).map_err(|error| Usage(format!("--out: {error}")))?;
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         let (Model { trial, dataset, scorer }, left_out) = self.folded(&session, model)?;

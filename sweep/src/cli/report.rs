@@ -2,7 +2,7 @@
 
 use super::{Ending, Global, Usage, output, planned::Planned};
 use crate::{
-    report::{Format, Report as Findings, Style},
+    report::{Report as Findings, ReportFormat, Style},
     runner::{self, Results, Session},
 };
 use anyhow::Result;
@@ -17,8 +17,8 @@ pub struct Report {
     #[command(flatten)]
     plan: Planned,
     /// What is made anew for a reader: the page, or each dataset's leaderboard as a table to paste
-    #[arg(long, value_enum, default_value_t = Format::Html)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    format: ReportFormat,
     /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed
     #[arg(short, long, value_name = "URL")]
     out: Option<String>,
@@ -41,7 +41,7 @@ impl Report {
                 let said = format!("{out}\n");
                 if output::is_stdout(&out) { output::print_aside(&said) } else { output::print(&said) }?;
             }
-            None if self.format == Format::Html => output::print(&terminal(&report, &session, &results))?,
+            None if self.format == ReportFormat::Html => output::print(&terminal(&report, &session, &results))?,
             None => output::print(&text()?)?,
         }
         Ok(results.ending())

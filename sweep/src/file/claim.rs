@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// A claim as typed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claim {
+pub struct ClaimEntry {
     /// Where it stands in the file.
     pub node: Node,
     /// What is claimed, of methods by the names that the leaderboard gives them.
@@ -79,7 +79,7 @@ impl Hypothesis {
 
 const KEYS: [&str; 7] = ["better", "worse", "increasing", "decreasing", "metric", "dataset", "place"];
 
-impl Claim {
+impl ClaimEntry {
     pub(super) fn read(node: &Node) -> Result<Self> {
         let fields = Fields::of(node, &KEYS)?;
         Ok(Self {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::file::SweepFile;
 
-    fn read(claims: &str) -> Result<Vec<Claim>> {
+    fn read(claims: &str) -> Result<Vec<ClaimEntry>> {
         let text = format!(
             "name: s\ndatasets: [{{name: d, source: {{format: synthetic}}}}]\ngrid: [{{backbones: [{{kind: popularity}}]}}]\nclaims:\n{claims}"
         );

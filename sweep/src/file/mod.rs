@@ -21,7 +21,7 @@ mod sweep_file;
 mod timing;
 mod tuned;
 
-pub use claim::{Claim, Hypothesis};
+pub use claim::{ClaimEntry, Hypothesis};
 pub use dataset::DatasetEntry;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};

@@ -1,7 +1,7 @@
 //! A sweep file as typed: every value has its type and its place; what the values mean together is the plan's matter.
 
 use super::{
-    claim::Claim,
+    claim::ClaimEntry,
     dataset::DatasetEntry,
     device::AskedDevice,
     environment,
@@ -72,7 +72,7 @@ pub struct SweepFile {
     /// The numbers that a paper prints of the methods.
     pub printed: Option<Placed<PrintedTable>>,
     /// What a paper claims of the methods.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<ClaimEntry>,
     /// Where trials are trained; `auto` when left out.
     pub device: Placed<AskedDevice>,
     /// What the pods of a trial are given on a cluster.
@@ -137,7 +137,7 @@ impl SweepFile {
             search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
             printed: fields.get("printed").map(printed).transpose()?,
-            claims: fields.get("claims").map_or(Ok(Vec::new()), |_| fields.items("claims")?.iter().map(Claim::read).collect())?,
+            claims: fields.get("claims").map_or(Ok(Vec::new()), |_| fields.items("claims")?.iter().map(ClaimEntry::read).collect())?,
             device: placed(&root, "device", AskedDevice::default())?,
             resources: placed(&root, "resources", Resources::default())?,
         })

@@ -122,8 +122,8 @@ pub struct PlannedTrial {
 
 impl Method {
     /// What its titles are made of.
-    fn named(&self) -> title::Named<'_> {
-        title::Named { key: &self.label, backbone: &self.backbone, loss: self.loss.as_deref(), sampler: self.sampler.as_deref() }
+    fn named(&self) -> title::MethodName<'_> {
+        title::MethodName { key: &self.label, backbone: &self.backbone, loss: self.loss.as_deref(), sampler: self.sampler.as_deref() }
     }
 }
 

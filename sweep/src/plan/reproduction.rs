@@ -2,9 +2,9 @@
 
 use super::{
     Method, Plan,
-    title::{Meant, Names},
+    title::{Meant, MethodNames},
 };
-use crate::file::{Claim, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
+use crate::file::{ClaimEntry, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
 use evaluator::{MetricAt, settings::Margin};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -65,7 +65,8 @@ impl Plan {
     /// # Errors
     /// A name that several methods have, and a table without any number of this sweep.
     pub(crate) fn with_printed(mut self, table: &Placed<PrintedTable>, lines: &[PrintedLine]) -> Result<Self> {
-        let names: HashMap<&str, Names<'_>> = self.dataset_names().into_iter().map(|dataset| (dataset, self.names_on(dataset))).collect();
+        let names: HashMap<&str, MethodNames<'_>> =
+            self.dataset_names().into_iter().map(|dataset| (dataset, self.names_on(dataset))).collect();
         let value = |line| self.printed_value(table, line, names.get(line.dataset.as_str())?).transpose();
         let values = lines.iter().filter_map(value).collect::<Result<Vec<_>>>()?;
         if values.is_empty() {
@@ -77,7 +78,7 @@ impl Plan {
     }
 
     /// The number that a line has of this sweep; none where it is of another.
-    fn printed_value(&self, table: &Placed<PrintedTable>, line: &PrintedLine, names: &Names<'_>) -> Result<Option<PrintedValue>> {
+    fn printed_value(&self, table: &Placed<PrintedTable>, line: &PrintedLine, names: &MethodNames<'_>) -> Result<Option<PrintedValue>> {
         if !self.evaluation.metric_ats().contains(&line.at) {
             return Ok(None);
         }
@@ -137,7 +138,7 @@ impl Plan {
     }
 
     /// What a claim says on a dataset: one for each metric and hypothesis.
-    fn claims_on(&self, claim: &Claim, dataset: &str) -> Result<Vec<PlannedClaim>> {
+    fn claims_on(&self, claim: &ClaimEntry, dataset: &str) -> Result<Vec<PlannedClaim>> {
         let primary = [self.evaluation.primary()];
         let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };
         metrics.iter().try_for_each(|&at| self.is_measured(claim, at))?;
@@ -160,7 +161,7 @@ impl Plan {
         Ok(metrics.iter().flat_map(|&at| hypotheses.iter().map(move |hypothesis| planned(at, hypothesis))).collect())
     }
 
-    fn is_measured(&self, claim: &Claim, at: MetricAt) -> Result<()> {
+    fn is_measured(&self, claim: &ClaimEntry, at: MetricAt) -> Result<()> {
         let measured = self.evaluation.metric_ats();
         if measured.contains(&at) {
             return Ok(());
@@ -170,8 +171,8 @@ impl Plan {
         Err(claim.node.at("metric").place.error(format!("{words}; `evaluation` says what is measured")))
     }
 
-    fn names_on(&self, dataset: &str) -> Names<'_> {
-        Names::new(self.methods.iter().filter(|method| method.dataset == dataset).map(Method::named).collect())
+    fn names_on(&self, dataset: &str) -> MethodNames<'_> {
+        MethodNames::new(self.methods.iter().filter(|method| method.dataset == dataset).map(Method::named).collect())
     }
 }
 

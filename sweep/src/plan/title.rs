@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// A method's key and its parts as labelled in the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Named<'a> {
+pub(crate) struct MethodName<'a> {
     /// The key: the same in every table.
     pub(crate) key: &'a str,
     /// The model.
@@ -16,7 +16,7 @@ pub(crate) struct Named<'a> {
     pub(crate) sampler: Option<&'a str>,
 }
 
-impl Named<'_> {
+impl MethodName<'_> {
     /// From the shortest to the longest: values in brackets, then the sampler, then what else is in the key.
     fn levels(&self) -> [String; 4] {
         let short = |backbone: &str, loss: Option<&str>| loss.map_or_else(|| backbone.to_owned(), |loss| format!("{loss} on {backbone}"));
@@ -30,22 +30,22 @@ impl Named<'_> {
 }
 
 /// What the methods of a dataset are called.
-pub(crate) struct Names<'a> {
-    all: Vec<Named<'a>>,
+pub(crate) struct MethodNames<'a> {
+    all: Vec<MethodName<'a>>,
     levels: Vec<[String; 4]>,
     titles: Vec<String>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> MethodNames<'a> {
     /// Finds titles: values in brackets, the sampler, what else is in the key, and then the whole key are said only where another method would read
     /// the same.
-    pub(crate) fn new(all: Vec<Named<'a>>) -> Self {
-        let levels: Vec<[String; 4]> = all.iter().map(Named::levels).collect();
+    pub(crate) fn new(all: Vec<MethodName<'a>>) -> Self {
+        let levels: Vec<[String; 4]> = all.iter().map(MethodName::levels).collect();
         let mut counts: [HashMap<&str, usize>; 4] = Default::default();
         for levels in &levels {
             counts.iter_mut().zip(levels).for_each(|(counts, name)| *counts.entry(name).or_default() += 1);
         }
-        let title = |(method, levels): (&Named<'_>, &[String; 4])| {
+        let title = |(method, levels): (&MethodName<'_>, &[String; 4])| {
             let alone = levels.iter().zip(&counts).find(|(name, counts)| counts[name.as_str()] == 1);
             alone.map_or_else(|| method.key.to_owned(), |(name, _)| name.clone())
         };
@@ -103,12 +103,12 @@ fn without_values(part: &str) -> String {
 mod tests {
     use super::*;
 
-    fn named<'a>(key: &'a str, backbone: &'a str, loss: &'a str, sampler: &'a str) -> Named<'a> {
-        Named { key, backbone, loss: Some(loss), sampler: Some(sampler) }
+    fn named<'a>(key: &'a str, backbone: &'a str, loss: &'a str, sampler: &'a str) -> MethodName<'a> {
+        MethodName { key, backbone, loss: Some(loss), sampler: Some(sampler) }
     }
 
-    fn titles(all: &[Named<'_>]) -> Vec<String> {
-        Names::new(all.to_vec()).titles().to_vec()
+    fn titles(all: &[MethodName<'_>]) -> Vec<String> {
+        MethodNames::new(all.to_vec()).titles().to_vec()
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let all = [
             named("u", "mf-64", "bpr", "uniform-1"),
             named("p", "mf-64", "bpr", "popularity-1"),
-            Named { key: "ease", backbone: "ease", loss: None, sampler: None },
+            MethodName { key: "ease", backbone: "ease", loss: None, sampler: None },
         ];
         assert_eq!(titles(&all), ["bpr on mf-64 with uniform-1", "bpr on mf-64 with popularity-1", "ease"]);
     }
@@ -150,12 +150,12 @@ mod tests {
             named("3", "mf-64(init=normal)", "softmax(temperature=0.2)", "uniform-9"),
         ];
         for name in ["1", "bpr on mf-64", "bpr on mf-64(init=xavier-normal)", "bpr on mf-64(init=xavier-normal) with uniform-1"] {
-            assert_eq!(Names::new(all.to_vec()).find(name), Meant::One(0), "{name}");
+            assert_eq!(MethodNames::new(all.to_vec()).find(name), Meant::One(0), "{name}");
         }
         let both = ["softmax(temperature=0.1) on mf-64(init=normal)", "softmax(temperature=0.2) on mf-64(init=normal)"];
-        assert_eq!(Names::new(all.to_vec()).find("softmax on mf-64"), Meant::Several(both.map(str::to_owned).into()));
-        assert_eq!(Names::new(all.to_vec()).find(both[1]), Meant::One(2));
-        let Meant::Unknown(words) = Names::new(all.to_vec()).find("brp on mf-64") else { panic!() };
+        assert_eq!(MethodNames::new(all.to_vec()).find("softmax on mf-64"), Meant::Several(both.map(str::to_owned).into()));
+        assert_eq!(MethodNames::new(all.to_vec()).find(both[1]), Meant::One(2));
+        let Meant::Unknown(words) = MethodNames::new(all.to_vec()).find("brp on mf-64") else { panic!() };
         assert!(words.starts_with("unknown method `brp on mf-64`: did you mean `bpr on mf-64`?"), "{words}");
     }
 }

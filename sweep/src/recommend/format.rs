@@ -10,12 +10,12 @@ use parquet::arrow::ArrowWriter;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The columns' names, in the order of [`Row`].
+/// The columns' names, in the order of [`Recommendation`].
 const COLUMNS: [&str; 6] = ["user", "user_id", "rank", "item", "item_id", "score"];
 
 /// What a file of lists is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ListFormat {
     /// A Parquet file.
     Parquet,
     /// Comma-separated values with a header.
@@ -24,7 +24,7 @@ pub enum Format {
     JsonLines,
 }
 
-impl Format {
+impl ListFormat {
     /// What the suffix of a file's name says; Parquet where it has none, as pipes and devices do.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Format {
 
 /// One item of a user's list.
 #[derive(Serialize)]
-pub(super) struct Row<'a> {
+pub(super) struct Recommendation<'a> {
     pub(super) user: u32,
     pub(super) user_id: &'a str,
     pub(super) rank: u32,
@@ -58,19 +58,19 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    pub(super) fn new(format: Format) -> Result<Self> {
+    pub(super) fn new(format: ListFormat) -> Result<Self> {
         Ok(match format {
-            Format::Parquet => Self::Parquet(ArrowWriter::try_new(Vec::new(), schema(), Some(table::writer_properties()))?),
-            Format::Csv => {
+            ListFormat::Parquet => Self::Parquet(ArrowWriter::try_new(Vec::new(), schema(), Some(table::writer_properties()))?),
+            ListFormat::Csv => {
                 let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
                 writer.write_record(COLUMNS)?;
                 Self::Csv(writer)
             }
-            Format::JsonLines => Self::JsonLines(Vec::new()),
+            ListFormat::JsonLines => Self::JsonLines(Vec::new()),
         })
     }
 
-    pub(super) fn write(&mut self, rows: &[Row]) -> Result<()> {
+    pub(super) fn write(&mut self, rows: &[Recommendation]) -> Result<()> {
         match self {
             Self::Parquet(writer) => writer.write(&batch(rows))?,
             Self::Csv(writer) => rows.iter().try_for_each(|row| writer.serialize(row))?,
@@ -98,7 +98,7 @@ fn schema() -> SchemaRef {
     Arc::new(Schema::new(COLUMNS.into_iter().zip(types).map(|(name, kind)| Field::new(name, kind, false)).collect::<Vec<_>>()))
 }
 
-fn batch(rows: &[Row]) -> RecordBatch {
+fn batch(rows: &[Recommendation]) -> RecordBatch {
     let columns: Vec<ArrayRef> = vec![
         Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.user))),
         Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.user_id))),
@@ -115,8 +115,8 @@ mod tests {
     use super::*;
 
     /// The file of two rows, one with an id that CSV and JSON have to quote.
-    fn written(format: Format) -> Vec<u8> {
-        let row = |user_id, rank, score| Row { user: 7, user_id, rank, item: 3, item_id: "i3", score };
+    fn written(format: ListFormat) -> Vec<u8> {
+        let row = |user_id, rank, score| Recommendation { user: 7, user_id, rank, item: 3, item_id: "i3", score };
         let mut writer = Writer::new(format).unwrap();
         writer.write(&[row("a", 1, 0.1)]).unwrap();
         writer.write(&[row("b,\"c\"", 2, -1.5e-9)]).unwrap();
@@ -126,24 +126,24 @@ mod tests {
     #[test]
     fn a_suffix_names_the_format() {
         assert_eq!(
-            ["a.b.csv", "x.PARQUET", "x.jsonl", "stdout"].map(|name| Format::of(name).unwrap()),
-            [Format::Csv, Format::Parquet, Format::JsonLines, Format::Parquet]
+            ["a.b.csv", "x.PARQUET", "x.jsonl", "stdout"].map(|name| ListFormat::of(name).unwrap()),
+            [ListFormat::Csv, ListFormat::Parquet, ListFormat::JsonLines, ListFormat::Parquet]
         );
-        assert_eq!(Format::of("x.csv.gz").unwrap_err(), "`x.csv.gz` has an unknown suffix (expected .parquet, .csv or .jsonl)");
+        assert_eq!(ListFormat::of("x.csv.gz").unwrap_err(), "`x.csv.gz` has an unknown suffix (expected .parquet, .csv or .jsonl)");
     }
 
     #[test]
     fn text_has_the_columns_ids_and_shortest_scores() {
         let csv = "user,user_id,rank,item,item_id,score\n7,a,1,3,i3,0.1\n7,\"b,\"\"c\"\"\",2,3,i3,-1.5e-9\n";
-        assert_eq!(String::from_utf8(written(Format::Csv)).unwrap(), csv);
+        assert_eq!(String::from_utf8(written(ListFormat::Csv)).unwrap(), csv);
         let json = "{\"user\":7,\"user_id\":\"a\",\"rank\":1,\"item\":3,\"item_id\":\"i3\",\"score\":0.1}\n\
                     {\"user\":7,\"user_id\":\"b,\\\"c\\\"\",\"rank\":2,\"item\":3,\"item_id\":\"i3\",\"score\":-1.5e-9}\n";
-        assert_eq!(String::from_utf8(written(Format::JsonLines)).unwrap(), json);
+        assert_eq!(String::from_utf8(written(ListFormat::JsonLines)).unwrap(), json);
     }
 
     #[test]
     fn csv_of_no_lists_has_its_header() {
-        let file = Writer::new(Format::Csv).unwrap().finish().unwrap();
+        let file = Writer::new(ListFormat::Csv).unwrap().finish().unwrap();
         assert_eq!(file, b"user,user_id,rank,item,item_id,score\n");
     }
 }

@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dataset::{Dataset, Interactions, Location, quote};
 use evaluator::{Scorer, rank};
-use format::{Row, Writer};
+use format::{Recommendation, Writer};
 use std::collections::{HashMap, HashSet};
 
-pub use format::Format;
+pub use format::ListFormat;
 
 /// Users of one block: what is in memory at once.
 const BLOCK: usize = 1 << 14;
@@ -27,7 +27,7 @@ pub struct Request<'a> {
     /// Whether items that a user already has may be recommended.
     pub seen: Seen,
     /// What the file is.
-    pub format: Format,
+    pub format: ListFormat,
     /// Bytes for scores.
     pub memory: usize,
 }
@@ -122,11 +122,11 @@ fn dense(dataset: &Dataset, ids: &[String]) -> Result<Vec<u32>> {
 }
 
 /// The lists of a block of users, one after the other.
-fn rows<'a>(dataset: &'a Dataset, users: &[u32], lists: &[Vec<(u32, f32)>]) -> Vec<Row<'a>> {
+fn rows<'a>(dataset: &'a Dataset, users: &[u32], lists: &[Vec<(u32, f32)>]) -> Vec<Recommendation<'a>> {
     let of_user = |(&user, list): (&u32, &Vec<(u32, f32)>)| {
         let row = |(&(item, score), rank)| {
             let (user_id, item_id) = (&dataset.user_ids[user as usize], &dataset.item_ids[item as usize]);
-            Row { user, user_id, rank, item, item_id, score }
+            Recommendation { user, user_id, rank, item, item_id, score }
         };
         list.iter().zip(1..).map(row).collect::<Vec<_>>()
     };
@@ -140,7 +140,7 @@ mod tests {
     use dataset::table;
     use evaluator::{Matrix, Similarity};
 
-    const ALL: Request = Request { k: 1, users: None, seen: Seen::Exclude, format: Format::Parquet, memory: 1 << 20 };
+    const ALL: Request = Request { k: 1, users: None, seen: Seen::Exclude, format: ListFormat::Parquet, memory: 1 << 20 };
 
     /// Item n scores n for every user.
     fn by_number() -> Scorer {

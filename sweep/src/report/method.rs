@@ -1,7 +1,7 @@
 //! A method of a dataset: its trials, and what it is called.
 
 use crate::{
-    plan::title::{Named, Names},
+    plan::title::{MethodName, MethodNames},
     tables::TrialRow,
 };
 
@@ -25,14 +25,14 @@ pub(super) fn methods<'a>(trials: &'a [TrialRow], dataset: &str) -> Vec<Method<'
             None => methods.push(Method { key: &trial.method, title: String::new(), trials: vec![trial] }),
         }
     }
-    let names = Names::new(methods.iter().map(|method| method.trials[0].into()).collect());
+    let names = MethodNames::new(methods.iter().map(|method| method.trials[0].into()).collect());
     for (method, title) in methods.iter_mut().zip(names.titles()) {
         method.title.clone_from(title);
     }
     methods
 }
 
-impl<'a> From<&'a TrialRow> for Named<'a> {
+impl<'a> From<&'a TrialRow> for MethodName<'a> {
     fn from(trial: &'a TrialRow) -> Self {
         Self { key: &trial.method, backbone: &trial.backbone, loss: trial.loss.as_deref(), sampler: trial.sampler.as_deref() }
     }

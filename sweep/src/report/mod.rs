@@ -37,7 +37,7 @@ use evaluator::{
     evaluate::TrialValues,
     significance::{Comparison, MethodComponents},
 };
-pub use export::Format;
+pub use export::ReportFormat;
 use pairs::Pairs;
 pub use reproduction::Reproduction;
 

@@ -6,15 +6,15 @@
 //! ```text
 //! p = argmin sum over history of (1 - p . q_i)² + ridge c |p|²      c: the mean of |q|² over all items
 //! ```
-//! q are unit vectors where scores are cosines; where they are distances, p is the mean of the history. Its `ridge` is in units of the items, so that a model's scale does not
-//! matter; a large one makes p the sum of the history's items.
+//! q are unit vectors where scores are cosines; where they are distances, p is the mean of the history. The penalty is in units of the items, so that a
+//! model's scale does not matter; a large one makes p the sum of the history's items.
 
 use super::{
     Backbone,
-    als::{LeastSquares, Moments, Pass, Side, Solver, rows},
+    als::{LeastSquares, Moments, Pass, Side, Solver, rows, squared_norms},
     stored::Stored,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, scoring::Prepared};
 use dataset::Interactions;
 use evaluator::{Matrix, Scorer, Similarity};
 
@@ -75,8 +75,12 @@ impl Backbone {
                 let values = (0..histories.users()).flat_map(|_| users.row(0)).copied().collect();
                 Ok(Scorer::Factors { users: Matrix { rows: histories.users(), dim: users.dim, values }, items, similarity })
             }
-            (FoldIn::LeastSquares(Equations(model)), Scorer::Factors { items, similarity, .. }) => solved(&*model, items, similarity, histories),
-            (FoldIn::Ridge, Scorer::Factors { items, similarity, .. }) => by_ridge(items, similarity, histories, ridge),
+            (FoldIn::LeastSquares(Equations(model)), Scorer::Factors { items, similarity, .. }) => {
+                Ok(Scorer::Factors { users: solved(&*model, &items, histories)?, items, similarity })
+            }
+            (FoldIn::Ridge, Scorer::Factors { items, similarity, .. }) => {
+                Ok(Scorer::Factors { users: by_ridge(&items, similarity, histories, ridge)?, items, similarity })
+            }
             (FoldIn::Everyone | FoldIn::LeastSquares(_) | FoldIn::Ridge | FoldIn::Unknown, _) => Err(Error::Impossible(
                 "this model cannot score users that it was not trained with; pick the trial of another with --trial (docs/kinds.md says which can)".to_owned(),
             )),
@@ -85,41 +89,27 @@ impl Backbone {
 }
 
 /// Users by the equations of a model's objective.
-fn solved(model: &dyn LeastSquares, items: Matrix, similarity: Similarity, histories: &Interactions) -> Result<Scorer> {
+fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Interactions) -> Result<Matrix> {
     let mut users = Matrix { rows: histories.users(), dim: items.dim, values: vec![0.0; histories.users() * items.dim] };
     let of_items = histories.transpose(items.rows);
-    let pass = Pass { moved: &mut users, fixed: &items, positives: histories, positives_of_fixed: &of_items };
+    let pass = Pass { moved: &mut users, fixed: items, positives: histories, positives_of_fixed: &of_items };
     model
         .half_sweep(Side::Users, pass)
         .ok_or_else(|| Error::Impossible(format!("{}: the equations of a history have no solution that floats can hold", model.name())))?;
-    Ok(Scorer::Factors { users, items, similarity })
+    Ok(users)
 }
 
-fn by_ridge(items: Matrix, similarity: Similarity, histories: &Interactions, ridge: f64) -> Result<Scorer> {
-    let users = match similarity {
-        Similarity::Dot => regression(&items, histories, ridge)?,
-        Similarity::Cosine => regression(&units(&items), histories, ridge)?,
-        Similarity::NegativeSquaredDistance => means(&items, histories),
-    };
-    Ok(Scorer::Factors { users, items, similarity })
-}
-
-fn regression(items: &Matrix, histories: &Interactions, ridge: f64) -> Result<Matrix> {
-    let model = Ridge(ridge * super::als::squared_norms(items, |_| 1.0) / items.rows as f64);
-    match solved(&model, items.clone(), Similarity::Dot, histories)? {
-        Scorer::Factors { users, .. } => Ok(users),
-        _ => unreachable!("what was made of vectors has vectors"),
+fn by_ridge(items: &Matrix, similarity: Similarity, histories: &Interactions, ridge: f64) -> Result<Matrix> {
+    let regression = |items: &Matrix| solved(&Ridge(ridge * squared_norms(items, |_| 1.0) / items.rows as f64), items, histories);
+    match similarity {
+        Similarity::Dot => regression(items),
+        Similarity::Cosine => {
+            let mut units = Prepared::default();
+            units.all_rows(items, similarity);
+            regression(&Matrix { values: units.vectors(&items.values).to_vec(), ..*items })
+        }
+        Similarity::NegativeSquaredDistance => Ok(means(items, histories)),
     }
-}
-
-/// Rows of length 1; one that is zero stays.
-fn units(items: &Matrix) -> Matrix {
-    let mut units = items.clone();
-    for row in units.values.chunks_exact_mut(items.dim) {
-        let norm = row.iter().map(|value| value * value).sum::<f32>().sqrt();
-        row.iter_mut().for_each(|value| *value /= if norm > 0.0 { norm } else { 1.0 });
-    }
-    units
 }
 
 fn means(items: &Matrix, histories: &Interactions) -> Matrix {

@@ -25,4 +25,5 @@ pub(crate) use others::Others;
 pub(crate) use ranks::Ranks;
 pub(crate) use relations::{Neighbours, Pairs};
 pub(crate) use sampled::{BUCKET, Batch, LARGEST_BATCH, Row, Sampled, Scored, Vectors, Weighed};
+pub(crate) use similarity::Prepared;
 pub(crate) use touched::Touched;

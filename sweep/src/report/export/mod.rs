@@ -10,7 +10,7 @@ use clap::ValueEnum;
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// The page
     Html,
     /// A table for each dataset, as GitHub sets them
@@ -26,12 +26,12 @@ impl Report {
     ///
     /// # Errors
     /// When the page's template and its content disagree.
-    pub fn export(&self, input: &Input, format: Format) -> anyhow::Result<String> {
+    pub fn export(&self, input: &Input, format: ReportFormat) -> anyhow::Result<String> {
         match format {
-            Format::Html => page::render(input, self),
-            Format::Markdown => Ok(markdown::markdown(&table::tables(self, input))),
-            Format::Latex => Ok(latex::latex(input.name, &table::tables(self, input))),
-            Format::Csv => spreadsheet::csv(self, input),
+            ReportFormat::Html => page::render(input, self),
+            ReportFormat::Markdown => Ok(markdown::markdown(&table::tables(self, input))),
+            ReportFormat::Latex => Ok(latex::latex(input.name, &table::tables(self, input))),
+            ReportFormat::Csv => spreadsheet::csv(self, input),
         }
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     use evaluator::settings::Family;
 
     /// The example's report in a format, and its leaderboard as it is stored.
-    fn exported(format: Format) -> (String, Vec<LeaderboardRow>) {
+    fn exported(format: ReportFormat) -> (String, Vec<LeaderboardRow>) {
         let sweep = example::sweep();
         let report = Report::new(&sweep.input());
         let at = Location::parse(&format!("memory:///report/{format:?}.parquet")).unwrap();
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn latex_has_the_means_of_the_leaderboard() {
-        let (text, stored) = exported(Format::Latex);
+        let (text, stored) = exported(ReportFormat::Latex);
         let table = |part: &str| -> Vec<Vec<String>> {
             let rows = part.split("\\midrule\n").nth(1).unwrap().split("    \\bottomrule").next().unwrap().lines();
             rows.map(|row| row.trim().strip_suffix(" \\\\").unwrap().split(" & ").map(str::to_owned).collect()).collect()
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn markdown_has_the_means_of_the_leaderboard() {
-        let (text, stored) = exported(Format::Markdown);
+        let (text, stored) = exported(ReportFormat::Markdown);
         let table = |part: &str| -> Vec<Vec<String>> {
             let rows = part.lines().filter(|line| line.starts_with("| ")).skip(2);
             rows.map(|row| row.trim_matches(['|', ' ']).split(" | ").map(str::to_owned).collect()).collect()
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn csv_has_the_columns_and_all_digits_of_the_leaderboard() {
-        let (text, stored) = exported(Format::Csv);
+        let (text, stored) = exported(ReportFormat::Csv);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
         let at = Location::parse("memory:///report/columns.parquet").unwrap();
@@ -148,7 +148,7 @@ mod tests {
         let mut sweep = example::sweep();
         sweep.evaluation.significance.family = Family::AgainstBest;
         let report = Report::new(&sweep.input());
-        let text = report.export(&sweep.input(), Format::Latex).unwrap();
+        let text = report.export(&sweep.input(), ReportFormat::Latex).unwrap();
         assert!(
             text.contains("95\\% interval & verdict & seeds") && text.contains("{]} & worse & 3") && !text.contains("superscript"),
             "{text}"
@@ -161,6 +161,6 @@ mod tests {
         let folder = Location::parse("memory:///report/page").unwrap();
         let report = super::super::write(&folder, &sweep.input()).unwrap();
         let stored = folder.join("report.html").read().unwrap();
-        assert_eq!(report.export(&sweep.input(), Format::Html).unwrap().as_bytes(), &stored[..]);
+        assert_eq!(report.export(&sweep.input(), ReportFormat::Html).unwrap().as_bytes(), &stored[..]);
     }
 }

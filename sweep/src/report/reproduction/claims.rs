@@ -1,9 +1,6 @@
 //! Claims, judged as one family.
 
-use super::{
-    super::method::{Method, methods},
-    Input, Measured,
-};
+use super::{Input, MethodsByMetric, Titles};
 use crate::{
     file::Hypothesis,
     plan::PlannedClaim,
@@ -12,18 +9,18 @@ use crate::{
 use evaluator::significance::{Contrast, Estimate, Judged, judge};
 
 /// The claims of the sweep, in the order of its file.
-pub(super) fn claims(input: &Input, measured: &mut Measured<'_>) -> Vec<ClaimRow> {
+pub(super) fn claims(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ClaimRow> {
     let settings = &input.evaluation.significance;
     let estimates: Vec<Option<Estimate>> = input.claims.iter().map(|claim| estimate(input, claim, measured)).collect();
     let known: Vec<Estimate> = estimates.iter().flatten().cloned().collect();
     let mut judged = judge(&known, settings.margin, settings.alpha).into_iter();
     let tested = |estimate: Option<Estimate>| estimate.and_then(|estimate| Some(tested(&estimate, judged.next()?)));
     let tested: Vec<Option<TestedClaim>> = estimates.into_iter().map(tested).collect();
-    input.claims.iter().zip(tested).map(|(claim, tested)| row(input, claim, tested)).collect()
+    input.claims.iter().zip(tested).map(|(claim, tested)| row(titles, claim, tested)).collect()
 }
 
 /// What the claim's methods come to; none where one of them has no result.
-fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut Measured<'_>) -> Option<Estimate> {
+fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut MethodsByMetric<'_>) -> Option<Estimate> {
     let found = measured.of(&claim.dataset, claim.at)?;
     let mut places = claim.hypothesis.methods().into_iter().map(|method| found.place(method)).collect::<Option<Vec<usize>>>()?;
     let contrast = match claim.hypothesis {
@@ -54,21 +51,19 @@ fn tested(estimate: &Estimate, judged: Judged) -> TestedClaim {
     }
 }
 
-fn row(input: &Input, claim: &PlannedClaim, tested: Option<TestedClaim>) -> ClaimRow {
-    let named = methods(input.trials, &claim.dataset);
+fn row(titles: &Titles, claim: &PlannedClaim, tested: Option<TestedClaim>) -> ClaimRow {
     ClaimRow {
         place: claim.place.clone(),
         dataset: claim.dataset.clone(),
         at: claim.at,
         kind: claim.hypothesis.name(),
-        claim: in_words(&claim.hypothesis, &named),
+        claim: in_words(&claim.hypothesis, |key| titles.of(&claim.dataset, key)),
         methods: claim.hypothesis.methods().into_iter().map(str::to_owned).collect(),
         tested,
     }
 }
 
-fn in_words(hypothesis: &Hypothesis, named: &[Method]) -> String {
-    let title = |key: &str| named.iter().find(|method| method.key == key).map_or_else(|| key.to_owned(), |method| method.title.clone());
+fn in_words(hypothesis: &Hypothesis, title: impl Fn(&str) -> String) -> String {
     let listed = |keys: &[String]| keys.iter().map(|key| title(key)).collect::<Vec<_>>().join(", ");
     match hypothesis {
         Hypothesis::Better(better, worse) => format!("{} above {}", title(better), title(worse)),

@@ -6,7 +6,7 @@ mod page;
 mod terminal;
 mod words;
 
-use super::Input;
+use super::{Input, method::methods};
 use crate::tables::{ClaimRow, ReproductionRow};
 use evaluator::{
     MetricAt,
@@ -31,19 +31,35 @@ impl Reproduction {
         if input.printed.is_none() && input.claims.is_empty() {
             return None;
         }
-        let mut measured = Measured { input, known: HashMap::new() };
-        let numbers = numbers::numbers(input, &mut measured);
-        Some(Self { numbers, claims: claims::claims(input, &mut measured) })
+        let mut measured = MethodsByMetric { input, known: HashMap::new() };
+        let titles = Titles::new(input);
+        let numbers = numbers::numbers(input, &titles, &mut measured);
+        Some(Self { numbers, claims: claims::claims(input, &titles, &mut measured) })
+    }
+}
+
+/// What a reader calls the methods of each dataset, by their keys.
+struct Titles(HashMap<String, HashMap<String, String>>);
+
+impl Titles {
+    fn new(input: &Input) -> Self {
+        let of = |dataset: &str| methods(input.trials, dataset).into_iter().map(|method| (method.key.to_owned(), method.title)).collect();
+        Self(input.manifests.iter().map(|manifest| (manifest.name.clone(), of(&manifest.name))).collect())
+    }
+
+    /// The title of a method; its key where there is none of that key.
+    fn of(&self, dataset: &str, key: &str) -> String {
+        self.0.get(dataset).and_then(|titles| titles.get(key)).map_or_else(|| key.to_owned(), Clone::clone)
     }
 }
 
 /// The methods by the metrics that were asked for, each found once.
-struct Measured<'a> {
+struct MethodsByMetric<'a> {
     input: &'a Input<'a>,
     known: HashMap<(String, MetricAt), Option<MethodsAt<'a>>>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MethodsByMetric<'a> {
     /// The methods of a dataset by a metric; none where no trial has a result, or where the results cannot be compared.
     fn of(&mut self, dataset: &str, at: MetricAt) -> Option<&MethodsAt<'a>> {
         let values = self.input.values;

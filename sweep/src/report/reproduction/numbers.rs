@@ -1,6 +1,6 @@
 //! Printed numbers, each held against the mean of its method.
 
-use super::{super::method::methods, Input, Measured};
+use super::{Input, MethodsByMetric, Titles};
 use crate::{
     plan::{Printed, PrintedValue},
     tables::{Ours, ReproductionRow},
@@ -11,22 +11,21 @@ use evaluator::{
 };
 
 /// The numbers of the sweep, in the order of the table.
-pub(super) fn numbers(input: &Input, measured: &mut Measured<'_>) -> Vec<ReproductionRow> {
+pub(super) fn numbers(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ReproductionRow> {
     let Some(printed) = input.printed else { return Vec::new() };
-    printed.values.iter().map(|value| row(input, printed, value, measured)).collect()
+    printed.values.iter().map(|value| row(input, printed, value, titles, measured)).collect()
 }
 
-fn row(input: &Input, printed: &Printed, value: &PrintedValue, measured: &mut Measured<'_>) -> ReproductionRow {
+fn row(input: &Input, printed: &Printed, value: &PrintedValue, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> ReproductionRow {
     let margin = printed.margin.of(value.value, value.value);
     let found = measured.of(&value.dataset, value.at).and_then(|found| Some((found, found.place(&value.method)?)));
-    let title = methods(input.trials, &value.dataset).into_iter().find(|method| method.key == value.method);
     ReproductionRow {
         place: value.place.clone(),
         dataset: value.dataset.clone(),
         at: value.at,
         name: value.name.clone(),
         method: value.method.clone(),
-        title: title.map_or_else(|| value.method.clone(), |method| method.title),
+        title: titles.of(&value.dataset, &value.method),
         printed: value.value,
         same_users: value.same_users,
         margin,
