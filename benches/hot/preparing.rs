@@ -34,7 +34,7 @@ fn csv_to_10_core(bencher: Bencher) {
         "split": {"random": {"test": 0.2}},
     }))
     .expect("a preparation");
-    let limits = Limits { threads: rayon::current_num_threads(), memory: None, scratch: None };
+    let limits = Limits { threads: rayon::current_num_threads(), memory: None, engine: None, scratch: None };
     let datasets = folder("datasets");
     bencher
         .counter(BytesCount::new(bytes))

@@ -1,7 +1,7 @@
 //! The on-disk contract of a prepared dataset, and URLs to object stores.
 //!
 //! A prepared dataset is a folder of Parquet tables and a manifest that is written last. [`Dataset`] is the whole of it in memory:
-//! ids in sorted order, one [`Interactions`] for each of train, validation and test, and the [`Order`] in which they came, where it is known. [`Location`] is a folder or a file on any
+//! ids in sorted order, one [`Interactions`] for each of train, validation and test, and the [`Order`] in which they came, where it is known; [`DatasetWriter`] stores one that memory does not hold. [`Location`] is a folder or a file on any
 //! object store, [`table`] moves Arrow batches in and out of it, a [`marker`] holds the checksums of what was stored, [`quote`] shows what
 //! came from outside in messages, [`redact`] leaves out what none may show, and [`panics`] makes errors of what decoders give up on.
 
@@ -19,6 +19,7 @@ pub mod quote;
 pub mod redact;
 mod runtime;
 pub mod table;
+mod writer;
 
 pub use cache::Cache;
 pub use error::{Error, Result};
@@ -29,3 +30,4 @@ pub use marker::{FileEntry, Files};
 pub use order::{Histories, Order};
 pub use prepared::{Dataset, Split};
 pub use runtime::{block_on, start_runtime};
+pub use writer::DatasetWriter;

@@ -297,7 +297,8 @@ struct Version {
 /// What gives the bytes of a table.
 type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
 
-fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>> {
+/// The table of dense and own ids.
+pub(crate) fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>> {
     let places = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef;
     let texts = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(&ids[rows])) as ArrayRef;
     table::encode_sorted(ids.len(), &[(dense, &places), (own, &texts)])

@@ -2,24 +2,34 @@
 
 use crate::{Error, FileEntry, Location, Result, panics, quote};
 use arrow::{
-    array::{ArrayRef, RecordBatch, RecordBatchReader},
-    compute::concat_batches,
-    datatypes::{Field, FieldRef, Schema, SchemaRef},
+    array::{Array, ArrayRef, RecordBatch, RecordBatchReader},
+    compute::{concat, concat_batches},
+    datatypes::{DataType, Field, FieldRef, Schema, SchemaRef},
 };
 use bytes::Bytes;
 use parquet::{
     arrow::{
         ArrowWriter, ProjectionMask,
         arrow_reader::ParquetRecordBatchReaderBuilder,
-        arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves},
+        arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves},
     },
     basic::{Compression, Encoding, ZstdLevel},
     errors::ParquetError,
-    file::properties::{WriterProperties, WriterPropertiesBuilder},
+    file::{
+        properties::{WriterProperties, WriterPropertiesBuilder},
+        writer::SerializedFileWriter,
+    },
     schema::types::ColumnPath,
 };
 use rayon::prelude::*;
-use std::{ops::Range, sync::Arc};
+use sha2::{Digest, Sha256};
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    ops::Range,
+    path::Path,
+    sync::Arc,
+};
 
 /// Rows of a group, which is encoded by itself.
 const GROUP: usize = 1 << 20;
@@ -81,11 +91,118 @@ fn encode_groups(rows: usize, columns: &[Made<'_>]) -> Result<Vec<u8>, ParquetEr
     let groups: Vec<_> = (0..rows).step_by(GROUP).map(|start| start..rows.min(start + GROUP)).collect();
     let encode = |(place, group): (usize, &Range<usize>)| encode_group(group, columns, &schema, factory.create_column_writers(place)?);
     for columns in groups.par_iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()? {
-        let mut group = file.next_row_group()?;
-        columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut group))?;
-        group.close()?;
+        append_group(&mut file, columns)?;
     }
     file.into_inner()
+}
+
+fn append_group<W: Write + Send>(file: &mut SerializedFileWriter<W>, columns: Vec<ArrowColumnChunk>) -> Result<(), ParquetError> {
+    let mut group = file.next_row_group()?;
+    columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut group))?;
+    group.close().map(|_| ())
+}
+
+/// A Parquet file of this machine whose rows come bit by bit, in the order of their columns: the bytes of [`encode_sorted`] of all of them. At
+/// most the rows of one group are held in memory.
+pub struct SortedFile {
+    file: SerializedFileWriter<Summed>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    names: Vec<&'static str>,
+    waiting: Vec<Vec<ArrayRef>>,
+    held: usize,
+    groups: usize,
+}
+
+impl SortedFile {
+    /// An empty file with columns of these names and types, none of whose values is null.
+    ///
+    /// # Errors
+    /// [`Error::Store`] when it cannot be made; [`Error::Content`] for a column type that Parquet cannot hold.
+    pub fn create(path: &Path, columns: &[(&'static str, DataType)]) -> Result<Self> {
+        let file = File::create(path).map_err(|error| Error::store("write", path.display(), &error))?;
+        let fields = columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let begin = || ArrowWriter::try_new(Summed::new(file), Arc::clone(&schema), Some(differences(&schema)))?.into_serialized_writer();
+        let (file, factory) = begin().map_err(|error| Error::content(path.display(), error))?;
+        let (names, waiting) = (columns.iter().map(|(name, _)| *name).collect(), vec![Vec::new(); columns.len()]);
+        Ok(Self { file, factory, schema, names, waiting, held: 0, groups: 0 })
+    }
+
+    /// Takes the next rows: as many values of each column, in the order of [`create`](Self::create).
+    ///
+    /// # Errors
+    /// [`Error::Content`] when the disk does not take them.
+    pub fn push(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+        self.held += columns.first().map_or(0, |column| column.len());
+        self.waiting.iter_mut().zip(columns).for_each(|(waiting, column)| waiting.push(column));
+        self.write_groups(GROUP).map_err(|error| Error::content("table", error))
+    }
+
+    /// Writes what is left, and gives what a marker says of the file.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn finish(mut self) -> Result<FileEntry> {
+        let finish = || {
+            self.write_groups(1)?;
+            Ok(self.file.into_inner()?.finish()?)
+        };
+        finish().map_err(|error: ParquetError| Error::content("table", error))
+    }
+
+    /// Writes full groups, and the rest too where it has at least so many rows.
+    fn write_groups(&mut self, least: usize) -> Result<(), ParquetError> {
+        if self.held < least {
+            return Ok(());
+        }
+        let all = |waiting: &Vec<ArrayRef>| concat(&waiting.iter().map(|array| &**array).collect::<Vec<_>>());
+        let whole: Vec<ArrayRef> = self.waiting.iter().map(all).collect::<Result<_, _>>()?;
+        let mut written = 0;
+        while self.held - written >= least {
+            let group = written..self.held.min(written + GROUP);
+            let values: Vec<_> = whole.iter().map(|column| |rows: Range<usize>| column.slice(rows.start, rows.len())).collect();
+            let columns: Vec<Made<'_>> = self.names.iter().zip(&values).map(|(name, values)| (*name, values as _)).collect();
+            let writers = self.factory.create_column_writers(self.groups)?;
+            append_group(&mut self.file, encode_group(&group, &columns, &self.schema, writers)?)?;
+            (written, self.groups) = (group.end, self.groups + 1);
+        }
+        self.held -= written;
+        let rest = whole.iter().map(|column| vec![column.slice(written, self.held)]);
+        self.waiting = rest.collect();
+        Ok(())
+    }
+}
+
+/// A file, and the sum of what was written into it.
+struct Summed {
+    file: BufWriter<File>,
+    sum: Sha256,
+    bytes: u64,
+}
+
+impl Summed {
+    fn new(file: File) -> Self {
+        Self { file: BufWriter::new(file), sum: Sha256::new(), bytes: 0 }
+    }
+
+    fn finish(mut self) -> io::Result<FileEntry> {
+        self.file.flush()?;
+        Ok(FileEntry { bytes: self.bytes, sha256: hex::encode(self.sum.finalize()) })
+    }
+}
+
+impl Write for Summed {
+    fn write(&mut self, content: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(content)?;
+        self.sum.update(&content[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn encode_group(
@@ -213,6 +330,31 @@ mod tests {
             assert!(decode(encoded.into(), &at).unwrap() == part, "{count} rows");
         }
     }
+
+    /// Runs that end before, at and after the ends of groups.
+    #[test]
+    fn rows_that_come_bit_by_bit_give_the_same_bytes() {
+        let rows = 2 * GROUP + 7;
+        let values = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.map(|row| row as u32 / 30 * 7))) as ArrayRef;
+        let own = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(rows.map(|row| format!("id-{row:07}")))) as ArrayRef;
+        let expected = encode_sorted(rows, &[("user", &values), ("own", &own)]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for ends in [&[rows][..], &[1, GROUP - 1, GROUP, 2 * GROUP + 1, rows], &[GROUP / 3, GROUP / 3, 2 * GROUP, rows]] {
+            let path = folder.path().join("sorted.parquet");
+            let mut file = SortedFile::create(&path, &[("user", DataType::UInt32), ("own", DataType::Utf8)]).unwrap();
+            let mut start = 0;
+            for &end in ends {
+                file.push(vec![values(start..end), own(start..end)]).unwrap();
+                start = end;
+            }
+            let entry = file.finish().unwrap();
+            let found = std::fs::read(&path).unwrap();
+            assert!(found == expected && entry.describes(&expected), "{ends:?}");
+        }
+        let empty = SortedFile::create(&folder.path().join("empty"), &[("user", DataType::UInt32)]).unwrap().finish().unwrap();
+        assert!(empty.describes(&encode_sorted(0, &[("user", &values)]).unwrap()));
+    }
+
     #[test]
     fn a_table_whose_lengths_lead_nowhere_is_an_error_and_no_panic() {
         let ids = StringArray::from_iter_values((0..500).map(|row| format!("id-{row}")));

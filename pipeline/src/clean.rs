@@ -4,16 +4,15 @@
 //! of its times; which of several rows with that time is kept makes no difference to what is left of a row. So the result does not depend
 //! on the order of rows, on threads or on memory.
 //!
-//! Rows that fit in memory are sorted there, partition by partition. When they do not, they go on to DataFusion, which spills to disk.
+//! Rows are sorted in memory, partition by partition. Those that do not fit are for [`relational`](crate::relational).
 
 use crate::{
-    Limits, Result,
+    Error, Limits, Result,
     dictionary::Dictionary,
     distinct::Distinct,
     edges::Catalogue,
     freed::give_back,
     ingest::Ingest,
-    overflow::{BATCH, Overflow},
     partitions::{CHUNK_BYTES, Partitions},
     rejected::RejectedRows,
     source::{Rejected, Sink, Sinks, Source},
@@ -51,8 +50,7 @@ pub(crate) fn clean(
     let reading = source.read(part, &cleaning);
     let (read, rated, timed) =
         (cleaning.read.load(Ordering::Relaxed), cleaning.rated.load(Ordering::Relaxed), cleaning.timed.load(Ordering::Relaxed));
-    // When DataFusion fails, reading only notes that nobody listens.
-    let rows = cleaning.finish(catalogue)?;
+    let rows = cleaning.finish(catalogue);
     reading?;
     let rows = Distinct::new(rows, catalogue.users.len());
     give_back();
@@ -72,7 +70,6 @@ pub(crate) struct Cleaning<'a> {
     /// Bytes of the rows of all threads.
     held: AtomicUsize,
     kept: Mutex<Vec<Partitions>>,
-    overflow: Mutex<Option<Overflow>>,
 }
 
 impl<'a> Cleaning<'a> {
@@ -88,43 +85,32 @@ impl<'a> Cleaning<'a> {
             rejected: Mutex::new(rejected),
             held: AtomicUsize::new(0),
             kept: Mutex::new(Vec::new()),
-            overflow: Mutex::new(None),
         }
     }
 
-    /// Notes that a thread has begun chunks of rows. When those of all threads are too many, it gives its rows on.
-    pub(crate) fn hold(&self, chunks: usize, rows: &mut Partitions) -> Result<()> {
+    /// Notes that a thread has begun chunks of rows.
+    ///
+    /// # Errors
+    /// [`Error::Rows`] when those of all threads are too many.
+    pub(crate) fn hold(&self, chunks: usize) -> Result<()> {
         let held = self.held.fetch_add(chunks * CHUNK_BYTES, Ordering::Relaxed) + chunks * CHUNK_BYTES;
-        let most = self.limits.memory.map(|limit| limit / 4 * 3);
-        if most.is_none_or(|most| held <= most) || rows.len() < BATCH {
-            return Ok(());
+        match self.limits.memory {
+            Some(limit) if held > limit => Err(Error::Rows { limit }),
+            _ => Ok(()),
         }
-        let mut overflow = lock(&self.overflow);
-        if overflow.is_none() {
-            *overflow = Some(Overflow::start(self.limits)?);
-        }
-        let entrance = overflow.as_ref().expect("started above").entrance();
-        drop(overflow);
-        entrance.send(rows)
     }
 
-    /// Keeps a thread's last rows.
-    pub(crate) fn keep(&self, mut rows: Partitions) -> Result<()> {
-        self.hold(0, &mut rows)?;
+    /// Keeps a thread's rows.
+    pub(crate) fn keep(&self, rows: Partitions) {
         lock(&self.kept).push(rows);
-        Ok(())
     }
 
-    /// All rows; those that went through DataFusion have no repeats among themselves.
-    fn finish(self, catalogue: &mut Catalogue) -> Result<Vec<Partitions>> {
+    /// All rows.
+    fn finish(self, catalogue: &mut Catalogue) -> Vec<Partitions> {
         const FREE: &str = "no holder of this lock panics";
         catalogue.users = self.users.into_inner().expect(FREE);
         catalogue.items = self.items.into_inner().expect(FREE);
-        let mut rows = self.kept.into_inner().expect(FREE);
-        if let Some(overflow) = self.overflow.into_inner().expect(FREE) {
-            rows.push(overflow.finish(self.limits)?);
-        }
-        Ok(rows)
+        self.kept.into_inner().expect(FREE)
     }
 }
 

@@ -98,7 +98,7 @@ fn spread(hash: u32) -> u64 {
 }
 
 /// Whether the id is a canonical decimal integer of any length: such ids are in numeric order when sorted by (length, bytes).
-fn is_integer(id: &str) -> bool {
+pub(crate) fn is_integer(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_digit()) && (id == "0" || !id.starts_with('0'))
 }
 

@@ -1,7 +1,7 @@
 //! Interactions with dense ids, sorted, each with its part.
 
-use crate::{dictionary::Dictionary, k_core::Degrees};
-use dataset::{Counts, Dataset, Interactions, Order, Split};
+use crate::{dictionary::Dictionary, k_core::Degrees, tally::Tally};
+use dataset::{Dataset, Interactions, Order, Split};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -73,6 +73,7 @@ impl<T: Copy + Send + Sync> Numbered<T> {
 }
 
 /// Interactions sorted by user, then item, without repeats.
+#[derive(Default)]
 pub(crate) struct Edges {
     pub(crate) user_ids: Vec<String>,
     pub(crate) item_ids: Vec<String>,
@@ -110,28 +111,26 @@ impl Edges {
     }
 
     /// How much a selection of the interactions is. `selected` gets the user and the interaction's place.
-    pub(crate) fn counts(&self, step: impl Into<String>, selected: impl Fn(usize, usize) -> bool + Sync) -> Counts {
+    pub(crate) fn tally(&self, selected: impl Fn(usize, usize) -> bool + Sync) -> Tally {
         let of_task = |task: Range<usize>| {
-            let (mut users, mut interactions, mut items) = (0, 0, vec![false; self.item_ids.len()]);
+            let mut tally = Tally { items: vec![false; self.item_ids.len()], ..Tally::default() };
             for user in task {
-                let before = interactions;
+                let before = tally.interactions;
                 for place in (self.offsets[user]..self.offsets[user + 1]).filter(|&place| selected(user, place)) {
-                    items[self.items[place] as usize] = true;
-                    interactions += 1;
+                    tally.items[self.items[place] as usize] = true;
+                    tally.interactions += 1;
                 }
-                users += usize::from(interactions > before);
+                tally.users += usize::from(tally.interactions > before);
             }
-            (users, items, interactions)
+            tally
         };
-        let add = |(users, mut items, interactions): (usize, Vec<bool>, usize), other: (usize, Vec<bool>, usize)| {
-            items.iter_mut().zip(&other.1).for_each(|(item, other)| *item |= other);
-            (users + other.0, items, interactions + other.2)
+        let add = |mut one: Tally, other: Tally| {
+            one.add(other);
+            one
         };
         let few = self.user_ids.len().div_ceil(4 * rayon::current_num_threads()).max(1);
         let tasks = (0..self.user_ids.len()).step_by(few).collect::<Vec<_>>().into_par_iter();
-        let all = tasks.map(|start| of_task(start..self.user_ids.len().min(start + few))).reduce_with(add);
-        let (users, items, interactions) = all.unwrap_or_default();
-        Counts { step: step.into(), users, items: items.iter().filter(|&&occurs| occurs).count(), interactions }
+        tasks.map(|start| of_task(start..self.user_ids.len().min(start + few))).reduce_with(add).unwrap_or_default()
     }
 
     /// The dataset in memory, without steps.

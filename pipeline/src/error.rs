@@ -82,8 +82,18 @@ pub enum Error {
         /// Interactions before the step.
         interactions: usize,
     },
+    /// The interactions do not fit in memory, where they were to stay.
+    #[error(
+        "the interactions take more than the memory limit of {limit} bytes: raise the limit, or prepare them with `--engine datafusion`, which spills to disk"
+    )]
+    Rows {
+        /// The limit.
+        limit: usize,
+    },
     /// The memory limit is too small even with spilling to disk.
-    #[error("cleaning does not fit in the memory limit of {limit} bytes, although it spills to disk: raise the limit or use fewer threads")]
+    #[error(
+        "preparing does not fit in the memory limit of {limit} bytes, although it spills to disk: raise the limit or use fewer threads"
+    )]
     Memory {
         /// The limit.
         limit: usize,

@@ -11,24 +11,77 @@ use crate::{
 };
 use dataset::{Counts, Location, Split, quote};
 
+/// What reading gave.
+pub(crate) struct Reading {
+    /// The rows of each part.
+    pub(crate) parts: Vec<(Split, usize)>,
+    /// Rows that reach the threshold.
+    pub(crate) rated: usize,
+    /// Whether the source has timestamps.
+    pub(crate) timed: bool,
+    /// Users of any row.
+    pub(crate) users: usize,
+    /// Items of any row.
+    pub(crate) items: usize,
+}
+
+impl Reading {
+    fn rows(&self) -> usize {
+        self.parts.iter().map(|(_, rows)| rows).sum()
+    }
+
+    /// That there is something in each part.
+    ///
+    /// # Errors
+    /// [`Error::File`] for the first part without rows.
+    pub(crate) fn check(&self, preparation: &Preparation, rejected: &RejectedRows) -> Result<()> {
+        match self.parts.iter().find(|(_, rows)| *rows == 0) {
+            Some((part, _)) => Err(nothing(preparation, *part, rejected)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reports what was read of a source that comes whole, and what is left of it.
+    ///
+    /// # Errors
+    /// When nothing reaches the threshold.
+    pub(crate) fn report(&self, preparation: &Preparation, distinct: Counts, steps: &mut Steps<'_>) -> Result<()> {
+        steps.add(Counts { step: "read".to_owned(), users: self.users, items: self.items, interactions: self.rows() });
+        if let Some(least) = preparation.min_rating {
+            steps
+                .narrow("min_rating", Counts { step: format!("rating at least {least}"), interactions: self.rated, ..distinct.clone() })?;
+        }
+        steps.add(distinct);
+        Ok(())
+    }
+
+    /// Reports what was read of a source that comes split.
+    pub(crate) fn report_given(&self, distinct: Counts, steps: &mut Steps<'_>) {
+        steps.add(Counts { step: "read".to_owned(), interactions: self.rows(), ..distinct.clone() });
+        steps.add(distinct);
+    }
+}
+
+/// Reports the rows that were left out, of a source that may leave some out.
+pub(crate) fn report_rejected(preparation: &Preparation, rejected: &RejectedRows, steps: &mut Steps<'_>) {
+    if preparation.source.skips() {
+        steps.add(Counts { step: "rejected (rejected.tsv)".to_owned(), users: 0, items: 0, interactions: rejected.count });
+    }
+}
+
+/// The name of the step after duplicates.
+pub(crate) const DISTINCT: &str = "one per user and item";
+
 /// Read, threshold, duplicates, k-core. All interactions are train.
 pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
     let mut catalogue = Catalogue::default();
     let Cleaned { read, rated, timed, rows } =
         clean(&preparation.source, Split::Train, preparation.min_rating, &mut catalogue, rejected, limits)?;
-    if preparation.source.skips() {
-        steps.add(Counts { step: "rejected (rejected.tsv)".to_owned(), users: 0, items: 0, interactions: rejected.count });
-    }
-    if read == 0 {
-        return Err(nothing(preparation, Split::Train, rejected));
-    }
-    steps.add(Counts { step: "read".to_owned(), users: catalogue.users.len(), items: catalogue.items.len(), interactions: read });
+    let reading = Reading { parts: vec![(Split::Train, read)], rated, timed, users: catalogue.users.len(), items: catalogue.items.len() };
+    report_rejected(preparation, rejected, steps);
+    reading.check(preparation, rejected)?;
     let mut degrees = Degrees::of(&rows, catalogue.items.len());
-    let distinct = degrees.counts("one per user and item");
-    if let Some(least) = preparation.min_rating {
-        steps.narrow("min_rating", Counts { step: format!("rating at least {least}"), interactions: rated, ..distinct.clone() })?;
-    }
-    steps.add(distinct);
+    reading.report(preparation, degrees.counts(DISTINCT), steps)?;
     if let Some(bounds) = preparation.k_core {
         let rounds = k_core::peel(&rows, &mut degrees, bounds.bounds());
         steps.narrow("k_core", degrees.counts(bounds.step(rounds)))?;
@@ -43,19 +96,16 @@ pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limi
 /// Read and duplicates, part by part. Each interaction is in the part it came in.
 pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
     let mut catalogue = Catalogue::default();
-    let (mut all, mut total) = (Vec::new(), 0);
+    let mut reading = Reading { parts: Vec::new(), rated: 0, timed: false, users: 0, items: 0 };
+    let mut all = Vec::new();
     for part in preparation.source.parts() {
         let Cleaned { read, rows, .. } = clean(&preparation.source, part, None, &mut catalogue, rejected, limits)?;
-        if read == 0 {
-            return Err(nothing(preparation, part, rejected));
-        }
-        total += read;
+        reading.parts.push((part, read));
+        reading.check(preparation, rejected)?;
         all.push((part, rows));
     }
     let degrees = Degrees::sum(&all.iter().map(|(_, rows)| Degrees::of(rows, catalogue.items.len())).collect::<Vec<_>>());
-    let distinct = degrees.counts("one per user and item");
-    steps.add(Counts { step: "read".to_owned(), interactions: total, ..distinct.clone() });
-    steps.add(distinct);
+    reading.report_given(degrees.counts(DISTINCT), steps);
     let row = |user| all.iter().flat_map(move |(part, rows)| rows.row(user).map(|(item, _)| (item, *part)));
     let Numbered { user_ids, item_ids, offsets, items, payload: parts } = Numbered::new(&catalogue, &degrees, Split::Train, row);
     drop((all, catalogue));
@@ -66,7 +116,7 @@ pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limi
 }
 
 /// That no interaction is in two parts.
-fn check_parts(edges: &Edges) -> Result<()> {
+pub(crate) fn check_parts(edges: &Edges) -> Result<()> {
     for (user, row) in edges.offsets.windows(2).enumerate() {
         let twice = (row[0] + 1..row[1]).find(|&place| edges.items[place - 1] == edges.items[place]);
         if let Some(place) = twice {

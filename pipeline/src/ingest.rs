@@ -1,7 +1,7 @@
 //! Raw rows on their way into cleaning: ids become codes, rows below the threshold are left out.
 
 use crate::{
-    Error, Result,
+    Result,
     clean::Cleaning,
     coder::Coder,
     edges::pair,
@@ -33,34 +33,27 @@ impl<'a, 'b> Ingest<'a, 'b> {
 
 impl Sink for Ingest<'_, '_> {
     fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
-        let least = match (self.cleaning.min_rating, rows.ratings) {
-            (Some(_), None) => {
-                return Err(Error::setting(
-                    "min_rating",
-                    "the source has no ratings (expected a rating column; or leave `min_rating` out)",
-                ));
-            }
-            (least, ratings) => least.zip(ratings),
-        };
+        let reaches = rows.reaching(self.cleaning.min_rating)?;
         self.users.code(rows.users, &mut self.user_codes);
         self.items.code(rows.items, &mut self.item_codes);
         self.read += rows.users.len();
         self.timed = rows.times.is_some();
         let mut begun = 0;
         for (place, (&user, &item)) in self.user_codes.iter().zip(&self.item_codes).enumerate() {
-            if least.is_none_or(|(least, ratings)| ratings[place] >= least) {
+            if reaches(place) {
                 let time = rows.times.map_or(0.0, |times| times[place]);
                 begun += usize::from(self.partitions.push(user, (pair(user, item), time)));
                 self.rated += 1;
             }
         }
-        self.cleaning.hold(begun, &mut self.partitions)
+        self.cleaning.hold(begun)
     }
 
     fn finish(self: Box<Self>) -> Result<()> {
         self.cleaning.timed.fetch_or(self.timed, Ordering::Relaxed);
         self.cleaning.read.fetch_add(self.read, Ordering::Relaxed);
         self.cleaning.rated.fetch_add(self.rated, Ordering::Relaxed);
-        self.cleaning.keep(self.partitions)
+        self.cleaning.keep(self.partitions);
+        Ok(())
     }
 }

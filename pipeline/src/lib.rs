@@ -3,9 +3,9 @@
 //! ```text
 //! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset --TrainShare--> Dataset <--Noise-- false positives
 //! ```
-//! Files are read as streams, in blocks that several threads take in turn; ids become codes on the way in. Pairs of codes are sorted in
-//! memory as long as [`Limits`] allow it, and go through DataFusion, which spills to disk, when they do not. [`memory_estimate`] says what
-//! a preparation takes. Nothing of the result depends on threads, memory or the order of rows.
+//! Files are read as streams, in blocks that several threads take in turn. What fits in memory is prepared there, with ids as codes
+//! (`gather.rs`); what does not, by relations of DataFusion, which spill to disk (`relational/`). [`memory_estimate`] decides, or
+//! [`Limits::engine`]. Nothing of the result depends on that, nor on threads, memory or the order of rows.
 
 mod clean;
 mod coder;
@@ -14,6 +14,7 @@ mod distinct;
 mod edges;
 mod error;
 mod fingerprint;
+mod finish;
 mod freed;
 mod gather;
 #[doc(hidden)]
@@ -23,21 +24,22 @@ mod k_core;
 mod limits;
 mod memory;
 mod noise;
-mod overflow;
 mod partitions;
 mod preparation;
 mod prepare;
 mod rejected;
+mod relational;
 mod short_ids;
 pub mod source;
 pub mod split;
 mod steps;
+mod tally;
 mod train_share;
 
 pub use error::{Error, Result};
 pub use fingerprint::fingerprint;
 pub use k_core::{KCore, KCoreBounds};
-pub use limits::Limits;
+pub use limits::{Engine, Limits};
 pub use memory::memory_estimate;
 pub use noise::Noise;
 pub use preparation::Preparation;

@@ -3,15 +3,25 @@
 use crate::{Error, Result};
 use std::path::PathBuf;
 
+/// What a preparation is computed by. Both give the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Arrays in memory: several times as fast, for interactions that fit.
+    Memory,
+    /// Relations of DataFusion, which spill to disk.
+    Datafusion,
+}
+
 /// Bounds of a preparation. None of them changes a byte of the result.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Threads that read text, and DataFusion's partitions; at least 1. What is computed in memory uses rayon's threads.
     pub threads: usize,
-    /// Bytes that cleaning may hold; `None` for no bound. Rows stay in memory, at 16 bytes each, until they take three quarters of it; then
-    /// they go to DataFusion, which has all of it and spills to `scratch`. The ids and up to 32 bytes for each interaction that is left
-    /// come on top: the result itself is held in memory.
+    /// Bytes that a preparation may hold; `None` for no bound. In memory, these are the bytes of the rows, and the estimate of all else decides
+    /// whether it is tried; DataFusion's operators share them, and at least 64 MiB, and spill to `scratch`.
     pub memory: Option<usize>,
+    /// What prepares; `None` for memory where the estimate fits in the limit, else DataFusion.
+    pub engine: Option<Engine>,
     /// The folder for spilled data; `None` for the system's temporary folder.
     pub scratch: Option<PathBuf>,
 }

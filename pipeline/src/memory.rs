@@ -18,7 +18,7 @@
 //! in `n` rows is extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.
 
 use crate::{
-    Error, Limits, Preparation, Result,
+    Engine, Error, Limits, Preparation, Result,
     coder::Coder,
     dictionary::Dictionary,
     partitions::{CHUNK_BYTES, PARTITIONS},
@@ -35,6 +35,9 @@ const INTERACTION: f64 = 12.0;
 const STRING: f64 = 24.0;
 const BLOCK: f64 = 32.0;
 const STEP: f64 = 16.0;
+/// Bytes of a row in a relation that is not spilled; and of what relations take besides: buffers, and some users' interactions.
+const RELATION: f64 = 64.0;
+const SOME: f64 = 256e6;
 /// Bytes of an id's place among those that are left, and of its number of interactions.
 const PLACES: f64 = 8.0;
 
@@ -43,6 +46,33 @@ const PLACES: f64 = 8.0;
 /// # Errors
 /// Those of reading the source: a bad setting, a file that cannot be read, a bad row among the first.
 pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<u64> {
+    let estimate = Estimate::new(preparation, limits)?;
+    Ok(if estimate.fits(limits) { estimate.in_memory } else { estimate.by_relations })
+}
+
+/// What a preparation takes by each engine.
+pub(crate) struct Estimate {
+    in_memory: u64,
+    by_relations: u64,
+}
+
+impl Estimate {
+    /// By the beginning of each source file.
+    pub(crate) fn new(preparation: &Preparation, limits: &Limits) -> Result<Self> {
+        let read = sampled(preparation, limits)?;
+        let readers = preparation.source.readers(limits.threads) as f64;
+        let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering());
+        Ok(Self { in_memory: in_memory as u64, by_relations: read.by_relations(limits.memory) as u64 })
+    }
+
+    /// Whether memory is what prepares: because it was asked for, or because it is enough.
+    pub(crate) fn fits(&self, limits: &Limits) -> bool {
+        let is_enough = limits.memory.is_none_or(|limit| self.in_memory <= limit as u64);
+        limits.engine.map_or(is_enough, |engine| engine == Engine::Memory)
+    }
+}
+
+fn sampled(preparation: &Preparation, limits: &Limits) -> Result<Read> {
     preparation.check()?;
     let source = &preparation.source;
     let readers = source.readers(limits.threads) as f64;
@@ -56,8 +86,7 @@ pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<u64
         read.users = read.users.or(sample.users.among(rows, sample.rows, readers));
         read.items = read.items.or(sample.items.among(rows, sample.rows, readers));
     }
-    let held = limits.memory.map_or(f64::INFINITY, |limit| limit as f64);
-    Ok(read.reading(readers, held, source.memory()).max(read.numbering()) as u64)
+    Ok(read)
 }
 
 /// What reading gives: the rows that reach the threshold, and the ids.
@@ -69,16 +98,22 @@ struct Read {
 }
 
 impl Read {
-    /// Bytes while rows are read, of which at most `held` are those of rows.
-    fn reading(&self, readers: f64, held: f64, source: f64) -> f64 {
+    /// Bytes while rows are read.
+    fn reading(&self, readers: f64, source: f64) -> f64 {
         let chunks = ((PARTITIONS * CHUNK_BYTES) as f64 / 2.0).min(self.rated * ROW);
         let own = self.users.own() + self.items.own();
-        held.min(self.rated * ROW) + self.dictionaries() + source + readers * (own + chunks)
+        self.rated * ROW + self.dictionaries() + source + readers * (own + chunks)
     }
 
     /// Bytes while codes become dense ids.
     fn numbering(&self) -> f64 {
         self.rated * (ROW + INTERACTION) + self.dictionaries() + self.users.strings() + self.items.strings()
+    }
+
+    /// Bytes of relations that are not spilled, of the items' own ids, and of some users' interactions.
+    fn by_relations(&self, limit: Option<usize>) -> f64 {
+        let held = limit.map_or(f64::INFINITY, |limit| limit as f64).min(self.rated * RELATION);
+        held + self.items.strings() + SOME
     }
 
     fn dictionaries(&self) -> f64 {
@@ -213,7 +248,7 @@ mod tests {
         let of = |interactions: usize| {
             let source = json!({"synthetic": {"users": 20_000, "items": 5_000, "interactions": interactions}});
             let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}})).unwrap();
-            memory_estimate(&preparation, &Limits { threads: 2, memory: None, scratch: None }).unwrap()
+            memory_estimate(&preparation, &Limits { threads: 2, memory: None, engine: None, scratch: None }).unwrap()
         };
         let (one, ten) = (of(100_000), of(1_000_000));
         assert!(one > 28 * 100_000 && ten > 28 * 1_000_000 && ten < 10 * one, "{one} {ten}");
@@ -222,7 +257,7 @@ mod tests {
     #[test]
     fn threads_hold_codes_and_chunks_of_their_own() {
         let ids = |length: f64| Ids { count: 1_000.0, seen: 800.0, length };
-        let of = |length: f64, readers: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) }.reading(readers, f64::INFINITY, 0.0);
+        let of = |length: f64, readers: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) }.reading(readers, 0.0);
         // 800 ids: of at most 8 bytes, 2,048 slots of 16 bytes; of 20, text, ends and codes, and 1,024 slots of 9 bytes.
         let chunks = 256.0 * 8_192.0;
         assert_eq!(of(8.0, 3.0) - of(8.0, 2.0), chunks + 2.0 * 32_768.0);
@@ -230,10 +265,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_beyond_the_limit_are_not_held() {
+    fn relations_hold_what_the_limit_says() {
         let read = Read { rated: 1e6, users: Ids::default(), items: Ids::default() };
-        assert_eq!(read.reading(1.0, f64::INFINITY, 5.0) - read.reading(1.0, 1e6, 0.0), 15e6 + 5.0);
-        assert_eq!(read.numbering(), 28e6);
+        assert_eq!(read.reading(1.0, 5.0) - read.reading(1.0, 0.0), 5.0);
+        assert_eq!((read.numbering(), read.by_relations(None) - read.by_relations(Some(1_000_000))), (28e6, 63e6));
     }
 
     #[test]

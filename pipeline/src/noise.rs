@@ -10,7 +10,7 @@
 //!
 //! Yang et al., KDD 2025, appendix F.2, which does not say whether held-out items may be drawn.
 
-use crate::{Result, split::Ratio};
+use crate::{Result, split::Ratio, tally::Tally};
 use dataset::{Counts, Dataset, Interactions};
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -19,6 +19,28 @@ use std::fmt;
 
 /// Users that one task takes on.
 const USERS: usize = 512;
+
+/// False positives that could not be drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing {
+    users: usize,
+    interactions: usize,
+}
+
+impl Missing {
+    /// Adds those of other users.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.users += other.users;
+        self.interactions += other.interactions;
+    }
+
+    /// Its step in the counts, where any are missing.
+    pub(crate) fn counts(self) -> Option<Counts> {
+        let Self { users, interactions } = self;
+        let step = "noise that is missing, of users with too few items left".to_owned();
+        (users > 0).then_some(Counts { step, users, items: 0, interactions })
+    }
+}
 
 /// `noise: 0.1`, or `noise: {ratio: 0.1, seed: 2024}`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -49,7 +71,7 @@ impl Noise {
     }
 
     /// Adds them to train, which has no order then, as what never happened has no time; how many, and, where a user had fewer items left than asked for, how many are missing.
-    pub(crate) fn add(self, dataset: &mut Dataset) -> Result<Vec<Counts>> {
+    pub(crate) fn add(self, dataset: &mut Dataset) -> Result<(Tally, Missing)> {
         let share = self.share()?;
         let wanted = |user: usize| share.rounded_up(dataset.train.row(user).len());
         let left = |user: usize| {
@@ -58,19 +80,14 @@ impl Noise {
         let drawn: Vec<usize> = (0..dataset.users()).map(|user| wanted(user).min(left(user))).collect();
         let train = self.with_noise(dataset, &drawn);
         let (before, after) = (dataset.train.item_counts(dataset.items()), train.item_counts(dataset.items()));
-        let mut steps = vec![Counts {
-            step: self.step(),
+        let added = Tally {
             users: drawn.iter().filter(|&&count| count > 0).count(),
-            items: before.iter().zip(&after).filter(|(before, after)| before < after).count(),
+            items: before.iter().zip(&after).map(|(before, after)| before < after).collect(),
             interactions: train.len() - dataset.train.len(),
-        }];
+        };
         let missing: Vec<usize> = (0..dataset.users()).map(|user| wanted(user) - drawn[user]).filter(|&missing| missing > 0).collect();
-        if !missing.is_empty() {
-            let step = "noise that is missing, of users with too few items left".to_owned();
-            steps.push(Counts { step, users: missing.len(), items: 0, interactions: missing.iter().sum() });
-        }
         (dataset.train, dataset.order) = (train, None);
-        Ok(steps)
+        Ok((added, Missing { users: missing.len(), interactions: missing.iter().sum() }))
     }
 
     /// Train with so many false positives of each user.

@@ -15,19 +15,17 @@ pub(crate) type Row = (u64, f64);
 /// Rows in chunks, by partition.
 pub(crate) struct Partitions {
     chunks: Vec<Vec<Vec<Row>>>,
-    rows: usize,
 }
 
 impl Default for Partitions {
     fn default() -> Self {
-        Self { chunks: (0..PARTITIONS).map(|_| Vec::new()).collect(), rows: 0 }
+        Self { chunks: (0..PARTITIONS).map(|_| Vec::new()).collect() }
     }
 }
 
 impl Partitions {
     /// Takes a row of the user with this code; whether a new chunk was begun for it.
     pub(crate) fn push(&mut self, user: u32, row: Row) -> bool {
-        self.rows += 1;
         let chunks = &mut self.chunks[user as usize % PARTITIONS];
         match chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => {
@@ -47,16 +45,5 @@ impl Partitions {
     pub(crate) fn merged(all: Vec<Self>) -> impl Iterator<Item = Vec<Vec<Row>>> {
         let mut all: Vec<_> = all.into_iter().map(|partitions| partitions.chunks.into_iter()).collect();
         (0..PARTITIONS).map(move |_| all.iter_mut().flat_map(|chunks| chunks.next().unwrap_or_default()).collect())
-    }
-
-    /// The number of rows.
-    pub(crate) fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Takes all rows out.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Row> {
-        self.rows = 0;
-        self.chunks.iter_mut().flat_map(|chunks| chunks.drain(..)).flatten()
     }
 }

@@ -41,6 +41,16 @@ impl Preparation {
         serde_json::from_value(settings).expect("names of files are texts")
     }
 
+    /// The share of train that stays, where it is not all.
+    pub(crate) fn active_train_share(&self) -> Option<TrainShare> {
+        self.train_share.filter(|share| !share.is_off())
+    }
+
+    /// The noise, where there is any.
+    pub(crate) fn active_noise(&self) -> Option<Noise> {
+        self.noise.filter(|noise| !noise.is_off())
+    }
+
     /// Checks all that can be checked without reading the source.
     ///
     /// # Errors
@@ -69,7 +79,7 @@ impl Preparation {
     fn check_train_share(&self) -> Result<()> {
         let Some(share) = self.train_share else { return Ok(()) };
         share.check()?;
-        match self.noise.is_some_and(|noise| !noise.is_off()) && !share.is_off() {
+        match self.active_noise().is_some() && !share.is_off() {
             true => Err(Error::setting("noise", "it could draw what `train_share` leaves out of train (expected one of the two)")),
             false => Ok(()),
         }

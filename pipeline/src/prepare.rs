@@ -1,10 +1,11 @@
 //! The way from a preparation to a stored dataset.
 
 use crate::{
-    Error, Limits, Preparation, Result, edges::Edges, fingerprint, freed::give_back, gather, rejected::RejectedRows, steps::Steps,
+    Engine, Error, Limits, Preparation, Result, fingerprint, finish::Finish, freed::give_back, gather, memory::Estimate,
+    rejected::RejectedRows, relational, split::SortedTimes, steps::Steps,
 };
-use dataset::{Counts, Dataset, Location, Manifest, Split};
-use rayon::prelude::*;
+use dataset::{Counts, Dataset, Location, Manifest};
+use serde_json::Value;
 
 /// A dataset that stands in the storage.
 #[derive(Clone, Debug)]
@@ -36,48 +37,57 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
         Err(error) if error.is_damage() => tracing::warn!("{error}: it is prepared again now"),
         Err(error) => return Err(error.into()),
     }
-    let mut steps = Steps::new(progress);
-    let mut rejected = RejectedRows::new(limits)?;
-    let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
-    let mut edges = gather(preparation, &mut rejected, limits, &mut steps)?;
-    fingerprint::check_unchanged(preparation, &settings)?;
-    preparation.split.hold_out(&mut edges)?;
-    count_parts(&edges, &mut steps)?;
-    rejected.store(&folder.join("rejected.tsv"))?;
-    let mut dataset = edges.into_dataset(preparation.name.clone(), fingerprint, settings);
-    if let Some(share) = preparation.train_share.filter(|share| !share.is_off()) {
-        steps.add(share.keep(&mut dataset)?);
-    }
-    if let Some(noise) = preparation.noise.filter(|noise| !noise.is_off()) {
-        noise.add(&mut dataset)?.into_iter().for_each(|counts| steps.add(counts));
-    }
-    dataset.steps = steps.into_done();
-    give_back();
-    let manifest = dataset.write(&folder)?;
-    Ok(Prepared { folder, manifest, reused: false })
+    let make = Make { preparation, fingerprint, settings, folder: &folder, limits };
+    let manifest = match limits.engine {
+        Some(Engine::Memory) => make.in_memory(&mut Steps::new(progress)),
+        Some(Engine::Datafusion) => make.by_relations(&mut Steps::new(progress)),
+        None if !Estimate::new(preparation, limits)?.fits(limits) => make.by_relations(&mut Steps::new(progress)),
+        // Nothing is reported before all rows are read.
+        None => match make.in_memory(&mut Steps::new(progress)) {
+            Err(Error::Rows { .. }) => make.by_relations(&mut Steps::new(progress)),
+            other => other,
+        },
+    };
+    Ok(Prepared { folder: folder.clone(), manifest: manifest?, reused: false })
 }
 
-/// Reports the parts, and what of test a model could not know or should not.
-fn count_parts(edges: &Edges, steps: &mut Steps<'_>) -> Result<()> {
-    for part in [Split::Train, Split::Validation, Split::Test] {
-        let counts = edges.counts(part.name(), |_, place| edges.parts[place] == part);
-        if counts.interactions == 0 && part != Split::Validation {
-            let reason = format!("{} is empty (expected users with more interactions, or a larger share)", part.name());
-            return Err(Error::setting("split", reason));
-        }
-        steps.add(counts);
+/// A preparation that has to be made.
+struct Make<'a> {
+    preparation: &'a Preparation,
+    fingerprint: String,
+    settings: Value,
+    folder: &'a Location,
+    limits: &'a Limits,
+}
+
+impl Make<'_> {
+    fn in_memory(&self, steps: &mut Steps<'_>) -> Result<Manifest> {
+        let Self { preparation, limits, folder, .. } = *self;
+        let mut rejected = RejectedRows::new(limits)?;
+        let gather = if preparation.source.is_split() { gather::given } else { gather::whole };
+        let mut edges = gather(preparation, &mut rejected, limits, steps)?;
+        self.check_unchanged()?;
+        let mut times = edges.times.as_deref().map(SortedTimes::new);
+        let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _))?;
+        drop(times);
+        finish.hold_out(&mut edges)?;
+        finish.count(&edges);
+        finish.report_parts(steps)?;
+        rejected.store(&folder.join("rejected.tsv"))?;
+        let mut dataset = edges.into_dataset(preparation.name.clone(), self.fingerprint.clone(), self.settings.clone());
+        finish.change(&mut dataset)?;
+        finish.report_changes(steps);
+        dataset.steps = steps.take();
+        give_back();
+        Ok(dataset.write(folder)?)
     }
-    let of_user = |user: usize| &edges.parts[edges.offsets[user]..edges.offsets[user + 1]];
-    let known: Vec<bool> = (0..edges.user_ids.len()).into_par_iter().map(|user| of_user(user).contains(&Split::Train)).collect();
-    let unknown = edges.counts("test, of users without train", |user, place| !known[user] && edges.parts[place] == Split::Test);
-    if unknown.interactions > 0 {
-        steps.add(unknown);
+
+    fn by_relations(&self, steps: &mut Steps<'_>) -> Result<Manifest> {
+        let identity = (self.fingerprint.clone(), self.settings.clone());
+        relational::prepare(self.preparation, identity, self.folder, self.limits, steps, || self.check_unchanged())
     }
-    if let Some(times) = &edges.times {
-        let train = times.par_iter().zip(&edges.parts).filter(|(_, part)| **part == Split::Train);
-        let last = train.map(|(&time, _)| time).reduce(|| f64::NEG_INFINITY, f64::max);
-        let earlier = |_, place: usize| edges.parts[place] == Split::Test && times[place] < last;
-        steps.add(edges.counts("test, before the last interaction of train", earlier));
+
+    fn check_unchanged(&self) -> Result<()> {
+        fingerprint::check_unchanged(self.preparation, &self.settings)
     }
-    Ok(())
 }

@@ -33,7 +33,8 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    pub(crate) fn into_done(self) -> Vec<Counts> {
-        self.done
+    /// All steps so far; there are none afterwards.
+    pub(crate) fn take(&mut self) -> Vec<Counts> {
+        std::mem::take(&mut self.done)
     }
 }

@@ -10,8 +10,9 @@
 use crate::{
     Error, Result,
     split::{Order, Ratio},
+    tally::Tally,
 };
-use dataset::{Counts, Dataset, Interactions};
+use dataset::{Dataset, Interactions};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +53,7 @@ impl TrainShare {
     }
 
     /// Takes the others out of train, and out of its order; what is left.
-    pub(crate) fn keep(self, dataset: &mut Dataset) -> Result<Counts> {
+    pub(crate) fn keep(self, dataset: &mut Dataset) -> Result<Tally> {
         let ratio = self.ratio()?;
         let places: Vec<Vec<usize>> = (0..dataset.users()).into_par_iter().map(|user| self.places(dataset, user, ratio)).collect();
         let offsets = std::iter::once(0).chain(places.iter().scan(0, |end, places| {
@@ -64,10 +65,9 @@ impl TrainShare {
             order.train = places.iter().flatten().map(|&place| order.train[place]).collect();
         }
         dataset.train = Interactions::from_sorted(offsets.collect(), items);
-        Ok(Counts {
-            step: self.step(),
+        Ok(Tally {
             users: places.iter().filter(|places| !places.is_empty()).count(),
-            items: dataset.train.item_counts(dataset.items()).into_iter().filter(|&count| count > 0).count(),
+            items: dataset.train.item_counts(dataset.items()).into_iter().map(|count| count > 0).collect(),
             interactions: dataset.train.len(),
         })
     }
@@ -130,7 +130,8 @@ mod tests {
     fn each_user_keeps_the_share_rounded_up_and_its_times() {
         let mut after = dataset(30, &[("a", 3), ("b", 10), ("c", 25), ("d", 0)]);
         let test = after.test.clone();
-        let counts = TrainShare { share: 0.1, seed: 0 }.keep(&mut after).unwrap();
+        let share = TrainShare { share: 0.1, seed: 0 };
+        let counts = share.keep(&mut after).unwrap().counts(share.step());
         assert_eq!([0, 1, 2, 3].map(|user| after.train.row(user).len()), [1, 1, 3, 0]);
         assert_eq!((&*counts.step, counts.users, counts.interactions), ("train that is kept (share 0.1, seed 0)", 3, 5));
         assert_eq!(after.test, test);

@@ -1,10 +1,10 @@
 //! Whole preparations of small sources: what is stored, what is the same, and what is refused.
 
 use dataset::{Dataset, Location};
-use pipeline::{Limits, Preparation, Prepared, fingerprint, prepare};
+use pipeline::{Engine, Limits, Preparation, Prepared, fingerprint, prepare};
 use serde_json::{Value, json};
 
-const LIMITS: Limits = Limits { threads: 2, memory: None, scratch: None };
+const LIMITS: Limits = Limits { threads: 2, memory: None, engine: None, scratch: None };
 
 fn stored(name: &str, content: impl Into<Vec<u8>>) -> String {
     let url = format!("memory:///raw/{name}");
@@ -72,16 +72,19 @@ fn any_limits_give_the_same_bytes() {
     );
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let mut first: Option<Vec<(String, Vec<u8>)>> = None;
-    for threads in [1, 2, 7] {
-        for memory in [None, Some(64 << 20), Some(threads << 20)] {
-            let limits = Limits { threads, memory, scratch: Some(scratch.path().to_owned()) };
-            let at = datasets(&format!("limits-{threads}-{memory:?}"));
-            let prepared = prepare(&preparation(settings.clone()), &at, &limits, &mut |_| {}).expect("a good preparation");
-            assert!(!prepared.reused);
-            let found = files(&prepared.folder);
-            assert_eq!(found.len(), 6);
-            assert!(*first.get_or_insert_with(|| found.clone()) == found, "{threads} threads, {memory:?} bytes");
-        }
+    let of = |threads, engine, memory| Limits { threads, memory, engine, scratch: Some(scratch.path().to_owned()) };
+    let limits = [1, 2, 7].into_iter().flat_map(|threads| {
+        let spilling = of(threads, Some(Engine::Datafusion), Some(threads * (32 << 20)));
+        [of(threads, Some(Engine::Memory), None), of(threads, None, Some(64 << 20)), of(threads, None, Some(6 << 20)), spilling]
+    });
+    for limits in limits {
+        let Limits { threads, engine, memory, .. } = limits;
+        let at = datasets(&format!("limits-{threads}-{engine:?}-{memory:?}"));
+        let prepared = prepare(&preparation(settings.clone()), &at, &limits, &mut |_| {}).expect("a good preparation");
+        assert!(!prepared.reused);
+        let found = files(&prepared.folder);
+        assert_eq!(found.len(), 6);
+        assert!(*first.get_or_insert_with(|| found.clone()) == found, "{threads} threads, {engine:?}, {memory:?} bytes");
     }
     assert_eq!(std::fs::read_dir(scratch.path()).expect("the folder stands").count(), 0, "scratch is left clean");
 }
@@ -316,11 +319,12 @@ fn a_storage_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_tiny_memory_limit_is_an_error_with_advice_or_enough() {
+fn a_tiny_memory_limit_is_enough() {
     let settings = ratings("tiny.csv", &many_rows(false), json!({}));
-    let limits = Limits { threads: 2, memory: Some(10_000), scratch: None };
-    let error = prepare(&preparation(settings), &datasets("tiny"), &limits, &mut |_| {}).expect_err("10 kB are not enough");
-    assert!(error.to_string().contains("memory limit of 10000 bytes"), "{error}");
+    let limits = Limits { threads: 2, memory: Some(10_000), engine: None, scratch: None };
+    let found = prepare(&preparation(settings.clone()), &datasets("tiny"), &limits, &mut |_| {}).expect("64 MiB are taken");
+    let expected = run(settings, "enough").expect("a good preparation");
+    assert_eq!(files(&found.folder), files(&expected.folder));
 }
 
 #[test]

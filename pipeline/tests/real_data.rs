@@ -21,7 +21,7 @@ fn file(name: &str) -> Option<String> {
 fn prepared(settings: Value) -> Manifest {
     let preparation: Preparation = serde_json::from_value(settings).expect("settings of a preparation");
     let datasets = Location::parse("memory:///real").expect("a good URL");
-    let limits = Limits { threads: 2, memory: Some(256 << 20), scratch: None };
+    let limits = Limits { threads: 2, memory: Some(256 << 20), engine: None, scratch: None };
     prepare(&preparation, &datasets, &limits, &mut |_| {}).expect("real data are sound").manifest
 }
 

@@ -34,6 +34,12 @@ fn drawn(noise: Noise, before: &Dataset) -> Vec<Vec<u32>> {
     (0..before.users()).map(new).collect()
 }
 
+/// Adds noise; its steps in the counts.
+fn steps(noise: Noise, dataset: &mut Dataset) -> Vec<Counts> {
+    let (added, missing) = noise.add(dataset).unwrap();
+    [added.counts(noise.step())].into_iter().chain(missing.counts()).collect()
+}
+
 /// By an implementation of SipHash and of Floyd's draws in Python.
 #[test]
 fn the_draws_are_frozen() {
@@ -52,7 +58,7 @@ fn a_user_gets_the_share_rounded_up() {
     let rows: [Row<'_>; 4] =
         [("a", &train[..3], &[], &[]), ("b", &train[..10], &[50], &[]), ("c", &train, &[], &[60]), ("d", &[], &[], &[1])];
     let mut dataset = dataset(100, &rows);
-    let steps = Noise { ratio: 0.1, seed: 0 }.add(&mut dataset).unwrap();
+    let steps = steps(Noise { ratio: 0.1, seed: 0 }, &mut dataset);
     assert_eq!([0, 1, 2, 3].map(|user| dataset.train.row(user).len()), [4, 11, 28, 0]);
     assert_eq!(steps.len(), 1);
     assert_eq!((&*steps[0].step, steps[0].users, steps[0].interactions), ("false positives in train (noise 0.1, seed 0)", 3, 5));
@@ -62,7 +68,7 @@ fn a_user_gets_the_share_rounded_up() {
 fn a_user_with_few_items_left_gets_them_all_and_it_is_said() {
     let rows: [Row<'_>; 3] = [("a", &[0, 1, 2, 3], &[5], &[6]), ("b", &[0, 1, 2, 3, 4, 5], &[6], &[7]), ("c", &[4], &[], &[])];
     let mut dataset = dataset(8, &rows);
-    let steps = Noise { ratio: 1.0, seed: 3 }.add(&mut dataset).unwrap();
+    let steps = steps(Noise { ratio: 1.0, seed: 3 }, &mut dataset);
     assert_eq!((dataset.train.row(0), dataset.train.row(1)), (&[0, 1, 2, 3, 4, 7][..], &[0, 1, 2, 3, 4, 5][..]));
     assert_eq!((steps[0].users, steps[0].interactions), (2, 3));
     assert_eq!((&*steps[1].step, steps[1].users, steps[1].interactions), ("noise that is missing, of users with too few items left", 2, 8));
@@ -79,7 +85,7 @@ proptest! {
             (0..parts.len()).map(|user| (&*names[user], &*train[user], &*validation[user], &*test[user])).collect();
         let before = dataset(30, &rows);
         let mut after = before.clone();
-        let steps = Noise { ratio, seed }.add(&mut after).unwrap();
+        let steps = steps(Noise { ratio, seed }, &mut after);
         prop_assert!(after.check_disjoint().is_ok());
         prop_assert_eq!((&after.validation, &after.test), (&before.validation, &before.test));
         prop_assert!(before.train.pairs().all(|(user, item)| after.train.contains(user as usize, item)));

@@ -1,6 +1,6 @@
 //! What a source gives: rows, one after the other.
 
-use crate::Result;
+use crate::{Error, Result};
 use std::slice;
 
 /// One raw interaction.
@@ -33,6 +33,21 @@ pub(crate) struct Rows<'a> {
     pub(crate) items: &'a [&'a str],
     pub(crate) ratings: Option<&'a [f64]>,
     pub(crate) times: Option<&'a [f64]>,
+}
+
+impl<'a> Rows<'a> {
+    /// Which rows have at least this rating, by their places.
+    ///
+    /// # Errors
+    /// When there are no ratings.
+    pub(crate) fn reaching(&self, least: Option<f64>) -> Result<impl Fn(usize) -> bool + use<'a>> {
+        if least.is_some() && self.ratings.is_none() {
+            let reason = "the source has no ratings (expected a rating column; or leave `min_rating` out)";
+            return Err(Error::setting("min_rating", reason));
+        }
+        let rated = least.zip(self.ratings);
+        Ok(move |place: usize| rated.is_none_or(|(least, ratings)| ratings[place] >= least))
+    }
 }
 
 /// Where a source's rows go. Each thread that reads takes a sink of its own.

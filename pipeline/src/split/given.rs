@@ -1,6 +1,6 @@
 //! The source comes split, and is used exactly so. Validation may be taken out of its train.
 
-use super::{SplitKind, order::Shuffled, ratio::Ratio, validation};
+use super::{Borders, SplitKind, order::Shuffled, ratio::Ratio, validation};
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl SplitKind for Given {
         Ratio::new("split.validation", self.validation).map(|_| ())
     }
 
-    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
         let share = Ratio::new("split.validation", self.validation)?;
         if share.is_zero() {
             return Ok(());

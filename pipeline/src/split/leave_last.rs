@@ -3,7 +3,7 @@
 //! A user with at least two interactions gives the last to test; with at least three, and if asked, the one before it to validation.
 //! Interactions of a user at the same time are in the order of their items.
 
-use super::SplitKind;
+use super::{Borders, SplitKind};
 use crate::{Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl SplitKind for LeaveLast {
         self.validation
     }
 
-    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
         if edges.times.is_none() {
             return Err(super::no_timestamps());
         }

@@ -4,7 +4,7 @@
 //! validation. Other users stay in train. Interactions of a user at the same time are in the order of their items. With `pick: random` they are
 //! taken from the front of the order of [`order`](super::order) instead, test before validation, and no timestamps are needed.
 
-use super::{SplitKind, order::Shuffled};
+use super::{Borders, SplitKind, order::Shuffled};
 use crate::{
     Error, Result,
     edges::{Edges, UserRow},
@@ -60,7 +60,7 @@ impl SplitKind for LeaveN {
         }
     }
 
-    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
         if self.pick == Pick::Last && edges.times.is_none() {
             return Err(super::no_timestamps());
         }

@@ -2,6 +2,7 @@
 //!
 //! Items of test and validation that are not in train stay: they are in the catalogue, and every model ranks them.
 
+mod borders;
 mod given;
 mod leave_last;
 mod leave_n;
@@ -17,6 +18,7 @@ pub use leave_n::{LeaveN, Pick};
 pub use random::Random;
 pub use temporal::Temporal;
 
+pub(crate) use borders::{Borders, SortedTimes, Times};
 pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
@@ -51,11 +53,19 @@ trait SplitKind {
         Ok(())
     }
 
-    /// Moves interactions from train to test and validation.
+    /// The moments that part the interactions of all users, where it parts them so; `None` for `times` where the source has none.
+    ///
+    /// # Errors
+    /// When no moment does, or the interactions have no times that it needs.
+    fn borders(&self, _times: Option<&mut dyn Times>) -> Result<Borders> {
+        Ok(Borders::default())
+    }
+
+    /// Moves interactions of some users from train to test and validation, each user's for itself.
     ///
     /// # Errors
     /// When the interactions have no times that it needs.
-    fn hold_out(&self, edges: &mut Edges) -> Result<()>;
+    fn hold_out(&self, edges: &mut Edges, borders: &Borders) -> Result<()>;
 }
 
 /// Makes the enum of all splits. A line is a split: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
@@ -122,9 +132,14 @@ impl Split {
         self.kind().check()
     }
 
-    /// Moves interactions from train to test and validation.
-    pub(crate) fn hold_out(&self, edges: &mut Edges) -> Result<()> {
-        self.kind().hold_out(edges)
+    /// The moments that part the interactions of all users, where it parts them so.
+    pub(crate) fn borders(&self, times: Option<&mut dyn Times>) -> Result<Borders> {
+        self.kind().borders(times)
+    }
+
+    /// Moves interactions of some users from train to test and validation.
+    pub(crate) fn hold_out(&self, edges: &mut Edges, borders: &Borders) -> Result<()> {
+        self.kind().hold_out(edges, borders)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A user with `n` interactions gives floor(test * n) of them, the first in the order of [`order`](super::order), and so keeps at least
 //! one. Validation comes out of the rest by the rule of [`validation`](super::validation).
 
-use super::{SplitKind, order::Shuffled, ratio::Ratio, validation};
+use super::{Borders, SplitKind, order::Shuffled, ratio::Ratio, validation};
 use crate::{Error, Result, edges::Edges};
 use dataset::Split;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ impl SplitKind for Random {
         check_shares(self.test, self.validation)
     }
 
-    fn hold_out(&self, edges: &mut Edges) -> Result<()> {
+    fn hold_out(&self, edges: &mut Edges, _: &Borders) -> Result<()> {
         let (test, validation) = (Ratio::new("split.test", self.test)?, Ratio::new("split.validation", self.validation)?);
         edges.each_user(|mut row, item_ids| {
             let mut train = Shuffled::new(&row, item_ids, self.seed);

@@ -27,8 +27,15 @@ fn items(edges: &Edges, user: char, part: Part) -> Vec<u32> {
 fn held_out(split: Split, rows: &[(char, u32, f64)]) -> Result<Edges> {
     split.check()?;
     let mut edges = edges(rows);
-    split.hold_out(&mut edges)?;
+    hold_out(&split, &mut edges)?;
     Ok(edges)
+}
+
+fn hold_out(split: &Split, edges: &mut Edges) -> Result<()> {
+    let all = edges.times.clone();
+    let mut times = all.as_deref().map(SortedTimes::new);
+    let borders = split.borders(times.as_mut().map(|times| times as &mut dyn Times))?;
+    split.hold_out(edges, &borders)
 }
 
 fn row(user: char, count: u32) -> Vec<(char, u32, f64)> {
@@ -68,7 +75,7 @@ fn so_many_are_the_first_in_the_order_of_hashes() {
     let rows = [row('a', 10), row('b', 4), row('c', 1)].concat();
     let mut edges = edges(&rows);
     edges.times = None;
-    Split::LeaveN(LeaveN { test: 3, validation: 1, pick: Pick::Random, seed: 2024 }).hold_out(&mut edges).unwrap();
+    hold_out(&Split::LeaveN(LeaveN { test: 3, validation: 1, pick: Pick::Random, seed: 2024 }), &mut edges).unwrap();
     assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'a', Part::Validation)), (vec![6, 8, 10], vec![4]));
     assert_eq!((items(&edges, 'b', Part::Test), items(&edges, 'b', Part::Validation)), (vec![1, 3, 4], vec![]));
     assert_eq!(items(&edges, 'c', Part::Train), [1]);
@@ -81,7 +88,7 @@ fn nothing_of_each_user_is_no_test() {
     let mut edges = edges(&row('a', 3));
     edges.times = None;
     let last = Split::LeaveN(LeaveN { test: 1, validation: 0, pick: Pick::Last, seed: 0 });
-    assert!(last.hold_out(&mut edges).unwrap_err().to_string().contains("no timestamps"));
+    assert!(hold_out(&last, &mut edges).unwrap_err().to_string().contains("no timestamps"));
     let seeds = [Pick::Last, Pick::Random].map(|pick| split(pick).seed());
     assert_eq!(seeds, [None, Some(0)]);
 }
@@ -174,7 +181,7 @@ fn kinds_that_need_times_say_so() {
     let mut edges = edges(&row('a', 3));
     edges.times = None;
     for split in [Split::Temporal(Temporal { test: 0.5, validation: 0.0 }), Split::LeaveLast(LeaveLast { validation: false })] {
-        let message = split.hold_out(&mut edges).unwrap_err().to_string();
+        let message = hold_out(&split, &mut edges).unwrap_err().to_string();
         assert!(message.contains("no timestamps"), "{message}");
     }
 }

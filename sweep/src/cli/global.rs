@@ -52,7 +52,7 @@ impl Global {
 
     /// What the work may use.
     pub(super) fn machine(&self) -> Machine {
-        Machine { threads: rayon::current_num_threads(), memory: self.memory, cache: self.cache.clone() }
+        Machine { threads: rayon::current_num_threads(), memory: self.memory, cache: self.cache.clone(), engine: None }
     }
 
     fn draws_bars(&self) -> bool {

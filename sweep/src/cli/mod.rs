@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod doctor;
 mod drive;
+mod engine;
 mod evaluate;
 mod exit;
 mod gc;

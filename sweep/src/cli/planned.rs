@@ -1,7 +1,7 @@
 //! `--plan URL`: what a pod adds to the command of its stage.
 
 use super::Global;
-use crate::runner::Session;
+use crate::runner::{Machine, Session};
 use anyhow::Result;
 use clap::Args;
 
@@ -20,7 +20,7 @@ impl Planned {
     }
 
     /// The same, for the stage that begins, which stores the plan where nobody has.
-    pub(super) fn begin(&self, sweep: &str, global: &Global) -> Result<Session> {
-        Session::beginning(sweep, global.storage.as_deref(), self.plan.as_deref(), global.machine(), global.progress())
+    pub(super) fn begin(&self, sweep: &str, machine: Machine, global: &Global) -> Result<Session> {
+        Session::beginning(sweep, global.storage.as_deref(), self.plan.as_deref(), machine, global.progress())
     }
 }

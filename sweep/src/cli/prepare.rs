@@ -1,6 +1,6 @@
 //! `ranksweep prepare SWEEP.yaml`
 
-use super::{Ending, Global, planned::Planned};
+use super::{Ending, Global, engine::Preparing, planned::Planned};
 use crate::runner;
 use anyhow::Result;
 use clap::Args;
@@ -12,6 +12,8 @@ pub struct Prepare {
     sweep: String,
     #[command(flatten)]
     plan: Planned,
+    #[command(flatten)]
+    preparing: Preparing,
 }
 
 impl Prepare {
@@ -20,7 +22,7 @@ impl Prepare {
     /// # Errors
     /// A bad sweep file, data that cannot be prepared, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = self.plan.begin(&self.sweep, global)?;
+        let session = self.plan.begin(&self.sweep, self.preparing.machine(global), global)?;
         runner::prepare(&session)?;
         Ok(Ending::Done)
     }

@@ -1,6 +1,6 @@
 //! `ranksweep run SWEEP.yaml`
 
-use super::{Ending, Global, output, report};
+use super::{Ending, Global, engine::Preparing, output, report};
 use crate::runner::{self, Session};
 use anyhow::Result;
 use clap::Args;
@@ -13,6 +13,8 @@ pub struct Run {
     /// Also try trials again that failed in a way that is remembered, as after another build or another machine
     #[arg(long)]
     retry_failed: bool,
+    #[command(flatten)]
+    preparing: Preparing,
 }
 
 impl Run {
@@ -21,7 +23,7 @@ impl Run {
     /// # Errors
     /// A bad sweep file, data that cannot be prepared, or a store that fails. Failed trials are no error but an [`Ending`].
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let session = Session::open(&self.sweep, global.storage.as_deref(), self.preparing.machine(global), global.progress())?;
         session.devices()?;
         runner::prepare(&session)?;
         if self.retry_failed {

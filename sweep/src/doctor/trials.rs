@@ -67,7 +67,7 @@ pub(super) fn compare(ways: &[Way], memory: usize) -> Result<Vec<Judged>> {
 fn prepare(memory: usize) -> Result<(Plan, Dataset)> {
     let file = SweepFile::parse(SWEEP, "doctor")?;
     let preparation = &file.datasets[0].splits[0];
-    let limits = Limits { threads: rayon::current_num_threads(), memory: Some(memory), scratch: None };
+    let limits = Limits { threads: rayon::current_num_threads(), memory: Some(memory), engine: None, scratch: None };
     let prepared = pipeline::prepare(preparation, &storage()?.join("datasets"), &limits, &mut |_| {})?;
     let plan = plan::check(&file)?.plan(&[prepared.manifest.fingerprint])?;
     Ok((plan, Dataset::read(&prepared.folder)?))

@@ -9,7 +9,7 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
-use pipeline::{Limits, Preparation};
+use pipeline::{Engine, Limits, Preparation};
 use std::{
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -24,6 +24,8 @@ pub struct Machine {
     pub memory: usize,
     /// A folder for the datasets of a storage that is not on this machine; the system's folder for caches when left out.
     pub cache: Option<PathBuf>,
+    /// What prepares data; the estimate of memory decides when left out.
+    pub engine: Option<Engine>,
 }
 
 /// One sweep opened.
@@ -201,7 +203,7 @@ impl Session {
 
     /// Bounds for the pipeline.
     pub(super) fn limits(&self) -> Limits {
-        Limits { threads: self.machine.threads, memory: Some(self.machine.memory), scratch: None }
+        Limits { threads: self.machine.threads, memory: Some(self.machine.memory), engine: self.machine.engine, scratch: None }
     }
 }
 

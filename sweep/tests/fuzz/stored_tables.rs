@@ -62,7 +62,7 @@ fn finish(storage: &Location) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, SWEEP).unwrap();
-    let machine = Machine { threads: 1, memory: 64 << 20, cache: None };
+    let machine = Machine { threads: 1, memory: 64 << 20, cache: None, engine: None };
     let session = Session::open(file.to_str().unwrap(), Some(&storage.to_string()), machine, Progress::lines()).unwrap();
     prepare(&session).unwrap();
     let standings = train(&session).unwrap();
@@ -157,7 +157,7 @@ fn prepared(at: &Location) -> pipeline::Result<()> {
     let source = serde_json::json!({"parquet": {"path": at.to_string(), "columns": columns}});
     let settings = serde_json::json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}});
     let preparation: Preparation = serde_json::from_value(settings).unwrap();
-    let limits = Limits { threads: 1, memory: Some(64 << 20), scratch: None };
+    let limits = Limits { threads: 1, memory: Some(64 << 20), engine: None, scratch: None };
     pipeline::memory_estimate(&preparation, &limits)?;
     let prepared = pipeline::prepare(&preparation, &Location::parse("memory:///fuzz/datasets").unwrap(), &limits, &mut |_| ())?;
     prepared.folder.list()?.iter().try_for_each(Location::delete)?;

@@ -1,0 +1,217 @@
+//! Preparation as relations, for what does not fit in memory.
+//!
+//! ```text
+//! source --intake--> rows, ids --latest--> pairs --k-core, a relation for each round--> pairs --numbered--> edges, sorted --Finish--> tables
+//! ```
+//! Every step is a relation of DataFusion, which spills to disk, and stands in the scratch folder as Parquet before the next one begins. A user or an
+//! item is a 64-bit hash of its own id until ids are sorted; ids of the same hash are noticed, and all is read again with another one.
+//! [`Finish`](crate::finish::Finish), which holds the rules of a single user, takes the sorted interactions some users at a time. Interactions are
+//! never in memory together; the items' own ids are.
+
+mod chunks;
+mod intake;
+mod relations;
+mod scratch_file;
+mod times;
+mod workspace;
+
+use crate::{
+    Limits, Preparation, Result,
+    finish::Finish,
+    gather::{self, DISTINCT, Reading},
+    rejected::RejectedRows,
+    steps::Steps,
+};
+use chunks::Chunks;
+use dataset::{Counts, Dataset, DatasetWriter, Interactions, Location, Manifest};
+use intake::{Hash, Intake};
+use relations::Side;
+use std::mem;
+use times::TimesOf;
+use workspace::{Relation, Workspace};
+
+/// Prepares a dataset by relations, and stores it in `folder`. `unchanged` is asked when all of the source was read.
+pub(crate) fn prepare(
+    preparation: &Preparation,
+    (fingerprint, settings): (String, serde_json::Value),
+    folder: &Location,
+    limits: &Limits,
+    steps: &mut Steps<'_>,
+    unchanged: impl FnOnce() -> Result<()>,
+) -> Result<Manifest> {
+    let workspace = Workspace::new(limits)?;
+    let (reading, rejected) = read(preparation, &workspace, limits, 64)?;
+    unchanged()?;
+    gather::report_rejected(preparation, &rejected, steps);
+    reading.check(preparation, &rejected)?;
+    let (mut pairs, distinct) = latest(&workspace)?;
+    if preparation.source.is_split() {
+        reading.report_given(distinct, steps);
+    } else {
+        reading.report(preparation, distinct, steps)?;
+        pairs = core(preparation, &workspace, pairs, steps)?;
+    }
+    let timed = reading.timed && !preparation.source.is_split();
+    let mut chunks = Chunks::new(&workspace, pairs, timed)?;
+    let mut times = timed.then(|| TimesOf::new(&workspace));
+    let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _))?;
+    let mut writer = DatasetWriter::new(&workspace.folder("tables")?)?;
+    let mut all = shell(preparation, fingerprint, settings);
+    if timed {
+        chunks.each(|edges| finish.hold_out(edges))?;
+    }
+    chunks.each(|edges| {
+        gather::check_parts(edges)?;
+        finish.hold_out(edges)?;
+        finish.count(edges);
+        let whole = mem::take(edges);
+        let mut users = whole.into_dataset(String::new(), String::new(), serde_json::Value::Null);
+        finish.change(&mut users)?;
+        writer.add(&users)?;
+        edges.item_ids = users.item_ids;
+        Ok(())
+    })?;
+    finish.report_parts(steps)?;
+    rejected.store(&folder.join("rejected.tsv"))?;
+    finish.report_changes(steps);
+    (all.item_ids, all.steps) = (chunks.into_item_ids(), steps.take());
+    Ok(writer.finish(&all, folder)?)
+}
+
+/// Rows and ids of all parts, with ids of which no two have the same hash.
+fn read(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut bits: u32) -> Result<(Reading, RejectedRows)> {
+    let mut key = 0;
+    loop {
+        let mut rejected = RejectedRows::new(limits)?;
+        let mut reading = Intake::new(preparation, workspace, &mut rejected, limits, Hash { key, bits }).read()?;
+        let [users, items] = Side::BOTH.map(|side| ids(workspace, side));
+        if let (Some(users), Some(items)) = (users?, items?) {
+            (reading.users, reading.items) = (users, items);
+            return Ok((reading, rejected));
+        }
+        tracing::warn!("two ids have the same hash: the source is read again, with another hash");
+        workspace.remove(Relation::Rows)?;
+        (key, bits) = (key + 1, 64);
+    }
+}
+
+/// Stores each id once; how many there are. `None` where two have the same hash.
+fn ids(workspace: &Workspace, side: Side) -> Result<Option<usize>> {
+    workspace.remove(side.ids())?;
+    workspace.store(workspace.scan(side.raw_ids()).and_then(relations::distinct), side.ids())?;
+    workspace.remove(side.raw_ids())?;
+    let count = workspace.count(workspace.scan(side.ids()))?;
+    let codes = workspace.count(workspace.scan(side.ids()).and_then(relations::codes))?;
+    Ok((codes == count).then_some(count))
+}
+
+/// Each user and item once; how many are left.
+fn latest(workspace: &Workspace) -> Result<(Relation, Counts)> {
+    let pairs = Relation::Pairs(0);
+    workspace.store(workspace.scan(Relation::Rows).and_then(relations::latest), pairs)?;
+    workspace.remove(Relation::Rows)?;
+    Ok((pairs, Degrees::of(workspace, pairs)?.counts(DISTINCT)))
+}
+
+/// The k-core: in each round all users and items below their bound leave at once.
+fn core(preparation: &Preparation, workspace: &Workspace, mut pairs: Relation, steps: &mut Steps<'_>) -> Result<Relation> {
+    let Some(k_core) = preparation.k_core else { return Ok(pairs) };
+    let bounds = k_core.bounds();
+    let leaving = |side: Side| {
+        let bound = if side == Side::Users { bounds.users } else { bounds.items };
+        workspace.scan(side.degrees()).and_then(|degrees| relations::below(degrees, bound))
+    };
+    let (mut rounds, mut degrees) = (0, Degrees::stored(workspace, pairs)?);
+    // Who loses all interactions in a round leaves in the next one, though nothing of theirs is left to take away.
+    let mut bereft = 0;
+    loop {
+        let below = [workspace.count(leaving(Side::Users))?, workspace.count(leaving(Side::Items))?];
+        if below == [0, 0] && bereft == 0 {
+            break;
+        }
+        rounds += 1;
+        let left = || {
+            let without_users = relations::without(workspace.scan(pairs)?, leaving(Side::Users)?, Side::Users)?;
+            relations::without(without_users, leaving(Side::Items)?, Side::Items)
+        };
+        let next = Relation::Pairs(rounds);
+        workspace.store(left(), next)?;
+        workspace.remove(pairs)?;
+        pairs = next;
+        let before = mem::replace(&mut degrees, Degrees::of(workspace, pairs)?);
+        bereft = before.nodes() - below.iter().sum::<usize>() - degrees.nodes();
+        tracing::debug!(rounds, users = degrees.users, items = degrees.items, interactions = degrees.interactions, "k-core");
+    }
+    steps.narrow("k_core", degrees.counts(&k_core.step(rounds)))?;
+    Ok(pairs)
+}
+
+/// How many users and items have interactions, and how many they have.
+struct Degrees {
+    users: usize,
+    items: usize,
+    interactions: usize,
+}
+
+impl Degrees {
+    /// Stores how many interactions each user and each item has.
+    fn of(workspace: &Workspace, pairs: Relation) -> Result<Self> {
+        for side in Side::BOTH {
+            workspace.remove(side.degrees())?;
+            workspace.store(workspace.scan(pairs).and_then(|pairs| relations::degrees(pairs, side)), side.degrees())?;
+        }
+        Self::stored(workspace, pairs)
+    }
+
+    /// What is stored.
+    fn stored(workspace: &Workspace, pairs: Relation) -> Result<Self> {
+        let [users, items] = Side::BOTH.map(|side| workspace.count(workspace.scan(side.degrees())));
+        Ok(Self { users: users?, items: items?, interactions: workspace.count(workspace.scan(pairs))? })
+    }
+
+    fn nodes(&self) -> usize {
+        self.users + self.items
+    }
+
+    fn counts(&self, step: &str) -> Counts {
+        Counts { step: step.to_owned(), users: self.users, items: self.items, interactions: self.interactions }
+    }
+}
+
+/// What is the same for all users.
+fn shell(preparation: &Preparation, fingerprint: String, settings: serde_json::Value) -> Dataset {
+    Dataset {
+        name: preparation.name.clone(),
+        fingerprint,
+        user_ids: Vec::new(),
+        item_ids: Vec::new(),
+        train: Interactions::empty(0),
+        validation: Interactions::empty(0),
+        test: Interactions::empty(0),
+        order: None,
+        steps: Vec::new(),
+        settings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// 60 users and 30 items by hashes of three bits.
+    #[test]
+    fn ids_of_one_hash_are_noticed_and_read_again() {
+        let url = "memory:///relational/collide.csv";
+        let rows: String = (0..180).map(|n| format!("u{},i{},{n}\n", n % 60, n % 30)).collect();
+        Location::parse(url).unwrap().write(rows).unwrap();
+        let source = json!({"delimited": {"path": url, "header": false, "columns": {"user": 0, "item": 1, "timestamp": 2}}});
+        let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"leave-last": {}}})).unwrap();
+        let limits = Limits { threads: 1, memory: None, engine: None, scratch: None };
+        let workspace = Workspace::new(&limits).unwrap();
+        let (reading, _) = read(&preparation, &workspace, &limits, 3).unwrap();
+        assert_eq!((reading.users, reading.items, &reading.parts[..]), (60, 30, &[(dataset::Split::Train, 180)][..]));
+        let (_, distinct) = latest(&workspace).unwrap();
+        assert_eq!((distinct.users, distinct.items, distinct.interactions), (60, 30, 60));
+    }
+}

@@ -1,0 +1,67 @@
+//! A file of a relation that is written here, and not by DataFusion.
+
+use super::workspace::{Relation, Workspace};
+use crate::Result;
+use arrow::array::{ArrayRef, RecordBatch};
+use datafusion::parquet::{
+    arrow::ArrowWriter,
+    basic::Compression,
+    errors::ParquetError,
+    file::properties::{EnabledStatistics, WriterProperties},
+};
+use std::{fs::File, io, sync::Arc};
+
+/// Bytes of a column's distinct values up to which they are stored once, and then by number: ids repeat.
+const DISTINCT: usize = 8 << 20;
+
+/// One file of a relation. It is made when the first rows come.
+pub(super) struct ScratchFile {
+    relation: Relation,
+    number: usize,
+    writer: Option<ArrowWriter<File>>,
+}
+
+impl ScratchFile {
+    /// The file of this number.
+    pub(super) fn new(relation: Relation, number: usize) -> Self {
+        Self { relation, number, writer: None }
+    }
+
+    /// Writes rows, by the relation's columns.
+    pub(super) fn write(&mut self, workspace: &Workspace, columns: Vec<ArrayRef>) -> Result<()> {
+        let batch = RecordBatch::try_new(Arc::new(self.relation.schema()), columns).expect("columns of the relation, of one length");
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        if self.writer.is_none() {
+            self.writer = Some(self.create(workspace)?);
+        }
+        let writer = self.writer.as_mut().expect("made above");
+        writer.write(&batch).map_err(|error| workspace.in_scratch(in_words(error)))
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(self, workspace: &Workspace) -> Result<()> {
+        self.writer.map_or(Ok(()), |writer| writer.close().map(|_| ()).map_err(|error| workspace.in_scratch(in_words(error))))
+    }
+
+    fn create(&self, workspace: &Workspace) -> Result<ArrowWriter<File>> {
+        let path = workspace.folder(self.relation)?.join(format!("{}.parquet", self.number));
+        let file = File::create(path).map_err(|error| workspace.in_scratch(error))?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_page_size_limit(DISTINCT)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .build();
+        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties))
+            .map_err(|error| workspace.in_scratch(in_words(error)))
+    }
+}
+
+/// The disk's error, where it is one.
+pub(super) fn in_words(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => cause.downcast::<io::Error>().map_or_else(io::Error::other, |error| *error),
+        other => io::Error::other(other),
+    }
+}

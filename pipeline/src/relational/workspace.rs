@@ -1,0 +1,170 @@
+//! Where relations are computed and where they stand between steps: DataFusion on this machine, and a scratch folder.
+
+use super::relations::{Frame, Side};
+use crate::{Error, Limits, Result};
+use arrow::array::RecordBatch;
+use datafusion::{
+    config::TableParquetOptions,
+    dataframe::DataFrameWriteOptions,
+    datasource::listing::ListingTableUrl,
+    error::DataFusionError,
+    execution::{
+        disk_manager::{DiskManagerBuilder, DiskManagerMode},
+        memory_pool::{FairSpillPool, TrackConsumersPool},
+        runtime_env::RuntimeEnvBuilder,
+    },
+    object_store::local::LocalFileSystem,
+    prelude::{ParquetReadOptions, SessionConfig, SessionContext},
+};
+use dataset::block_on;
+use futures::StreamExt;
+use std::{fmt, fs, io, num::NonZeroUsize, path::PathBuf, sync::Arc};
+use tempfile::TempDir;
+
+/// Operators that a memory error names.
+const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
+/// Bytes that operators may take whatever the limit: some cannot spill.
+const LEAST: usize = 64 << 20;
+/// Rows of one batch.
+const BATCH: usize = 8_192;
+/// Where relations stand, for DataFusion.
+const URL: &str = "scratch://relations/";
+
+/// A stored relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// Rows of the source that reach the threshold.
+    Rows,
+    /// Each user and item once; what is left after so many rounds of the k-core.
+    Pairs(usize),
+    /// Ids of users or items, as they were read.
+    RawIds(Side),
+    /// Each id once.
+    Ids(Side),
+    /// How many interactions each has.
+    Degrees(Side),
+    /// The dense id of each.
+    Places(Side),
+    /// The users' own ids, by dense id.
+    UserIds,
+    /// Interactions with dense ids, sorted.
+    Edges,
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+            Self::Pairs(round) => write!(f, "pairs-{round}"),
+            Self::RawIds(side) => write!(f, "raw-ids-{}", side.column()),
+            Self::Ids(side) => write!(f, "ids-{}", side.column()),
+            Self::Degrees(side) => write!(f, "degrees-{}", side.column()),
+            Self::Places(side) => write!(f, "places-{}", side.column()),
+            Self::UserIds => f.write_str("user-ids"),
+            Self::Edges => f.write_str("edges"),
+        }
+    }
+}
+
+/// Computes relations. What it stored goes with it.
+pub(super) struct Workspace {
+    session: SessionContext,
+    scratch: TempDir,
+    limits: Limits,
+}
+
+impl Workspace {
+    /// DataFusion within the limits.
+    pub(super) fn new(limits: &Limits) -> Result<Self> {
+        let folder = limits.scratch_folder()?;
+        let in_scratch = |source: io::Error| Error::Scratch { folder: folder.display().to_string(), source };
+        let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
+        let limits = limits.clone();
+        let spill = DiskManagerBuilder::default()
+            .with_mode(DiskManagerMode::Directories(vec![scratch.path().to_owned()]))
+            .with_max_temp_directory_size(u64::MAX);
+        // A relation is stored in place of another one of its name; a list of files that is kept would be the other's.
+        let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spill).with_object_list_cache_limit(0);
+        if let Some(bytes) = limits.memory {
+            let pool = FairSpillPool::new(bytes.max(LEAST));
+            runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_CONSUMERS)));
+        }
+        let runtime = runtime.build_arc().map_err(|error| failed(error, &limits))?;
+        let mut config = SessionConfig::new().with_target_partitions(limits.threads.max(1)).with_batch_size(BATCH);
+        config.options_mut().execution.parquet.schema_force_view_types = false;
+        let session = SessionContext::new_with_config_rt(config, runtime);
+        let url = ListingTableUrl::parse(URL).expect("a good URL");
+        let store = LocalFileSystem::new_with_prefix(scratch.path()).map_err(|error| failed(error.into(), &limits))?;
+        session.register_object_store(url.get_url(), Arc::new(store));
+        Ok(Self { session, scratch, limits })
+    }
+
+    /// A folder in scratch, made if it is not there.
+    pub(super) fn folder(&self, name: impl fmt::Display) -> Result<PathBuf> {
+        let path = self.scratch.path().join(name.to_string());
+        fs::create_dir_all(&path).map_err(|error| self.in_scratch(error))?;
+        Ok(path)
+    }
+
+    /// A stored relation.
+    pub(super) fn scan(&self, relation: Relation) -> Frame {
+        fs::create_dir_all(self.scratch.path().join(relation.to_string()))?;
+        let schema = relation.schema();
+        let options = ParquetReadOptions { schema: Some(&schema), ..ParquetReadOptions::default() };
+        block_on(self.session.read_parquet(format!("{URL}{relation}/"), options))
+    }
+
+    /// Computes a relation and stores it in place of the one that was there.
+    pub(super) fn store(&self, frame: Frame, relation: Relation) -> Result<()> {
+        let mut parquet = TableParquetOptions::new();
+        parquet.global.compression = Some("snappy".to_owned());
+        parquet.global.statistics_enabled = Some("none".to_owned());
+        let options = DataFrameWriteOptions::new().with_single_file_output(false);
+        let url = format!("{URL}{relation}/");
+        let write = async { frame?.write_parquet(&url, options, Some(parquet)).await };
+        block_on(write).map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// The number of a relation's rows.
+    pub(super) fn count(&self, frame: Frame) -> Result<usize> {
+        let count = async { frame?.count().await };
+        block_on(count).map_err(|error| self.failed(error))
+    }
+
+    /// Computes a relation and gives it batch by batch, in its order.
+    pub(super) fn each(&self, frame: Frame, mut give: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+        let begin = async { frame?.execute_stream().await };
+        let mut stream = block_on(begin).map_err(|error| self.failed(error))?;
+        while let Some(batch) = block_on(stream.next()) {
+            give(&batch.map_err(|error| self.failed(error))?)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a relation away, if it is there.
+    pub(super) fn remove(&self, relation: Relation) -> Result<()> {
+        match fs::remove_dir_all(self.scratch.path().join(relation.to_string())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.in_scratch(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error of a file in scratch.
+    pub(super) fn in_scratch(&self, source: io::Error) -> Error {
+        Error::Scratch { folder: self.scratch.path().display().to_string(), source }
+    }
+
+    fn failed(&self, error: DataFusionError) -> Error {
+        failed(error, &self.limits)
+    }
+}
+
+fn failed(error: DataFusionError, limits: &Limits) -> Error {
+    match (error.find_root(), limits.memory) {
+        (DataFusionError::ResourcesExhausted(_), Some(limit)) => Error::Memory { limit, source: Box::new(error) },
+        _ => {
+            let scratch = limits.scratch.clone().unwrap_or_else(std::env::temp_dir);
+            Error::query(format!("prepare the interactions (scratch folder: {}; set TMPDIR for another one)", scratch.display()), error)
+        }
+    }
+}
