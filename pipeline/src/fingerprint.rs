@@ -4,7 +4,7 @@
 //! which the files stand. The same data in another place is the same dataset. Files are hashed by BLAKE3, which reads them several times as
 //! fast as SHA-256.
 
-use crate::{Error, Noise, Preparation, Result, TrainShare};
+use crate::{Error, Noise, Preparation, Result, TrainShare, source};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -41,12 +41,25 @@ pub(crate) fn settings(preparation: &Preparation) -> Result<Value> {
             entry.remove("train_share");
         }
     }
-    let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());
-    let source = source.expect("a source is written as {format: settings}");
+    let entry = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());
+    let entry = entry.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
-        source[key.trim_start_matches("source.")] = file(key, &Location::parse(path)?)?;
+        entry[key.trim_start_matches("source.")] = files(key, path)?;
     }
     Ok(sorted(settings))
+}
+
+/// What the fingerprint covers of the files that a path stands for.
+fn files(key: &'static str, path: &str) -> Result<Value> {
+    if !source::are_several(path) {
+        return file(key, &Location::parse(path)?);
+    }
+    let each = |(name, at): (String, Location)| {
+        let mut covered = file(key, &at)?;
+        covered["name"] = name.into();
+        Ok(covered)
+    };
+    source::named_files(key, path)?.into_iter().map(each).collect()
 }
 
 /// What the fingerprint covers of a source file.
@@ -68,12 +81,11 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
 /// # Errors
 /// [`Error::Changed`] for the first that is not, or the storage's error.
 pub(crate) fn check_unchanged(preparation: &Preparation, settings: &Value) -> Result<()> {
-    let source = settings["source"].as_object().and_then(|source| source.values().next());
-    let source = source.expect("a source is written as {format: settings}");
+    let entry = settings["source"].as_object().and_then(|source| source.values().next());
+    let entry = entry.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
-        let at = Location::parse(path)?;
-        if source[key.trim_start_matches("source.")] != file(key, &at)? {
-            return Err(Error::Changed { key, at: at.to_string() });
+        if entry[key.trim_start_matches("source.")] != files(key, path)? {
+            return Err(Error::Changed { key, at: Location::parse(path)?.to_string() });
         }
     }
     Ok(())
@@ -100,9 +112,11 @@ fn sorted(value: Value) -> Value {
 fn absent(error: Error, key: &'static str, at: &Location) -> Error {
     let is_folder = || at.local_path().is_some_and(|path| path.is_dir());
     match error {
-        Error::Storage(dataset::Error::NotFound { at: text }) => {
-            Error::Absent { key, at: text, found: if is_folder() { "is a folder, expected a file" } else { "does not exist" } }
-        }
+        Error::Storage(dataset::Error::NotFound { at: text }) => Error::Absent {
+            key,
+            at: text,
+            found: if is_folder() { "is a folder, expected a file (or all files in it, with `/` at its end)" } else { "does not exist" },
+        },
         other => other,
     }
 }

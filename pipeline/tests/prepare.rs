@@ -228,6 +228,37 @@ fn the_fingerprint_without_noise_is_as_it_was() {
     assert_eq!(fingerprint(&preparation(settings)).expect("good"), "b303ea32f67cb7ae");
 }
 
+/// All rows of a folder, as those of one file; a file more is another dataset.
+#[test]
+fn files_of_a_folder_are_read_as_one() {
+    let rows: Vec<String> = many_rows(false).lines().map(|row| format!("{row}\n")).collect();
+    let (first, rest) = rows.split_at(20_000);
+    for (name, rows) in [("folder/day=1/part-0.csv", first), ("folder/day=2/part-0.csv", rest), ("folder/_SUCCESS", &[])] {
+        stored(name, rows.concat());
+    }
+    let settings = |path: &str| {
+        let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+        let source = json!({"delimited": {"path": path, "header": false, "columns": columns, "on_bad_row": "skip"}});
+        json!({"name": "small", "source": source, "k_core": 3, "split": {"temporal": {"test": 0.2}}})
+    };
+    stored("whole.csv", rows.concat());
+    let whole = Dataset::read(&run(settings("memory:///raw/whole.csv"), "folder").expect("good").folder).expect("written");
+    let of = |path: &str| Dataset::read(&run(settings(path), "folder").expect("good").folder).expect("written");
+    for path in ["memory:///raw/folder/", "memory:///raw/folder/day=*/*.csv"] {
+        let found = of(path);
+        assert_eq!((&found.train, &found.test, &found.user_ids), (&whole.train, &whole.test, &whole.user_ids));
+        assert_eq!((found.order, found.steps), (whole.order.clone(), whole.steps.clone()));
+    }
+    let print = |path: &str| fingerprint(&preparation(settings(path))).expect("files are there");
+    let before = print("memory:///raw/folder/");
+    stored("folder/day=3/part-0.csv", "u1,i1,5,7\nu1,i2\n");
+    assert_ne!(print("memory:///raw/folder/"), before);
+    let more = run(settings("memory:///raw/folder/"), "folder").expect("good");
+    let rejected = String::from_utf8(more.folder.join("rejected.tsv").read().expect("a row is left out").to_vec()).expect("text");
+    assert!(rejected.contains("2\tmemory:///raw/folder/day=3/part-0.csv: 2 fields where line 1 has 4\tu1,i2"), "{rejected}");
+    assert!(failure(settings("memory:///raw/nothing/*.csv")).contains("nothing/*.csv matches no file; correct `source.path`"));
+}
+
 #[test]
 fn skipped_rows_are_kept_in_a_file_and_counted() {
     let columns = json!({"user": "user", "item": "item", "rating": "stars"});

@@ -25,6 +25,8 @@ use tempfile::TempDir;
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
 /// Bytes that operators may take whatever the limit: some cannot spill.
 const LEAST: usize = 64 << 20;
+/// Bytes that each sort may keep for merging what it spilled.
+const MERGE: usize = 10 << 20;
 /// Rows of one batch.
 const BATCH: usize = 8_192;
 /// Where relations stand, for DataFusion.
@@ -85,12 +87,14 @@ impl Workspace {
             .with_max_temp_directory_size(u64::MAX);
         // A relation is stored in place of another one of its name; a list of files that is kept would be the other's.
         let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spill).with_object_list_cache_limit(0);
-        if let Some(bytes) = limits.memory {
-            let pool = FairSpillPool::new(bytes.max(LEAST));
-            runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_CONSUMERS)));
+        let pool = limits.memory.map(|bytes| bytes.max(LEAST));
+        if let Some(bytes) = pool {
+            runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(FairSpillPool::new(bytes), NAMED_CONSUMERS)));
         }
         let runtime = runtime.build_arc().map_err(|error| failed(error, &limits))?;
-        let mut config = SessionConfig::new().with_target_partitions(limits.threads.max(1)).with_batch_size(BATCH);
+        let threads = limits.threads.max(1);
+        let mut config = SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH);
+        config.options_mut().execution.sort_spill_reservation_bytes = (pool.unwrap_or(usize::MAX) / (4 * threads)).min(MERGE);
         config.options_mut().execution.parquet.schema_force_view_types = false;
         let session = SessionContext::new_with_config_rt(config, runtime);
         let url = ListingTableUrl::parse(URL).expect("a good URL");

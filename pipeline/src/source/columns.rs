@@ -26,9 +26,25 @@ pub struct Columns {
     /// A number.
     #[serde(default)]
     pub rating: Option<ColumnRef>,
-    /// A number that grows with time, in any unit.
+    /// A number that grows with time, in any unit, or a date of ISO 8601.
     #[serde(default)]
     pub timestamp: Option<ColumnRef>,
+}
+
+/// Columns of interactions, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedColumns {
+    /// The user's id.
+    pub user: String,
+    /// The item's id.
+    pub item: String,
+    /// A number.
+    #[serde(default)]
+    pub rating: Option<String>,
+    /// A number, a timestamp or a date.
+    #[serde(default)]
+    pub timestamp: Option<String>,
 }
 
 /// Columns of interactions of which nothing but the ids is used.
@@ -45,6 +61,12 @@ impl Default for IdColumns {
     /// The first two.
     fn default() -> Self {
         Self { user: ColumnRef::Index(0), item: ColumnRef::Index(1) }
+    }
+}
+
+impl From<NamedColumns> for Columns {
+    fn from(NamedColumns { user, item, rating, timestamp }: NamedColumns) -> Self {
+        Self::named(&user, &item, rating.as_deref(), timestamp.as_deref())
     }
 }
 

@@ -3,18 +3,20 @@
 use super::{
     Has, SourceKind,
     columns::Columns,
+    files,
     row::Sinks,
+    several::Several,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::{Error, Result};
-use dataset::{Location, Split, quote};
+use dataset::{Split, quote};
 use serde::{Deserialize, Serialize};
 
 /// `delimited` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delimited {
-    /// The file.
+    /// The file, a folder with `/` at its end, or a pattern.
     pub path: String,
     /// One or more characters between fields.
     #[serde(default = "comma")]
@@ -67,7 +69,8 @@ impl SourceKind for Delimited {
             on_bad_row: self.on_bad_row,
             advice: "correct the row, or set `on_bad_row: skip`",
         };
-        text::read(&Location::parse(&self.path)?, &layout, sinks)
+        let files = files::all("source.path", &self.path)?;
+        Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))
     }
 }
 

@@ -6,30 +6,37 @@ mod columns;
 mod content;
 mod delimited;
 mod fields;
+mod files;
+mod json_lines;
 mod movielens;
+mod parallel;
 mod parquet;
 mod plain;
 mod recbole;
 mod records;
 mod row;
+mod several;
 mod splits;
 mod synthetic;
 mod text;
+mod time;
 
 pub use adjacency::Adjacency;
-pub use columns::{ColumnRef, Columns, IdColumns};
+pub use columns::{ColumnRef, Columns, IdColumns, NamedColumns};
 pub use delimited::Delimited;
+pub use json_lines::JsonLines;
 pub use movielens::Movielens;
-pub use parquet::{Parquet, ParquetColumns};
+pub use parquet::Parquet;
 pub use recbole::Recbole;
 pub use splits::Splits;
 pub use synthetic::Synthetic;
 pub use text::OnBadRow;
 
+pub(crate) use files::{are_several, named as named_files};
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
 use crate::Result;
-use dataset::{Location, Split};
+use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// What a source says of itself.
@@ -56,8 +63,8 @@ trait SourceKind {
     /// # Errors
     /// When the file cannot be read.
     fn rows(&self, part: Split) -> Result<u64> {
-        let file = self.files().into_iter().find(|&(_, of, _)| of == part);
-        file.map_or(Ok(0), |(_, _, path)| content::lines(&Location::parse(path)?))
+        let Some((key, _, path)) = self.files().into_iter().find(|&(_, of, _)| of == part) else { return Ok(0) };
+        files::all(key, path)?.iter().map(content::lines).sum()
     }
 
     /// Whether more than one thread reads it.
@@ -115,8 +122,10 @@ sources! {
     Movielens,
     /// RecBole's atomic files.
     Recbole,
-    /// A Parquet file.
+    /// Parquet files.
     Parquet,
+    /// An object of JSON on each line.
+    JsonLines,
     /// A user and all their items on each line.
     Adjacency,
     /// A seeded generator.

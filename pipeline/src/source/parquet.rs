@@ -1,15 +1,18 @@
-//! A Parquet file, scanned by DataFusion.
+//! Parquet files, scanned by DataFusion.
 //!
-//! Ids are text or integers, ratings are numbers, timestamps are numbers, timestamps or dates.
+//! Ids are text or whole numbers, ratings are numbers, timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
+//! the categories of pandas are.
 
 use super::{
     Has, SourceKind,
-    columns::Columns,
+    columns::{Columns, NamedColumns},
+    files,
     row::{Row, Sink, Sinks},
+    time,
 };
 use crate::{Error, Result};
 use arrow::{
-    array::{Array, AsArray, RecordBatch},
+    array::{Array, ArrayRef, AsArray, RecordBatch, StringArray},
     datatypes::{DataType, Float64Type},
 };
 use datafusion::{
@@ -25,26 +28,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parquet {
-    /// The file.
+    /// The file, a folder with `/` at its end, or a pattern.
     pub path: String,
     /// Which columns hold what, by name.
-    pub columns: ParquetColumns,
-}
-
-/// Columns of a Parquet file, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ParquetColumns {
-    /// The user's id: text or integers.
-    pub user: String,
-    /// The item's id: text or integers.
-    pub item: String,
-    /// A number.
-    #[serde(default)]
-    pub rating: Option<String>,
-    /// A number, a timestamp or a date.
-    #[serde(default)]
-    pub timestamp: Option<String>,
+    pub columns: NamedColumns,
 }
 
 impl SourceKind for Parquet {
@@ -65,37 +52,37 @@ impl SourceKind for Parquet {
     }
 
     fn check(&self) -> Result<()> {
-        let ParquetColumns { user, item, rating, timestamp } = &self.columns;
-        Columns::named(user, item, rating.as_deref(), timestamp.as_deref()).check(true)
+        Columns::from(self.columns.clone()).check(true)
     }
 
     fn read(&self, _part: Split, sinks: &dyn Sinks) -> Result<()> {
-        let at = Location::parse(&self.path)?;
+        files::all("source.path", &self.path)?.iter().try_for_each(|at| self.read_file(at, sinks))
+    }
+
+    fn rows(&self, _part: Split) -> Result<u64> {
+        files::all("source.path", &self.path)?.iter().map(rows).sum()
+    }
+}
+
+impl Parquet {
+    fn read_file(&self, at: &Location, sinks: &dyn Sinks) -> Result<()> {
         // DataFusion takes an empty file for a table without columns.
         if at.size()? == 0 {
-            return Err(Error::file(&at, "the file is empty; copy it again"));
+            return Err(Error::file(at, "the file is empty; copy it again"));
         }
         let failed = |error: DataFusionError| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error);
-        let frame = decoded(&at, || block_on(scan(&at)))?.map_err(failed)?;
-        let frame = frame.clone().select(self.selection(&frame, &at)?).map_err(failed)?;
-        let mut stream = decoded(&at, || block_on(frame.execute_stream()))?.map_err(failed)?;
+        let frame = decoded(at, || block_on(scan(at)))?.map_err(failed)?;
+        let frame = frame.clone().select(self.selection(&frame, at)?).map_err(failed)?;
+        let mut stream = decoded(at, || block_on(frame.execute_stream()))?.map_err(failed)?;
         let (mut sink, mut rows) = (sinks.sink(), 0);
-        while let Some(batch) = decoded(&at, || block_on(stream.next()))? {
+        while let Some(batch) = decoded(at, || block_on(stream.next()))? {
             let batch = batch.map_err(failed)?;
-            self.give(&batch, rows, &at, &mut *sink)?;
+            self.give(&batch, rows, at, &mut *sink)?;
             rows += batch.num_rows();
         }
         sink.finish()
     }
 
-    fn rows(&self, _part: Split) -> Result<u64> {
-        let at = Location::parse(&self.path)?;
-        let count = decoded(&at, || block_on(async { scan(&at).await?.count().await }))?;
-        count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
-    }
-}
-
-impl Parquet {
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
     fn selection(&self, frame: &DataFrame, at: &Location) -> Result<Vec<Expr>> {
         let columns = &self.columns;
@@ -115,23 +102,50 @@ impl Parquet {
         let bad = |row: usize, column: usize, what: &str| {
             Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, quote::value(names[column])))
         };
-        let id = |row: usize, column: usize| {
-            let ids = batch.column(column).as_string::<i32>();
-            let id = if ids.is_null(row) { "" } else { ids.value(row) };
-            if id.trim_ascii().is_empty() { Err(bad(row, column, "is empty (expected an id)")) } else { Ok(id) }
+        let texts = |column: usize| {
+            texts(batch.column(column)).map_err(|row| bad(row, column, "is not a whole number (expected text or whole numbers as ids)"))
+        };
+        let ids = [texts(0)?, texts(1)?];
+        let id = |row: usize, column: usize| match ids[column].is_valid(row).then(|| ids[column].value(row)) {
+            Some(id) if !id.trim_ascii().is_empty() => Ok(id),
+            _ => Err(bad(row, column, "is empty (expected an id)")),
         };
         let number = |row: usize, column: Option<usize>| {
             let Some(column) = column else { return Ok(None) };
-            let numbers = batch.column(column).as_primitive::<Float64Type>();
-            let valid = numbers.is_valid(row) && numbers.value(row).is_finite();
-            if valid { Ok(Some(numbers.value(row))) } else { Err(bad(row, column, "is null or not finite (expected a number)")) }
+            let values = batch.column(column);
+            let (number, expected) = match values.as_string_opt::<i32>() {
+                Some(texts) => {
+                    (texts.is_valid(row).then(|| time::parse(texts.value(row))).flatten(), "is no date (expected a number or a date)")
+                }
+                None => {
+                    let numbers = values.as_primitive::<Float64Type>();
+                    (numbers.is_valid(row).then(|| numbers.value(row)), "is null or not finite (expected a number)")
+                }
+            };
+            number.filter(|number| number.is_finite()).map(Some).ok_or_else(|| bad(row, column, expected))
         };
         let rating = self.columns.rating.as_ref().map(|_| 2);
-        let time = self.columns.timestamp.as_ref().map(|_| batch.num_columns() - 1);
+        let timestamp = self.columns.timestamp.as_ref().map(|_| batch.num_columns() - 1);
         (0..batch.num_rows()).try_for_each(|row| {
-            sink.row(Row { user: id(row, 0)?, item: id(row, 1)?, rating: number(row, rating)?, time: number(row, time)? })
+            sink.row(Row { user: id(row, 0)?, item: id(row, 1)?, rating: number(row, rating)?, time: number(row, timestamp)? })
         })
     }
+}
+
+/// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole. The first row that has another number is the error.
+fn texts(ids: &ArrayRef) -> Result<StringArray, usize> {
+    let Some(numbers) = ids.as_primitive_opt::<Float64Type>() else { return Ok(ids.as_string::<i32>().clone()) };
+    let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
+    match numbers.iter().position(|number| number.is_some_and(|number| !is_whole(number))) {
+        Some(row) => Err(row),
+        None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
+    }
+}
+
+/// The number of a file's rows.
+fn rows(at: &Location) -> Result<u64> {
+    let count = decoded(at, || block_on(async { scan(at).await?.count().await }))?;
+    count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
 }
 
 /// What a decoder makes of the file; one that panics has met lengths or offsets that lead nowhere.
@@ -168,19 +182,25 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
             format!("no column `{}`; its {} columns are {}", quote::value(name), present.len(), quote::names(&present)),
         ));
     };
-    let of = field.data_type();
+    let of = match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    };
     let temporal = matches!(of, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64);
     let (fits, expected) = match role {
-        Role::Id => (of.is_integer() || of.is_string(), "text or integers"),
+        Role::Id => (of.is_integer() || of.is_string() || of.is_floating(), "text or whole numbers"),
         Role::Rating => (of.is_numeric(), "numbers"),
-        Role::Time => (of.is_numeric() || temporal, "numbers, timestamps or dates"),
+        Role::Time => (of.is_numeric() || of.is_string() || temporal, "numbers, timestamps or dates"),
     };
     if !fits {
         return Err(Error::file(at, format!("column `{}` is of type {of} (expected {expected})", quote::value(name))));
     }
     let column = ident(name);
     Ok(match role {
+        // Whether they are whole numbers is seen row by row.
+        Role::Id if of.is_floating() => cast(column, DataType::Float64),
         Role::Id => cast(column, DataType::Utf8),
+        Role::Time if of.is_string() => cast(column, DataType::Utf8),
         Role::Time if matches!(of, DataType::Date32) => cast(cast(column, DataType::Int32), DataType::Float64),
         Role::Time if temporal => cast(cast(column, DataType::Int64), DataType::Float64),
         _ => cast(column, DataType::Float64),
@@ -190,7 +210,10 @@ fn select(frame: &DataFrame, name: &str, role: Role, at: &Location) -> Result<Ex
 #[cfg(test)]
 mod tests {
     use super::super::row::testing::{failure, pair, read, source};
-    use arrow::array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+    use arrow::{
+        array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray},
+        datatypes::Int8Type,
+    };
     use dataset::{Location, Split, table};
     use serde_json::{Value, json};
     use std::sync::Arc;
@@ -221,6 +244,29 @@ mod tests {
         assert_eq!(read(&timed, Split::Train).unwrap().rows[1], ("8".into(), "c".into(), None, Some(3.0)));
     }
 
+    /// What pandas writes: categories, integers with a missing value as floats, and dates as text.
+    #[test]
+    fn categories_whole_floats_and_dates_as_text() {
+        let stored = |name: &str, users: Vec<Option<f64>>| {
+            let categories: DictionaryArray<Int8Type> = vec!["x", "y", "x"].into_iter().collect();
+            let columns: Vec<(&str, ArrayRef)> = vec![
+                ("user", Arc::new(Float64Array::from(users))),
+                ("item", Arc::new(categories)),
+                ("date", Arc::new(StringArray::from(vec!["2024-05-01", "2024-05-01 12:30:15", "7"]))),
+            ];
+            let url = format!("memory:///sources/{name}");
+            table::write(&Location::parse(&url).unwrap(), &RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+            source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": "item", "timestamp": "date"}}}))
+        };
+        let rows = read(&stored("pandas.parquet", vec![Some(7.0), Some(-3.0), Some(1e15)]), Split::Train).unwrap().rows;
+        let found: Vec<_> = rows.iter().map(|(user, item, _, time)| (&user[..], &item[..], time.unwrap())).collect();
+        assert_eq!(found, [("7", "x", 1_714_521_600.0), ("-3", "y", 1_714_566_615.0), ("1000000000000000", "x", 7.0)]);
+        let missing = failure(&stored("missing-id.parquet", vec![Some(7.0), None, Some(1.0)]));
+        assert!(missing.contains("row 2: column `user` is empty (expected an id)"), "{missing}");
+        let half = failure(&stored("half.parquet", vec![Some(7.0), Some(0.5), None]));
+        assert!(half.contains("row 2: column `user` is not a whole number"), "{half}");
+    }
+
     #[test]
     fn names_may_hold_what_urls_encode() {
         let folder = tempfile::tempdir().unwrap();
@@ -241,7 +287,9 @@ mod tests {
         let missing = failure(&from("missing.parquet", json!({"user": "user", "item": "item.id"})));
         assert!(missing.ends_with("no column `user`; its 5 columns are `User`, `item.id`, `stars`, `when`, `empty`"), "{missing}");
         let kind = failure(&from("kind.parquet", json!({"user": "stars", "item": "item.id"})));
-        assert!(kind.contains("`stars` is of type Float32 (expected text or integers)"), "{kind}");
+        assert!(kind.contains("kind.parquet: row 1: column `stars` is not a whole number"), "{kind}");
+        let time = failure(&from("time.parquet", json!({"user": "item.id", "item": "when", "rating": "User"})));
+        assert!(time.contains("`when` is of type Timestamp") && time.contains("(expected text or whole numbers)"), "{time}");
         let null = failure(&from("null.parquet", json!({"user": "empty", "item": "item.id"})));
         assert!(null.contains("null.parquet: row 1: column `empty` is empty"), "{null}");
     }

@@ -4,18 +4,20 @@ use super::{
     SourceKind,
     columns::IdColumns,
     delimited::check_separator,
+    files,
     row::Sinks,
+    several::Several,
     text::{self, Header, Layout, OnBadRow},
 };
 use crate::Result;
-use dataset::{Location, Split};
+use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `splits` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Splits {
-    /// The file that models learn from.
+    /// The file that models learn from; a folder with `/` at its end, or a pattern, as for the others.
     pub train: String,
     /// The file that is reported.
     pub test: String,
@@ -53,7 +55,7 @@ impl SourceKind for Splits {
     }
 
     fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
-        let Some(path) = self.path(part) else { return Ok(()) };
+        let Some((key, _, path)) = self.files().into_iter().find(|&(_, of, _)| of == part) else { return Ok(()) };
         let layout = Layout {
             separator: &self.separator,
             header: if self.header { Header::Names } else { Header::Absent },
@@ -61,17 +63,8 @@ impl SourceKind for Splits {
             on_bad_row: OnBadRow::Error,
             advice: "correct the row",
         };
-        text::read(&Location::parse(path)?, &layout, sinks)
-    }
-}
-
-impl Splits {
-    fn path(&self, part: Split) -> Option<&str> {
-        match part {
-            Split::Train => Some(&self.train),
-            Split::Validation => self.validation.as_deref(),
-            Split::Test => Some(&self.test),
-        }
+        let files = files::all(key, path)?;
+        Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Delimited text as interactions: what `splits`, `delimited`, `movielens` and `recbole` have in common.
 
-mod parallel;
-
 use super::{
     blocks::{Block, Blocks},
     columns::{ColumnRef, Columns},
     fields::Fields,
+    parallel::{self, Reject},
     plain::{self, Piece, Shape},
     records::{Record, Records},
     row::{Rejected, Row, Sink, Sinks},
+    time,
 };
 use crate::{Error, Result};
 use dataset::{Location, quote};
@@ -58,7 +58,7 @@ pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Res
     }
     sink.finish()?;
     match (places, layout.header) {
-        (Some(places), _) => parallel::read(blocks, block, &reading, &places),
+        (Some(places), _) => parallel::read(blocks, block, sinks, &|block, sink, reject| reading.block(block, &places, sink, reject)),
         (None, Header::Absent) => Ok(()),
         (None, _) => Err(Error::file(at, "the file is empty (expected a header line)")),
     }
@@ -132,9 +132,6 @@ impl Reading<'_> {
         })
     }
 }
-
-/// Takes a row that is left out.
-type Reject<'a> = &'a mut dyn FnMut(Rejected<'_>) -> Result<()>;
 
 /// Text without quotes.
 fn unquoted(text: &[u8]) -> Option<&str> {
@@ -230,7 +227,7 @@ impl Places {
             user: id(fields, &self.user)?,
             item: id(fields, &self.item)?,
             rating: self.rating.as_ref().map(|place| number(fields, place)).transpose()?,
-            time: self.time.as_ref().map(|place| number(fields, place)).transpose()?,
+            time: self.time.as_ref().map(|place| time(fields, place)).transpose()?,
         })
     }
 }
@@ -258,10 +255,18 @@ fn id<'r>(fields: &'r Fields, place: &Place) -> Result<&'r str, String> {
 }
 
 fn number(fields: &Fields, place: &Place) -> Result<f64, String> {
+    finite(fields, place, |text| text.trim_ascii().parse().ok(), "is not a number")
+}
+
+fn time(fields: &Fields, place: &Place) -> Result<f64, String> {
+    finite(fields, place, time::parse, "is neither a number nor a date such as 2024-05-01 12:30:00")
+}
+
+fn finite(fields: &Fields, place: &Place, parse: impl Fn(&str) -> Option<f64>, otherwise: &str) -> Result<f64, String> {
     let text = String::from_utf8_lossy(fields.get(place.index));
-    match text.trim_ascii().parse() {
-        Ok(number) if f64::is_finite(number) => Ok(number),
-        Ok(_) => Err(format!("{}: `{}` is not finite (expected a number)", place.label, quote::value(&text))),
-        Err(_) => Err(format!("{}: `{}` is not a number", place.label, quote::value(&text))),
+    match parse(&text) {
+        Some(number) if number.is_finite() => Ok(number),
+        Some(_) => Err(format!("{}: `{}` is not finite (expected a number)", place.label, quote::value(&text))),
+        None => Err(format!("{}: `{}` {otherwise}", place.label, quote::value(&text))),
     }
 }

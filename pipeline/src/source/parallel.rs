@@ -3,29 +3,32 @@
 //! What is told of a file does not depend on the threads: of several failures it is the first in the file, and rows that are left out come
 //! in the order of their lines.
 
-use super::{Places, Reading};
-use crate::{
-    Error, Result,
-    source::{
-        blocks::{Block, Blocks},
-        row::Rejected,
-    },
+use super::{
+    blocks::{Block, Blocks},
+    row::{Rejected, Sink, Sinks},
 };
+use crate::{Error, Result};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard},
     thread,
 };
 
+/// Takes a row that is left out.
+pub(super) type Reject<'a> = &'a mut dyn FnMut(Rejected<'_>) -> Result<()>;
+
+/// Gives the rows of a block.
+pub(super) type ReadBlock<'a> = &'a (dyn Fn(&Block, &mut dyn Sink, Reject<'_>) -> Result<()> + Sync);
+
 /// Reads a block and all that follow it.
-pub(super) fn read(blocks: Blocks<'_>, first: Block, reading: &Reading<'_>, places: &Places) -> Result<()> {
+pub(super) fn read(blocks: Blocks<'_>, first: Block, sinks: &dyn Sinks, read_block: ReadBlock<'_>) -> Result<()> {
     let turns = Mutex::new(Turns { next: first.index, waiting: BTreeMap::new() });
     let queue = Mutex::new(Queue { blocks, first: Some(first), failure: None });
-    let worker = Worker { queue: &queue, turns: &turns, reading, places };
+    let worker = Worker { queue: &queue, turns: &turns, sinks, read_block };
     thread::scope(|scope| {
         // Where the system gives fewer threads, those that there are do it.
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, || worker.run()).ok();
-        let workers: Vec<_> = (0..reading.sinks.threads()).map_while(spawn).collect();
+        let workers: Vec<_> = (0..sinks.threads()).map_while(spawn).collect();
         if workers.is_empty() {
             return worker.run();
         }
@@ -93,20 +96,20 @@ impl Turns {
 struct Worker<'a, 'b> {
     queue: &'a Mutex<Queue<'b>>,
     turns: &'a Mutex<Turns>,
-    reading: &'a Reading<'a>,
-    places: &'a Places,
+    sinks: &'a dyn Sinks,
+    read_block: ReadBlock<'a>,
 }
 
 impl<'b> Worker<'_, 'b> {
     fn run(&self) -> Result<()> {
-        let (mut block, mut sink) = (Block::default(), self.reading.sinks.sink());
+        let (mut block, mut sink) = (Block::default(), self.sinks.sink());
         while self.queue().next(&mut block) {
             let mut left = Vec::new();
             let mut reject = |Rejected { line, reason, raw }: Rejected<'_>| {
                 left.push(Left { line, reason: reason.to_owned(), raw: raw.to_owned() });
                 Ok(())
             };
-            match self.reading.block(&block, self.places, &mut *sink, &mut reject) {
+            match (self.read_block)(&block, &mut *sink, &mut reject) {
                 Ok(()) => self.reject(block.index, left)?,
                 Err(error) => self.queue().fail(block.index, error),
             }
@@ -124,7 +127,7 @@ impl<'b> Worker<'_, 'b> {
         turns.waiting.insert(index, left);
         while let Some(left) = turns.take() {
             for Left { line, reason, raw } in left {
-                self.reading.sinks.reject(Rejected { line, reason: &reason, raw: &raw })?;
+                self.sinks.reject(Rejected { line, reason: &reason, raw: &raw })?;
             }
         }
         Ok(())

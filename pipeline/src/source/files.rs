@@ -1,0 +1,108 @@
+//! The files that a path stands for: one; all below a folder, written with `/` at its end; or those that match a pattern.
+//!
+//! ```text
+//! ratings.csv    logs/2024/    s3://bucket/events/year=*/part-*.parquet
+//! ```
+//! `*` and `?` stand for anything within a name, `[ab]` for one of some characters. Names that begin with `_` or `.` are passed over, as writers leave
+//! markers under them. A file that has the pattern itself for its name is that file.
+
+use crate::{Error, Result};
+use dataset::Location;
+use glob::{MatchOptions, Pattern};
+
+/// What a pattern has, and few names.
+const SIGNS: [char; 3] = ['*', '?', '['];
+
+/// How names are matched: `*` does not go into folders.
+const OPTIONS: MatchOptions = MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+/// Each file with its name below what all have in common, in the order of their paths.
+///
+/// # Errors
+/// [`Error::Absent`] where no file is found, [`Error::Setting`] for a pattern that is none, or the storage's error.
+pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Location)>> {
+    let at = Location::parse(path)?;
+    let (folder, pattern) = match (path.ends_with('/'), path.find(SIGNS)) {
+        (false, None) => return Ok(vec![(at.name().to_owned(), at)]),
+        (false, Some(_)) if at.exists()? => return Ok(vec![(at.name().to_owned(), at)]),
+        (_, Some(sign)) => path.split_at(path[..sign].rfind('/').map_or(0, |slash| slash + 1)),
+        (true, None) => (path, ""),
+    };
+    let folder = Location::parse(if folder.is_empty() { "." } else { folder })?;
+    let wanted = pattern_of(pattern).map_err(|error| Error::setting(key, format!("`{path}` is no pattern: {error}")))?;
+    let below = |file: &Location| file.to_string().strip_prefix(&folder.to_string()).map(|name| name.trim_start_matches('/').to_owned());
+    let files = folder.list()?.into_iter().filter_map(|file| Some((below(&file)?, file)));
+    let files: Vec<_> =
+        files.filter(|(name, _)| is_data(name) && wanted.as_ref().is_none_or(|wanted| wanted.matches_with(name, OPTIONS))).collect();
+    if files.is_empty() {
+        let found = if pattern.is_empty() { "has no files" } else { "matches no file" };
+        return Err(Error::Absent { key, at: path.to_owned(), found });
+    }
+    Ok(files)
+}
+
+/// The files of [`named`] alone.
+pub(crate) fn all(key: &'static str, path: &str) -> Result<Vec<Location>> {
+    Ok(named(key, path)?.into_iter().map(|(_, file)| file).collect())
+}
+
+/// Whether a path stands for any number of files.
+pub(crate) fn are_several(path: &str) -> bool {
+    path.ends_with('/') || path.contains(SIGNS)
+}
+
+/// A pattern that ends with `/` is that of folders, of which all files are meant.
+fn pattern_of(text: &str) -> Result<Option<Pattern>, glob::PatternError> {
+    let text = if text.ends_with('/') { format!("{text}**/*") } else { text.to_owned() };
+    if text.is_empty() { Ok(None) } else { Pattern::new(&text).map(Some) }
+}
+
+fn is_data(name: &str) -> bool {
+    name.split('/').all(|step| !step.starts_with(['_', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(folder: &str) {
+        for name in
+            ["year=2023/part-0.csv", "year=2024/part-0.csv", "year=2024/part-1.csv.gz", "year=2024/_SUCCESS", ".crc", "a[1].csv", "a1.csv"]
+        {
+            Location::parse(&format!("{folder}/{name}")).unwrap().write("x").unwrap();
+        }
+    }
+
+    fn names(path: &str) -> Result<Vec<String>> {
+        Ok(named("source.path", path)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    #[test]
+    fn folders_and_patterns() {
+        let local = tempfile::tempdir().unwrap();
+        for folder in ["memory:///files", local.path().to_str().unwrap()] {
+            stored(folder);
+            let of = |path: &str| names(&format!("{folder}/{path}")).unwrap();
+            assert_eq!(of("year=2024/"), ["part-0.csv", "part-1.csv.gz"], "{folder}");
+            assert_eq!(of("year=*/part-0.csv"), ["year=2023/part-0.csv", "year=2024/part-0.csv"]);
+            assert_eq!(of("year=202[4-9]/*.gz"), ["year=2024/part-1.csv.gz"]);
+            assert_eq!(of("year=202?/"), ["year=2023/part-0.csv", "year=2024/part-0.csv", "year=2024/part-1.csv.gz"]);
+            assert_eq!(of("*.csv"), ["a1.csv", "a[1].csv"]);
+            assert_eq!((of("a[1].csv"), of("a[12].csv")), (vec!["a[1].csv".to_owned()], vec!["a1.csv".to_owned()]));
+            assert_eq!(of("").len(), 5);
+        }
+    }
+
+    #[test]
+    fn one_file_is_itself_and_may_be_missing() {
+        assert_eq!(names("memory:///files-one/none.csv").unwrap(), ["none.csv"]);
+    }
+
+    #[test]
+    fn no_file_and_no_pattern() {
+        let of = |path: &str| names(path).unwrap_err().to_string();
+        assert!(of("memory:///files-none/").starts_with("memory:///files-none/ has no files; correct `source.path`"));
+        assert!(of("memory:///files-none/*.csv").starts_with("memory:///files-none/*.csv matches no file; correct `source.path`"));
+        assert!(of("memory:///files-none/[z-a.csv").contains("is no pattern"));
+    }
+}

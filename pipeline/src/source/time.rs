@@ -1,0 +1,47 @@
+//! Times as texts: numbers, and dates of ISO 8601.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+
+/// Forms of a date with a time of day, without a zone.
+const LOCAL: [&str; 3] = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M"];
+
+/// A number as it is, or a date as seconds since 1970 in UTC; `None` for another text. A date without a zone is taken for one of UTC.
+pub(super) fn parse(text: &str) -> Option<f64> {
+    let text = text.trim_ascii();
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let local = || {
+        let forms = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+        forms.or_else(|| Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN)))
+    };
+    let zoned = DateTime::parse_from_rfc3339(text).ok().map(|zoned| zoned.naive_utc());
+    zoned.or_else(local).map(|time| time.and_utc()).map(|time| time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By `date --date … +%s.%N`.
+    #[test]
+    fn numbers_and_dates() {
+        let cases = [
+            ("978300760", Some(978_300_760.0)),
+            (" -1.5e3 ", Some(-1_500.0)),
+            ("2024-05-01", Some(1_714_521_600.0)),
+            ("2024-05-01 12:30:15", Some(1_714_566_615.0)),
+            ("2024-05-01T12:30:15.25", Some(1_714_566_615.25)),
+            ("2024-05-01T12:30:15Z", Some(1_714_566_615.0)),
+            ("2024-05-01 12:30", Some(1_714_566_600.0)),
+            ("2024-05-01T12:30:15+02:00", Some(1_714_559_415.0)),
+            ("1969-12-31T23:59:59.5Z", Some(-0.5)),
+            ("2024-13-01", None),
+            ("yesterday", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text), expected, "{text}");
+        }
+    }
+}
