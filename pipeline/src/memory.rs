@@ -10,9 +10,11 @@
 //! t   threads that read, each with codes of its own for the ids that it sees, o, and with c bytes of rows in chunks that are half full
 //! d   the ids as the dataset has them, each a string, and two numbers for each
 //! ```
-//! The greater of the two is the estimate, with all that reach the threshold taken for distinct and left after k-core. What comes later takes
+//! The greater of the two is the estimate for memory, with all that reach the threshold taken for distinct and left after k-core. What comes later takes
 //! less: splitting at most 21 r + d, for the times are sorted once more; the dataset and its tables, which are encoded piece by piece, 9 r + d; train
 //! with noise of 1, 20 r + d.
+//!
+//! By relations it is the limit, the items' own ids, and some users' interactions.
 //!
 //! Rows are counted by the file's size and its first lines. Ratings and ids are those of the first 200,000 rows; the number of distinct ids
 //! in `n` rows is extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.
@@ -22,6 +24,7 @@ use crate::{
     coder::Coder,
     dictionary::Dictionary,
     partitions::{CHUNK_BYTES, PARTITIONS},
+    relational::LEAST,
     source::{Rejected, Rows, Sink, Sinks},
 };
 use std::sync::Mutex;
@@ -41,35 +44,32 @@ const SOME: f64 = 256e6;
 /// Bytes of an id's place among those that are left, and of its number of interactions.
 const PLACES: f64 = 8.0;
 
-/// Bytes that [`prepare`](crate::prepare) takes beyond what the process takes anyway. Reads the beginning of each source file.
+/// What a preparation takes, before it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// What will prepare: the engine that was asked for, else memory where `in_memory` is within the limit.
+    pub engine: Engine,
+    /// Bytes that this takes beyond what the process takes anyway.
+    pub bytes: u64,
+    /// Bytes that it takes in memory.
+    pub in_memory: u64,
+}
+
+/// What [`prepare`](crate::prepare) takes. Reads the beginning of each source file.
 ///
 /// # Errors
 /// Those of reading the source: a bad setting, a file that cannot be read, a bad row among the first.
-pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<u64> {
-    let estimate = Estimate::new(preparation, limits)?;
-    Ok(if estimate.fits(limits) { estimate.in_memory } else { estimate.by_relations })
-}
-
-/// What a preparation takes by each engine.
-pub(crate) struct Estimate {
-    in_memory: u64,
-    by_relations: u64,
-}
-
-impl Estimate {
-    /// By the beginning of each source file.
-    pub(crate) fn new(preparation: &Preparation, limits: &Limits) -> Result<Self> {
-        let read = sampled(preparation, limits)?;
-        let readers = preparation.source.readers(limits.threads) as f64;
-        let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering());
-        Ok(Self { in_memory: in_memory as u64, by_relations: read.by_relations(limits.memory) as u64 })
-    }
-
-    /// Whether memory is what prepares: because it was asked for, or because it is enough.
-    pub(crate) fn fits(&self, limits: &Limits) -> bool {
-        let is_enough = limits.memory.is_none_or(|limit| self.in_memory <= limit as u64);
-        limits.engine.map_or(is_enough, |engine| engine == Engine::Memory)
-    }
+pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<MemoryEstimate> {
+    let read = sampled(preparation, limits)?;
+    let readers = preparation.source.readers(limits.threads) as f64;
+    let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering()) as u64;
+    let is_enough = limits.memory.is_none_or(|limit| in_memory <= limit as u64);
+    let engine = limits.engine.unwrap_or(if is_enough { Engine::Memory } else { Engine::Datafusion });
+    let bytes = match engine {
+        Engine::Memory => in_memory,
+        Engine::Datafusion => read.by_relations(limits.memory) as u64,
+    };
+    Ok(MemoryEstimate { engine, bytes, in_memory })
 }
 
 fn sampled(preparation: &Preparation, limits: &Limits) -> Result<Read> {
@@ -112,7 +112,7 @@ impl Read {
 
     /// Bytes of relations that are not spilled, of the items' own ids, and of some users' interactions.
     fn by_relations(&self, limit: Option<usize>) -> f64 {
-        let held = limit.map_or(f64::INFINITY, |limit| limit as f64).min(self.rated * RELATION);
+        let held = limit.map_or(f64::INFINITY, |limit| limit.max(LEAST) as f64).min(self.rated * RELATION);
         held + self.items.strings() + SOME
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let of = |interactions: usize| {
             let source = json!({"synthetic": {"users": 20_000, "items": 5_000, "interactions": interactions}});
             let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}})).unwrap();
-            memory_estimate(&preparation, &Limits { threads: 2, memory: None, engine: None, scratch: None }).unwrap()
+            memory_estimate(&preparation, &Limits { threads: 2, memory: None, engine: None, scratch: None }).unwrap().bytes
         };
         let (one, ten) = (of(100_000), of(1_000_000));
         assert!(one > 28 * 100_000 && ten > 28 * 1_000_000 && ten < 10 * one, "{one} {ten}");
@@ -265,10 +265,24 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_decides_unless_an_engine_was_asked_for() {
+        let source = json!({"synthetic": {"users": 20_000, "items": 5_000, "interactions": 500_000}});
+        let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}})).unwrap();
+        let of = |memory, engine| memory_estimate(&preparation, &Limits { threads: 2, memory, engine, scratch: None }).unwrap();
+        let free = of(None, None);
+        assert_eq!((free.engine, free.bytes), (Engine::Memory, free.in_memory));
+        let (enough, less) = (free.in_memory as usize, free.in_memory as usize - 1);
+        assert_eq!([of(Some(enough), None).engine, of(Some(less), None).engine], [Engine::Memory, Engine::Datafusion]);
+        assert_eq!((of(Some(less), None).in_memory, of(Some(less), Some(Engine::Memory)).bytes), (free.in_memory, free.in_memory));
+        assert_eq!(of(None, Some(Engine::Datafusion)).engine, Engine::Datafusion);
+    }
+
+    #[test]
     fn relations_hold_what_the_limit_says() {
-        let read = Read { rated: 1e6, users: Ids::default(), items: Ids::default() };
+        let read = Read { rated: 1e7, users: Ids::default(), items: Ids::default() };
         assert_eq!(read.reading(1.0, 5.0) - read.reading(1.0, 0.0), 5.0);
-        assert_eq!((read.numbering(), read.by_relations(None) - read.by_relations(Some(1_000_000))), (28e6, 63e6));
+        let of = |limit| read.by_relations(limit) - SOME;
+        assert_eq!((read.numbering(), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST as f64));
     }
 
     #[test]

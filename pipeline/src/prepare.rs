@@ -1,7 +1,7 @@
 //! The way from a preparation to a stored dataset.
 
 use crate::{
-    Engine, Error, Limits, Preparation, Result, fingerprint, finish::Finish, freed::give_back, gather, memory::Estimate,
+    Engine, Error, Limits, Preparation, Result, fingerprint, finish::Finish, freed::give_back, gather, memory::memory_estimate,
     rejected::RejectedRows, relational, split::SortedTimes, steps::Steps,
 };
 use dataset::{Counts, Dataset, Location, Manifest};
@@ -38,13 +38,12 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
         Err(error) => return Err(error.into()),
     }
     let make = Make { preparation, fingerprint, settings, folder: &folder, limits };
-    let manifest = match limits.engine {
-        Some(Engine::Memory) => make.in_memory(&mut Steps::new(progress)),
-        Some(Engine::Datafusion) => make.by_relations(&mut Steps::new(progress)),
-        None if !Estimate::new(preparation, limits)?.fits(limits) => make.by_relations(&mut Steps::new(progress)),
-        // Nothing is reported before all rows are read.
-        None => match make.in_memory(&mut Steps::new(progress)) {
-            Err(Error::Rows { .. }) => make.by_relations(&mut Steps::new(progress)),
+    let engine = limits.engine.map_or_else(|| memory_estimate(preparation, limits).map(|estimate| estimate.engine), Ok)?;
+    let manifest = match engine {
+        Engine::Datafusion => make.by_relations(&mut Steps::new(progress)),
+        Engine::Memory => match make.in_memory(&mut Steps::new(progress)) {
+            // More rows than the estimate said; nothing is reported before all of them are read.
+            Err(Error::Rows { .. }) if limits.engine.is_none() => make.by_relations(&mut Steps::new(progress)),
             other => other,
         },
     };

@@ -180,7 +180,7 @@ fn stages_one_by_one_equal_a_run() {
     whole.expect(0, &["run", "s.yaml"]);
     let staged = Bench::new(SWEEP);
     assert!(staged.complaint(1, &["train", "s.yaml"]).contains("dataset `small` is not prepared"));
-    staged.expect(0, &["prepare", "s.yaml"]);
+    staged.expect(0, &["prepare", "s.yaml", "--engine", "datafusion"]);
     assert!(staged.complaint(1, &["evaluate", "s.yaml"]).contains("15 of 15 trials are not trained"));
     staged.expect(0, &["train", "s.yaml", "--index", "3"]);
     assert!(staged.complaint(1, &["evaluate", "s.yaml"]).contains("14 of 15 trials are not trained"));

@@ -127,3 +127,18 @@ fn preparing_stays_within_what_the_plan_says() {
         assert!(held < 1.2 * planned && planned < 2.0 * held, "{name}: planned {planned} MiB, held {held} MiB");
     }
 }
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the peak is read from /proc")]
+fn relations_stay_within_what_the_plan_says() {
+    let sandbox = Sandbox::new(&PREPARED.replace("SOURCE", FILE).replace("SPLIT", SPLITS[1]));
+    sandbox.write("large.csv", file(1_500_000, |draw| ((draw % 150_001).to_string(), (draw % 60_013).to_string())));
+    let command = |command: &str| sandbox.ended(&mut sandbox.command(&[command, "s.yaml", "--threads", "2", "--memory", "32MiB"]));
+    let (plan, prepared) = (command("plan"), command("prepare"));
+    let planned = mebibytes(&plan.out, "\nlarge: ", " of memory to prepare by DataFusion, which spills to disk");
+    let (held, program_held) = (peak(&prepared), peak(&plan));
+    assert!(
+        held - program_held < planned - program(),
+        "planned {planned} MiB, held {held} MiB, of which {program_held} MiB by the program"
+    );
+}

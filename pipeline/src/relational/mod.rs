@@ -28,6 +28,7 @@ use intake::{Hash, Intake};
 use relations::Side;
 use std::mem;
 use times::TimesOf;
+pub(crate) use workspace::LEAST;
 use workspace::{Relation, Workspace};
 
 /// Prepares a dataset by relations, and stores it in `folder`. `unchanged` is asked when all of the source was read.

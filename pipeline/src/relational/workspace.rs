@@ -24,7 +24,7 @@ use tempfile::TempDir;
 /// Operators that a memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
 /// Bytes that operators may take whatever the limit: some cannot spill.
-const LEAST: usize = 64 << 20;
+pub(crate) const LEAST: usize = 64 << 20;
 /// Bytes that each sort may keep for merging what it spilled.
 const MERGE: usize = 10 << 20;
 /// Rows of one batch.

@@ -4,15 +4,23 @@ use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedT
 use crate::file::Search;
 use cluster::Resources;
 use dataset::Manifest;
-use pipeline::{Noise, TrainShare};
+use pipeline::{Engine, MemoryEstimate, Noise, TrainShare};
 use std::fmt::Write as _;
 
 /// A dataset as the plan finds it.
 pub enum Found {
     /// It is prepared.
     Prepared(Manifest),
-    /// It is not; preparing it takes so many bytes beside the program.
-    Raw(u64),
+    /// It is not; what preparing it takes beside the program.
+    Raw(MemoryEstimate),
+}
+
+#[cfg(test)]
+impl Found {
+    /// A source that takes so many bytes in memory.
+    pub(super) fn raw(bytes: u64) -> Self {
+        Self::Raw(MemoryEstimate { engine: Engine::Memory, bytes, in_memory: bytes })
+    }
 }
 
 /// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use; `resources` is
@@ -129,10 +137,16 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
         let manifest = match found {
             Found::Prepared(manifest) => manifest,
             Found::Raw(preparing) => {
-                let preparing = bytes(PROGRAM + preparing);
+                let by = match preparing.engine {
+                    Engine::Memory => String::new(),
+                    Engine::Datafusion => {
+                        format!(" by DataFusion, which spills to disk (in memory: {})", bytes(PROGRAM + preparing.in_memory))
+                    }
+                };
+                let preparing = bytes(PROGRAM + preparing.bytes);
                 let _ = writeln!(
                     text,
-                    "{name}: {preparing} of memory to prepare; of trials memory and steps are known then (`ranksweep prepare`)"
+                    "{name}: {preparing} of memory to prepare{by}; of trials memory and steps are known then (`ranksweep prepare`)"
                 );
                 continue;
             }

@@ -170,7 +170,7 @@ seeds: [1, 2]
     fn said(pilot: Option<Pilot>) -> String {
         let file = SweepFile::parse(SWEEP, "s.yaml").unwrap();
         let plan = plan::check(&file).unwrap().plan(&["f".to_owned()]).unwrap();
-        tests(&plan, &[Found::Raw(0)], &[("d".to_owned(), pilot)])
+        tests(&plan, &[Found::raw(0)], &[("d".to_owned(), pilot)])
     }
 
     /// By hand: users 9e-6 - (8e-6 + 2e-6) / 5 = 7e-6; with 2 seeds se² = 7e-6 + 1e-5 / 2 = 1.2e-5, times 1.96 + 0.8416, of 0.25: 3.88%.

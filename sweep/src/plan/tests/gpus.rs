@@ -106,7 +106,7 @@ fn tables_that_fill_a_gpu_are_not_shared() {
 
 #[test]
 fn what_is_not_known_yet_is_said() {
-    let text = advice(SWEEP, Found::Raw(1), (1, 1, 1));
+    let text = advice(SWEEP, Found::raw(1), (1, 1, 1));
     assert_eq!(text, "GPUs: how many a trial should have is known after `ranksweep prepare`\n");
     let popularity = "  - backbones: [{kind: popularity}]\n";
     let block = SWEEP.find("  - backbones").unwrap()..SWEEP.find("training:").unwrap();
