@@ -145,7 +145,7 @@ def results_of(words: list[str], sweep: Sweep | File, storage: File | None, thre
 
 def results_in(text: str) -> Results:
     """The results whose report a text names in its last line."""
-    return Results(Path(text.rpartition(REPORT)[2].strip()).parent)
+    return Results(text.rpartition(REPORT)[2].strip().removesuffix("/report.html"))
 
 
 def command(

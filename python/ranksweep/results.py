@@ -56,10 +56,7 @@ class Table:
 
         Raises `Error` where a file is missing or not what was written.
         """
-        if frame not in get_args(Frame):
-            raise ValueError(f"frame is {frame!r}, expected 'pandas', 'polars' or 'arrow'")
-        table = pa.concat_tables([pq.read_table(pa.BufferReader(self.content(path))) for path in self.paths])
-        return table if frame == "arrow" else to_pandas(table) if frame == "pandas" else to_polars(table)
+        return framed(pa.concat_tables([pq.read_table(pa.BufferReader(self.content(path))) for path in self.paths]), frame)
 
     def content(self, path: Path) -> bytes:
         """The bytes of a file, held against its checksum where a marker has one."""
@@ -71,6 +68,13 @@ class Table:
         if expected is not None and hashlib.sha256(content).hexdigest() != expected:
             raise Error(f"{path}: the file is not the one that was written; the same command as before makes it anew")
         return content
+
+
+def framed(table: pa.Table, frame: Frame) -> Any:
+    """The table as a frame of pandas, Polars or Arrow."""
+    if frame not in get_args(Frame):
+        raise ValueError(f"frame is {frame!r}, expected 'pandas', 'polars' or 'arrow'")
+    return table if frame == "arrow" else to_pandas(table) if frame == "pandas" else to_polars(table)
 
 
 def to_pandas(table: pa.Table) -> pandas.DataFrame:
@@ -123,7 +127,7 @@ class Tables:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         if "://" in os.fspath(folder):
-            raise Error(f"{os.fspath(folder)}: only folders of this machine are opened; copy it, or read its Parquet files where they are")
+            raise Error(f"{os.fspath(folder)}: the folder is not on this machine; copy it, or read its Parquet files where they are")
         self.folder = Path(folder).resolve()
         if not self.folder.is_dir():
             raise Error(f"{self.folder}: there is no such folder")

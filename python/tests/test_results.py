@@ -82,7 +82,7 @@ def test_what_holds_no_results_is_an_error(storage: Path) -> None:
         ranksweep.open(storage / "nowhere")
     with pytest.raises(ranksweep.Error, match=r"there is no tables\.json; a sweep that has run has one"):
         ranksweep.open(storage)
-    with pytest.raises(ranksweep.Error, match="only folders of this machine"):
+    with pytest.raises(ranksweep.Error, match="the folder is not on this machine"):
         ranksweep.open("s3://bucket/runs/sweeps/x")
 
 
