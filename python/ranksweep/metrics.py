@@ -8,7 +8,7 @@ No item of a user may be in both.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,6 +16,7 @@ from ranksweep._native import native
 from ranksweep._native import numpy as np
 
 
+@runtime_checkable
 class Sparse(Protocol):
     """A sparse matrix of SciPy."""
 
@@ -100,7 +101,7 @@ def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes,
     """Where each user's items begin, and the items."""
     if rows is None:
         rows = [[]] * users
-    if not isinstance(rows, Sequence) and hasattr(rows, "tocsr"):
+    if isinstance(rows, Sparse):
         matrix = rows.tocsr().copy()
         matrix.eliminate_zeros()
         if matrix.shape != (users, items):

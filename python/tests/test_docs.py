@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import small
 
 import ranksweep
 
@@ -28,7 +29,8 @@ def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "configs").mkdir()
+    small(tmp_path).write(tmp_path / "configs" / "quickstart.yaml")  # the example's own takes long
     [block] = examples("README.md")
     exec(compile(block, "README.md", "exec"), {})
-    assert capsys.readouterr().out
+    assert "ease" in capsys.readouterr().out

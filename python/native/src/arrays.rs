@@ -3,7 +3,7 @@
 use crate::refused;
 use bytemuck::{AnyBitPattern, pod_read_unaligned};
 use dataset::Interactions;
-use pyo3::{FromPyObject, PyErr, PyResult, exceptions::PyValueError, pybacked::PyBackedBytes};
+use pyo3::{FromPyObject, PyResult, exceptions::PyValueError, pybacked::PyBackedBytes};
 use serde::de::DeserializeOwned;
 
 /// Lists of items, one for each user: `items[starts[user]..starts[user + 1]]`, as the `indptr` and `indices` of a sparse matrix.
@@ -39,7 +39,7 @@ pub(crate) fn values<T: AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
 /// # Errors
 /// A name that is not known, with those that are.
 pub(crate) fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
-    let wrong = |error: serde_json::Error| PyErr::from(PyValueError::new_err(format!("{key}: {error}")));
+    let wrong = |error: serde_json::Error| PyValueError::new_err(format!("{key}: {error}"));
     serde_json::from_value(name.into()).map_err(wrong)
 }
 
