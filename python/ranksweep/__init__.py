@@ -6,7 +6,7 @@ reads the results of a sweep that has run as pandas, Polars or Arrow tables.
 
 from ranksweep._program import Error
 from ranksweep.commands import Plan, TrialsFailed, compare, evaluate, kinds, plan, prepare, run
-from ranksweep.results import Comparison, Page, PreparedDataset, Results, Table, Tables, Trial, open
+from ranksweep.results import Comparison, Page, PreparedDataset, Results, Tables, Trial, open
 from ranksweep.sweep import (
     Backbone,
     Block,
@@ -22,6 +22,7 @@ from ranksweep.sweep import (
     Sweep,
     Training,
 )
+from ranksweep.table import Table
 
 __all__ = [
     "Backbone",

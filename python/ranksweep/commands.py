@@ -63,7 +63,7 @@ def evaluate(
     """Picks values by validation, ranks the test part and writes tables and report anew, of trials that are trained.
 
     `partial` takes a sweep that has not ended, or whose trials have failed. `all` also ranks what validation did not pick, into a table that is
-    not for selecting. The others are those of `run`.
+    not for selecting. `storage`, `threads`, `memory` and `progress` mean what they mean for `run`.
     """
     return results_of(["evaluate", "--report", *flag("--partial", partial), *flag("--all", all)], sweep, storage, threads, memory, progress)
 
@@ -178,9 +178,12 @@ def flag(name: str, given: bool) -> list[str]:
 
 @contextmanager
 def written(sweep: Sweep | File) -> Iterator[str]:
-    """The path of the sweep file, which a `Sweep` has for as long as the command runs."""
+    """The path of the sweep file, which a `Sweep` has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
     with tempfile.TemporaryDirectory() as folder:
-        yield file_of(sweep, Path(folder) / "sweep.yaml")
+        try:
+            yield file_of(sweep, Path(folder) / "sweep.yaml")
+        except Error as error:
+            raise Error(str(error).replace(f"{folder}/", ""), error.code, error.output) from None
 
 
 def file_of(sweep: Sweep | File, path: Path) -> str:

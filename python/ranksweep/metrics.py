@@ -62,8 +62,8 @@ def of_vectors(
 ) -> dict[str, NDArray[np.float64]]:
     """Each metric's value for each user, from vectors of the shapes users x dim and items x dim; NaN for users who have nothing held out.
 
-    A score is the `similarity` of two vectors: `dot`, `cosine` or `negative-squared-distance`. No matrix of scores is ever formed. The others
-    are as in `of_scores`.
+    A score is the `similarity` of two vectors: `dot`, `cosine` or `negative-squared-distance`. No matrix of scores is ever formed.
+    `recall` and `ties` mean what they mean for `of_scores`.
 
     Raises `ValueError` for shapes, numbers and names that cannot be.
     """

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from ranksweep import _yaml
 from ranksweep._native import native
 from ranksweep._native import numpy as np
-from ranksweep.results import Frame, framed
 from ranksweep.sweep import Settings, Significance
+from ranksweep.table import Frame, framed
 
 if TYPE_CHECKING:
     import pandas

@@ -1,6 +1,8 @@
 """Metrics and tests of arrays: to the bit those of the program, and those of trec_eval and SciPy."""
 
+import importlib
 import re
+import sys
 from importlib.metadata import requires, version
 from typing import Any
 
@@ -178,6 +180,13 @@ def test_tests_are_those_of_scipy() -> None:
 def test_what_cannot_be_compared_is_named(methods: dict[str, Any], settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         significance.compare(methods, settings)
+
+
+def test_a_wheel_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ranksweep_native", None)
+    monkeypatch.delitem(sys.modules, "ranksweep._native")
+    with pytest.raises(ModuleNotFoundError, match=r"ranksweep_native is not installed: `pip install 'ranksweep\[arrays\]'`"):
+        importlib.import_module("ranksweep._native")
 
 
 def test_the_two_wheels_are_of_one_version() -> None:

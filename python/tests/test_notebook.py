@@ -5,7 +5,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
+from test_commands import SCRIPT, running
 
 ROOT = Path(__file__).resolve().parents[2]
 MOVIELENS = Path(os.environ.get("RANKSWEEP_DATA", ROOT.parent / "shared" / "data")) / "ml-latest-small" / "ratings.csv.gz"
@@ -41,3 +43,20 @@ def test_the_notebook_runs_on_movielens(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("RATINGS", str(MOVIELENS))
     check(tmp_path)
     assert not (tmp_path / "ratings.csv").exists()
+
+
+def test_the_stop_button_lets_the_program_leave_its_state(tmp_path: Path) -> None:
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        request = client.execute(SCRIPT.format(path=[str(Path(__file__).parent)], storage=str(tmp_path)))
+        while "epoch " not in str(client.get_iopub_msg(timeout=60)["content"].get("data")):
+            pass
+        manager.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=60))["parent_header"].get("msg_id") != request:
+            pass
+        assert reply["content"]["ename"] == "KeyboardInterrupt", reply
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert list(tmp_path.glob("trials/*/resume/*"))
+    assert not running(str(tmp_path))

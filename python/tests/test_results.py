@@ -1,8 +1,9 @@
 """Frames equal the Parquet files, cell by cell; what is not there or not whole is an error."""
 
 import shutil
+import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ import pytest
 from conftest import small
 
 import ranksweep
-from ranksweep.results import Frame
+from ranksweep.table import Frame
 
 TABLES = {"leaderboard", "tuning", "trials", "metrics", "significance", "variance_components", "curves"}
 
@@ -62,6 +63,13 @@ def test_a_frame_that_is_none_is_named(results: ranksweep.Results) -> None:
     with pytest.raises(ValueError, match="frame is 'dask', expected 'pandas', 'polars' or 'arrow'"):
         results.leaderboard("dask")  # type: ignore[call-overload]
     assert set(get_args(Frame)) == {"pandas", "polars", "arrow"}
+
+
+@pytest.mark.parametrize(("frame", "name"), [("pandas", "pandas"), ("polars", "Polars")])
+def test_a_frame_that_is_not_installed_is_named(results: ranksweep.Results, frame: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, frame, None)
+    with pytest.raises(ranksweep.Error, match=f"^{name} is not installed: `pip install {frame}`, or ask for frame="):
+        results.leaderboard(frame)
 
 
 def test_a_changed_file_is_an_error(results: ranksweep.Results, tmp_path: Path) -> None:

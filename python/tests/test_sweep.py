@@ -66,6 +66,15 @@ def test_what_a_file_cannot_hold_is_named(value: object, reason: str) -> None:
         sweep.to_yaml()
 
 
+def test_errors_name_the_lines_of_the_text() -> None:
+    sweep = ranksweep.Sweep(name="x", datasets=[], grid=[ranksweep.Block([ranksweep.Backbone("eese")])])
+    sweep.datasets = [ranksweep.Dataset("d", {"format": "synthetic"})]
+    with pytest.raises(ranksweep.Error, match=r"^sweep\.yaml:(\d+):.*unknown kind `eese`: did you mean `ease`\?") as caught:
+        ranksweep.plan(sweep)
+    line = int(str(caught.value).split(":")[1])
+    assert "eese" in sweep.to_yaml().splitlines()[line - 1]
+
+
 def with_key(section: str, key: str) -> dict[str, Any]:
     """A sweep file with a key that nothing has, in a section."""
     dataset: dict[str, Any] = {"name": "d", "source": {"format": "synthetic"}}
