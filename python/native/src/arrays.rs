@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 pub(crate) struct Lists(PyBackedBytes, PyBackedBytes);
 
 impl Lists {
-    /// The items of some of the users, who are counted from 0 on.
+    /// Where each user's items begin, and the items.
     ///
     /// # Errors
     /// Lists that do not go together.
