@@ -1,0 +1,58 @@
+"""Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?
+
+`run` trains and compares the methods of a sweep file, or of a `Sweep` made here, with the program `ranksweep` that this package brings. `open`
+reads the results of a sweep that has run as pandas, Polars or Arrow tables.
+"""
+
+from ranksweep._program import Error
+from ranksweep.commands import Plan, TrialsFailed, compare, evaluate, kinds, plan, prepare, run
+from ranksweep.results import Comparison, Page, PreparedDataset, Results, Tables, Trial, open
+from ranksweep.sweep import (
+    Backbone,
+    Block,
+    Dataset,
+    Evaluation,
+    Loss,
+    Optimizer,
+    Sampler,
+    Search,
+    Significance,
+    Source,
+    Split,
+    Sweep,
+    Training,
+)
+from ranksweep.table import Table
+
+__all__ = [
+    "Backbone",
+    "Block",
+    "Comparison",
+    "Dataset",
+    "Error",
+    "Evaluation",
+    "Loss",
+    "Optimizer",
+    "Page",
+    "Plan",
+    "PreparedDataset",
+    "Results",
+    "Sampler",
+    "Search",
+    "Significance",
+    "Source",
+    "Split",
+    "Sweep",
+    "Table",
+    "Tables",
+    "Training",
+    "Trial",
+    "TrialsFailed",
+    "compare",
+    "evaluate",
+    "kinds",
+    "open",
+    "plan",
+    "prepare",
+    "run",
+]

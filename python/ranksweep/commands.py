@@ -1,0 +1,194 @@
+"""The program's commands as functions. Each takes a sweep file or a `Sweep`, and raises `Error` with the program's own message."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ranksweep._program import Error, Event, call
+from ranksweep._progress import display
+from ranksweep.results import Comparison, PreparedDataset, Results
+from ranksweep.sweep import Sweep
+
+File = str | os.PathLike[str]
+
+#: What the program writes before the path of the report, when a sweep's results are whole.
+REPORT = "\nreport: "
+
+
+class TrialsFailed(Error):
+    """Some trials of a sweep have failed or did not end, and everything else was done: `results` has it."""
+
+    @property
+    def results(self) -> Results:
+        """The results of the trials that have a model; the column `error` of the table `trials` says what became of the others."""
+        return results_in(self.output)
+
+
+def run(
+    sweep: Sweep | File,
+    *,
+    storage: File | None = None,
+    threads: int | None = None,
+    memory: str | None = None,
+    retry_failed: bool = False,
+    progress: bool = True,
+) -> Results:
+    """Prepares, trains every trial, evaluates and reports; what is done already is not done again.
+
+    `storage` goes before that of the sweep file, `threads` are all cores when left out, and `memory` ("4GiB") bounds preparing and ranking.
+    `retry_failed` also tries trials again that failed in a way that is remembered. `progress` shows what is done, in a notebook in one output.
+
+    Ctrl-C, or the notebook's stop button, interrupts the program, which keeps its state: the same call goes on.
+
+    Raises `TrialsFailed`, which has the results, when some trials failed and all the rest is done; `Error` when the program fails.
+    """
+    return results_of(["run", *flag("--retry-failed", retry_failed)], sweep, storage, threads, memory, progress)
+
+
+def evaluate(
+    sweep: Sweep | File,
+    *,
+    storage: File | None = None,
+    threads: int | None = None,
+    memory: str | None = None,
+    partial: bool = False,
+    all: bool = False,
+    progress: bool = True,
+) -> Results:
+    """Picks values by validation, ranks the test part and writes tables and report anew, of trials that are trained.
+
+    `partial` takes a sweep that has not ended, or whose trials have failed. `all` also ranks what validation did not pick, into a table that is
+    not for selecting. `storage`, `threads`, `memory` and `progress` mean what they mean for `run`.
+    """
+    return results_of(["evaluate", "--report", *flag("--partial", partial), *flag("--all", all)], sweep, storage, threads, memory, progress)
+
+
+def prepare(
+    sweep: Sweep | File, *, storage: File | None = None, threads: int | None = None, memory: str | None = None, progress: bool = True
+) -> list[PreparedDataset]:
+    """Prepares the sweep's datasets, and gives them in the order of the file, one for each split."""
+    folders: list[str] = []
+
+    def listen(event: Event) -> None:
+        if event["message"] == "dataset ready":
+            folders.append(event["folder"])
+
+    command(["prepare"], sweep, options(storage, threads, memory), progress, listen)
+    return [PreparedDataset(folder) for folder in folders]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep would do: `content` is the resolved sweep with every value fixed, `text` says it in words, with memory and work."""
+
+    content: dict[str, Any]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def trials(self) -> list[str]:
+        """The ids of all trials, in their order."""
+        configurations = [configuration for method in self.content["methods"] for configuration in method["configurations"]]
+        return [trial["id"] for configuration in configurations for trial in configuration["trials"]]
+
+
+def plan(sweep: Sweep | File, *, storage: File | None = None, memory: str | None = None) -> Plan:
+    """What the sweep would do; writes nothing."""
+    with written(sweep) as file:
+        content, text = (call(["plan", file, *flags, *options(storage, None, memory)], lambda event: None) for flags in (["--json"], []))
+    return Plan(json.loads(content), text)
+
+
+def compare(
+    *sweeps: Sweep | File,
+    metric: str | None = None,
+    against: str | None = None,
+    out: File | None = None,
+    storage: File | None = None,
+) -> Comparison:
+    """Compares the methods of one sweep or several that have run over all of their datasets.
+
+    The metric is the one that decides in the first sweep, or `metric`. `against` names a method that all others are compared with. The tables
+    go to `out`, or into `compare/` beside the first sweep's tables.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        given = {"--metric": metric, "--against": against, "--out": out, "--storage": storage}
+        flags = [f"{name}={os.fspath(value)}" for name, value in given.items() if value is not None]
+        files = [file_of(sweep, Path(folder) / f"sweep-{at}.yaml") for at, sweep in enumerate(sweeps)]
+        text = call(["compare", *files, *flags], lambda event: None)
+    folder_and_files = text.splitlines()[-1]
+    return Comparison(folder_and_files.rpartition(": ")[0])
+
+
+def kinds(name: str | None = None) -> str:
+    """The losses, samplers and models that a sweep may have, or what there is to know of one: its formula, its keys and their defaults."""
+    return call(["kinds", *([] if name is None else [name])], lambda event: None)
+
+
+def results_of(words: list[str], sweep: Sweep | File, storage: File | None, threads: int | None, memory: str | None, progress: bool) -> Results:
+    """Runs a command that makes a sweep's results, and opens them."""
+    try:
+        text = command(words, sweep, options(storage, threads, memory), progress)
+    except Error as error:
+        if REPORT not in error.output:
+            raise
+        raise TrialsFailed(str(error), error.code, error.output) from None
+    return results_in(text)
+
+
+def results_in(text: str) -> Results:
+    """The results whose report a text names in its last line."""
+    return Results(text.rpartition(REPORT)[2].strip().removesuffix("/report.html"))
+
+
+def command(
+    words: list[str], sweep: Sweep | File, flags: list[str], progress: bool, listen: Callable[[Event], None] = lambda event: None
+) -> str:
+    """Runs a command with a sweep file, shows its progress, and gives its output."""
+    shown = display(progress)
+
+    def hear(event: Event) -> None:
+        listen(event)
+        shown.hear(event)
+
+    with written(sweep) as file:
+        try:
+            return call([*words, file, *flags], hear)
+        finally:
+            shown.close()
+
+
+def options(storage: File | None, threads: int | None, memory: str | None) -> list[str]:
+    """The flags of every command."""
+    given = {"--storage": None if storage is None else os.fspath(storage), "--threads": threads, "--memory": memory}
+    return [f"{name}={value}" for name, value in given.items() if value is not None]
+
+
+def flag(name: str, given: bool) -> list[str]:
+    """A flag, or none."""
+    return [name] if given else []
+
+
+@contextmanager
+def written(sweep: Sweep | File) -> Iterator[str]:
+    """The path of the sweep file, which a `Sweep` has for as long as the command runs; errors in it name the lines of `Sweep.to_yaml`."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            yield file_of(sweep, Path(folder) / "sweep.yaml")
+        except Error as error:
+            raise Error(str(error).replace(f"{folder}/", ""), error.code, error.output) from None
+
+
+def file_of(sweep: Sweep | File, path: Path) -> str:
+    """The path of a sweep file; a `Sweep` is written to the one given."""
+    if isinstance(sweep, Sweep):
+        sweep.write(path)
+        return str(path)
+    return os.fspath(sweep)

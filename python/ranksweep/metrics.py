@@ -1,0 +1,126 @@
+"""Ranking metrics of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
+
+Every item of the catalogue is ranked for each user but those that are `masked`. Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
+`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`.
+
+`held_out` and `masked` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape users x items.
+No item of a user may be in both.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike, NDArray
+
+from ranksweep._native import native
+from ranksweep._native import numpy as np
+
+
+@runtime_checkable
+class Sparse(Protocol):
+    """A sparse matrix of SciPy."""
+
+    def tocsr(self) -> Any:
+        """The matrix by rows."""
+
+
+Lists = Sequence[ArrayLike] | Sparse
+
+
+def of_scores(
+    scores: ArrayLike,
+    held_out: Lists,
+    metrics: Sequence[str] = ("ndcg@20",),
+    *,
+    masked: Lists | None = None,
+    recall: str = "standard",
+    ties: str = "pessimistic",
+) -> dict[str, NDArray[np.float64]]:
+    """Each metric's value for each user, from scores of the shape users x items; NaN for users who have nothing held out.
+
+    Scores are taken as 32-bit numbers, as those of a sweep are. `recall` is `standard` or `capped`: the hits as a share of the held-out items,
+    or of as many as the list can have. `ties` is `pessimistic` or `optimistic`: where a held-out item stands among others of its score.
+
+    Raises `ValueError` for shapes, numbers and names that cannot be.
+    """
+    array = numbers("scores", scores)
+    users, items = array.shape
+    asked = Asked(metrics, recall, ties, lists("held_out", held_out, users, items), lists("masked", masked, users, items))
+    return named(metrics, native.of_scores(array.tobytes(), items, asked))
+
+
+def of_vectors(
+    users: ArrayLike,
+    items: ArrayLike,
+    held_out: Lists,
+    metrics: Sequence[str] = ("ndcg@20",),
+    *,
+    similarity: str = "dot",
+    masked: Lists | None = None,
+    recall: str = "standard",
+    ties: str = "pessimistic",
+) -> dict[str, NDArray[np.float64]]:
+    """Each metric's value for each user, from vectors of the shapes users x dim and items x dim; NaN for users who have nothing held out.
+
+    A score is the `similarity` of two vectors: `dot`, `cosine` or `negative-squared-distance`. No matrix of scores is ever formed.
+    `recall` and `ties` mean what they mean for `of_scores`.
+
+    Raises `ValueError` for shapes, numbers and names that cannot be.
+    """
+    of_users, of_items = numbers("users", users), numbers("items", items)
+    (count, dim), catalogue = of_users.shape, len(of_items)
+    if of_items.shape[1] != dim:
+        raise ValueError(f"users have vectors of {dim} numbers, items of {of_items.shape[1]}")
+    asked = Asked(metrics, recall, ties, lists("held_out", held_out, count, catalogue), lists("masked", masked, count, catalogue))
+    return named(metrics, native.of_vectors(of_users.tobytes(), of_items.tobytes(), dim, similarity, asked))
+
+
+class Asked:
+    """What the evaluator is asked for."""
+
+    def __init__(self, metrics: Sequence[str], recall: str, ties: str, held_out: tuple[bytes, bytes], masked: tuple[bytes, bytes]) -> None:
+        self.metrics = list(metrics)
+        self.recall = recall
+        self.ties = ties
+        self.held_out = held_out
+        self.masked = masked
+
+
+def numbers(name: str, values: ArrayLike) -> NDArray[np.float32]:
+    """A matrix of finite 32-bit numbers."""
+    array = np.ascontiguousarray(values, dtype=np.float32)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} has the shape {array.shape}, expected two dimensions that are not empty")
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise ValueError(f"{name}[{row}, {column}] is {array[row, column]}; what is not to be ranked belongs into `masked`")
+    return array
+
+
+def lists(name: str, rows: Lists | None, users: int, items: int) -> tuple[bytes, bytes]:
+    """Where each user's items begin, and the items."""
+    if rows is None:
+        rows = [[]] * users
+    if isinstance(rows, Sparse):
+        matrix = rows.tocsr().copy()
+        matrix.eliminate_zeros()
+        if matrix.shape != (users, items):
+            raise ValueError(f"{name} has the shape {matrix.shape}, expected {(users, items)}")
+        starts, found = matrix.indptr, matrix.indices
+    else:
+        arrays = [np.asarray(row).reshape(-1) for row in rows]
+        wrong = next((at for at, array in enumerate(arrays) if array.size and array.dtype.kind not in "iu"), None)
+        if wrong is not None:
+            raise ValueError(f"{name}[{wrong}] is of the type {arrays[wrong].dtype}, expected the numbers of items")
+        if len(arrays) != users:
+            raise ValueError(f"{name} has {len(arrays)} rows, expected one for each of {users} users")
+        starts, found = np.cumsum([0, *map(len, arrays)]), np.concatenate([np.zeros(0, np.int64), *arrays])
+    outside = found[(found < 0) | (found >= items)]
+    if outside.size:
+        raise ValueError(f"{name} has the item {outside[0]}, which is none of the {items} items")
+    return starts.astype(np.uint64).tobytes(), found.astype(np.uint32).tobytes()
+
+
+def named(metrics: Sequence[str], values: list[bytes]) -> dict[str, NDArray[np.float64]]:
+    """The values of each metric by its name."""
+    return {metric: np.frombuffer(column) for metric, column in zip(metrics, values, strict=True)}

@@ -1,0 +1,262 @@
+"""What ranksweep has found, as tables: of a sweep, a prepared dataset, a trial and a comparison. docs/tables.md has every column."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ranksweep._leaderboard import Leaderboard
+from ranksweep._program import Error
+from ranksweep.table import Table
+
+
+def open(folder: str | os.PathLike[str]) -> Results:
+    """The results of a sweep that has run, from their folder: `open("runs/sweeps/quickstart")`.
+
+    Raises `Error` where no results are.
+    """
+    return Results(folder)
+
+
+class Page:
+    """A page of HTML that needs no network. A notebook shows it; `path` is its file."""
+
+    def __init__(self, path: Path, height: int) -> None:
+        if not path.is_file():
+            raise Error(f"{path}: there is no such page")
+        self.path = path
+        self.height = height
+
+    def __repr__(self) -> str:
+        return f"Page({self.path})"
+
+    def _repr_html_(self) -> str:
+        content = html.escape(self.path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{content}" style="width: 100%; height: {self.height}px; border: 0"></iframe>'
+
+
+class Tables:
+    """Any folder with tables of ranksweep, such as those of `ranksweep theory` or of `ranksweep evaluate --checkpoints`."""
+
+    #: The file that stands in a finished folder and has the checksums of the others.
+    marker: str | None = None
+    #: What to do where the marker is missing.
+    remedy = ""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if "://" in os.fspath(folder):
+            raise Error(f"{os.fspath(folder)}: the folder is not on this machine; copy it, or read its Parquet files where they are")
+        self.folder = Path(folder).resolve()
+        if not self.folder.is_dir():
+            raise Error(f"{self.folder}: there is no such folder")
+        self.checksums: dict[Path, str] = {}
+        if self.marker is not None:
+            files = self.read_json(self.marker)["files"]
+            self.checksums = {self.folder / name: file["sha256"] for name, file in files.items()}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.folder})"
+
+    def table(self, name: str) -> Table:
+        """The table of a name, `leaderboard` or `per_user`: a file, or all files of a folder."""
+        path = self.folder / f"{name}.parquet"
+        inside = self.folder / name
+        if not path.is_file() and inside.is_dir():
+            kept = [file for file in self.checksums if file.parent == inside]
+            return Table(sorted(kept or inside.glob("*.parquet")), self.checksums)
+        return Table([path], self.checksums)
+
+    def read_json(self, name: str) -> Any:
+        """A JSON file of the folder."""
+        try:
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise Error(f"{self.folder}: there is no {name}; {self.remedy}") from None
+
+
+class Results(Tables):
+    """The results of a sweep that has run. A notebook shows it as the leaderboard, `print` likewise."""
+
+    marker = "tables.json"
+    remedy = "a sweep that has run has one: `ranksweep run` makes it, `ranksweep evaluate --partial` also of a sweep that has not ended"
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What was planned: datasets, methods, trials and the evaluation, with every value fixed."""
+        plan: dict[str, Any] = self.read_json("plan.json")
+        return plan
+
+    @property
+    def leaderboard(self) -> Table:
+        """Every method of every dataset by every metric, best first."""
+        return self.table("leaderboard")
+
+    @property
+    def tuning(self) -> Table:
+        """The validation value to be expected of the best of 1, 2, … configurations of each method."""
+        return self.table("tuning")
+
+    @property
+    def trials(self) -> Table:
+        """Every trial of the plan, and what became of it."""
+        return self.table("trials")
+
+    @property
+    def metrics(self) -> Table:
+        """Test metrics of the selected trials."""
+        return self.table("metrics")
+
+    @property
+    def per_user(self) -> Table:
+        """The metrics of each user, of the selected trials."""
+        return self.table("per_user")
+
+    @property
+    def significance(self) -> Table:
+        """Every comparison of two methods of a dataset, by every metric and every test."""
+        return self.table("significance")
+
+    @property
+    def variance_components(self) -> Table:
+        """Each method's mean by each metric, and where its uncertainty comes from."""
+        return self.table("variance_components")
+
+    @property
+    def curves(self) -> Table:
+        """Loss and validation by epoch, of all trials."""
+        return self.table("curves")
+
+    @property
+    def reproduction(self) -> Table:
+        """A paper's numbers beside ours; of a sweep with `printed` or `claims` alone."""
+        return self.table("reproduction")
+
+    @property
+    def claims(self) -> Table:
+        """A paper's claims, and what our tests say of them; of a sweep with `printed` or `claims` alone."""
+        return self.table("claims")
+
+    @property
+    def all_trials(self) -> Table:
+        """Test metrics of every trial, picked or not; written by `evaluate(..., all=True)` alone, and not for selecting."""
+        return self.table("all_trials")
+
+    @property
+    def datasets(self) -> list[PreparedDataset]:
+        """The sweep's prepared datasets, one for each split, in the order of the plan."""
+        folders = [f"{entry['preparation']['name']}-{entry['fingerprint']}" for entry in self.plan["datasets"]]
+        return [PreparedDataset(self.folder.parents[1] / "datasets" / name) for name in folders]
+
+    def trial(self, id: str) -> Trial:
+        """A trial as it was trained, by its id: the column `trial` of the tables."""
+        return Trial(self.folder.parents[1] / "trials" / id)
+
+    def report(self, height: int = 800) -> Page:
+        """The report, which a notebook shows in a frame of so many pixels."""
+        return Page(self.folder / "report.html", height)
+
+    def __str__(self) -> str:
+        return self._leaderboard().text()
+
+    def _repr_html_(self) -> str:
+        return self._leaderboard().html()
+
+    def _leaderboard(self) -> Leaderboard:
+        evaluation = self.plan["evaluation"]
+        return Leaderboard(self.leaderboard("arrow").to_pylist(), evaluation["primary"], 1 - evaluation["significance"]["alpha"])
+
+
+class PreparedDataset(Tables):
+    """A dataset as it was split: own ids, and interactions by dense ids."""
+
+    marker = "manifest.json"
+    remedy = "`ranksweep prepare` makes the dataset"
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """Sizes, checksums, settings, and the counts after every step."""
+        manifest: dict[str, Any] = self.read_json("manifest.json")
+        return manifest
+
+    @property
+    def users(self) -> Table:
+        """The users' own ids."""
+        return self.table("users")
+
+    @property
+    def items(self) -> Table:
+        """The items' own ids."""
+        return self.table("items")
+
+    @property
+    def train(self) -> Table:
+        """The interactions to learn from."""
+        return self.table("train")
+
+    @property
+    def validation(self) -> Table:
+        """The interactions by which values are picked."""
+        return self.table("validation")
+
+    @property
+    def test(self) -> Table:
+        """The interactions that methods are judged by."""
+        return self.table("test")
+
+
+class Trial(Tables):
+    """A trial that has ended."""
+
+    marker = "done.json"
+    remedy = "the trial is not trained to its end"
+
+    @property
+    def done(self) -> dict[str, Any]:
+        """How it ended: its state, epochs, seconds and validation value, or its error."""
+        done: dict[str, Any] = self.read_json("done.json")
+        return done
+
+    @property
+    def curve(self) -> Table:
+        """Loss and validation by epoch; of trials that learn in epochs alone."""
+        return self._named("curve", "")
+
+    @property
+    def per_user(self) -> Table:
+        """The validation values of each user at the kept epoch."""
+        return self._named("checkpoint", "per_user.parquet")
+
+    def _named(self, key: str, file: str) -> Table:
+        name = self.done.get(key)
+        if name is None:
+            raise Error(f"{self.folder}: the trial has no {key}")
+        return Table([self.folder / name / file], self.checksums)
+
+
+class Comparison(Tables):
+    """What several datasets together say of methods. A notebook shows the page."""
+
+    @property
+    def average_ranks(self) -> Table:
+        """Every method over all datasets, best average rank first."""
+        return self.table("average_ranks")
+
+    @property
+    def friedman(self) -> Table:
+        """Whether the methods differ at all: one row."""
+        return self.table("friedman")
+
+    @property
+    def dataset_pairs(self) -> Table:
+        """Every pair of methods over all datasets."""
+        return self.table("dataset_pairs")
+
+    def page(self, height: int = 800) -> Page:
+        """The page with the critical-difference diagram, which a notebook shows in a frame of so many pixels."""
+        return Page(self.folder / "compare.html", height)
+
+    def _repr_html_(self) -> str:
+        return self.page()._repr_html_()

@@ -1,0 +1,62 @@
+"""The tests of a sweep on NumPy arrays, to the bit those of `significance.parquet`: the evaluator's own code.
+
+docs/statistics.md says what is tested and why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import ArrayLike
+
+from ranksweep import _yaml
+from ranksweep._native import native
+from ranksweep._native import numpy as np
+from ranksweep.sweep import Settings, Significance
+from ranksweep.table import Frame, framed
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+#: Columns of `significance.parquet` that say which numbers were compared: here it is those that were given.
+OF_SWEEPS = ["dataset", "metric", "cutoff", "primary"]
+
+
+@overload
+def compare(
+    methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["pandas"] = "pandas"
+) -> pandas.DataFrame: ...
+@overload
+def compare(
+    methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["polars"]
+) -> polars.DataFrame: ...
+@overload
+def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Literal["arrow"]) -> pa.Table: ...
+def compare(methods: Mapping[str, ArrayLike], settings: Significance | Settings | None = None, *, frame: Frame = "pandas") -> Any:
+    """Compares methods by their users' values of one metric: a row for each pair and test, as in `significance.parquet`.
+
+    A method is an array with a value for each user, of a model that has no seed, or of the shape seeds x users. All have the same users in the
+    same order. `settings` are the `significance` of a sweep file: `Significance(tests=["paired-t"], margin="1%")`.
+
+    Raises `ValueError` for arrays that do not go together and for settings that cannot be.
+    """
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in methods.items()}
+    users = {name: array.shape[-1] if array.ndim in (1, 2) else 0 for name, array in arrays.items()}
+    if len(arrays) < 2:
+        raise ValueError(f"methods has {len(arrays)} of them, expected two or more")
+    for name, array in arrays.items():
+        if 0 in array.shape or not users[name]:
+            raise ValueError(f"methods[{name!r}] has the shape {array.shape}, expected values by user, or by seed and user")
+        if users[name] != next(iter(users.values())):
+            raise ValueError(f"methods[{name!r}] has {users[name]} users, the first method {next(iter(users.values()))}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"methods[{name!r}] has values that are not finite; leave out users without a value, of all methods")
+    replicates = [(name, [row.tobytes() for row in np.atleast_2d(array)], array.ndim == 2) for name, array in arrays.items()]
+    content = settings.content() if isinstance(settings, Significance) else dict(settings or {})
+    table = pq.read_table(pa.BufferReader(native.compare(replicates, json.dumps(_yaml.plain(content, "settings")))))
+    return framed(table.drop_columns(OF_SWEEPS), frame)

@@ -1,0 +1,196 @@
+"""Metrics and tests of arrays: to the bit those of the program, and those of trec_eval and SciPy."""
+
+import importlib
+import re
+import sys
+from importlib.metadata import requires, version
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import pytrec_eval
+import scipy.sparse
+import scipy.stats
+from conftest import small
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+
+import ranksweep
+from ranksweep import metrics, significance
+
+NAMES = ["ndcg@20", "ndcg@5", "recall@20", "recall@5", "auc"]
+
+
+def by_user(dataset: ranksweep.PreparedDataset, *parts: str) -> list[NDArray[np.int64]]:
+    """The items of each user in some parts."""
+    pairs = pa.concat_tables([getattr(dataset, part)("arrow").select(["user", "item"]) for part in parts])
+    users, items = pairs["user"].to_numpy(), pairs["item"].to_numpy()
+    return [items[users == user] for user in range(dataset.manifest["users"])]
+
+
+def test_metrics_are_those_of_the_program(results: ranksweep.Results) -> None:
+    [dataset] = results.datasets
+    stored = results.per_user("polars")
+    trials = results.trials("polars").filter(selected=True, backbone="mf-16")
+    assert len(trials) == 2
+    for id in trials["trial"]:
+        trial = results.trial(id)
+        tensors = load_file(trial.folder / trial.done["checkpoint"] / "scorer.safetensors")
+        found = metrics.of_vectors(
+            tensors["users"],
+            tensors["items"],
+            by_user(dataset, "test"),
+            NAMES,
+            similarity="cosine",
+            masked=by_user(dataset, "train", "validation"),
+        )
+        for name in NAMES:
+            metric, _, cutoff = name.partition("@")
+            rows = stored.filter(trial=id, metric=metric).filter(cutoff=int(cutoff)) if cutoff else stored.filter(trial=id, metric=metric)
+            expected = np.full(dataset.manifest["users"], np.nan)
+            expected[rows["user"].to_numpy()] = rows["value"].to_numpy()
+            np.testing.assert_array_equal(found[name], expected)
+
+
+@pytest.fixture(scope="module")
+def case() -> dict[str, Any]:
+    """Scores of 150 users for 80 items, some of which are held out and some masked; user 3 has nothing held out."""
+    random = np.random.default_rng(3)
+    scores = random.normal(size=(150, 80)).astype(np.float32)
+    drawn = [random.permutation(80)[: random.integers(2, 30)] for _ in range(150)]
+    held_out = [items[: len(items) // 2] for items in drawn]
+    held_out[3] = held_out[3][:0]
+    return {"scores": scores, "held_out": held_out, "masked": [items[len(items) // 2 :] for items in drawn]}
+
+
+def test_metrics_are_those_of_trec_eval(case: dict[str, Any]) -> None:
+    found = metrics.of_scores(case["scores"], case["held_out"], ["ndcg@10", "recall@10", "precision@10", "hit-rate@10"], masked=case["masked"])
+    relevant = {str(user): {str(item): 1 for item in items} for user, items in enumerate(case["held_out"]) if len(items)}
+    candidates = [np.setdiff1d(np.arange(80), masked) for masked in case["masked"]]
+    run = {user: {str(item): float(case["scores"][int(user), item]) for item in candidates[int(user)]} for user in relevant}
+    names = {"ndcg@10": "ndcg_cut_10", "recall@10": "recall_10", "precision@10": "P_10", "hit-rate@10": "success_10"}
+    evaluated = pytrec_eval.RelevanceEvaluator(relevant, {"ndcg_cut.10", "recall.10", "P.10", "success.10"}).evaluate(run)
+    for ours, theirs in names.items():
+        expected = [evaluated[str(user)][theirs] if str(user) in evaluated else np.nan for user in range(150)]
+        np.testing.assert_allclose(found[ours], expected, rtol=0, atol=1e-12, err_msg=ours)
+
+
+def test_scores_and_vectors_agree(case: dict[str, Any]) -> None:
+    random = np.random.default_rng(5)
+    users, items = random.integers(-9, 9, size=(150, 6)), random.integers(-9, 9, size=(80, 6))
+    lists: dict[str, Any] = {"held_out": case["held_out"], "masked": case["masked"]}
+    for ties in ["pessimistic", "optimistic"]:
+        of_vectors = metrics.of_vectors(users, items, metrics=["ndcg@20", "map@20", "auc"], ties=ties, **lists)
+        of_scores = metrics.of_scores(users @ items.T, metrics=["ndcg@20", "map@20", "auc"], ties=ties, **lists)
+        for name, values in of_vectors.items():
+            np.testing.assert_array_equal(values, of_scores[name])
+    worst = metrics.of_scores(np.zeros((150, 80)), metrics=["mrr@80"], ties="pessimistic", **lists)["mrr@80"]
+    best = metrics.of_scores(np.zeros((150, 80)), metrics=["mrr@80"], ties="optimistic", **lists)["mrr@80"]
+    expected = [1 / (80 - len(masked) - len(held_out) + 1) for held_out, masked in zip(case["held_out"], case["masked"], strict=True)]
+    ranked = ~np.isnan(worst)
+    np.testing.assert_allclose(worst[ranked], np.array(expected)[ranked], rtol=1e-12)
+    assert (best[ranked] == 1).all()
+    assert np.flatnonzero(~ranked).tolist() == [3]
+
+
+def test_lists_may_be_sparse_matrices(case: dict[str, Any]) -> None:
+    def sparse(rows: list[NDArray[np.int64]]) -> Any:
+        users = np.repeat(np.arange(150), [len(row) for row in rows])
+        return scipy.sparse.coo_array((np.ones(len(users)), (users, np.concatenate(rows))), shape=(150, 80))
+
+    expected = metrics.of_scores(**case)
+    found = metrics.of_scores(case["scores"], sparse(case["held_out"]), masked=sparse(case["masked"]))
+    np.testing.assert_array_equal(found["ndcg@20"], expected["ndcg@20"])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"scores": np.zeros(3)}, "scores has the shape (3,), expected two dimensions"),
+        ({"scores": np.full((150, 80), -np.inf)}, "scores[0, 0] is -inf; what is not to be ranked belongs into `masked`"),
+        ({"held_out": [[0]]}, "held_out has 1 rows, expected one for each of 150 users"),
+        ({"held_out": [[80]] * 150}, "held_out has the item 80, which is none of the 80 items"),
+        ({"held_out": [[-1]] * 150}, "held_out has the item -1, which is none of the 80 items"),
+        ({"held_out": [[0.5]] * 150}, "held_out[0] is of the type float64, expected the numbers of items"),
+        ({"held_out": scipy.sparse.coo_array((150, 81))}, "held_out has the shape (150, 81), expected (150, 80)"),
+        ({"held_out": [[1]] * 150, "masked": [[1]] * 150}, "item 1 of user 0 is held out and masked"),
+        ({"metrics": ["ndgc@20"]}, "`ndgc@20` is no metric: expected one of ndcg, recall, precision"),
+        ({"metrics": ["ndcg"]}, "a cutoff is missing; write for example `ndcg@20`"),
+        ({"ties": "random"}, "ties: unknown variant `random`, expected `pessimistic` or `optimistic`"),
+        ({"recall": "full"}, "recall: unknown variant `full`"),
+    ],
+)
+def test_what_cannot_be_measured_is_named(case: dict[str, Any], change: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        metrics.of_scores(**(case | change))
+
+
+def test_vectors_that_do_not_fit_are_named(case: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="users have vectors of 2 numbers, items of 3"):
+        metrics.of_vectors(np.ones((1, 2)), np.ones((4, 3)), [[0]])
+    with pytest.raises(ValueError, match="similarity: unknown variant `angle`"):
+        metrics.of_vectors(np.ones((1, 2)), np.ones((4, 2)), [[0]], similarity="angle")
+
+
+def test_tests_are_those_of_the_program(results: ranksweep.Results) -> None:
+    stored = results.significance("arrow").to_pandas()
+    stored = stored[(stored.metric == "ndcg") & (stored.cutoff == 20)]
+    users = results.per_user("polars").filter(metric="ndcg", cutoff=20)
+    methods: dict[str, Any] = {}
+    for method, seed, trial in results.trials("polars").filter(selected=True).select("method", "seed", "trial").iter_rows():
+        values = users.filter(trial=trial).sort("user")["value"].to_numpy()
+        methods[method] = values if seed is None else [*methods.get(method, []), values]
+    settings = small(results.folder).evaluation.significance  # type: ignore[union-attr]
+    assert isinstance(settings, ranksweep.Significance)
+    found = significance.compare(methods, settings, frame="arrow").to_pandas()
+    expected = stored.drop(columns=["dataset", "metric", "cutoff", "primary"]).reset_index(drop=True)
+    assert len(found) == 3 * 2
+    assert found.equals(expected)
+
+
+def test_tests_are_those_of_scipy() -> None:
+    random = np.random.default_rng(11)
+    a = random.beta(2, 5, size=200)
+    methods = {"a": a, "b": np.clip(a + random.normal(0.01, 0.05, size=200), 0, 1)}
+    found = significance.compare(methods, {"tests": ["paired-t", "wilcoxon", "mann-whitney"], "over": "users"}).set_index("test")
+    expected = {
+        "paired-t": scipy.stats.ttest_rel(*methods.values()),
+        "wilcoxon": scipy.stats.wilcoxon(*methods.values(), method="asymptotic", correction=True),
+        "mann-whitney": scipy.stats.mannwhitneyu(*methods.values(), method="asymptotic", use_continuity=True),
+    }
+    for test, theirs in expected.items():
+        np.testing.assert_allclose(found.p_value[test], theirs.pvalue, rtol=1e-6, err_msg=test)
+    np.testing.assert_allclose(found.statistic["paired-t"], expected["paired-t"].statistic, rtol=1e-9)
+    assert found.difference["paired-t"] == pytest.approx(methods["a"].mean() - methods["b"].mean())
+
+
+@pytest.mark.parametrize(
+    ("methods", "settings", "reason"),
+    [
+        ({"a": [0.1, 0.2]}, {}, "methods has 1 of them, expected two or more"),
+        ({"a": [0.1, 0.2], "b": [0.1]}, {}, "methods['b'] has 1 users, the first method 2"),
+        ({"a": [0.1, np.nan], "b": [0.1, 0.2]}, {}, "methods['a'] has values that are not finite"),
+        ({"a": 0.1, "b": [0.1]}, {}, "methods['a'] has the shape (), expected values by user, or by seed and user"),
+        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"alpha": 2}, "`alpha` is 2"),
+        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"test": ["paired-t"]}, "unknown field `test`, expected one of `tests`"),
+        ({"a": [0.1, 0.2], "b": [0.3, 0.1]}, {"tests": ["t"]}, "unknown variant `t`, expected one of `paired-t`"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(methods: dict[str, Any], settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        significance.compare(methods, settings)
+
+
+def test_a_wheel_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ranksweep_native", None)
+    monkeypatch.delitem(sys.modules, "ranksweep._native")
+    with pytest.raises(ModuleNotFoundError, match=r"ranksweep_native is not installed: `pip install 'ranksweep\[arrays\]'`"):
+        importlib.import_module("ranksweep._native")
+
+
+def test_the_two_wheels_are_of_one_version() -> None:
+    needed = [name for name in requires("ranksweep") or [] if name.startswith("ranksweep-native")]
+    assert len(needed) == 1
+    assert needed[0].split(";")[0].strip() == f"ranksweep-native=={version('ranksweep-native')}"
+    assert version("ranksweep") == version("ranksweep-native")
