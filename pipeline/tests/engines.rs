@@ -69,6 +69,8 @@ fn splits() -> impl Strategy<Value = Value> {
             .prop_map(|(test, validation, seed)| json!({"random": {"test": test, "validation": validation, "seed": seed}})),
         (share.clone(), prop_oneof![Just(0.0), share])
             .prop_map(|(test, validation)| json!({"temporal": {"test": test, "validation": validation}})),
+        (5u32..40, prop_oneof![Just(json!(0.25)), Just(json!("3"))])
+            .prop_map(|(moment, validation)| json!({"temporal": {"test": moment.to_string(), "validation": validation}})),
         any::<bool>().prop_map(|validation| json!({"leave-last": {"validation": validation}})),
         (1usize..3, 0usize..3).prop_map(|(test, validation)| json!({"leave-n": {"test": test, "validation": validation}})),
         (1usize..3, 0u64..3).prop_map(|(test, seed)| json!({"leave-n": {"test": test, "pick": "random", "seed": seed}})),

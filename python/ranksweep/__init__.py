@@ -6,6 +6,7 @@ reads the results of a sweep that has run as pandas, Polars or Arrow tables.
 
 from ranksweep._program import Error
 from ranksweep.commands import Plan, TrialsFailed, compare, evaluate, kinds, plan, prepare, run
+from ranksweep.own_models import export, external
 from ranksweep.results import Comparison, Page, PreparedDataset, Results, Tables, Trial, open
 from ranksweep.sweep import (
     Backbone,
@@ -50,6 +51,8 @@ __all__ = [
     "TrialsFailed",
     "compare",
     "evaluate",
+    "export",
+    "external",
     "kinds",
     "open",
     "plan",

@@ -138,6 +138,11 @@ pub(super) fn numbered(pairs: DataFrame, users: DataFrame, items: DataFrame) -> 
     dense.sort(ascending)
 }
 
+/// Interactions before a moment.
+pub(super) fn before(edges: DataFrame, moment: f64) -> Frame {
+    edges.filter(col("time").lt(lit(moment)))
+}
+
 /// How many interactions happened at each time, in the order of times.
 pub(super) fn times(edges: DataFrame) -> Frame {
     let counted: Vec<Expr> = vec![count(lit(1)).alias("count")];

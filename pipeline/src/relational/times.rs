@@ -41,4 +41,8 @@ impl Times for TimesOf<'_> {
         })?;
         Ok(found.expect("the place is below the count"))
     }
+
+    fn before(&mut self, moment: f64) -> Result<usize> {
+        self.workspace.count(self.workspace.scan(Relation::Edges).and_then(|edges| relations::before(edges, moment)))
+    }
 }

@@ -19,7 +19,7 @@ mod several;
 mod splits;
 mod synthetic;
 mod text;
-mod time;
+pub(crate) mod time;
 
 pub use adjacency::Adjacency;
 pub use columns::{ColumnRef, Columns, IdColumns, NamedColumns};

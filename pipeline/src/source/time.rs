@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 const LOCAL: [&str; 3] = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M"];
 
 /// A number as it is, or a date as seconds since 1970 in UTC; `None` for another text. A date without a zone is taken for one of UTC.
-pub(super) fn parse(text: &str) -> Option<f64> {
+pub(crate) fn parse(text: &str) -> Option<f64> {
     let text = text.trim_ascii();
     if let Ok(number) = text.parse() {
         return Some(number);

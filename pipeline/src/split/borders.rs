@@ -1,6 +1,6 @@
 //! The moments that part the interactions of all users.
 
-use super::ratio::Ratio;
+use super::{Last, ratio::Ratio};
 use crate::{Error, Result};
 use dataset::Split;
 use rayon::slice::ParallelSliceMut;
@@ -18,6 +18,12 @@ pub(crate) trait Times {
     /// # Errors
     /// When they cannot be read.
     fn at(&mut self, place: usize) -> Result<(f64, usize)>;
+
+    /// How many are before a moment.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn before(&mut self, moment: f64) -> Result<usize>;
 }
 
 /// Times that are in memory; they are sorted when they are first asked for.
@@ -31,6 +37,14 @@ impl<'a> SortedTimes<'a> {
     pub(crate) fn new(times: &'a [f64]) -> Self {
         Self { times, sorted: None }
     }
+
+    fn sorted(&mut self) -> &[f64] {
+        self.sorted.get_or_insert_with(|| {
+            let mut sorted = self.times.to_vec();
+            sorted.par_sort_unstable_by(f64::total_cmp);
+            sorted
+        })
+    }
 }
 
 impl Times for SortedTimes<'_> {
@@ -39,13 +53,13 @@ impl Times for SortedTimes<'_> {
     }
 
     fn at(&mut self, place: usize) -> Result<(f64, usize)> {
-        let sorted = self.sorted.get_or_insert_with(|| {
-            let mut sorted = self.times.to_vec();
-            sorted.par_sort_unstable_by(f64::total_cmp);
-            sorted
-        });
+        let sorted = self.sorted();
         let time = sorted[place];
         Ok((time, sorted.partition_point(|&other| other <= time)))
+    }
+
+    fn before(&mut self, moment: f64) -> Result<usize> {
+        Ok(self.sorted().partition_point(|&time| time < moment))
     }
 }
 
@@ -59,16 +73,29 @@ pub(crate) struct Borders {
 }
 
 impl Borders {
-    /// That at most these shares are test, and, of what is left, validation. What happens at one time stays together.
+    /// Of test, and, of what is left, of validation. What happens at one time stays together.
     ///
     /// # Errors
-    /// [`Error::Setting`] when all of a share has the time of what is before it.
-    pub(crate) fn new(times: &mut dyn Times, shares: [Ratio; 2]) -> Result<Self> {
+    /// [`Error::Setting`] when all of a share has the time of what is before it, or validation is to begin after test.
+    pub(crate) fn new(times: &mut dyn Times, test: &Last, validation: &Last) -> Result<Self> {
         let all = times.count()?;
-        let [test, validation] = shares;
-        let (before_test, left) = border(times, all, test)?;
-        let (train, _) = border(times, left, validation)?;
+        let (before_test, left) = Self::before(times, all, test, "split.test")?;
+        let (train, _) = Self::before(times, left, validation, "split.validation")?;
+        if let (Some(end), Some(border)) = (before_test, train)
+            && border > end
+        {
+            return Err(Error::setting("split.validation", "it begins after test does (expected an earlier moment, or a share)"));
+        }
         Ok(Self { train, validation: before_test })
+    }
+
+    /// The last moment before what is held out of the first `among` interactions, and how many are at most that.
+    fn before(times: &mut dyn Times, among: usize, held_out: &Last, key: &'static str) -> Result<(Option<f64>, usize)> {
+        match (held_out.moment(key)?, held_out) {
+            (Some(moment), _) => Ok((Some(moment.next_down()), times.before(moment)?)),
+            (None, &Last::Share(share)) => border(times, among, Ratio::new(key, share)?),
+            (None, Last::From(_)) => unreachable!("a text is a moment or an error"),
+        }
     }
 
     /// The part of an interaction at this time.

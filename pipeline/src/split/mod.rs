@@ -4,6 +4,7 @@
 
 mod borders;
 mod given;
+mod last;
 mod leave_last;
 mod leave_n;
 mod order;
@@ -13,6 +14,7 @@ mod temporal;
 mod validation;
 
 pub use given::Given;
+pub use last::Last;
 pub use leave_last::LeaveLast;
 pub use leave_n::{LeaveN, Pick};
 pub use random::Random;

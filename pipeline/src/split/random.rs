@@ -47,7 +47,7 @@ impl SplitKind for Random {
 }
 
 /// Both are shares, and test is not nothing. Validation is a share of what test leaves, so no two shares are all there is.
-pub(super) fn check_shares(test: f64, validation: f64) -> Result<()> {
+fn check_shares(test: f64, validation: f64) -> Result<()> {
     if Ratio::new("split.test", test)?.is_zero() {
         return Err(Error::setting("split.test", "0 leaves nothing to test on (expected a number between 0 and 1)"));
     }

@@ -135,7 +135,8 @@ fn given_takes_validation_by_the_same_rule() {
 #[test]
 fn temporal_parts_at_one_moment_and_keeps_ties_in_train() {
     let rows = [('a', 1, 1.0), ('a', 2, 2.0), ('a', 3, 3.0), ('b', 1, 4.0), ('b', 2, 5.0), ('b', 3, 5.0), ('c', 1, 6.0), ('a', 4, 7.0)];
-    let split = |test, validation| held_out(Split::Temporal(Temporal { test, validation }), &rows);
+    let split =
+        |test, validation| held_out(Split::Temporal(Temporal { test: Last::Share(test), validation: Last::Share(validation) }), &rows);
     // Two of eight are test, the ones at 6 and 7; one of the other six would be validation, and two share the last time.
     let edges = split(0.25, 0.0).unwrap();
     assert_eq!(
@@ -151,6 +152,27 @@ fn temporal_parts_at_one_moment_and_keeps_ties_in_train() {
     assert_eq!((items(&edges, 'a', Part::Test), items(&edges, 'c', Part::Test)), (vec![4], vec![1]));
 }
 
+/// Noon of the second of January 1970 is 129,600 seconds after the beginning; what happens then is test.
+#[test]
+fn temporal_parts_at_a_date() {
+    let rows = [('a', 1, 0.0), ('a', 2, 86_399.0), ('b', 1, 86_400.0), ('b', 2, 129_599.5), ('b', 3, 129_600.0), ('c', 1, 1e9)];
+    let split = |settings: serde_json::Value| held_out(Split::Temporal(serde_json::from_value(settings).unwrap()), &rows);
+    let parts =
+        |edges: Edges| [Part::Train, Part::Validation, Part::Test].map(|part| edges.parts.iter().filter(|own| **own == part).count());
+    let of = |settings| parts(split(settings).unwrap());
+    assert_eq!(of(serde_json::json!({"test": "1970-01-02T12:00:00Z"})), [4, 0, 2]);
+    assert_eq!(of(serde_json::json!({"test": "129600"})), [4, 0, 2]);
+    assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": "1970-01-02"})), [2, 2, 2]);
+    assert_eq!(of(serde_json::json!({"test": "1970-01-02 12:00:00", "validation": 0.25})), [3, 1, 2]);
+    assert_eq!(of(serde_json::json!({"test": 0.34, "validation": "1970-01-02"})), [2, 2, 2]);
+    let message = |settings| split(settings).err().unwrap().to_string();
+    assert!(message(serde_json::json!({"test": "1970-01-02", "validation": "1970-01-03"})).contains("it begins after test does"));
+    assert!(message(serde_json::json!({"test": "last May"})).starts_with("`split.test`: `last May` is no moment"));
+    assert!(message(serde_json::json!({"test": 1.5})).starts_with("`split.test`: 1.5 is no share"));
+    let typed: Temporal = serde_json::from_str(r#"{"test": 0.2, "validation": "1970-01-02"}"#).unwrap();
+    assert_eq!(serde_json::to_string(&typed).unwrap(), r#"{"test":0.2,"validation":"1970-01-02"}"#);
+}
+
 /// The order of user a's items is that of the test above.
 #[test]
 fn validation_is_a_share_of_what_test_leaves() {
@@ -159,7 +181,7 @@ fn validation_is_a_share_of_what_test_leaves() {
     assert_eq!(items(&edges, 'a', Part::Validation), [3, 7, 9]);
     assert_eq!(items(&edges, 'a', Part::Train), [1, 2]);
     let rows: Vec<(char, u32, f64)> = (1..=8).map(|item| ('a', item, f64::from(item))).collect();
-    let edges = held_out(Split::Temporal(Temporal { test: 0.5, validation: 0.75 }), &rows).unwrap();
+    let edges = held_out(Split::Temporal(Temporal { test: Last::Share(0.5), validation: Last::Share(0.75) }), &rows).unwrap();
     assert_eq!(items(&edges, 'a', Part::Test), [5, 6, 7, 8]);
     assert_eq!(items(&edges, 'a', Part::Validation), [2, 3, 4]);
     assert_eq!(items(&edges, 'a', Part::Train), [1]);
@@ -180,7 +202,10 @@ fn leave_last_takes_each_users_last() {
 fn kinds_that_need_times_say_so() {
     let mut edges = edges(&row('a', 3));
     edges.times = None;
-    for split in [Split::Temporal(Temporal { test: 0.5, validation: 0.0 }), Split::LeaveLast(LeaveLast { validation: false })] {
+    for split in [
+        Split::Temporal(Temporal { test: Last::Share(0.5), validation: Last::default() }),
+        Split::LeaveLast(LeaveLast { validation: false }),
+    ] {
         let message = hold_out(&split, &mut edges).unwrap_err().to_string();
         assert!(message.contains("no timestamps"), "{message}");
     }
@@ -210,7 +235,7 @@ fn only_what_is_drawn_has_a_seed() {
     assert_eq!(Split::Random(Random { test: 0.2, validation: 0.0, seed: 7 }).seed(), Some(7));
     assert_eq!(Split::Given(Given { validation: 0.1, seed: 7 }).seed(), Some(7));
     assert_eq!(Split::Given(Given { validation: 0.0, seed: 7 }).seed(), None);
-    assert_eq!(Split::Temporal(Temporal { test: 0.2, validation: 0.0 }).seed(), None);
+    assert_eq!(Split::Temporal(Temporal { test: Last::Share(0.2), validation: Last::default() }).seed(), None);
     assert_eq!(Split::LeaveLast(LeaveLast { validation: true }).seed(), None);
 }
 

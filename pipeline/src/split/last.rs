@@ -1,0 +1,81 @@
+//! How much is held out as the last of all interactions: a share of them, or what happens from a moment on.
+
+use super::ratio::Ratio;
+use crate::{Error, Result, source::time};
+use dataset::quote;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// `0.2`, or `2024-05-01`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Last {
+    /// A share of the interactions.
+    Share(f64),
+    /// From a moment on: a date of ISO 8601, which is that many seconds since 1970, or a number in the source's own unit.
+    From(String),
+}
+
+impl Default for Last {
+    /// Nothing.
+    fn default() -> Self {
+        Self::Share(0.0)
+    }
+}
+
+impl Last {
+    /// Whether it is nothing for sure.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the value can be used.
+    pub(super) fn check(&self, key: &'static str) -> Result<()> {
+        match self {
+            Self::Share(share) => Ratio::new(key, *share).map(|_| ()),
+            Self::From(_) => self.moment(key).map(|_| ()),
+        }
+    }
+
+    /// The moment, where it is one.
+    pub(super) fn moment(&self, key: &'static str) -> Result<Option<f64>> {
+        let Self::From(text) = self else { return Ok(None) };
+        match time::parse(text).filter(|moment| moment.is_finite()) {
+            Some(moment) => Ok(Some(moment)),
+            None => {
+                let reason = format!("`{}` is no moment (expected a date such as 2024-05-01 or 2024-05-01T12:30:00Z)", quote::value(text));
+                Err(Error::setting(key, reason))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Last {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Last;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a share such as 0.2, or a date such as 2024-05-01")
+            }
+
+            fn visit_f64<E: de::Error>(self, share: f64) -> std::result::Result<Last, E> {
+                Ok(Last::Share(share))
+            }
+
+            fn visit_u64<E: de::Error>(self, share: u64) -> std::result::Result<Last, E> {
+                self.visit_f64(share as f64)
+            }
+
+            fn visit_i64<E: de::Error>(self, share: i64) -> std::result::Result<Last, E> {
+                self.visit_f64(share as f64)
+            }
+
+            fn visit_str<E: de::Error>(self, moment: &str) -> std::result::Result<Last, E> {
+                Ok(Last::From(moment.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}

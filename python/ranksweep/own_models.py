@@ -1,0 +1,66 @@
+"""Models of one's own beside those of a sweep: arrays of vectors as a backbone, and the splits that they are to be trained on."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ranksweep._program import call
+from ranksweep.commands import File, options, written
+from ranksweep.sweep import Backbone, Sweep
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def external(
+    name: str,
+    users: "ArrayLike | Mapping[int, ArrayLike]",
+    items: "ArrayLike | Mapping[int, ArrayLike]",
+    folder: File,
+    *,
+    similarity: str = "dot",
+) -> Backbone:
+    """A backbone of vectors that were trained elsewhere, written as `.npy` files into `folder`; it stands in a block without losses.
+
+    `users` has the shape users x dim and `items` items x dim, with rows in the order of the prepared dataset's dense ids: those of
+    `PreparedDataset.users()` and `items()`, and of the matrices that `export` writes. A mapping has such an array for each seed of the sweep.
+    `similarity` is `dot`, `cosine` or `negative-squared-distance`. `name` is what the leaderboard calls the method, in brackets behind
+    `external`.
+
+    Raises `ValueError` where users and items have other seeds.
+    """
+    of_seeds = [set(side) if isinstance(side, Mapping) else None for side in (users, items)]
+    if of_seeds[0] != of_seeds[1]:
+        seen = ["one array" if seeds is None else f"seeds {sorted(seeds)}" for seeds in of_seeds]
+        raise ValueError(f"users have {seen[0]} and items {seen[1]}: expected the same seeds")
+    stem = re.sub(r"[^\w.+@-]+", "-", name)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [stored(side, folder, f"{stem}-{what}") for what, side in (("users", users), ("items", items))]
+    return Backbone("external", name=name, users=paths[0], items=paths[1], similarity=similarity)
+
+
+def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:
+    """Writes the vectors of one side; the path as a sweep file has it."""
+    import numpy as np
+
+    if not isinstance(vectors, Mapping):
+        np.save(folder / f"{stem}.npy", np.asarray(vectors))
+        return str(folder / f"{stem}.npy")
+    for seed, array in vectors.items():
+        np.save(folder / f"{stem}-{seed}.npy", np.asarray(array))
+    return str(folder / f"{stem}-{{seed}}.npy")
+
+
+def export(sweep: Sweep | File, out: File, format: str = "npz", *, dataset: str | None = None, storage: File | None = None) -> Path:
+    """Writes the splits of a sweep's datasets for other programs, and gives the folder `out`, which has one for each dataset.
+
+    `format` is `npz` (matrices for `scipy.sparse.load_npz`), `csv`, `recbole`, `lenskit` or `elliot`. `dataset` names one of several.
+    Beside each split stand `user_ids.txt` and `item_ids.txt`, the own ids in the order of rows and columns.
+    """
+    chosen = [] if dataset is None else [f"--dataset={dataset}"]
+    with written(sweep) as file:
+        call(["export", file, f"--format={format}", f"--out={os.fspath(out)}", *chosen, *options(storage, None, None)], lambda event: None)
+    return Path(out)

@@ -1,0 +1,52 @@
+"""Vectors of one's own stand in the leaderboard, with the numbers that the same vectors have elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import small
+
+import ranksweep
+from ranksweep import metrics
+
+
+def test_vectors_stand_beside_other_methods(tmp_path: Path) -> None:
+    sweep = small(tmp_path / "runs")
+    exported = ranksweep.export(sweep, tmp_path / "exported")
+    parts = {part: sp.load_npz(exported / "toys" / f"{part}.npz") for part in ("train", "validation", "test")}
+    users, items = parts["train"].shape
+    ids = (exported / "toys" / "user_ids.txt").read_text().splitlines()
+    assert len(ids) == users
+    random = np.random.default_rng(0)
+    vectors = {seed: (random.normal(size=(users, 8)), random.normal(size=(items, 8))) for seed in (1, 2)}
+    users_of, items_of = ({seed: pair[side] for seed, pair in vectors.items()} for side in (0, 1))
+    own = ranksweep.external("my model", users_of, items_of, tmp_path / "vectors", similarity="cosine")
+    sweep.grid = [ranksweep.Block([ranksweep.Backbone("popularity"), own])]
+    results = ranksweep.run(sweep, progress=False)
+
+    board = results.leaderboard()
+    found = board[(board.title == "external(my model)") & (board.metric == "ndcg") & (board.cutoff == 20)]
+    asked: dict[str, Any] = {"metrics": ["ndcg@20"], "masked": parts["train"] + parts["validation"], "similarity": "cosine"}
+    each = [metrics.of_vectors(user, item, parts["test"], **asked)["ndcg@20"] for user, item in vectors.values()]
+    assert found["mean"].item() == pytest.approx(np.nanmean(each), abs=1e-12)
+
+
+def test_one_array_is_one_trial(tmp_path: Path) -> None:
+    one = ranksweep.external("a b", np.zeros((3, 2)), np.zeros((4, 2)), tmp_path)
+    paths = {side: str(tmp_path / f"a-b-{side}.npy") for side in ("users", "items")}
+    assert one == {"kind": "external", "name": "a b", **paths, "similarity": "dot"}
+    assert np.load(tmp_path / "a-b-items.npy").shape == (4, 2)
+
+
+def test_other_seeds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"users have seeds \[1, 2\] and items seeds \[1\]: expected the same seeds"):
+        ranksweep.external("x", {1: [[1.0]], 2: [[1.0]]}, {1: [[1.0]]}, tmp_path)
+    with pytest.raises(ValueError, match="users have one array and items seeds"):
+        ranksweep.external("x", [[1.0]], {1: [[1.0]]}, tmp_path)
+
+
+def test_formats_are_the_programs(tmp_path: Path) -> None:
+    with pytest.raises(ranksweep.Error, match="recbole"):
+        ranksweep.export(small(tmp_path), tmp_path / "out", "csvv")
