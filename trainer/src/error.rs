@@ -18,7 +18,7 @@ pub enum Error {
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
     /// A file of a model that another program trained is not what the plan says.
-    #[error("{at} has changed since the sweep was planned; run the command again")]
+    #[error("{at} has changed since the sweep was planned; start the sweep again, or submit it again")]
     Changed {
         /// The file.
         at: String,

@@ -105,10 +105,11 @@ impl Pretrained for External {
         }
     }
 
-    /// Numbers of 32 bits: what is compressed has more, and wider ones fewer.
-    fn size(&self, files: &Files, users: u64, _items: u64) -> Stored {
-        let bytes = files.get("users").map_or(0, |file| file.bytes);
-        Stored::Vectors { dim: bytes.div_ceil(users.max(1) * FLOAT).clamp(1, 1 << 20) as usize }
+    /// As if numbers had 32 bits: what is compressed has more, and wider ones fewer. Both sides may stand in one file.
+    fn size(&self, files: &Files, users: u64, items: u64) -> Stored {
+        let both = [files.get("users"), files.get("items")].map(|file| file.map_or(0, |file| file.bytes));
+        let bytes = if self.users == self.items { both[0] } else { both[0] + both[1] };
+        Stored::Vectors { dim: bytes.div_ceil((users + items).max(1) * FLOAT).clamp(1, 1 << 20) as usize }
     }
 
     /// The files, their rows as they are read and in order, and what ranks them.
@@ -135,5 +136,33 @@ fn side(
             findings.wrong(reason);
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataset::FileEntry;
+
+    /// 60 users and 40 items with 8 numbers each are 3,200 bytes.
+    #[test]
+    fn sizes_follow_from_those_of_the_files() {
+        let model = |items: &str| External {
+            name: "m".to_owned(),
+            users: "u.npz".to_owned(),
+            items: items.to_owned(),
+            similarity: Similarity::Dot,
+            user_key: None,
+            item_key: None,
+            user_ids: None,
+            item_ids: None,
+        };
+        let files = |bytes: [u64; 2]| -> Files {
+            let entry = |bytes| FileEntry { bytes, sha256: String::new() };
+            [("users".to_owned(), entry(bytes[0])), ("items".to_owned(), entry(bytes[1]))].into()
+        };
+        assert_eq!(model("i.npz").size(&files([1_920, 1_280]), 60, 40), Stored::Vectors { dim: 8 });
+        assert_eq!(model("u.npz").size(&files([3_200, 3_200]), 60, 40), Stored::Vectors { dim: 8 });
+        assert_eq!(model("u.npz").size(&files([0, 0]), 0, 0), Stored::Vectors { dim: 1 });
     }
 }

@@ -64,7 +64,7 @@ mod tests {
         let planned = trial(LISTS);
         assert_eq!((planned.check(), planned.seed()), (Ok(()), Some(7)));
         let changed = fit::train(&trial("user,item,score\n"), &dataset, &folder, &resources(Some(&at)), &mut ()).unwrap_err();
-        assert_eq!(changed.to_string(), format!("{at} has changed since the sweep was planned; run the command again"));
+        assert_eq!(changed.to_string(), format!("{at} has changed since the sweep was planned; start the sweep again, or submit it again"));
         assert!(!changed.repeats());
         assert!(!fit::train(&planned, &dataset, &folder, &resources(None), &mut ()).unwrap_err().repeats());
         let found = fit::train(&planned, &dataset, &folder, &resources(Some(&at)), &mut ()).unwrap();

@@ -8,7 +8,11 @@ mod npz;
 mod parquet;
 mod safetensors;
 
-use super::{Content, Findings, Side, findings::Named, suffix};
+use super::{
+    Content, Findings, Side,
+    findings::{Named, counted},
+    suffix,
+};
 use dataset::panics;
 use evaluator::Matrix;
 
@@ -93,7 +97,8 @@ impl Vectors {
         let places = match &self.ids {
             None if rows != side.ids.len() => {
                 findings.wrong(format!(
-                    "{at}: {rows} rows for {}: rows without ids are in the order of {noun}_ids.txt, which `ranksweep export` writes; or name the file of their ids by `{noun}_ids`",
+                    "{at}: {} for {}: rows without ids are in the order of {noun}_ids.txt, which `ranksweep export` writes; or name the file of their ids by `{noun}_ids`",
+                    counted(rows, "row"),
                     side.counted()
                 ));
                 return None;

@@ -1,7 +1,10 @@
 //! `.parquet`: a column of own ids and one of vectors, which is a list of numbers in each row.
 
 use super::{
-    super::{Content, findings::Named},
+    super::{
+        Content,
+        findings::{Named, counted},
+    },
     Vectors, choose,
 };
 use arrow::{
@@ -34,7 +37,7 @@ pub(super) fn read(content: &Content, key: Option<&str>) -> Result<Vectors, Stri
         values.extend_from_slice(vector);
     }
     if let Some(words) = uneven.words("row") {
-        return Err(format!("vectors have other lengths than the first, which has {dim} numbers, in {words}"));
+        return Err(format!("vectors have other lengths than the first, which has {}, in {words}", counted(dim, "number")));
     }
     Ok(Vectors { ids: Some(ids), ..Vectors::of_shape(&[read.num_rows(), dim], values)? })
 }

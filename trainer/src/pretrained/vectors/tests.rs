@@ -106,7 +106,7 @@ fn what_is_no_table_of_vectors_says_why() {
         (
             "v.parquet",
             columns(names(&["a", "b"]), lists(&[&[1.0], &[1.0, 2.0]])),
-            "vectors have other lengths than the first, which has 1 numbers, in 1 row (`b`)",
+            "vectors have other lengths than the first, which has 1 number, in 1 row (`b`)",
         ),
         ("v.parquet", columns(names(&["a"]), nested), "the column `vector` has 1 nulls within vectors"),
         ("v.parquet", columns(Arc::new(StringArray::from(vec![None::<&str>])), lists(&[&[1.0]])), "the column `user_id` has 1 nulls"),
@@ -195,6 +195,6 @@ fn rows_that_are_missing_doubled_or_not_finite_are_named_and_counted() {
     );
     assert_eq!(
         refused(None, &[1.0], false),
-        "v.npy: 1 rows for 3 users: rows without ids are in the order of user_ids.txt, which `ranksweep export` writes; or name the file of their ids by `user_ids`"
+        "v.npy: 1 row for 3 users: rows without ids are in the order of user_ids.txt, which `ranksweep export` writes; or name the file of their ids by `user_ids`"
     );
 }
