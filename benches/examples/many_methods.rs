@@ -53,6 +53,7 @@ fn trial(evaluation: &Evaluation, method: usize, seed: usize, ids: &Arc<[String]
         user_ids: Arc::clone(ids),
         values: metrics.map(|(at, metric)| (at, (0..ids.len() as u64).map(|user| value(user, metric)).collect())).collect(),
         tied_users: 0,
+        listed: None,
         unknown_users: 0,
     }
 }

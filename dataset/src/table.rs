@@ -2,8 +2,8 @@
 
 use crate::{Error, FileEntry, Location, Result, panics, quote};
 use arrow::{
-    array::{Array, ArrayRef, RecordBatch, RecordBatchReader},
-    compute::{concat, concat_batches},
+    array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StringArray},
+    compute::{cast, concat, concat_batches},
     datatypes::{DataType, Field, FieldRef, Schema, SchemaRef},
 };
 use bytes::Bytes;
@@ -266,10 +266,41 @@ pub fn decode_columns(bytes: Bytes, names: &[&str], at: &Location) -> Result<Rec
     decode_chosen(bytes, Some(names), at)
 }
 
+/// Decodes the bytes of a Parquet file that another program wrote.
+///
+/// # Errors
+/// In words: bytes that are no Parquet file.
+pub fn decode_foreign(bytes: Bytes) -> Result<RecordBatch, String> {
+    decode_caught(bytes, None)
+}
+
+/// A column of another program's table as texts: whole numbers as they are written.
+///
+/// # Errors
+/// In words: nulls, numbers with fractions, and what is no text.
+///
+/// # Panics
+/// When there are fewer columns.
+pub fn texts(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
+    let (column, schema) = (batch.column(place), batch.schema());
+    let name = quote::value(schema.field(place).name()).into_owned();
+    if column.null_count() > 0 {
+        return Err(format!("the column `{name}` has {} nulls", column.null_count()));
+    }
+    if column.data_type().is_floating() {
+        return Err(format!("the column `{name}` has numbers with fractions (expected texts or whole numbers)"));
+    }
+    let cast = cast(column, &DataType::Utf8).map_err(|error| format!("the column `{name}` is no text: {error}"))?;
+    Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())
+}
+
 fn decode_chosen(bytes: Bytes, names: Option<&[&str]>, at: &Location) -> Result<RecordBatch> {
-    // The decoder trusts lengths and offsets in the file, and panics where they lead nowhere.
-    let decoded = panics::caught(|| decode_bounded(bytes, names));
-    decoded.unwrap_or_else(|_| Err("its content contradicts itself".to_owned())).map_err(|error| broken(at, error))
+    decode_caught(bytes, names).map_err(|error| broken(at, error))
+}
+
+/// The decoder trusts lengths and offsets in the file, and panics where they lead nowhere.
+fn decode_caught(bytes: Bytes, names: Option<&[&str]>) -> Result<RecordBatch, String> {
+    panics::caught(|| decode_bounded(bytes, names)).unwrap_or_else(|_| Err("its content contradicts itself".to_owned()))
 }
 
 /// Decodes batch by batch, up to so many bytes: a few bytes can stand for any number of equal rows.

@@ -1,6 +1,11 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
-use crate::{Error, Evaluation, MetricAt, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
+use crate::{
+    Error, Evaluation, MetricAt, Result, Scorer, metric,
+    part::RankedPart,
+    rank::{self, ListCounts},
+    settings::Mask,
+};
 use dataset::{Dataset, FileEntry, Interactions, Location, Split, quote};
 use std::sync::Arc;
 
@@ -60,6 +65,8 @@ pub struct TrialValues {
     /// How many users have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest
     /// cutoff.
     pub tied_users: usize,
+    /// What is remarkable of the model's lists, where it is top-N lists; `None` in what is read from tables, which do not have it.
+    pub listed: Option<ListCounts>,
     /// How many users have held-out items and no train interaction; `users` has them where all were to be ranked.
     pub unknown_users: usize,
 }
@@ -126,9 +133,10 @@ impl Task<'_> {
             return Err(Error::Ranking { reason });
         }
         let metrics = settings.metric_ats();
-        let limit = metric::depth(&metrics);
+        let (limit, cutoff) = (metric::depth(&metrics), metrics.iter().filter_map(|at| at.cutoff).max());
         let rankings = rank::rank_within(&scorer, &dataset.train, masked, &part.interactions, settings.ties, *memory, limit)
             .map_err(|error| with_own_ids(error, dataset))?;
+        let listed = rank::list_counts(&scorer, masked, &part.interactions, cutoff.unwrap_or(0))?;
         Ok(TrialValues {
             trial: candidate.trial.clone(),
             method: candidate.method.clone(),
@@ -139,6 +147,7 @@ impl Task<'_> {
             user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
             values: metrics.into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
             tied_users: rankings.tied_users(),
+            listed,
             unknown_users: part.unknown_users,
             users: rankings.users,
         })

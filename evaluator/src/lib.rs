@@ -14,5 +14,5 @@ pub mod tables;
 pub use error::{Error, Result};
 pub use metric::{Metric, MetricAt};
 pub use rank::Rankings;
-pub use scorer::{Layer, Matrix, Network, Scorer, Similarity, SparseMatrix};
+pub use scorer::{Layer, Lists, Matrix, Network, Scorer, Similarity, SparseMatrix};
 pub use settings::Evaluation;

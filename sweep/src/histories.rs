@@ -1,12 +1,6 @@
 //! Histories of users that no model was trained with, from a file of their own: what `recommend --histories` folds in.
 
 use anyhow::{Context, Result, bail};
-use arrow::{
-    array::{Array, StringArray},
-    compute::cast,
-    datatypes::DataType,
-    record_batch::RecordBatch,
-};
 use dataset::{Dataset, Interactions, Location, quote, table};
 use std::collections::HashMap;
 
@@ -94,24 +88,12 @@ fn places(header: &[String]) -> Result<[usize; 2]> {
 }
 
 fn of_parquet(file: &Location) -> Result<Vec<(String, String)>> {
-    let read: RecordBatch = table::read(file)?;
+    let read = table::decode_foreign(file.read()?).map_err(|reason| anyhow::anyhow!("{file}: {reason}"))?;
     let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let [users, items] = places(&header).with_context(|| file.to_string())?.map(|place| texts(&read, place));
-    let (users, items) = (users.with_context(|| file.to_string())?, items.with_context(|| file.to_string())?);
+    let [users, items] = places(&header).with_context(|| file.to_string())?;
+    let texts = |place| table::texts(&read, place).map_err(|reason| anyhow::anyhow!("{file}: {reason}"));
+    let (users, items) = (texts(users)?, texts(items)?);
     Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), items.value(row).to_owned())).collect())
-}
-
-/// A column as texts: numbers as they are written.
-fn texts(read: &RecordBatch, place: usize) -> Result<StringArray> {
-    let (column, name) = (read.column(place), read.schema().field(place).name().clone());
-    if column.null_count() > 0 {
-        bail!("the column `{}` has {} nulls", quote::value(&name), column.null_count());
-    }
-    if column.data_type().is_floating() {
-        bail!("the column `{}` has numbers with fractions (expected texts or whole numbers)", quote::value(&name));
-    }
-    let cast = cast(column, &DataType::Utf8).with_context(|| format!("the column `{}` is no text", quote::value(&name)))?;
-    Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())
 }
 
 fn of_text(file: &Location) -> Result<Vec<(String, String)>> {

@@ -11,6 +11,7 @@ mod chain;
 pub mod cli;
 mod compare;
 pub mod doctor;
+mod export;
 mod figure;
 pub mod file;
 pub mod gc;

@@ -41,6 +41,7 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
     }
     seen_by_pods(session.storage(), &resources).map_err(|reason| file::Error::new(format!("the storage {reason}")))?;
     file.datasets.iter().try_for_each(|dataset| sources(dataset, &resources))?;
+    model_files(session, &resources)?;
     without_secrets(file)?;
     warn_of_idle_gpus(session, &resources);
     let submission = Submission {
@@ -114,6 +115,27 @@ fn sources(dataset: &DatasetEntry, resources: &Resources) -> Result<()> {
             return Err(place.error(format!("`{path}` starts at this machine's working directory; pods have another: give a URL")).into());
         }
         seen_by_pods(&location, resources).map_err(|reason| place.error(format!("the source {reason}")))?;
+    }
+    Ok(())
+}
+
+/// The files of models that other programs trained.
+fn model_files(session: &Session, resources: &Resources) -> Result<()> {
+    for (method, _, trial) in session.plan.trials() {
+        let refuse = |reason: String| Usage(format!("{}: {reason}", method.label));
+        let places = session.model_files(trial)?;
+        for file in trial.trial.backbone.files() {
+            let Some(at) = places.get(file.key) else { continue };
+            if at.local_path().is_some()
+                && !file.path.starts_with("file:")
+                && !file.path.starts_with("${")
+                && Path::new(file.path).is_relative()
+            {
+                let words = "starts at this machine's working directory; pods have another: give a URL";
+                return Err(refuse(format!("`{}` {words}", file.path)).into());
+            }
+            seen_by_pods(at, resources).map_err(|reason| refuse(format!("the file {reason}")))?;
+        }
     }
     Ok(())
 }

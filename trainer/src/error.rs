@@ -17,6 +17,12 @@ pub enum Error {
     /// A tensor operation.
     #[error("a tensor operation failed")]
     Tensor(#[from] candle_core::Error),
+    /// A file of a model that another program trained is not what the plan says.
+    #[error("{at} has changed since the sweep was planned; start the sweep again, or submit it again")]
+    Changed {
+        /// The file.
+        at: String,
+    },
     /// There is no kernel for the trial.
     #[error("{0}; `device: cpu` trains it")]
     NotOnGpu(String),
@@ -106,7 +112,7 @@ impl Error {
         match self {
             Self::NotFinite { .. } | Self::Impossible(_) => true,
             Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
-            Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::FailedBefore(_) => false,
+            Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::Changed { .. } | Self::FailedBefore(_) => false,
             Self::TakenOver
             | Self::Interrupted { .. }
             | Self::TimeLimit { .. }

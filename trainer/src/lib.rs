@@ -17,6 +17,7 @@ pub mod loss;
 pub mod optimizer;
 mod parameters;
 mod prefetch;
+mod pretrained;
 mod product;
 pub mod sampler;
 mod scoring;
@@ -34,4 +35,4 @@ pub use fit::{
 pub use loss::Loss;
 pub use optimizer::Optimizer;
 pub use sampler::Sampler;
-pub use trial::{EpochRows, Iterations, Learning, Training, Trial};
+pub use trial::{EpochRows, Iterations, Learning, ModelFiles, Training, Trial};

@@ -1,9 +1,11 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler, sampler::Pool, scoring::LARGEST_BATCH};
+use crate::{Backbone, Loss, Optimizer, Sampler, backbone::Stored, sampler::Pool, scoring::LARGEST_BATCH};
+use dataset::{Files, Manifest};
 use evaluator::{MetricAt, Similarity};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// Raised when the same trial would give other numbers than before, or would be stored in another way: 7, as contrastive models and the
 /// layers that `mix-gcf` looks at add up in another order, and the first layer of `neu-mf` starts as one matrix.
@@ -24,6 +26,9 @@ pub struct Trial {
     /// How long it learns towards an objective of its own; `None` for all other backbones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Iterations>,
+    /// What the files of a model hold that another program trained; `None` for all other backbones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<ModelFiles>,
     /// The validation metric that stops training and picks values.
     pub select_by: MetricAt,
 }
@@ -57,6 +62,17 @@ pub struct Iterations {
     pub patience: Option<u32>,
     /// Seed of the parameters and of all draws.
     pub seed: u64,
+}
+
+/// The files of a model that another program trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFiles {
+    /// The seed in their names; `None` where these have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Size and checksum of each, by its key in the sweep file.
+    pub files: Files,
 }
 
 impl Iterations {
@@ -118,12 +134,14 @@ impl Trial {
         match (&self.learning, self.backbone.fits_without_sampling()) {
             (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
             (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),
+            (None, true) if self.backbone.is_pretrained() || self.files.is_some() => self.check_files(),
             (None, true) => match (&self.iterations, self.backbone.has_epochs()) {
                 (Some(iterations), true) => iterations.check(),
                 (None, false) => Ok(()),
                 (Some(_), false) => Err("this backbone fits at once: it has no `iterations`".to_owned()),
                 (None, true) => Err("this backbone learns in epochs: it needs `iterations`".to_owned()),
             },
+            (Some(_), false) if self.files.is_some() => Err("this backbone is trained here: it has no `files`".to_owned()),
             (Some(_), false) if self.iterations.is_some() => Err("this backbone learns from a loss: it has no `iterations`".to_owned()),
             (Some(learning), false) => {
                 learning.check()?;
@@ -141,10 +159,31 @@ impl Trial {
         learned.or_else(|| self.iterations.as_ref().map(|iterations| iterations.epochs))
     }
 
-    /// The seed of the parameters and of all draws; `None` for backbones that fit at once.
+    /// The seed of the parameters and of all draws, or of the files that were read; `None` for backbones that fit at once, and files without one.
     pub fn seed(&self) -> Option<u64> {
         let learned = self.learning.as_ref().map(|learning| learning.seed);
-        learned.or_else(|| self.iterations.as_ref().map(|iterations| iterations.seed))
+        let iterated = || self.iterations.as_ref().map(|iterations| iterations.seed);
+        learned.or_else(iterated).or_else(|| self.files.as_ref()?.seed)
+    }
+
+    /// What is stored of the model on a dataset, and ranked.
+    pub fn stored(&self, manifest: &Manifest) -> Stored {
+        match (self.backbone.pretrained(), &self.files) {
+            (Some(model), Some(files)) => model.size(&files.files, manifest.users as u64, manifest.items as u64),
+            _ => self.backbone.stored(),
+        }
+    }
+
+    /// Whether a model that another program trained has all of its files, and no other has any.
+    fn check_files(&self) -> Result<(), String> {
+        let expected: BTreeSet<&str> = self.backbone.files().iter().map(|file| file.key).collect();
+        let found: BTreeSet<&str> = self.files.iter().flat_map(|files| files.files.keys()).map(String::as_str).collect();
+        match (expected.is_empty(), expected == found, &self.iterations) {
+            (true, ..) => Err("this backbone is trained here: it has no `files`".to_owned()),
+            (_, false, _) => Err(format!("this backbone is read from the files {expected:?}, and has {found:?}")),
+            (_, _, Some(_)) => Err("this backbone is read at once: it has no `iterations`".to_owned()),
+            (_, true, None) => Ok(()),
+        }
     }
 
     /// Whether the vectors are made of layers, where the sampler mixes negatives from them.

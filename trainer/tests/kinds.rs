@@ -189,6 +189,8 @@ const BACKBONES: &[(&str, &str)] = &[
     ),
     (r#""gru4rec": {"dim": 16, "hidden": 24}"#, ""),
     (r#""gru4rec": {"dim": 16, "hidden": 16, "layers": 2, "dropout": 0, "max_length": 5}"#, ""),
+    (r#""external": {"name": "als", "users": "u.npy", "items": "i.npy"}"#, ""),
+    (r#""run": {"name": "bm25", "path": "lists.parquet"}"#, ""),
 ];
 
 /// For models whose pairs a network scores: losses of pairs and of lists, and samplers that look at scores.
@@ -237,7 +239,8 @@ fn trials_of_models() -> Vec<Trial> {
 /// Every model that fits without sampling, at once or in epochs.
 fn without_sampling(in_epochs: bool) -> Vec<Trial> {
     let backbones = BACKBONES.iter().map(|(backbone, _)| serde_json::from_str(&format!("{{{backbone}}}")).unwrap());
-    let fit = backbones.filter(|backbone: &Backbone| backbone.fits_without_sampling() && backbone.has_epochs() == in_epochs);
+    let fits = |backbone: &Backbone| backbone.fits_without_sampling() && backbone.has_epochs() == in_epochs && !backbone.is_pretrained();
+    let fit = backbones.filter(fits);
     let text = r#"{"version": 1, "dataset": "tastes", "backbone": {"popularity": {}}, "learning": null, "select_by": "ndcg@10"}"#;
     let trial: Trial = serde_json::from_str(text).unwrap();
     let iterations = in_epochs.then_some(Iterations { epochs: 12, evaluate_every: 2, patience: Some(20), seed: 3 });

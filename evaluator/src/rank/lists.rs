@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// `reduce` may reorder them. `history` and `memory` are as for [`rank`](super::rank()).
 ///
 /// # Errors
-/// [`Error::Ranking`] when sizes do not fit or a user is unknown; [`Error::NotFinite`] for the first listed item of a user whose score is
+/// [`Error::Ranking`] when sizes do not fit, a user is unknown, or the scorer is top-N lists; [`Error::NotFinite`] for the first listed item of a user whose score is
 /// NaN or infinite.
 ///
 /// # Panics
@@ -26,7 +26,7 @@ pub fn reduce_lists<T: Send>(
     memory: usize,
 ) -> Result<Vec<T>> {
     check::users(scorer, history, &[], users)?;
-    let scores = Scores::new(scorer, history, false, memory);
+    let scores = Scores::new(scorer, history, false, memory)?;
     let block = |scratch: &mut Scratch, users: &[u32]| {
         scores.load(users, scratch);
         let (mut items, mut values) = (Vec::new(), Vec::new());

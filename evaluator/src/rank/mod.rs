@@ -15,6 +15,7 @@ mod constant;
 mod count;
 mod factors;
 mod item_weights;
+mod listed;
 mod lists;
 mod memory;
 mod network;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use check::held_out as check_held_out;
 pub use constant::is_constant;
+pub use listed::{ListCounts, list_counts};
 pub use lists::reduce_lists;
 pub use memory::{WorkingSpace, rank_memory};
 pub(crate) use product::{PANEL, product};
@@ -81,8 +83,11 @@ pub fn rank_within(
 ) -> Result<Rankings> {
     check::sizes(scorer, history, masked, held_out.users())?;
     check::held_out(scorer.items(), masked, held_out)?;
+    if let Scorer::Lists(lists) = scorer {
+        return Ok(listed::rank(lists, masked, held_out, ties, limit));
+    }
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
-    let scores = Scores::new(scorer, history, limit.is_some(), memory);
+    let scores = Scores::new(scorer, history, limit.is_some(), memory)?;
     let task = Task { scores: &scores, masked, held_out, ties, limit };
     let blocks: Vec<Result<Rankings>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))

@@ -102,6 +102,19 @@ impl Rankings {
     /// Adds a user with so many held-out items; those that are asked for, the best first, by how many other candidates have at least their score and
     /// how many are above it.
     pub(super) fn add(&mut self, user: u32, candidates: usize, held_out: usize, asked: &[(u32, u32)], ties: Ties) {
+        let auc = if self.limit.is_none() { auc(asked, (candidates - held_out) as u64) } else { f64::NAN };
+        self.add_ranks(user, candidates, held_out, asked, auc, ties);
+    }
+
+    /// Adds a user of whose held-out items only the first were retrieved: the others have no rank, and count in the area by what stands before them.
+    pub(super) fn add_retrieved(&mut self, user: u32, candidates: usize, before: &[(u32, u32)], retrieved: usize, ties: Ties) {
+        let limit = self.limit.unwrap_or(BEYOND);
+        let asked = before[..retrieved].iter().zip(1..).take_while(|((_, above), place)| above + place <= limit).count();
+        let auc = if self.limit.is_none() { auc(before, (candidates - before.len()) as u64) } else { f64::NAN };
+        self.add_ranks(user, candidates, before.len(), &before[..asked], auc, ties);
+    }
+
+    fn add_ranks(&mut self, user: u32, candidates: usize, held_out: usize, asked: &[(u32, u32)], auc: f64, ties: Ties) {
         let before = |&(at_least, above): &(u32, u32)| match ties {
             Ties::Pessimistic => at_least,
             Ties::Optimistic => above,
@@ -110,7 +123,6 @@ impl Rankings {
         let ranks = asked.iter().map(before).zip(1..).map(|(before, place)| before + place);
         let mut ranks: Vec<u32> = ranks.take_while(|&rank| rank <= limit).collect();
         ranks.resize(held_out, BEYOND);
-        let auc = if self.limit.is_none() { auc(asked, (candidates - held_out) as u64) } else { f64::NAN };
         let tied = asked.iter().any(|(at_least, above)| at_least != above);
         self.push(Ranked { user, ranks: &ranks, candidates: candidates as u32, auc, tied });
     }

@@ -7,7 +7,7 @@ use super::{
     network::Pairs,
     sparse::{Gathered, Sparse},
 };
-use crate::Scorer;
+use crate::{Error, Result, Scorer};
 use dataset::Interactions;
 use std::ops::Range;
 
@@ -46,8 +46,9 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Scores<'a> {
-    pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, ordered: bool, memory: usize) -> Self {
-        match scorer {
+    /// Of a model that scores all items: top-N lists do not.
+    pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, ordered: bool, memory: usize) -> Result<Self> {
+        Ok(match scorer {
             Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {
                 Self::Factors(Factors::new(users, items, *similarity, ordered.then_some(history), memory))
             }
@@ -55,7 +56,10 @@ impl<'a> Scores<'a> {
             Scorer::ItemWeights { weights } => Self::ItemWeights(ItemWeights::new(weights, history)),
             Scorer::SparseItemWeights { weights } => Self::Sparse(Sparse::of_items(weights, history)),
             Scorer::UserNeighbours { weights, items } => Self::Sparse(Sparse::of_neighbours(weights, history, *items)),
-        }
+            Scorer::Lists(_) => {
+                return Err(Error::Ranking { reason: "top-N lists have no scores of items that they do not name".to_owned() });
+            }
+        })
     }
 
     pub(super) fn items(&self) -> usize {

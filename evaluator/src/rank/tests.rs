@@ -118,6 +118,7 @@ fn score(problem: &Problem, user: usize, item: usize) -> f64 {
             let have_it = weights.row(user).filter(|&(other, _)| problem.history.contains(other as usize, item as u32));
             have_it.map(|(_, weight)| f64::from(weight)).sum()
         }
+        Scorer::Lists(lists) => lists.row(user).find(|entry| entry.0 as usize == item).map_or(f64::NEG_INFINITY, |entry| entry.1),
     }
 }
 

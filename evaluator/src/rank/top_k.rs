@@ -3,6 +3,7 @@
 use super::{
     check,
     count::highest,
+    listed,
     scores::{Scores, Scratch, TILE, users_per_block},
 };
 use crate::{Result, Scorer};
@@ -30,7 +31,10 @@ pub fn top_k(
     memory: usize,
 ) -> Result<Vec<List>> {
     check::users(scorer, history, masked, users)?;
-    let scores = Scores::new(scorer, history, false, memory);
+    if let Scorer::Lists(lists) = scorer {
+        return Ok(listed::top_k(lists, masked, users, k));
+    }
+    let scores = Scores::new(scorer, history, false, memory)?;
     let blocks: Vec<Result<Vec<List>>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))
         .map_init(Scratch::default, |scratch, users| block(&scores, masked, users, k, scratch))

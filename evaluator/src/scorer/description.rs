@@ -34,6 +34,7 @@ pub(super) enum Kind {
     ItemWeights(ItemWeights),
     SparseItemWeights(SparseItemWeights),
     UserNeighbours(UserNeighbours),
+    Lists(ListSizes),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,6 +72,14 @@ pub(super) struct SparseItemWeights {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserNeighbours {
+    pub(super) users: usize,
+    pub(super) items: usize,
+    pub(super) entries: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListSizes {
     pub(super) users: usize,
     pub(super) items: usize,
     pub(super) entries: usize,
@@ -122,6 +131,7 @@ impl Kind {
             Scorer::UserNeighbours { weights, items } => {
                 Self::UserNeighbours(UserNeighbours { users: weights.rows(), items: *items, entries: weights.entries() })
             }
+            Scorer::Lists(lists) => Self::Lists(ListSizes { users: lists.users(), items: lists.items(), entries: lists.entries() }),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! What a trained model is to the evaluator: a rule that scores every item for a user.
 
 mod description;
+mod lists;
 mod matrix;
 mod network;
 mod sparse;
 mod store;
 mod tensors;
 
+pub use lists::Lists;
 pub use matrix::Matrix;
 pub use network::{Layer, Network};
 pub use sparse::SparseMatrix;
@@ -76,6 +78,8 @@ pub enum Scorer {
         /// The number of items.
         items: usize,
     },
+    /// Top-N lists, beyond which nothing was retrieved (a run of another program).
+    Lists(Lists),
 }
 
 impl Scorer {
@@ -96,6 +100,7 @@ impl Scorer {
             Self::ItemWeights { weights } => weights.rows,
             Self::SparseItemWeights { weights } => weights.rows(),
             Self::UserNeighbours { items, .. } => *items,
+            Self::Lists(lists) => lists.items(),
         }
     }
 
@@ -104,17 +109,19 @@ impl Scorer {
         match self {
             Self::Factors { users, .. } | Self::Histories { test: users, .. } | Self::Network { users, .. } => Some(users.rows),
             Self::UserNeighbours { weights, .. } => Some(weights.rows()),
+            Self::Lists(lists) => Some(lists.users()),
             Self::ItemWeights { .. } | Self::SparseItemWeights { .. } => None,
         }
     }
 
-    /// What was fitted to users and items: both sides' vectors, or all weights. A network's layers are not among it.
+    /// What was fitted to users and items: both sides' vectors, all weights, or the scores of lists. A network's layers are not among it.
     pub fn values(&self) -> Vec<f32> {
         match self {
             Self::Factors { users, items, .. } | Self::Network { users, items, .. } => [&*users.values, &*items.values].concat(),
             Self::Histories { validation, test, items, .. } => [&*validation.values, &*test.values, &*items.values].concat(),
             Self::ItemWeights { weights } => weights.values.clone(),
             Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => weights.values().to_vec(),
+            Self::Lists(lists) => lists.all_scores().iter().map(|&score| score as f32).collect(),
         }
     }
 
@@ -138,7 +145,7 @@ impl Scorer {
                 sides(users, items).into_iter().chain(layers).collect()
             }
             Self::ItemWeights { weights } => vec![("weights".to_owned(), weights)],
-            Self::SparseItemWeights { .. } | Self::UserNeighbours { .. } => Vec::new(),
+            Self::SparseItemWeights { .. } | Self::UserNeighbours { .. } | Self::Lists(_) => Vec::new(),
         }
     }
 
@@ -146,8 +153,13 @@ impl Scorer {
     fn sparse(&self) -> Option<&SparseMatrix> {
         match self {
             Self::SparseItemWeights { weights } | Self::UserNeighbours { weights, .. } => Some(weights),
-            Self::Factors { .. } | Self::Histories { .. } | Self::Network { .. } | Self::ItemWeights { .. } => None,
+            Self::Factors { .. } | Self::Histories { .. } | Self::Network { .. } | Self::ItemWeights { .. } | Self::Lists(_) => None,
         }
+    }
+
+    /// The lists, where it is some.
+    fn lists(&self) -> Option<&Lists> {
+        if let Self::Lists(lists) = self { Some(lists) } else { None }
     }
 }
 

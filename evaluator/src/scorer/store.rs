@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! scorer.safetensors   f32 tensors: users [users, dim] and items [items, dim], with a network layer1.weights [out, in], layer1.bias [1, out] and
-//!                      so on, or weights [items, items]; or a sparse table: starts [rows + 1] as u64, columns [entries] as u32 and values [entries]
+//!                      so on, or weights [items, items]; or a sparse table: starts [rows + 1] as u64, columns [entries] as u32 and values [entries];
+//!                      or top-N lists: starts [users + 1] as u64, items [entries] as u32 and scores [entries] as f64
 //! scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last, and a marker
 //! ```
 
 use super::{
     Layer, Matrix, Network, Scorer,
-    description::{Description, Factors, ItemWeights, Kind, NetworkSizes, REMEDY, SparseItemWeights, UserNeighbours},
-    tensors::{dense, sparse, view},
+    description::{Description, Factors, ItemWeights, Kind, ListSizes, NetworkSizes, REMEDY, SparseItemWeights, UserNeighbours},
+    tensors::{dense, lists, sparse, view},
 };
 use crate::{Error, Result};
 use dataset::{FileEntry, Location, marker};
@@ -49,7 +50,13 @@ impl Scorer {
             let values = view(Dtype::F32, vec![weights.entries()], bytemuck::cast_slice(weights.values()));
             [("starts".to_owned(), starts), ("columns".to_owned(), columns), ("values".to_owned(), values)]
         });
-        let bytes = safetensors::serialize(dense.chain(sparse), None).map_err(|error| refuse(error.to_string()))?;
+        let listed = self.lists().into_iter().flat_map(|lists| {
+            let starts = view(Dtype::U64, vec![lists.users() + 1], bytemuck::cast_slice(lists.starts()));
+            let items = view(Dtype::U32, vec![lists.entries()], bytemuck::cast_slice(lists.all_items()));
+            let scores = view(Dtype::F64, vec![lists.entries()], bytemuck::cast_slice(lists.all_scores()));
+            [("starts".to_owned(), starts), ("items".to_owned(), items), ("scores".to_owned(), scores)]
+        });
+        let bytes = safetensors::serialize(dense.chain(sparse).chain(listed), None).map_err(|error| refuse(error.to_string()))?;
         let description = Description::new(self, FileEntry::of(&bytes));
         Ok([(TENSORS, bytes), (DESCRIPTION, marker::text(&description).into_bytes())])
     }
@@ -111,6 +118,7 @@ impl Scorer {
             Kind::UserNeighbours(UserNeighbours { users, items, entries }) => {
                 Self::UserNeighbours { weights: sparse(tensors, users, entries)?, items }
             }
+            Kind::Lists(ListSizes { users, items, entries }) => Self::Lists(lists(tensors, users, items, entries)?),
         })
     }
 
@@ -171,7 +179,7 @@ fn check_finite(name: &str, first_non_finite: Option<(usize, usize, f32)>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Similarity, SparseMatrix};
+    use crate::{Similarity, SparseMatrix, scorer::Lists};
 
     fn factors(values: Vec<f32>) -> Scorer {
         let users = Matrix { rows: values.len() / 2, dim: 2, values };
@@ -197,9 +205,13 @@ mod tests {
         let weights = Scorer::ItemWeights { weights };
         let (sparse, users) =
             (Scorer::SparseItemWeights { weights: sparse_weights() }, Scorer::UserNeighbours { weights: sparse_weights(), items: 7 });
+        let lists = |rows: Vec<Vec<(u32, f64)>>| Scorer::Lists(Lists::from_rows(5, rows).unwrap());
+        let (listed, unlisted) = (lists(vec![vec![(3, -0.1), (1, 1e300)], vec![], vec![(4, 0.5)]]), lists(vec![vec![]; 3]));
         let none = Scorer::SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) };
         let dense = [("factors", factors), ("histories", histories), ("weights", weights), ("network", network), ("product", product)];
-        for (name, scorer) in dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none)]) {
+        for (name, scorer) in
+            dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none), ("listed", listed), ("unlisted", unlisted)])
+        {
             let folder = Location::parse("memory:///scorer").unwrap().join(name);
             scorer.write(&folder).unwrap();
             assert_eq!(Scorer::read(&folder).unwrap(), scorer);

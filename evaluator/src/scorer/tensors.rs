@@ -1,6 +1,6 @@
 //! Tables as tensors of a file, and back, checked.
 
-use super::{Matrix, SparseMatrix};
+use super::{Lists, Matrix, SparseMatrix};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
 /// Numbers of this type and shape, as their bytes.
@@ -22,6 +22,14 @@ pub(super) fn sparse(tensors: &SafeTensors<'_>, rows: usize, entries: usize) -> 
     let starts = numbers(tensors, "starts", Dtype::U64, &[starts], u64::from_le_bytes)?;
     let columns = numbers(tensors, "columns", Dtype::U32, &[entries], u32::from_le_bytes)?;
     SparseMatrix::from_parts(rows, starts, columns, numbers(tensors, "values", Dtype::F32, &[entries], f32::from_le_bytes)?)
+}
+
+/// The lists of so many users and entries, of a catalogue of so many items.
+pub(super) fn lists(tensors: &SafeTensors<'_>, users: usize, catalogue: usize, entries: usize) -> Result<Lists, String> {
+    let starts = users.checked_add(1).ok_or("the number of its users is too large")?;
+    let starts = numbers(tensors, "starts", Dtype::U64, &[starts], u64::from_le_bytes)?;
+    let items = numbers(tensors, "items", Dtype::U32, &[entries], u32::from_le_bytes)?;
+    Lists::from_parts(catalogue, starts, items, numbers(tensors, "scores", Dtype::F64, &[entries], f64::from_le_bytes)?)
 }
 
 /// The numbers of a tensor, which must have this type and shape.

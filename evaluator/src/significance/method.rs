@@ -134,6 +134,7 @@ pub(crate) mod tests {
             user_ids: users.iter().map(u32::to_string).collect(),
             values: vec![("ndcg@20".parse().unwrap(), values.to_vec())],
             tied_users: 0,
+            listed: None,
             unknown_users: 0,
         }
     }

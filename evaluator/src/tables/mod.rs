@@ -42,7 +42,21 @@ pub fn read_values_at(metrics: &Location, per_user: &dyn Fn(&str) -> dataset::Re
             user_ids = last.user_ids.clone(); // kept once for all trials of a dataset
         }
         let MetricRow { trial, method, dataset, seed, split_seed, split, tied_users, unknown_users, .. } = row;
-        trials.push(TrialValues { trial, method, dataset, seed, split_seed, split, users, user_ids, values, tied_users, unknown_users });
+        let listed = None;
+        trials.push(TrialValues {
+            trial,
+            method,
+            dataset,
+            seed,
+            split_seed,
+            split,
+            users,
+            user_ids,
+            values,
+            tied_users,
+            listed,
+            unknown_users,
+        });
     }
     Ok(trials)
 }
@@ -69,6 +83,7 @@ mod tests {
             user_ids: ["a".to_owned(), "d,\"e\"".to_owned()].into(),
             values: vec![("ndcg@20".parse().unwrap(), vec![0.25 + shift, 0.5]), ("auc".parse().unwrap(), vec![1.0, 0.1 + shift])],
             tied_users: 1,
+            listed: None,
             unknown_users: 5,
         }
     }

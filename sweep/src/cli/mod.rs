@@ -9,6 +9,7 @@ mod drive;
 mod engine;
 mod evaluate;
 mod exit;
+mod export;
 mod gc;
 mod global;
 mod kinds;
@@ -70,6 +71,8 @@ pub enum Command {
     Compare(compare::Compare),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
+    /// Write the splits of the datasets, or the vectors of a trial, for other programs
+    Export(export::Export),
     /// Print the objects that run the sweep on Kubernetes, as YAML; create nothing
     Render(render::Render),
     /// Remove what killed processes left on the storage, while nothing works on it

@@ -33,6 +33,14 @@ pub(super) fn typed(text: &str) -> HashMap<(usize, usize), String> {
     events(text).flatten().filter_map(named).collect()
 }
 
+/// The text with every variable replaced by its value in the environment.
+///
+/// # Errors
+/// In words: a variable that is not set, a `${` that names none, or one that holds a credential.
+pub(crate) fn expanded(text: &str) -> Result<String, String> {
+    substitute(text, |name| std::env::var(name).ok())
+}
+
 /// The text with every variable replaced.
 ///
 /// # Errors

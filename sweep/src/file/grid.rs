@@ -3,11 +3,12 @@
 use super::{
     error::{Place, Result},
     fields::Fields,
-    node::Node,
+    node::{Node, Value},
     range::{self, Range},
     tuned,
 };
 use serde::{Serialize, de::DeserializeOwned};
+use std::collections::{BTreeSet, HashMap};
 use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
 
 /// One entry of a list of kinds.
@@ -38,6 +39,31 @@ impl<T: DeserializeOwned> Entry<T> {
         let node = range::filled(&self.combinations[combination], &mut |range| range.draw(stream));
         node.read().expect("what can be read at the ends of a range and inside of it can be read everywhere in it")
     }
+}
+
+impl Entry<Backbone> {
+    /// With the names of files as typed, where another program trained the model: what is stored holds no value of a variable.
+    fn with_names_as_typed(self, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
+        let keys: BTreeSet<&str> = self.values.iter().flat_map(Backbone::files).map(|file| file.key).collect();
+        let with = |node: Node, key: &&str| match node.get(key) {
+            Some(value) => node.with(key, &names_as_typed(value, typed)),
+            None => node,
+        };
+        if keys.is_empty() { Ok(self) } else { Self::read(&keys.iter().fold(self.node.clone(), with)) }
+    }
+}
+
+/// A text, or a list of texts, as typed.
+fn names_as_typed(node: &Node, typed: &HashMap<(usize, usize), String>) -> Node {
+    let value = match &node.value {
+        Value::Sequence(items) => Value::Sequence(items.iter().map(|item| names_as_typed(item, typed)).collect()),
+        Value::Scalar { text, plain } => {
+            let place = (node.place.line, node.place.column);
+            Value::Scalar { text: typed.get(&place).unwrap_or(text).clone(), plain: *plain }
+        }
+        other => other.clone(),
+    };
+    Node { place: node.place.clone(), value }
 }
 
 /// The values of a combination; where it has ranges, at their ends.
@@ -106,9 +132,11 @@ pub struct Ways {
 }
 
 impl Block {
-    pub(super) fn read(node: &Node) -> Result<Self> {
+    /// Reads a block; `typed` has the values of the file that hold variables, by their places.
+    pub(super) fn read(node: &Node, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
         let fields = Fields::of(node, &["backbones", "losses", "samplers", "optimizer"])?;
         let backbones: Vec<Entry<Backbone>> = Entry::read_all(fields.items("backbones")?)?;
+        let backbones: Vec<Entry<Backbone>> = backbones.into_iter().map(|entry| entry.with_names_as_typed(typed)).collect::<Result<_>>()?;
         let learns = ["losses", "samplers", "optimizer"].into_iter().find_map(|key| fields.get(key).map(|value| (key, value)));
         for entry in &backbones {
             fits_in(entry, learns)?;

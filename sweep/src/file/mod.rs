@@ -6,7 +6,7 @@ mod claim;
 pub(crate) mod dataset;
 mod deserialize;
 mod device;
-mod environment;
+pub(crate) mod environment;
 mod error;
 mod fields;
 mod grid;

@@ -20,7 +20,13 @@ use dataset::quote;
 use evaluator::{Evaluation, Metric, MetricAt};
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
-use std::{collections::BTreeMap, fmt::Display, fs::File, io::Read, slice};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Display,
+    fs::File,
+    io::Read,
+    slice,
+};
 use trainer::{EpochRows, Training};
 
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
@@ -129,7 +135,7 @@ impl SweepFile {
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
             storage: placed(&root, "storage", "./runs".to_owned())?,
             datasets: fields.items("datasets")?.iter().map(|node| DatasetEntry::read(node, &typed)).collect::<Result<_>>()?,
-            grid: blocks(fields.items("grid")?)?,
+            grid: blocks(fields.items("grid")?, &typed)?,
             training,
             timing,
             select_by,
@@ -149,13 +155,13 @@ fn printed(node: &Node) -> Result<Placed<PrintedTable>> {
 }
 
 /// The blocks of the grid, whose kinds have no more combinations than a sweep can mean.
-fn blocks(grid: &[Node]) -> Result<Vec<Block>> {
+fn blocks(grid: &[Node], typed: &HashMap<(usize, usize), String>) -> Result<Vec<Block>> {
     let lists = grid.iter().flat_map(Node::keys).map(|(_, list)| list);
     tuned::check_count(lists.flat_map(|list| match &list.value {
         Value::Sequence(kinds) => kinds.as_slice(),
         _ => slice::from_ref(list),
     }))?;
-    grid.iter().map(Block::read).collect()
+    grid.iter().map(|block| Block::read(block, typed)).collect()
 }
 
 /// The value of a key, or its default.

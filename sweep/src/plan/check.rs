@@ -2,7 +2,7 @@
 
 use super::{
     draft::{Choice, Draft},
-    resolve, search,
+    model_files, resolve, search,
 };
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, Ways, dataset::SEED, nearest};
 use dataset::{quote, redact::is_secret};
@@ -58,6 +58,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     size(file, drafts)?;
     validation(file, drafts)?;
     each_trial(file, drafts)?;
+    drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
     device(file, drafts)?;
     no_trial_twice(file, drafts)?;
     significance(file, drafts)

@@ -23,7 +23,7 @@ impl Estimate {
     /// Of a trial on a prepared dataset, with so much `memory` for ranking.
     pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
         let held = PROGRAM + manifest.memory();
-        let stored = trial.backbone.stored();
+        let stored = trial.stored(manifest);
         let order = if trial.backbone.reads_order() { manifest.order_memory() } else { 0 };
         let training = order + trainer::memory(trial, manifest, stored.ranking(manifest, manifest.validation, memory));
         let (model, ranking) = (stored.bytes(manifest), stored.ranking(manifest, manifest.test, memory));

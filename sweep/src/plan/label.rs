@@ -53,7 +53,7 @@ fn short(role: Role, part: &Part) -> (String, Option<String>) {
         Role::Backbone => match (fixed("dim"), fixed("layers")) {
             (Some(dim), Some(layers)) => (format!("{}-{dim}x{layers}", part.kind), None),
             (Some(dim), None) => (format!("{}-{dim}", part.kind), None),
-            _ => (part.kind.clone(), None),
+            (None, _) => (part.kind.clone(), fixed("name")),
         },
         Role::Loss => (part.kind.clone(), fixed("cutoff")),
         Role::Sampler => match fixed("negatives") {
@@ -83,6 +83,13 @@ mod tests {
         assert_eq!(alone(Role::Loss, tuned), "softmax-at-k(20)");
         assert_eq!(alone(Role::Loss, part("neural-ndcg", &[json!({"cutoff": null, "temperature": 1})])), "neural-ndcg");
         assert_eq!(alone(Role::Sampler, part("in-batch", &[json!({"negatives": null})])), "in-batch");
+    }
+
+    #[test]
+    fn what_another_program_trained_is_called_by_its_name() {
+        let external = |name: &str, users: &str| part("external", &[json!({"name": name, "users": users})]);
+        let all = [external("implicit als", "a.npy"), external("mine", "a.npy"), external("mine", "b.npy")];
+        assert_eq!(labels(Role::Backbone, &all), ["external(implicit als)", "external(mine, users=a.npy)", "external(mine, users=b.npy)"]);
     }
 
     #[test]

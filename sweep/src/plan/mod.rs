@@ -5,6 +5,7 @@ mod draft;
 mod draw;
 mod estimate;
 mod label;
+pub(crate) mod model_files;
 mod part;
 mod planned;
 mod reproduction;
@@ -25,15 +26,17 @@ pub use show::{Found, show};
 pub use significance::{PairError, Pilot, tests as show_tests};
 pub use space::Spaces;
 
-use crate::file::{DatasetEntry, Result, Search, SweepFile, printed};
+use crate::file::{DatasetEntry, Result, Search, SweepFile, environment, printed};
 use anyhow::Context;
+use dataset::{FileEntry, Location};
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
 use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use trainer::{Iterations, Learning, Trial, trial::TRAINER_VERSION};
+use std::{collections::HashMap, path::PathBuf};
+use trainer::{Iterations, Learning, ModelFiles, Trial, trial::TRAINER_VERSION};
 
 /// All that a sweep will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,11 +163,21 @@ impl Checked<'_> {
         self.file.splits().count()
     }
 
-    /// The plan, from the fingerprint of each split of each dataset, in the order of [`SweepFile::splits`].
+    /// The plan, from the fingerprint of each split of each dataset, in the order of [`SweepFile::splits`]. The files of models that other programs
+    /// trained are read.
     ///
     /// # Errors
-    /// When two datasets have the same content, or a claim is of what the sweep does not have.
+    /// When two datasets have the same content, a claim is of what the sweep does not have, or a file cannot be read.
     pub fn plan(&self, fingerprints: &[String]) -> Result<Plan> {
+        let mut known: HashMap<String, FileEntry> = HashMap::new();
+        self.plan_of(fingerprints, &mut |path| match known.get(path) {
+            Some(entry) => Ok(entry.clone()),
+            None => Ok(known.entry(path.to_owned()).or_insert(content(path)?).clone()),
+        })
+    }
+
+    /// As [`plan`](Self::plan), with what is known of the files of models that other programs trained.
+    pub(crate) fn plan_of(&self, fingerprints: &[String], contents: model_files::Contents<'_>) -> Result<Plan> {
         check::different_content(self.file, fingerprints)?;
         let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
             fingerprint: fingerprint.clone(),
@@ -173,7 +186,12 @@ impl Checked<'_> {
         };
         let datasets: Vec<PlannedDataset> = self.file.splits().zip(fingerprints).map(planned).collect();
         let repeated = datasets.chunk_by(|one, next| one.name() == next.name());
-        let methods = repeated.flat_map(|splits| self.drafts.iter().map(|draft| method(self.file, draft, splits))).collect();
+        let mut methods = Vec::new();
+        for splits in repeated {
+            for draft in &self.drafts {
+                methods.push(method(self.file, draft, splits, contents)?);
+            }
+        }
         let plan = Plan {
             name: self.file.name.value.clone(),
             datasets,
@@ -260,27 +278,31 @@ impl Plan {
 }
 
 /// A method on a dataset, all of whose splits are given.
-fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset]) -> Method {
+fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], contents: model_files::Contents<'_>) -> Result<Method> {
     let tuned = draft.tuned();
-    let on_split = |choice: &Choice, split: &PlannedDataset| {
-        let planned = |trial: Trial| PlannedTrial { id: trial.id(), split_seed: split.split_seed, trial };
-        resolve(file, choice, &split.fingerprint).map(planned).collect::<Vec<_>>()
+    let mut on_split = |choice: &Choice, split: &PlannedDataset| {
+        let planned = |trial: Trial| {
+            let trial = model_files::read(trial, draft, split, contents)?;
+            Ok(PlannedTrial { id: trial.id(), split_seed: split.split_seed, trial })
+        };
+        resolve(file, choice, &split.fingerprint).map(planned).collect::<Result<Vec<_>>>()
     };
     let configuration = |choice: &Choice| {
         let parameters = choice.parameters();
-        Configuration {
+        let trials = splits.iter().map(|split| on_split(choice, split)).collect::<Result<Vec<_>>>()?;
+        Ok(Configuration {
             values: parameters
                 .iter()
                 .filter(|(name, _)| tuned.contains(*name))
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             parameters,
-            trials: splits.iter().flat_map(|split| on_split(choice, split)).collect(),
-        }
+            trials: trials.concat(),
+        })
     };
-    let configurations: Vec<Configuration> = draft.choices(&file.search.value).iter().map(configuration).collect();
+    let configurations: Vec<Configuration> = draft.choices(&file.search.value).iter().map(configuration).collect::<Result<_>>()?;
     let names = draft.names.clone();
-    Method {
+    Ok(Method {
         label: names.method,
         dataset: splits[0].name().to_owned(),
         backbone: names.backbone,
@@ -291,7 +313,17 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset]) -> Met
             None => Some(draft.listed()).filter(|&listed| listed > configurations.len() as u64).map(DrawnFrom::Combinations),
         },
         configurations,
+    })
+}
+
+/// Size and checksum of a file of a model, whose path is as typed.
+fn content(path: &str) -> std::result::Result<FileEntry, String> {
+    let at = environment::expanded(path).and_then(|path| Location::parse(&path).map_err(|error| error.to_string()))?;
+    let is_special = |path: PathBuf| path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if at.local_path().is_some_and(is_special) {
+        return Err(format!("{at} is a pipe or a device, expected a file, as it is read several times"));
     }
+    at.read().map(|content| FileEntry::of(&content)).map_err(|error| crate::chain::chain(&error.into()))
 }
 
 fn rung_epochs(file: &SweepFile) -> Vec<u32> {
@@ -299,27 +331,32 @@ fn rung_epochs(file: &SweepFile) -> Vec<u32> {
     file.search.value.halving().map_or_else(Vec::new, |halving| rungs::epochs(halving.epochs, halving.factor, last))
 }
 
-/// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling.
+/// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling. The files of a model that another
+/// program trained are not read yet.
 fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<Item = Trial> {
     let (training, seeds) = (&file.training.value, &file.seeds.value);
-    let ways: Vec<(Option<Learning>, Option<Iterations>)> = match &choice.way {
-        None if choice.backbone.has_epochs() => seeds.iter().map(|&seed| (None, Some(Iterations::of(training, seed)))).collect(),
-        None => vec![(None, None)],
+    let ways: Vec<(Option<Learning>, Option<Iterations>, Option<ModelFiles>)> = match &choice.way {
+        None if choice.backbone.is_pretrained() => {
+            model_files::unread(&choice.backbone, seeds).into_iter().map(|files| (None, None, Some(files))).collect()
+        }
+        None if choice.backbone.has_epochs() => seeds.iter().map(|&seed| (None, Some(Iterations::of(training, seed)), None)).collect(),
+        None => vec![(None, None, None)],
         Some((loss, sampler, optimizer)) => seeds
             .iter()
             .map(|&seed| {
                 let (loss, sampler, optimizer) = (loss.clone(), sampler.clone(), optimizer.clone());
-                (Some(Learning { loss, sampler, optimizer, training: training.clone(), seed }), None)
+                (Some(Learning { loss, sampler, optimizer, training: training.clone(), seed }), None, None)
             })
             .collect(),
     };
     let (backbone, select_by, dataset) = (choice.backbone.clone(), file.select_by.value, dataset.to_owned());
-    let trial = move |(learning, iterations)| Trial {
+    let trial = move |(learning, iterations, files)| Trial {
         version: TRAINER_VERSION,
         dataset: dataset.clone(),
         backbone: backbone.clone(),
         learning,
         iterations,
+        files,
         select_by,
     };
     ways.into_iter().map(trial)

@@ -92,6 +92,7 @@ pub(super) fn trial(dataset: &str, backbone: &str, loss: Option<&str>) -> TrialR
         seconds: Some(12.5),
         device: Some("cpu".into()),
         error: None,
+        remarks: None,
     }
 }
 
@@ -108,6 +109,7 @@ pub(super) fn values(trial: &str, at: MetricAt, values: &[f64]) -> TrialValues {
         user_ids: (0..values.len()).map(|user| format!("u{user}")).collect(),
         values: vec![(at, values.to_vec())],
         tied_users: 0,
+        listed: None,
         unknown_users: 0,
     }
 }
@@ -207,6 +209,7 @@ fn test_values(trial: &TrialRow, evaluation: &Evaluation, users: usize, level: f
         seed: trial.seed,
         values: metrics.map(|at| (at, (0..users as u64).map(|user| value(at, user)).collect())).collect(),
         tied_users: if trial.loss.is_none() { 210 } else { 0 },
+        listed: None,
         ..values("", "auc".parse().unwrap(), &vec![0.0; users])
     }
 }

@@ -40,7 +40,7 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
 }
 
 /// Remarks on a dataset: missing trials, repeated splits, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
-/// whom no model knows.
+/// whom no model knows, and what is to be said of models that other programs trained.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
@@ -54,6 +54,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(cut_short(&methods));
     remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
     remarks.extend(unknown::remark(input, dataset));
+    remarks.extend(methods.iter().flat_map(of_files));
     remarks
 }
 
@@ -126,6 +127,24 @@ fn cut_short(methods: &[Method]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Best at the last epoch, so that more epochs may rank better: {}.", number::listed(&parts)))
 }
 
+/// What is remarkable of models that other programs trained: each remark once, with how many of the picked trials it is of.
+fn of_files(method: &Method) -> Vec<String> {
+    let picked: Vec<&&TrialRow> = method.trials.iter().filter(|trial| trial.selected).collect();
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for remark in picked.iter().filter_map(|trial| trial.remarks.as_deref()) {
+        match counts.iter_mut().find(|(said, _)| *said == remark) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((remark, 1)),
+        }
+    }
+    let all = picked.len();
+    let words = |(remark, count): (&str, usize)| {
+        let of = if all > 1 { format!(" ({count} of {all} trials)") } else { String::new() };
+        format!("{}: {remark}{of}.", method.title)
+    };
+    counts.into_iter().map(words).collect()
+}
+
 /// Where held-out items share their score with others for more than one user in a hundred.
 fn tied(input: &Input, dataset: &str, method: &Method) -> Option<String> {
     let mut values = input.values.iter().filter(|values| values.dataset == dataset && values.method == method.key);
@@ -164,6 +183,16 @@ mod tests {
         said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
         said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
         assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+
+    #[test]
+    fn what_is_remarkable_of_files_is_said_once() {
+        let mut sweep = example::sweep();
+        let of_bpr =
+            sweep.trials.iter_mut().filter(|trial| trial.dataset == "books" && trial.loss.as_deref() == Some("bpr") && trial.selected);
+        of_bpr.take(2).for_each(|trial| trial.remarks = Some("2 users have no list".into()));
+        let remarks = remarks(&sweep.input(), "books");
+        assert_eq!(remarks.iter().filter(|remark| remark.ends_with("2 users have no list (2 of 3 trials).")).count(), 1, "{remarks:?}");
     }
 
     #[test]

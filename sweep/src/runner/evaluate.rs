@@ -12,7 +12,7 @@ use dataset::{Dataset, Split};
 use evaluator::{
     Error,
     evaluate::{Candidate, TrialValues, evaluate as rank},
-    rank::is_constant,
+    rank::{ListCounts, is_constant},
     significance::{Findings, compare},
 };
 use std::collections::HashMap;
@@ -68,7 +68,12 @@ fn ranked(session: &Session, endings: &mut [Standing], progress: &RankingStage) 
             for row in trials.iter_mut().filter(|row| row.selected) {
                 match known.remove(&row.trial) {
                     Some(ranked) if ranked.is_constant => leave_out(row, &ranked.values),
-                    Some(ranked) => values.push(ranked.values),
+                    Some(ranked) => {
+                        if let Some(counts) = ranked.values.listed {
+                            row.remarks = listed(row.remarks.take(), counts, ranked.values.users.len());
+                        }
+                        values.push(ranked.values);
+                    }
                     None => {}
                 }
             }
@@ -168,6 +173,17 @@ fn leave_out(row: &mut TrialRow, values: &TrialValues) {
     );
     tracing::warn!(trial = row.trial, method = row.method, dataset = row.dataset, error, "not ranked");
     (row.status, row.selected, row.error) = (Status::Constant, false, Some(error));
+}
+
+/// Remarks with what is to be said of top-N lists.
+fn listed(remarks: Option<String>, counts: ListCounts, users: usize) -> Option<String> {
+    let ListCounts { cutoff, short, empty, masked } = counts;
+    let without = if empty > 0 { format!(", of which {empty} have none") } else { String::new() };
+    let short =
+        (short > 0).then(|| format!("the lists of {short} of {users} users are shorter than the largest cutoff, {cutoff}{without}"));
+    let masked = (masked > 0).then(|| format!("{masked} listed items that users have in train or validation were passed over"));
+    let all: Vec<String> = remarks.into_iter().chain(short).chain(masked).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Splits are ranked one after the other, and a method has trials on each.

@@ -40,6 +40,7 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
         seconds: fit.map(|fit| fit.seconds),
         device: fit.map(|fit| fit.device.clone()),
         error: ending.error().map(str::to_owned),
+        remarks: fit.map(|fit| fit.remarks.join("; ")).filter(|remarks| !remarks.is_empty()),
     }
 }
 

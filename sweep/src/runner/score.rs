@@ -48,7 +48,8 @@ pub(super) mod tests {
 
     #[test]
     fn whole_configurations_come_before_those_with_a_failed_seed_and_dead_ones_nowhere() {
-        let fit = |value| Fit { epochs: 1, best_epoch: 1, validation: Some(value), seconds: 0.0, device: "cpu".to_owned() };
+        let fit =
+            |value| Fit { epochs: 1, best_epoch: 1, validation: Some(value), seconds: 0.0, device: "cpu".to_owned(), remarks: vec![] };
         let of = |values: &[f64]| Score::of(values.iter().map(|&value| fit(value)).collect::<Vec<_>>().iter());
         let scores = [(0, of(&[0.9])), (1, of(&[0.1, 0.2])), (2, of(&[])), (3, of(&[0.2, 0.3])), (4, of(&[0.3, 0.2]))];
         assert_eq!(best(&scores, 9), [3, 4, 1, 0]);

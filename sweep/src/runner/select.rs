@@ -43,7 +43,7 @@ seeds: [1, 2]
 ";
 
     fn fit(validation: f64) -> Fit {
-        Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned() }
+        Fit { epochs: 1, best_epoch: 1, validation: Some(validation), seconds: 0.0, device: "cpu".to_owned(), remarks: vec![] }
     }
 
     fn done(validation: f64) -> Standing {

@@ -3,14 +3,15 @@
 use super::{Changed, Progress, device::Devices};
 use crate::{
     cli::Usage,
-    file::{self, DatasetEntry, SweepFile},
-    plan::{self, Checked, Found, Plan, PlannedDataset},
+    file::{self, DatasetEntry, SweepFile, environment},
+    plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
 };
 use anyhow::{Context, Result};
-use dataset::{Cache, Dataset, Location, Manifest};
+use dataset::{Cache, Dataset, FileEntry, Location, Manifest};
 use etcetera::BaseStrategy;
 use pipeline::{Engine, Limits, Preparation};
 use std::{
+    collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -54,11 +55,37 @@ impl Session {
         Self::planned(path, storage, None, machine, progress)
     }
 
+    /// As [`open`](Self::open), for work on the datasets alone: the files of models that other programs train are not read, so that the trials of these
+    /// models have ids of nothing.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn of_datasets(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        Self::opened(path, storage, machine, progress, |checked, file| {
+            let unread = FileEntry { bytes: 0, sha256: String::new() };
+            Ok(checked.plan_of(&fingerprints(file)?, &mut |_| Ok(unread.clone()))?)
+        })
+    }
+
     /// As [`open`](Self::open), but with the plan that `ranksweep submit` stored: what the source files hold is taken from it.
     ///
     /// # Errors
     /// As for [`open`](Self::open), and [`Usage`] for a plan that is not of this sweep file.
     pub fn planned(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        let session = Self::opened(path, storage, machine, progress, |checked, file| match plan {
+            Some(url) => stored(checked, url),
+            None => Ok(checked.plan_with_printed(&fingerprints(file)?)?),
+        })?;
+        Ok(Self { submitted: plan.is_some(), ..session })
+    }
+
+    fn opened(
+        path: &str,
+        storage: Option<&str>,
+        machine: Machine,
+        progress: Progress,
+        plan: impl FnOnce(&Checked<'_>, &SweepFile) -> Result<Plan>,
+    ) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
         let storage = match storage {
@@ -66,13 +93,9 @@ impl Session {
             None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
         };
         storage.reach()?;
-        let submitted = plan.is_some();
-        let plan = match plan {
-            Some(url) => stored(&checked, url)?,
-            None => checked.plan_with_printed(&file.splits().map(fingerprint).collect::<Result<Vec<_>>>()?)?,
-        };
+        let plan = plan(&checked, &file)?;
         let cache = cache(&storage, machine.cache.as_deref())?;
-        Ok(Self { file, plan, machine, progress, storage, cache, submitted, devices: OnceLock::new() })
+        Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, devices: OnceLock::new() })
     }
 
     /// As [`planned`](Self::planned), for the stage that begins: a plan that is not stored, as of a sweep that was only rendered, is made
@@ -140,6 +163,16 @@ impl Session {
         let folder = self.dataset(dataset);
         let read = Dataset::read_through(self.cache.as_ref(), &folder, ordered)?;
         is_planned(dataset, &folder, &read.fingerprint).map(|()| read)
+    }
+
+    /// Where the files of a model stand that another program trained, by their keys; none of any other trial.
+    ///
+    /// # Errors
+    /// A path that is no location, or names a variable that is not set.
+    pub fn model_files(&self, planned: &PlannedTrial) -> Result<BTreeMap<String, Location>> {
+        let on = self.plan.dataset_of(planned);
+        let files = planned.trial.backbone.files().into_iter();
+        files.map(|file| Ok((file.key.to_owned(), model_file(&model_files::path(file.path, on, planned.seed()))?))).collect()
     }
 
     /// The folder of one trial.
@@ -236,8 +269,35 @@ fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     if Location::parse(url)?.name() != format!("{}.json", plan.hash()) {
         return Err(refuse("is not the plan that its name says").into());
     }
-    let is_same = fingerprints.len() == checked.splits() && Plan { printed: plan.printed.clone(), ..checked.plan(&fingerprints)? } == plan;
+    let known = known_files(&plan);
+    let mut contents = |path: &str| known.get(path).cloned().ok_or_else(|| format!("the stored plan has no file `{path}`"));
+    let mut again = || checked.plan_of(&fingerprints, &mut contents);
+    let is_same = fingerprints.len() == checked.splits() && Plan { printed: plan.printed.clone(), ..again()? } == plan;
     if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
+}
+
+/// What a plan says of the files of models that other programs trained, by their paths as typed.
+fn known_files(plan: &Plan) -> HashMap<String, FileEntry> {
+    let mut known = HashMap::new();
+    for (.., planned) in plan.trials() {
+        let on = plan.datasets.iter().find(|dataset| dataset.is_of(planned));
+        let (Some(on), Some(files)) = (on, &planned.trial.files) else { continue };
+        for file in planned.trial.backbone.files() {
+            let path = model_files::path(file.path, on, planned.seed());
+            known.extend(files.files.get(file.key).map(|entry| (path, entry.clone())));
+        }
+    }
+    known
+}
+
+/// The location of a path as typed.
+fn model_file(path: &str) -> Result<Location> {
+    Ok(Location::parse(&environment::expanded(path).map_err(file::Error::new)?)?)
+}
+
+/// The fingerprint of each split of each dataset.
+fn fingerprints(file: &SweepFile) -> Result<Vec<String>> {
+    file.splits().map(fingerprint).collect()
 }
 
 fn fingerprint((entry, split): (&DatasetEntry, &Preparation)) -> Result<String> {

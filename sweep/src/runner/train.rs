@@ -162,11 +162,15 @@ fn guarded(
         device,
         ranks,
         fence,
+        model_files: session.model_files(trial)?,
         ..Resources::new(session.machine.memory)
     };
     let folder = session.trial(&trial.id);
     match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
-        Ok(Ok(fit)) => Ok(Some(Standing::Done(fit))),
+        Ok(Ok(fit)) => {
+            fit.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
+            Ok(Some(Standing::Done(fit)))
+        }
         Ok(Err(Error::Interrupted { .. })) => Ok(None),
         Ok(Err(error @ Error::TakenOver)) => Err(error.into()),
         Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),

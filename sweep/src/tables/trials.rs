@@ -48,6 +48,8 @@ pub struct TrialRow {
     pub device: Option<String>,
     /// Why it failed, or did not end.
     pub error: Option<String>,
+    /// What a reader should know of a model that another program trained.
+    pub remarks: Option<String>,
 }
 
 /// What became of a trial.
@@ -109,6 +111,7 @@ pub fn write(at: &Location, rows: &[TrialRow]) -> Result<FileEntry> {
         numbers_or_null::<Float64Type>("seconds", rows.iter().map(|row| row.seconds)),
         texts_or_null("device", rows.iter().map(|row| row.device.as_ref())),
         texts_or_null("error", rows.iter().map(|row| row.error.as_ref())),
+        texts_or_null("remarks", rows.iter().map(|row| row.remarks.as_ref())),
     ];
     table::write(at, &table::batch(columns))
 }
@@ -131,6 +134,8 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
     let (select_by, validation) = (reader.text("select_by")?, reader.number_or_null::<Float64Type>("validation")?);
     let seconds = reader.number_or_null::<Float64Type>("seconds")?;
     let (device, error) = (reader.text_or_null("device")?, reader.text_or_null("error")?);
+    // Tables of earlier builds have none.
+    let remarks = stored.column_by_name("remarks").map(|_| reader.text_or_null("remarks")).transpose()?;
     let row = |row: usize| {
         let status = status(row);
         Ok(TrialRow {
@@ -155,6 +160,7 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
             seconds: seconds(row),
             device: device(row),
             error: error(row),
+            remarks: remarks.as_ref().and_then(|remarks| remarks(row)),
         })
     };
     (0..stored.num_rows()).map(row).collect()
@@ -184,6 +190,7 @@ mod tests {
             seconds: Some(1.5),
             device: Some("cpu".into()),
             error: None,
+            remarks: Some("2 users".into()),
         };
         let failed = TrialRow {
             trial: "8899aabbccddeeff".into(),
@@ -200,6 +207,7 @@ mod tests {
             seconds: None,
             device: None,
             error: Some("step 7: the loss is NaN".into()),
+            remarks: None,
             ..done.clone()
         };
         let stopped = TrialRow { status: Status::Stopped, selected: false, epochs: Some(4), best_epoch: Some(4), ..done.clone() };

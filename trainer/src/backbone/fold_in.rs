@@ -46,7 +46,7 @@ impl FoldIn {
         match stored {
             Stored::Vectors { .. } => Self::Ridge,
             Stored::ItemWeights | Stored::NearestItems { .. } | Stored::ItemsTogether => Self::History,
-            Stored::Histories { .. } | Stored::Network { .. } | Stored::NearestUsers { .. } => Self::Unknown,
+            Stored::Histories { .. } | Stored::Network { .. } | Stored::NearestUsers { .. } | Stored::Lists { .. } => Self::Unknown,
         }
     }
 

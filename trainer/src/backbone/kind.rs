@@ -1,8 +1,8 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
 use super::{Facts, FoldIn, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
-use crate::{Result, parameters::Parameters};
-use dataset::{Dataset, Manifest};
+use crate::{Result, parameters::Parameters, pretrained::Contents};
+use dataset::{Dataset, Files, Manifest, quote};
 use evaluator::Scorer;
 
 /// A model with its values.
@@ -119,6 +119,45 @@ pub(crate) trait Epochs: Send {
     /// # Errors
     /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
     fn scorer(&self) -> Result<Scorer>;
+}
+
+/// A file that a model is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedFile<'a> {
+    /// Its key in the sweep file.
+    pub key: &'static str,
+    /// Where it stands, as typed.
+    pub path: &'a str,
+}
+
+/// A model that another program trained.
+pub(crate) trait Pretrained: BackboneKind {
+    /// The files that it is read from.
+    fn files(&self) -> Vec<PlannedFile<'_>>;
+
+    /// The model from its files, by their keys, and what a reader should know of it.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) with all that is wrong with the files.
+    fn read(&self, contents: &Contents, dataset: &Dataset) -> Result<(Scorer, Vec<String>)>;
+
+    /// What is stored of it, by the sizes of its files and of the dataset.
+    fn size(&self, files: &Files, users: u64, items: u64) -> Stored;
+
+    /// Bytes that reading it needs at its peak, `ranking` being what ranking the validation part needs.
+    fn memory(&self, files: &Files, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// Letters of the name of a model that another program trained, at most.
+const LONGEST_NAME: usize = 60;
+
+/// That the name of a model that another program trained can stand in the name of a method.
+pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
+    let fine = |letter: char| letter.is_alphanumeric() || "-_.+ @:".contains(letter);
+    if !name.trim().is_empty() && name.trim() == name && name.chars().all(fine) && name.chars().count() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(format!("name is `{}`: expected at most {LONGEST_NAME} letters, digits, spaces and `-_.+@:`", quote::value(name)))
 }
 
 /// A model that learns by gradients.

@@ -13,6 +13,7 @@ mod dgcf;
 mod ease;
 pub(crate) mod encoder;
 mod enmf;
+mod external;
 mod facts;
 mod fold_in;
 mod gat;
@@ -40,6 +41,7 @@ mod popularity;
 mod random;
 mod rg2;
 mod rgx;
+mod run;
 mod sas_rec;
 pub(crate) mod sequence;
 mod sgl;
@@ -63,6 +65,7 @@ pub use deep_walk::DeepWalk;
 pub use dgcf::Dgcf;
 pub use ease::Ease;
 pub use enmf::Enmf;
+pub use external::External;
 pub use facts::Facts;
 pub use fold_in::{Equations, FoldIn};
 pub use gat::Gat;
@@ -72,7 +75,7 @@ pub use gru4rec::Gru4Rec;
 pub use ials::{Convention, Ials, Implicit, Recstudio, Rendle};
 pub use init::{Init, Normal, XavierNormal, XavierUniform};
 pub use item_knn::ItemKnn;
-pub use kind::{BackboneKind, MeanOfLayers};
+pub use kind::{BackboneKind, MeanOfLayers, PlannedFile};
 pub use light_gcn::{LightGcn, UserTable};
 pub use line::{Line, Order};
 pub use lr_gccf::LrGccf;
@@ -86,6 +89,7 @@ pub use popularity::Popularity;
 pub use random::Random;
 pub use rg2::Rg2;
 pub use rgx::Rgx;
+pub use run::Run;
 pub use sas_rec::{Activation, Norm, SasRec};
 pub use sequence::TargetsOf;
 pub use sgl::Sgl;
@@ -99,11 +103,11 @@ pub use user_knn::UserKnn;
 pub use wrmf::Wrmf;
 pub use xsim_gcl::XsimGcl;
 
-use kind::{ClosedForm, Iterative, Learned};
+use kind::{ClosedForm, Iterative, Learned, Pretrained};
 
 /// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case, or as serde is told, is the `kind` of sweep files.
 macro_rules! backbones {
-    (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ }) => {
+    (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ } pretrained { $($(#[$given_words:meta])* $given:ident,)+ }) => {
         /// `backbones` in a sweep file, by `kind`. What can be asked of a model is [`BackboneKind`].
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
@@ -111,6 +115,7 @@ macro_rules! backbones {
             $($(#[$closed_words])* $closed($closed),)+
             $($(#[$own_words])* $own($own),)*
             $($(#[$words])* $learned($learned),)+
+            $($(#[$given_words])* $given($given),)+
         }
 
         impl Deref for Backbone {
@@ -121,6 +126,7 @@ macro_rules! backbones {
                     $(Backbone::$closed(settings) => settings,)+
                     $(Backbone::$own(settings) => settings,)*
                     $(Backbone::$learned(settings) => settings,)+
+                    $(Backbone::$given(settings) => settings,)+
                 }
             }
         }
@@ -138,6 +144,14 @@ macro_rules! backbones {
             pub(crate) fn iterative(&self) -> Option<&dyn Iterative> {
                 match self {
                     $(Backbone::$own(settings) => Some(settings),)*
+                    _ => None,
+                }
+            }
+
+            /// The model, where another program trained it.
+            pub(crate) fn pretrained(&self) -> Option<&dyn Pretrained> {
+                match self {
+                    $(Backbone::$given(settings) => Some(settings),)+
                     _ => None,
                 }
             }
@@ -226,6 +240,12 @@ backbones! {
         #[serde(rename = "gru4rec")]
         Gru4Rec,
     }
+    pretrained {
+        /// Vectors that another program trained.
+        External,
+        /// Top-N lists of another program.
+        Run,
+    }
 }
 
 impl Backbone {
@@ -246,6 +266,16 @@ impl Backbone {
 
     /// Whether it learns in epochs, towards a loss or an objective of its own.
     pub fn has_epochs(&self) -> bool {
-        self.closed_form().is_none()
+        self.closed_form().is_none() && !self.is_pretrained()
+    }
+
+    /// Whether another program trained it.
+    pub fn is_pretrained(&self) -> bool {
+        self.pretrained().is_some()
+    }
+
+    /// The files that it is read from, where another program trained it.
+    pub fn files(&self) -> Vec<PlannedFile<'_>> {
+        self.pretrained().map(Pretrained::files).unwrap_or_default()
     }
 }

@@ -5,7 +5,7 @@ use dataset::Manifest;
 use evaluator::rank::{WorkingSpace, rank_memory};
 
 /// Bytes of a float, and of an id.
-const NUMBER: u64 = 4;
+pub(super) const FLOAT: u64 = 4;
 /// Bytes of where a sparse row starts.
 const START: u64 = 8;
 /// More than any machine holds, and few enough to reckon with.
@@ -45,6 +45,11 @@ pub enum Stored {
     },
     /// A weight to each item from items that users have together with it.
     ItemsTogether,
+    /// Top-N lists with so many entries in all.
+    Lists {
+        /// Items of all lists.
+        entries: u64,
+    },
 }
 
 impl Stored {
@@ -57,7 +62,7 @@ impl Stored {
     pub fn ranking(self, manifest: &Manifest, held_out: usize, memory: usize) -> u64 {
         let space = match self {
             Self::Vectors { dim } | Self::Histories { dim } | Self::Network { dim, .. } => WorkingSpace::Vectors { dim },
-            Self::ItemWeights => WorkingSpace::Weights,
+            Self::ItemWeights | Self::Lists { .. } => WorkingSpace::Weights,
             Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => WorkingSpace::SparseWeights,
         };
         rank_memory(manifest.users, manifest.items, space, held_out, rayon::current_num_threads(), memory) as u64
@@ -67,7 +72,7 @@ impl Stored {
     pub(crate) fn dim(self) -> Option<u64> {
         match self {
             Self::Vectors { dim } | Self::Histories { dim } | Self::Network { dim, .. } => Some(dim as u64),
-            Self::ItemWeights | Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether => None,
+            Self::ItemWeights | Self::NearestItems { .. } | Self::NearestUsers { .. } | Self::ItemsTogether | Self::Lists { .. } => None,
         }
     }
 
@@ -79,15 +84,17 @@ impl Stored {
 
     fn bytes_of(self, sizes: Sizes) -> u64 {
         let Sizes { users, items, .. } = sizes;
-        let sparse = |rows: u64, neighbours: u64| entries(rows, neighbours) * 2 * NUMBER + (rows + 1) * START;
+        let sparse = |rows: u64, neighbours: u64| entries(rows, neighbours) * 2 * FLOAT + (rows + 1) * START;
         match self {
-            Self::Vectors { dim } => (users + items) * dim as u64 * NUMBER,
-            Self::Histories { dim } => (2 * users + items) * dim as u64 * NUMBER,
-            Self::Network { dim, weights } => ((users + items) * dim as u64 + weights as u64) * NUMBER,
-            Self::ItemWeights => items * items * NUMBER,
+            Self::Vectors { dim } => (users + items) * dim as u64 * FLOAT,
+            Self::Histories { dim } => (2 * users + items) * dim as u64 * FLOAT,
+            Self::Network { dim, weights } => ((users + items) * dim as u64 + weights as u64) * FLOAT,
+            Self::ItemWeights => items * items * FLOAT,
             Self::NearestItems { neighbours } => sparse(items, u64::from(neighbours)),
             Self::NearestUsers { neighbours } => sparse(users, u64::from(neighbours)),
             Self::ItemsTogether => sparse(items, sizes.weighed_items()),
+            // Of an entry its item and a score of 64 bits.
+            Self::Lists { entries } => entries.min(MOST_ENTRIES) * 3 * FLOAT + (users + 1) * START,
         }
     }
 }

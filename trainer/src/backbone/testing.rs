@@ -15,7 +15,7 @@ pub(super) fn dataset() -> Dataset {
 }
 
 /// So many users and items with these train pairs.
-pub(super) fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
+pub(crate) fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
     let ids = |letter: &str, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
     Dataset {
         name: "small".into(),

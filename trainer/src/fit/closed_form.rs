@@ -3,6 +3,7 @@
 use super::{Finished, Fit, Resources, curve, kept::Checkpoint, validation::validate};
 use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
+use evaluator::Scorer;
 use std::time::Instant;
 
 pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
@@ -12,12 +13,23 @@ pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources
     let start = Instant::now();
     let needs_more = || Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned());
     let scorer = trial.backbone.closed_form().ok_or_else(needs_more)?.fit(dataset, resources.memory)?;
+    finish(trial, dataset, folder, resources, (scorer, Vec::new(), start))
+}
+
+/// Validates and stores a model that is there at once, with what is remarkable of it and when the work on it began.
+pub(super) fn finish(
+    trial: &Trial,
+    dataset: &Dataset,
+    folder: &Location,
+    resources: &Resources,
+    (scorer, remarks, start): (Scorer, Vec<String>, Instant),
+) -> Result<Finished> {
     let validation = validate(&scorer, dataset, trial.select_by, resources.memory)?;
     let per_user = validation.as_ref().map(|validation| validation.table(dataset, trial.select_by)).transpose()?;
     resources.check_fence()?;
     let checkpoint = Checkpoint::write(folder, &scorer, per_user)?;
     let curve = curve::write(folder, &[], trial.select_by)?;
     let validation = validation.map(|validation| validation.mean);
-    let fit = Fit { epochs: 0, best_epoch: 0, validation, seconds: start.elapsed().as_secs_f64(), device: "cpu".to_owned() };
+    let fit = Fit { epochs: 0, best_epoch: 0, validation, seconds: start.elapsed().as_secs_f64(), device: "cpu".to_owned(), remarks };
     Ok(Finished { fit, checkpoint: Some(checkpoint), curve: Some(curve) })
 }

@@ -47,6 +47,9 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }
+    if let (Some(model), Some(files)) = (trial.backbone.pretrained(), &trial.files) {
+        return model.memory(&files.files, of_model, ranking);
+    }
     if let Some(model) = trial.backbone.iterative() {
         return model.memory(of_model, ranking);
     }

@@ -34,6 +34,7 @@ mod pairs;
 mod parts;
 mod path;
 mod portion;
+mod pretrained;
 mod progress;
 pub(crate) mod quantiles;
 mod resources;
@@ -133,7 +134,10 @@ fn lead(
     }
     folder.join("trial.json").write(text(trial))?;
     let result = match (&trial.learning, &trial.iterations) {
-        (None, None) => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
+        (None, None) => match &trial.files {
+            None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
+            Some(files) => pretrained::read((trial, files), dataset, folder, resources).map(Stand::Ended),
+        },
         (None, Some(iterations)) => iterative::learn((trial, iterations), dataset, folder, resources, observer),
         (Some(learning), _) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
     };

@@ -20,6 +20,9 @@ pub struct Fit {
     pub seconds: f64,
     /// Where it ran: `cpu`, `cuda: NVIDIA H200`; with the ranks where there were several.
     pub device: String,
+    /// What a reader should know of a model that another program trained.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// How a trial ended: `{"status": "done", "detail": {..}}` or `{"status": "failed", "detail": "why"}`.
@@ -152,7 +155,14 @@ pub(super) mod tests {
     #[test]
     fn what_ended_is_stored_as_it_was() {
         let folder = Location::parse("memory:///outcome/done").unwrap();
-        let fit = Fit { epochs: 3, best_epoch: 2, validation: Some(0.1 + 0.2), seconds: 1.5, device: "cpu".to_owned() };
+        let fit = Fit {
+            epochs: 3,
+            best_epoch: 2,
+            validation: Some(0.1 + 0.2),
+            seconds: 1.5,
+            device: "cpu".to_owned(),
+            remarks: vec!["one".to_owned()],
+        };
         let curve = StoredCurve::write(&folder, b"table".to_vec()).unwrap();
         let ended = Ended::new(&popularity(), Outcome::Done(fit), None, Some(curve));
         ended.write(&folder).unwrap();

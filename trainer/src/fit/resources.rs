@@ -3,6 +3,7 @@
 use crate::{Ranks, Result};
 use dataset::Location;
 use std::{
+    collections::BTreeMap,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -43,6 +44,8 @@ pub struct Resources<'a> {
     pub device: Device,
     /// How many ranks train together. Backbones that fit in closed form are fitted by one.
     pub ranks: Ranks,
+    /// Where the files of a model stand that another program trained, by their keys. What they hold is part of the trial; where is not.
+    pub model_files: BTreeMap<String, Location>,
     /// Asked before each write; where it refuses, training stops and writes no more.
     pub fence: Option<&'a dyn Fence>,
 }
@@ -68,6 +71,7 @@ impl Resources<'_> {
             until: None,
             device: Device::Cpu,
             ranks: Ranks::threads(1),
+            model_files: BTreeMap::new(),
             fence: None,
         }
     }

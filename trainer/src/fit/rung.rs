@@ -26,6 +26,7 @@ pub(super) fn up_to(points: &[Point], epochs: u32, device: String) -> Fit {
         validation: best.map(|(_, value)| value),
         seconds: last.map_or(0.0, |point| point.seconds),
         device,
+        remarks: Vec::new(),
     }
 }
 

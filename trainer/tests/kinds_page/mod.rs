@@ -152,6 +152,7 @@ fn model_table(models: &[Example<Backbone>]) -> String {
         "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored | a new user is folded in |\n|---|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: model, .. } in models {
         let fits_by = match (model.fits_without_sampling(), model.has_epochs()) {
+            _ if model.is_pretrained() => "another program; its files are read",
             (true, true) => "an objective of its own, in epochs",
             (true, false) => "no sampling, at once",
             _ => "a loss and a sampler",

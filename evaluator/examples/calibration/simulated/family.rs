@@ -68,6 +68,7 @@ fn trials(method: &MethodValues<'_>) -> Vec<TrialValues> {
         user_ids: vec![String::new(); values.len()].into(),
         values: vec![(PRIMARY, values.to_vec())],
         tied_users: 0,
+        listed: None,
         unknown_users: 0,
     };
     (0..).zip(&method.replicates).map(trial).collect()

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn stops_are_counted_by_epochs() {
-        let fit = |epochs| Fit { epochs, best_epoch: 1, validation: None, seconds: 0.0, device: "cpu".to_owned() };
+        let fit = |epochs| Fit { epochs, best_epoch: 1, validation: None, seconds: 0.0, device: "cpu".to_owned(), remarks: vec![] };
         let stopped = |epochs| Standing::Stopped(fit(epochs));
         let standings = [stopped(4), stopped(12), Standing::Done(fit(32)), stopped(4), Standing::Failed("NaN".to_owned())];
         assert_eq!(stops(&standings), "2 stopped at 4 epochs, 1 stopped at 12 epochs, 1 trained to the end, 1 without a model");

@@ -1,0 +1,101 @@
+//! What other programs take: the splits of a dataset, to train elsewhere on the same interactions, and the vectors of a trained model.
+//!
+//! Beside each stand `user_ids.txt` and `item_ids.txt`: own ids, one in a line, in the order of the rows.
+
+mod ids;
+mod npy;
+mod splits;
+mod vectors;
+
+use crate::{cli::Usage, model::Model};
+use anyhow::Result;
+use clap::ValueEnum;
+use dataset::{Dataset, Location};
+
+/// What is exported, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Splits as RecBole's benchmark files: NAME.train.inter, NAME.valid.inter, NAME.test.inter
+    Recbole,
+    /// Splits as Parquet tables with LensKit's column names
+    Lenskit,
+    /// Splits as tab-separated files for Elliot's fixed strategy
+    Elliot,
+    /// Splits as comma-separated files with own ids
+    Csv,
+    /// Splits as sparse matrices that scipy.sparse.load_npz reads
+    Npz,
+    /// Vectors of a trial as arrays of NumPy
+    Npy,
+    /// Vectors of a trial as one file of tensors
+    Safetensors,
+    /// Vectors of a trial as tables with own ids
+    Parquet,
+}
+
+/// A file that is written: its name and its content.
+type File = (String, Vec<u8>);
+
+/// What makes the files of a dataset's splits, of which the first is told a name.
+type OfSplits = fn(&str, &Dataset) -> Result<Vec<File>>;
+/// What makes the files of a model's vectors.
+type OfVectors = fn(&vectors::Named<'_>) -> Result<Vec<File>>;
+
+/// Which of both a format is of.
+enum Writer {
+    Splits(OfSplits),
+    Vectors(OfVectors),
+}
+
+impl ExportFormat {
+    fn writer(self) -> Writer {
+        match self {
+            Self::Recbole => Writer::Splits(splits::recbole::files),
+            Self::Lenskit => Writer::Splits(splits::lenskit::files),
+            Self::Elliot => Writer::Splits(splits::elliot::files),
+            Self::Csv => Writer::Splits(splits::csv::files),
+            Self::Npz => Writer::Splits(splits::npz::files),
+            Self::Npy => Writer::Vectors(vectors::npy::files),
+            Self::Safetensors => Writer::Vectors(vectors::safetensors::files),
+            Self::Parquet => Writer::Vectors(vectors::parquet::files),
+        }
+    }
+
+    /// Whether it is one of vectors, which a trial has.
+    pub(crate) fn is_of_vectors(self) -> bool {
+        matches!(self.writer(), Writer::Vectors(_))
+    }
+}
+
+/// Writes the splits of a dataset, under a name that is also that of its folder; gives the folder.
+///
+/// # Errors
+/// A format of vectors, an id that the format cannot hold, or a store that fails.
+pub(crate) fn write_splits(out: &Location, name: &str, dataset: &Dataset, format: ExportFormat) -> Result<Location> {
+    let Writer::Splits(files) = format.writer() else {
+        return Err(Usage("the format is one of vectors, which a trial has".to_owned()).into());
+    };
+    let folder = out.join(name);
+    write(&folder, dataset, files(name, dataset)?)?;
+    Ok(folder)
+}
+
+/// Writes the vectors of a model; gives how its scores are made of them.
+///
+/// # Errors
+/// A format of splits, a model without vectors, or a store that fails.
+pub(crate) fn write_vectors(out: &Location, model: &Model, format: ExportFormat) -> Result<evaluator::Similarity> {
+    let Writer::Vectors(files) = format.writer() else {
+        return Err(Usage("the format is one of splits, not of a trial".to_owned()).into());
+    };
+    let named = vectors::Named::of(model)?;
+    write(out, &model.dataset, files(&named)?)?;
+    Ok(named.similarity)
+}
+
+fn write(folder: &Location, dataset: &Dataset, files: Vec<File>) -> Result<()> {
+    for (name, content) in files.into_iter().chain(ids::files(dataset)?) {
+        folder.join(&name).write(content)?;
+    }
+    Ok(())
+}

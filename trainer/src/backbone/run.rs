@@ -1,0 +1,71 @@
+//! Top-N lists of another program: a run.
+//!
+//! ```text
+//! s(u, i) = the score of i in u's list, or minus its rank        what is not listed was not retrieved, and is never a hit
+//! ```
+//! Ranked as given. Items of equal scores are ties, judged as those of any model. Items that the protocol masks are passed over, so that those behind
+//! them move up.
+
+use super::{
+    BackboneKind, Facts, Stored,
+    kind::{PlannedFile, Pretrained, Sizes, check_name},
+};
+use crate::{
+    Error, Result,
+    pretrained::{Contents, Findings, Side, lists},
+};
+use dataset::{Dataset, Files};
+use evaluator::Scorer;
+use serde::{Deserialize, Serialize};
+
+/// `run` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// What the method is called in tables, in brackets behind the kind.
+    pub name: String,
+    /// The file of the lists: `.csv`, `.tsv` or `.parquet` with own ids in `user_id` and `item_id` beside `score` or `rank`, or a TREC run file (`.trec`, `.run`, `.txt`). In it `{seed}`, `{dataset}` and `{split_seed}` stand for those of a trial.
+    pub path: String,
+}
+
+impl BackboneKind for Run {
+    fn facts(&self) -> Facts {
+        Facts { paper: "-", cost: "reading its file", unknown_user: "by its list", values: "-" }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_name(&self.name)?;
+        lists::check_name(&self.path).map_err(|reason| format!("path: {reason}"))
+    }
+
+    /// Its size is known once its file is: [`Trial::stored`](crate::Trial::stored) has it.
+    fn stored(&self) -> Stored {
+        Stored::Lists { entries: 0 }
+    }
+}
+
+impl Pretrained for Run {
+    fn files(&self) -> Vec<PlannedFile<'_>> {
+        vec![PlannedFile { key: "path", path: &self.path }]
+    }
+
+    fn read(&self, contents: &Contents, dataset: &Dataset) -> Result<(Scorer, Vec<String>)> {
+        let mut findings = Findings::default();
+        let (users, items) = (Side::users(dataset), Side::items(dataset));
+        let lists = contents.get("path").and_then(|content| lists::read(content, &users, &items, &mut findings));
+        let remarks = findings.remarks()?;
+        let lists = lists.ok_or_else(|| Error::Impossible("its file holds no lists".to_owned()))?;
+        Ok((Scorer::Lists(lists), remarks))
+    }
+
+    /// A row of two short ids and a rank has eight letters or more, and Parquet packs it into half of that.
+    fn size(&self, files: &Files, _users: u64, _items: u64) -> Stored {
+        Stored::Lists { entries: files.values().map(|file| file.bytes).sum::<u64>() / 4 }
+    }
+
+    /// The file, its entries as they are read, each with a score and a rank, and what ranks them.
+    fn memory(&self, files: &Files, sizes: Sizes, ranking: u64) -> u64 {
+        let read: u64 = files.values().map(|file| file.bytes).sum();
+        read + 6 * read + self.size(files, sizes.users, sizes.items).fitted(sizes, ranking)
+    }
+}
