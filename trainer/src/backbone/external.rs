@@ -7,7 +7,7 @@
 
 use super::{
     BackboneKind, Facts, Stored,
-    kind::{PlannedFile, Pretrained, Sizes},
+    kind::{PlannedFile, Pretrained, Sizes, bytes_of},
     stored::FLOAT,
 };
 use crate::{
@@ -107,14 +107,14 @@ impl Pretrained for External {
 
     /// As if numbers had 32 bits: what is compressed has more, and wider ones fewer. Both sides may stand in one file.
     fn size(&self, files: &Files, users: u64, items: u64) -> Stored {
-        let both = [files.get("users"), files.get("items")].map(|file| file.map_or(0, |file| file.bytes));
+        let both = ["users", "items"].map(|key| bytes_of(files, key));
         let bytes = if self.users == self.items { both[0] } else { both[0] + both[1] };
         Stored::Vectors { dim: bytes.div_ceil((users + items).max(1) * FLOAT).clamp(1, 1 << 20) as usize }
     }
 
     /// The files, their rows as they are read and in order, and what ranks them.
     fn memory(&self, files: &Files, sizes: Sizes, ranking: u64) -> u64 {
-        let read: u64 = files.values().map(|file| file.bytes).sum();
+        let read: u64 = files.keys().map(|key| bytes_of(files, key)).sum();
         3 * read + self.size(files, sizes.users, sizes.items).fitted(sizes, ranking)
     }
 }

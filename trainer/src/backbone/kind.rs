@@ -148,6 +148,14 @@ pub(crate) trait Pretrained: BackboneKind {
     fn memory(&self, files: &Files, sizes: Sizes, ranking: u64) -> u64;
 }
 
+/// More bytes than any file has, and few enough to reckon with.
+const MOST_BYTES: u64 = 1 << 48;
+
+/// Bytes of a file of a model; 0 where it has none.
+pub(super) fn bytes_of(files: &Files, key: &str) -> u64 {
+    files.get(key).map_or(0, |file| file.bytes.min(MOST_BYTES))
+}
+
 /// Letters of the name of a model that another program trained, at most.
 const LONGEST_NAME: usize = 60;
 
