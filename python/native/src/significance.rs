@@ -42,6 +42,7 @@ fn trials(methods: &[(String, Vec<Vec<u8>>, bool)], metric: MetricAt) -> Vec<Tri
                 values: vec![(metric, values)],
                 tied_users: 0,
                 unknown_users: 0,
+                listed: None,
             }
         };
         (1..).zip(replicates).map(of_seed).collect::<Vec<_>>()
