@@ -197,8 +197,8 @@ mod tests {
         assert!(kept.rows.iter().map(|row| row.3.unwrap()).eq(good.iter().map(|&n| n as f64)));
         assert!(kept.rows.iter().zip(&good).all(|(row, n)| row.0 == format!("u{n}") && row.2 == Some((n % 5) as f64)));
         assert_eq!(kept.rejected.iter().map(|row| row.0 as usize).collect::<Vec<_>>(), (0..60).map(|n| n * 1_000 + 8).collect::<Vec<_>>());
-        let message = failure(&from("first.csv", &content, json!({"header": false, "columns": columns})));
-        assert!(message.contains("first.csv line 8: 2 fields"), "{message}");
+        let message = failure(&from("first-failure.csv", &content, json!({"header": false, "columns": columns})));
+        assert!(message.contains("first-failure.csv line 8: 2 fields"), "{message}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn a_bad_row_is_named_by_its_line_and_value() {
         ("u1,i3,good,9\n", "column `rating`: `good` is not a number; "),
         ("u1,i3,NaN,9\n", "column `rating`: `NaN` is not finite (expected a number); "),
         ("u1,i3,inf,9\n", "column `rating`: `inf` is not finite (expected a number); "),
-        ("u1,i3,4,\n", "column `time`: `` is not a number; "),
+        ("u1,i3,4,\n", "column `time`: `` is neither a number nor a date such as 2024-05-01 12:30:00; "),
         (",i3,4,9\n", "column `user` is empty (expected an id); "),
         ("\"u\"1,i3,4,9\n", "text after a closing quote (expected a separator; a quote inside a quoted field is doubled); "),
     ];
@@ -52,7 +52,12 @@ fn a_file_without_data_is_named() {
     let advice = "correct `source.path` (a relative path starts at the working directory)";
     fails_on(&sandbox, &[&format!("s.yaml:4:39: dataset `small`: FOLDER/ratings.csv does not exist; {advice}")]);
     std::fs::create_dir(sandbox.path("ratings.csv")).unwrap();
-    fails_on(&sandbox, &[&format!("s.yaml:4:39: dataset `small`: FOLDER/ratings.csv is a folder, expected a file; {advice}")]);
+    fails_on(
+        &sandbox,
+        &[&format!(
+            "s.yaml:4:39: dataset `small`: FOLDER/ratings.csv is a folder, expected a file (or all files in it, with `/` at its end); {advice}"
+        )],
+    );
     std::fs::remove_dir(sandbox.path("ratings.csv")).unwrap();
     sandbox.write("ratings.csv", "");
     fails_on(&sandbox, &["dataset `small`: FOLDER/ratings.csv: the file is empty (expected a header line)"]);
