@@ -6,12 +6,10 @@ use anyhow::{Context, Result, bail};
 use benches::{random_dataset, random_factors};
 use dataset::{Dataset, Location};
 use evaluator::{rank::rank_within, settings::Ties};
+use samplers::{Prepared, Row, Uniform};
 use std::hint::black_box;
-use trainer::{
-    Resources, Sampler, Trial,
-    sampler::{Prepared, Purpose, Row, Stream, Uniform},
-    train,
-};
+use streams::{Purpose, Stream};
+use trainer::{Resources, Sampler, Trial, train};
 
 const MEMORY: usize = 1 << 26;
 

@@ -4,6 +4,7 @@
 //! its cases are compared with and what the machine needs for them at least; the rates come from `machine_floor.py` of the peers, or
 //! stand in docs/performance.md.
 
+mod parts;
 mod preparing;
 mod ranking;
 mod sampling;

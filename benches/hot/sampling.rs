@@ -6,15 +6,14 @@
 //! over its scores, and its exponentials, for each candidate well below 1 ns; for a look the products that it is made of, such as 2 * 64
 //! flops for each user and item of `irgan`'s draws, and three times as many for a pass of its generator.
 
+use crate::parts::Looking;
 use crate::training::{epoch, trial};
 use benches::{interactions, random_dataset, random_tables};
 use divan::{Bencher, black_box, counter::ItemsCount};
+use samplers::{Choice, Prepared, Row};
 use serde_json::json;
-use trainer::{
-    Sampler,
-    hot::Looking,
-    sampler::{Choice, Prepared, Purpose, Row, Stream},
-};
+use streams::{Purpose, Stream};
+use trainer::Sampler;
 
 const USERS: usize = 4_096;
 const ITEMS: usize = 40_000;

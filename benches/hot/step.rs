@@ -4,16 +4,14 @@
 //! Floors: for scoring 2 * 64 flops for each score forward and 4 * 64 back; for Adam the bytes of the moved rows, read and written, 256 for
 //! each of parameters and moments; for propagation 64 additions for each edge, direction and layer, on rows from the third-level cache.
 
+use crate::parts::{Moving, Propagating, Scoring};
 use benches::{interactions, random_tables};
 use divan::{
     Bencher,
     counter::{BytesCount, ItemsCount},
 };
-use trainer::{
-    Optimizer,
-    hot::{Moving, Propagating, Scoring},
-    sampler::{Purpose, Stream},
-};
+use streams::{Purpose, Stream};
+use trainer::Optimizer;
 
 const USERS: usize = 30_000;
 const BATCH: usize = 1_024;

@@ -5,7 +5,7 @@
 
 use dataset::{Dataset, Interactions};
 use evaluator::{Matrix, Scorer, Similarity};
-use trainer::sampler::{Purpose, Stream};
+use streams::{Purpose, Stream};
 
 /// Interactions of each user with about `each` items: popular ones, with low ids, more often than others.
 pub fn interactions(users: usize, items: usize, each: usize, seed: u64) -> Interactions {

@@ -7,7 +7,7 @@
 
 use evaluator::settings::{Correction, Over};
 use evaluator::significance::{
-    Crossed, Differences, Interval, MethodValues, Replication, Spreads, Tested, adjust, bootstrap::Bootstrap, interval,
+    Crossed, Differences, Interval, MethodValues, Replication, Spreads, Tested, adjust, bootstrap::BootstrapDistribution, interval,
     mann_whitney::mann_whitney, over_users, randomization::randomization, wilcoxon::wilcoxon,
 };
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn tests(pair: &Pair, resamples: u32, level: f64) -> Value {
     let differences = Differences::new(&pair.a, &pair.b);
     let methods = [pair.a.as_slice(), pair.b.as_slice()];
     let fixed = methods.map(|values| MethodValues::from_replicates("m", Replication::None, vec![Cow::Borrowed(values)]));
-    let bootstrap = Bootstrap::new(&fixed, Over::UsersAndSeeds, resamples, 1);
+    let bootstrap = BootstrapDistribution::new(&fixed, Over::UsersAndSeeds, resamples, 1);
     let mean = differences.mean();
     json!({
         "paired-t": {"p_value": over_users(&differences).p_value(mean), "statistic": mean / over_users(&differences).standard_error()},

@@ -1,4 +1,4 @@
-// Losses of rows of scores, and their derivatives in the scores' place, times a scale: the twins of trainer/src/loss/fused. A block makes a row
+// Losses of rows of scores, and their derivatives in the scores' place, times a scale: the twins of trainer/losses/src/fused. A block makes a row
 // [1 + N], its positive first; sums over a row are of doubles, always in the same tree.
 //
 // Bytes: each score is read twice and written once; 1,024 rows of 1,001 are 12 MB, 3 us at 4.8 TB/s.
@@ -68,7 +68,7 @@ extern "C" __global__ void weigh_softmax(float* scores, unsigned width, float sh
     leave(row, slope * loss - pull, weight * factor * loss, scale, losses);
 }
 
-// log sum_j (tanh((s_j - s+) / t_s) + 1)^sharpness, with steepness = 2 / t_s: trainer/src/loss/fused/psl.rs has the steps.
+// log sum_j (tanh((s_j - s+) / t_s) + 1)^sharpness, with steepness = 2 / t_s: trainer/losses/src/fused/psl.rs has the steps.
 extern "C" __global__ void weigh_psl(float* scores, unsigned width, float sharpness, float steepness, float scale, float* losses) {
     float* row = row_of(scores, width);
     float positive = row[0], largest = -INFINITY;

@@ -119,11 +119,14 @@ fn chaos(kills: usize, seed: u64) {
     }
     let trained = sandbox.stored("done.json").len();
     sandbox.run_well();
-    assert!(sandbox.results() == whole.results(), "tables or scorers differ");
-    assert!(sandbox.timeless_rows() == whole.timeless_rows(), "trials or curves differ");
+    // A process that is killed between its state and the removal of the model before it leaves that model behind.
     let swept = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
     assert_eq!(swept.code, Some(0), "{}", swept.error);
     assert_eq!(sandbox.files(), whole.files(), "orphans");
+    let (found, expected) = (sandbox.results(), whole.results());
+    let other: Vec<_> = expected.iter().filter(|(path, bytes)| found.get(*path) != Some(bytes)).map(|(path, _)| path).collect();
+    assert!(other.is_empty(), "{other:?} differ");
+    assert!(sandbox.timeless_rows() == whole.timeless_rows(), "trials or curves differ");
     eprintln!("undisturbed {undisturbed:?}; {lives:?}; {trained} of 12 trials had ended before the last start");
     assert!(trained > 2, "the processes were killed before they did anything");
 }

@@ -1,6 +1,6 @@
 //! What several tests need.
 
-use trainer::sampler::{Purpose, Stream};
+use streams::{Purpose, Stream};
 
 /// Uniform numbers of `[0, 1)`.
 pub(crate) fn fractions(seed: u64) -> impl FnMut() -> f64 {

@@ -8,15 +8,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Errors of the trainer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Storage or the dataset contract.
+    /// Fitting, reading or storing the model.
     #[error(transparent)]
-    Dataset(#[from] dataset::Error),
-    /// Storing a model or ranking the validation part.
-    #[error(transparent)]
-    Evaluator(evaluator::Error),
-    /// A tensor operation.
-    #[error("a tensor operation failed")]
-    Tensor(#[from] candle_core::Error),
+    Model(#[from] models::Error),
     /// A file of a model that another program trained is not what the plan says.
     #[error("{at} has changed since the sweep was planned; start the sweep again, or submit it again")]
     Changed {
@@ -30,29 +24,6 @@ pub enum Error {
     #[cfg(any(test, feature = "cuda"))]
     #[error(transparent)]
     Gpu(#[from] gpu::Error),
-    /// The trial cannot run on this dataset.
-    #[error("{0}")]
-    Impossible(String),
-    /// The trial needs more memory than it may use.
-    #[error("{what} needs {} and the limit is {}; raise the limit (--memory) or leave it out", size(*.needed), size(*.limit))]
-    Memory {
-        /// What needs it.
-        what: String,
-        /// Bytes.
-        needed: usize,
-        /// Bytes.
-        limit: usize,
-    },
-    /// A number that is no number: the trial's values are too extreme.
-    #[error("epoch {epoch}, step {step}: {tensor} is not finite; a smaller learning rate or a larger temperature may help")]
-    NotFinite {
-        /// Counted from 1.
-        epoch: u32,
-        /// Counted from 1 within the epoch.
-        step: u32,
-        /// The first tensor that is not finite.
-        tensor: String,
-    },
     /// It was asked to stop, and left its state.
     #[error("interrupted in epoch {epoch}; its state is kept, and training goes on from it")]
     Interrupted {
@@ -107,12 +78,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The trial cannot run on this dataset, or not at all.
+    pub(crate) fn impossible(reason: impl ToString) -> Self {
+        models::Error::Impossible(reason.to_string()).into()
+    }
+
     /// Whether the same trial would fail in the same way again, on any machine.
     pub fn repeats(&self) -> bool {
         match self {
-            Self::NotFinite { .. } | Self::Impossible(_) => true,
-            Self::Evaluator(error) => matches!(error, evaluator::Error::NotFinite { .. } | evaluator::Error::Scorer { .. }),
-            Self::Dataset(_) | Self::Tensor(_) | Self::Memory { .. } | Self::Changed { .. } | Self::FailedBefore(_) => false,
+            Self::Model(error) => error.repeats(),
+            Self::Changed { .. } | Self::FailedBefore(_) => false,
             Self::TakenOver
             | Self::Interrupted { .. }
             | Self::TimeLimit { .. }
@@ -127,17 +102,25 @@ impl Error {
 
     /// Whether a stored file is at fault, which is made again by training again.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Dataset(error) if error.is_damage())
+        matches!(self, Self::Model(error) if error.is_damage())
+    }
+}
+
+impl From<dataset::Error> for Error {
+    fn from(error: dataset::Error) -> Self {
+        models::Error::from(error).into()
     }
 }
 
 impl From<evaluator::Error> for Error {
-    /// A store that fails is one, whoever wrote to it.
     fn from(error: evaluator::Error) -> Self {
-        match error {
-            evaluator::Error::Dataset(error) => Self::Dataset(error),
-            other => Self::Evaluator(other),
-        }
+        models::Error::from(error).into()
+    }
+}
+
+impl From<candle_core::Error> for Error {
+    fn from(error: candle_core::Error) -> Self {
+        models::Error::from(error).into()
     }
 }
 
@@ -146,13 +129,5 @@ fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 60.0 => format!("{seconds} s"),
         seconds => format!("{:.4} minutes", seconds / 60.0).replace(".0000", ""),
-    }
-}
-
-/// Bytes for people.
-fn size(bytes: usize) -> String {
-    match bytes as f64 / f64::from(1 << 20) {
-        mib if mib < 1024.0 => format!("{mib:.1} MiB"),
-        mib => format!("{:.1} GiB", mib / 1024.0),
     }
 }

@@ -1,8 +1,12 @@
 //! One resolved trial: everything that determines the result of a training.
 
-use crate::{Backbone, Loss, Optimizer, Sampler, backbone::Stored, sampler::Pool, scoring::LARGEST_BATCH};
 use dataset::{Files, Manifest};
+use embeddings::LARGEST_BATCH;
 use evaluator::{MetricAt, Similarity};
+use losses::Loss;
+use models::{Backbone, Stored};
+use optimizers::Optimizer;
+use samplers::{Pool, Sampler};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

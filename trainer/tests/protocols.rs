@@ -185,6 +185,8 @@ fn options_that_cannot_be_are_refused() {
         "backbone": {"enmf": {"dim": 8, "optimizer": {"adam": {"learning_rate": 0.1, "batch_l2": 0.1}}}}}"#;
     let own: Trial = serde_json::from_str(own).unwrap();
     assert!(own.check().unwrap_err().starts_with("batch_l2 is given, expected of models alone that learn from a loss"));
+    let lists = unchecked(r#"{"gru4rec": {"dim": 8}}"#, r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM, ADAM, &plain).check();
+    assert!(lists.unwrap_err().contains("the backbone `gru4rec` predicts the next item of a history: take another loss"));
     let bounds = |optimizer: &str| unchecked(MF, BPR, UNIFORM, optimizer, &plain).check().unwrap_err();
     assert!(bounds(r#"{"adam": {"learning_rate": 0.1, "batch_l2": -1}}"#).starts_with("batch_l2 is -1,"));
     assert!(bounds(r#"{"adam": {"learning_rate": 0.1, "learning_rate_decay": {"every": 5, "factor": 2}}}"#).starts_with("factor is 2,"));

@@ -2,32 +2,18 @@
 
 mod description;
 mod lists;
-mod matrix;
 mod network;
 mod sparse;
 mod store;
 mod tensors;
 
 pub use lists::Lists;
-pub use matrix::Matrix;
 pub use network::{Layer, Network};
 pub use sparse::SparseMatrix;
+pub use vectors::{Matrix, Similarity};
 
 use dataset::Split;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-
-/// How two vectors make a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Similarity {
-    /// `p . q`
-    Dot,
-    /// `p . q / (|p| |q|)`; 0 where a vector is zero.
-    Cosine,
-    /// `-|p - q|^2`
-    NegativeSquaredDistance,
-}
 
 /// A stored model.
 #[derive(Clone, Debug, PartialEq)]

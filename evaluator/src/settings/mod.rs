@@ -4,9 +4,11 @@ mod family;
 mod margin;
 mod significance;
 
+pub use crate::significance::Test;
 pub use family::Family;
 pub use margin::Margin;
-pub use significance::{Correction, Over, Significance, Test};
+pub use significance::{Correction, Over, Significance};
+pub use vectors::Ties;
 
 use crate::{Metric, MetricAt};
 use serde::{Deserialize, Serialize};
@@ -63,16 +65,6 @@ pub enum Recall {
     Standard,
     /// At most the cutoff (Mult-VAE; paper 002, appendix A).
     Capped,
-}
-
-/// Where a held-out item stands among items of the same score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ties {
-    /// Behind all others.
-    Pessimistic,
-    /// Before all others.
-    Optimistic,
 }
 
 impl Evaluation {

@@ -1,7 +1,7 @@
 //! The `significance` block: which differences are called real.
 
 use super::{Family, Margin};
-use crate::{Error, Result};
+use crate::{Error, Result, significance::Test};
 use serde::{Deserialize, Serialize};
 
 /// Tests between methods.
@@ -27,22 +27,6 @@ pub struct Significance {
     pub bootstrap_resamples: u32,
     /// Seed of the resamples.
     pub seed: u64,
-}
-
-/// A test of the difference between two methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Test {
-    /// Student's t on the differences, paired by user, with the variance of what `over` names.
-    PairedT,
-    /// The bootstrap of the mean difference: users and seeds are resampled independently.
-    Bootstrap,
-    /// Wilcoxon's signed ranks, over users.
-    Wilcoxon,
-    /// Random sign flips of the differences, over users.
-    Randomization,
-    /// Mann-Whitney's U, over users, unpaired, as paper 000 used it.
-    MannWhitney,
 }
 
 /// Which sources of variance a test counts: what its verdict should hold for.
@@ -75,27 +59,6 @@ pub enum Correction {
 
 /// With fewer resamples, no p-value falls below the usual levels after correction.
 const FEWEST_RESAMPLES: u32 = 1000;
-
-impl Test {
-    /// All tests.
-    pub const ALL: [Self; 5] = [Self::PairedT, Self::Bootstrap, Self::Wilcoxon, Self::Randomization, Self::MannWhitney];
-
-    /// The name in sweep files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PairedT => "paired-t",
-            Self::Bootstrap => "bootstrap",
-            Self::Wilcoxon => "wilcoxon",
-            Self::Randomization => "randomization",
-            Self::MannWhitney => "mann-whitney",
-        }
-    }
-
-    /// Whether it is of the mean difference and can count seeds; the others are over users alone.
-    pub fn counts_seeds(self) -> bool {
-        matches!(self, Self::PairedT | Self::Bootstrap)
-    }
-}
 
 impl Over {
     /// All choices.

@@ -12,26 +12,112 @@
 
 use super::{
     Interval,
+    compare::Compared,
     differences::mean,
+    joint::ratio,
+    kind::{Found, OfMean, TestKind},
     method::MethodValues,
+    power::Needed,
     resample::Resampled,
     romano_wolf::{critical, p_value},
+    simultaneous::{Alone, simultaneous},
+    spread::Spread,
     stream::stream,
 };
-use crate::settings::Over;
+use crate::settings::{Over, Significance};
 use rand::Rng;
 use rayon::prelude::*;
 
 /// Draws of replicates are keyed apart from those of users.
 const REPLICATES: u64 = 0x0b00_7574_4a95_0000;
 
+/// `bootstrap`
+pub(super) struct Bootstrap;
+
+impl TestKind for Bootstrap {
+    fn name(&self) -> &'static str {
+        "bootstrap"
+    }
+
+    fn words(&self, _counted: Over) -> &'static str {
+        "bootstrap"
+    }
+
+    fn counts_seeds(&self) -> bool {
+        true
+    }
+
+    fn resamples(&self, _is_joint: bool) -> bool {
+        true
+    }
+
+    fn found(&self, compared: &Compared, resampled: Option<&Resampled>) -> Found {
+        let Significance { alpha, bootstrap_resamples: resamples, seed, .. } = *compared.settings;
+        let over = compared.over;
+        let Some(resampled) = resampled else {
+            return Found { tested: Vec::new(), p_adjusted: Vec::new(), correction: compared.settings.correction, mean: None };
+        };
+        let bootstrap = BootstrapDistribution::of(compared.methods, resampled, over, resamples, seed);
+        let of_pair = |pair: usize| {
+            let (a, b) = compared.pairs.all[pair];
+            if over == Over::Seeds && (is_single(compared, a) || is_single(compared, b)) {
+                return (1.0, f64::INFINITY, f64::INFINITY); // nothing can be resampled of a method with one seed
+            }
+            let sizes = bootstrap.sizes(a, b);
+            let error = (sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64).sqrt();
+            (bootstrap.p_value(a, b, compared.differences[pair].mean), bootstrap.half_width(a, b, alpha), error)
+        };
+        let found: Vec<(f64, f64, f64)> = (0..compared.pairs.all.len()).into_par_iter().map(of_pair).collect();
+        let p_values: Vec<f64> = found.iter().map(|(p_value, ..)| *p_value).collect();
+        let half_widths: Vec<f64> = found.iter().map(|(_, half, _)| *half).collect();
+        let draw = |resample: u32, out: &mut [f64]| {
+            for ((&(a, b), half), out) in compared.pairs.all.iter().zip(&half_widths).zip(out) {
+                *out = ratio(bootstrap.size(resample, a, b), *half);
+            }
+        };
+        let half_width = |pair: usize, alpha: f64| bootstrap.half_width(compared.pairs.all[pair].0, compared.pairs.all[pair].1, alpha);
+        let alone = Alone { p_values, half_widths: half_widths.clone(), scales: half_widths.clone(), half_width: &half_width };
+        let adjusted = simultaneous(&alone, &compared.family(), resamples, &draw);
+        let of_mean = |pair: usize| {
+            let (a, b) = compared.pairs.all[pair];
+            let (difference, half) = (compared.differences[pair].mean, adjusted.half_widths[pair]);
+            OfMean {
+                interval: Interval { low: difference - half, high: difference + half },
+                standard_error: found[pair].2,
+                counted: counted(compared, a, b),
+                p_equivalence: None,
+                needed: Needed::default(),
+            }
+        };
+        let tested = (0..found.len()).map(|pair| compared.tested_by_mean(pair, alone.p_values[pair], found[pair].2)).collect();
+        Found {
+            tested,
+            mean: Some((0..found.len()).map(of_mean).collect()),
+            p_adjusted: adjusted.p_values,
+            correction: compared.settings.correction,
+        }
+    }
+}
+
+/// What the bootstrap counts of a pair: users alone where a method has one seed, which cannot be resampled.
+fn counted(compared: &Compared, a: usize, b: usize) -> Over {
+    let single = is_single(compared, a) || is_single(compared, b);
+    if single && compared.over == Over::UsersAndSeeds { Over::Users } else { compared.over }
+}
+
+/// Whether a method has one replicate, of what has a spread.
+fn is_single(compared: &Compared, method: usize) -> bool {
+    let spread = &compared.spreads.methods[method];
+    spread.raw.is_none() && spread.source != Spread::None
+}
+
 /// Each method's mean in each resample, less its observed mean.
-pub struct Bootstrap {
+pub struct BootstrapDistribution {
     methods: usize,
     deviations: Vec<f64>,
 }
 
-impl Bootstrap {
+impl BootstrapDistribution {
     /// Resamples what `over` names, for all methods together; they have the same users.
     pub fn new(methods: &[MethodValues<'_>], over: Over, resamples: u32, seed: u64) -> Self {
         let rows: Vec<&[f64]> = methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect();
@@ -126,7 +212,7 @@ mod tests {
     /// SciPy's `bootstrap(..., method="percentile")` of the mean gives (.011, .046); this interval is as wide, and symmetric.
     #[test]
     fn worked_example() {
-        let bootstrap = Bootstrap::new(&fixed(&[&A, &B]), Over::UsersAndSeeds, 10_000, 1);
+        let bootstrap = BootstrapDistribution::new(&fixed(&[&A, &B]), Over::UsersAndSeeds, 10_000, 1);
         let half = bootstrap.half_width(0, 1, 0.05);
         assert!((half - 0.0175).abs() < 0.001, "{half}");
         let p = bootstrap.p_value(0, 1, 0.028);
@@ -137,7 +223,7 @@ mod tests {
     fn many_users_agree_with_the_t_interval() {
         let (a, b) = (users(1000, 1), users(1000, 2));
         let t = interval(&a.iter().zip(&b).map(|(a, b)| a - b).collect::<Vec<_>>(), 0.9);
-        let bootstrap = Bootstrap::new(&fixed(&[&a, &b]), Over::Users, 10_000, 1);
+        let bootstrap = BootstrapDistribution::new(&fixed(&[&a, &b]), Over::Users, 10_000, 1);
         let width = t.high - t.low;
         assert!((2.0 * bootstrap.half_width(0, 1, 0.1) / width - 1.0).abs() < 0.04);
     }
@@ -150,7 +236,7 @@ mod tests {
         let rows: Vec<&[f64]> = seeds.iter().map(Vec::as_slice).collect();
         let methods = [method("a", Replication::Seeds, &rows), method("b", Replication::None, &[&vec![0.5; 2000]])];
         let spread = |over: Over| {
-            let sizes = Bootstrap::new(&methods, over, 20_000, 3).sizes(0, 1);
+            let sizes = BootstrapDistribution::new(&methods, over, 20_000, 3).sizes(0, 1);
             sizes.iter().map(|size| size * size).sum::<f64>() / sizes.len() as f64
         };
         let of_users = crate::significance::spread::variance_of_mean(&base);
@@ -163,9 +249,9 @@ mod tests {
     #[test]
     fn threads_and_other_methods_change_nothing() {
         let methods = fixed(&[&A, &B, &[0.5; 10]]);
-        let run = || Bootstrap::new(&methods, Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05);
+        let run = || BootstrapDistribution::new(&methods, Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05);
         let one = in_threads(1, run);
         assert_eq!(one, in_threads(2, run));
-        assert_eq!(one, Bootstrap::new(&methods[..2], Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05));
+        assert_eq!(one, BootstrapDistribution::new(&methods[..2], Over::UsersAndSeeds, 2000, 1).half_width(0, 1, 0.05));
     }
 }

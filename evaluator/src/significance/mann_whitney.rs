@@ -7,8 +7,36 @@
 //! Normal with correction for ties and continuity. It does not know that both methods were measured on the same users, so the variance
 //! between users hides differences that the paired tests see.
 
-use super::{Tested, differences::tolerance, ranks::mid_ranks};
+use super::{
+    Tested,
+    compare::Compared,
+    differences::tolerance,
+    kind::{Found, TestKind},
+    ranks::mid_ranks,
+    resample::Resampled,
+};
+use crate::settings::Over;
+use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
+
+/// `mann-whitney`
+pub(super) struct MannWhitney;
+
+impl TestKind for MannWhitney {
+    fn name(&self) -> &'static str {
+        "mann-whitney"
+    }
+
+    fn words(&self, _counted: Over) -> &'static str {
+        "Mann-Whitney U test"
+    }
+
+    fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {
+        let columns = compared.columns();
+        let tested = compared.pairs.all.par_iter().map(|&(a, b)| mann_whitney(columns[a], columns[b])).collect();
+        Found::over_users(compared, tested)
+    }
+}
 
 /// Whether values of `a` tend to be larger than values of `b`. The effect size is Cliff's delta, `2 U / (n_a n_b) - 1`. `p` is 1 when all
 /// values are the same.

@@ -32,11 +32,13 @@ mod expected_best;
 mod findings;
 mod interval;
 mod joint;
+mod kind;
 mod letters;
 pub mod mann_whitney;
 mod memory;
 mod method;
 mod moderation;
+mod paired_t;
 mod pairs;
 pub mod power;
 mod printed;
@@ -67,7 +69,40 @@ pub use printed::{Agreement, BesidePrinted, PrintedMean};
 pub use spread::{MethodSpread, Spread, Spreads, over_users};
 pub use verdict::Verdict;
 
+use crate::settings::{Correction, Over};
+use kind::{TestKind, tests};
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
+
+tests! {
+    /// Student's t on the differences, paired by user, with the variance of what `over` names.
+    PairedT in paired_t,
+    /// The bootstrap of the mean difference: users and seeds are resampled independently.
+    Bootstrap in bootstrap,
+    /// Wilcoxon's signed ranks, over users.
+    Wilcoxon in wilcoxon,
+    /// Random sign flips of the differences, over users.
+    Randomization in randomization,
+    /// Mann-Whitney's U, over users, unpaired, as paper 000 used it.
+    MannWhitney in mann_whitney,
+}
+
+impl Test {
+    /// The name in sweep files and tables.
+    pub fn name(self) -> &'static str {
+        self.kind().name()
+    }
+
+    /// What readers call it, by the sources of variance that it has counted.
+    pub fn words(self, counted: Over) -> &'static str {
+        self.kind().words(counted)
+    }
+
+    /// Whether it is of the mean difference and can count seeds; the others are over users alone.
+    pub fn counts_seeds(self) -> bool {
+        self.kind().counts_seeds()
+    }
+}
 
 /// What a standard normal number exceeds in size with probability `alpha`.
 fn normal_quantile(alpha: f64) -> f64 {

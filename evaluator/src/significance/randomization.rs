@@ -9,7 +9,15 @@
 //! sums of each eight. A user's signs depend on (seed, resample, place of the user) alone, so neither the number of threads nor the other
 //! methods change a p-value.
 
-use super::{Differences, Tested, effect_size::standardised, stream::stream};
+use super::{
+    Differences, Tested,
+    compare::Compared,
+    effect_size::standardised,
+    kind::{Found, TestKind},
+    resample::Resampled,
+    stream::stream,
+};
+use crate::settings::Over;
 use rand::Rng;
 use rayon::prelude::*;
 
@@ -21,6 +29,25 @@ const CHUNK: u32 = 2048;
 
 /// Sums closer than this, relative to the sum of absolute values, are the same but for rounding.
 const ROUNDING: f64 = 1e-11;
+
+/// `randomization`
+pub(super) struct Randomization;
+
+impl TestKind for Randomization {
+    fn name(&self) -> &'static str {
+        "randomization"
+    }
+
+    fn words(&self, _counted: Over) -> &'static str {
+        "sign-flip randomization test"
+    }
+
+    fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {
+        let columns = compared.columns();
+        let tested = randomization(&columns, &compared.pairs.all, compared.settings.resamples, compared.settings.seed);
+        Found::over_users(compared, tested)
+    }
+}
 
 /// Tests pairs of methods: whether their mean difference is zero. `methods` hold one value per user each, the same users in the same
 /// order. The statistic is the mean difference; `p` is 1 when all differences are zero.

@@ -8,11 +8,39 @@
 //! these ranks is exact, ties and all; beyond, it is normal with correction for ties and continuity. The test is of symmetry around zero,
 //! not of the mean: where most users have no difference, prefer the randomization test.
 
-use super::{Differences, Tested, ranks::mid_ranks};
+use super::{
+    Differences, Tested,
+    compare::Compared,
+    kind::{Found, TestKind},
+    ranks::mid_ranks,
+    resample::Resampled,
+};
+use crate::settings::Over;
+use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The largest number of non-zero differences whose distribution is enumerated.
 pub const EXACT: usize = 50;
+
+/// `wilcoxon`
+pub(super) struct Wilcoxon;
+
+impl TestKind for Wilcoxon {
+    fn name(&self) -> &'static str {
+        "wilcoxon"
+    }
+
+    fn words(&self, _counted: Over) -> &'static str {
+        "Wilcoxon signed-rank test"
+    }
+
+    fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {
+        let columns = compared.columns();
+        let of_pair = |&(a, b): &(usize, usize)| wilcoxon(&Differences::new(columns[a], columns[b]));
+        let tested = compared.pairs.all.par_iter().map(of_pair).collect();
+        Found::over_users(compared, tested)
+    }
+}
 
 /// Whether the differences are symmetric around zero. `p` is 1 when all are zero.
 pub fn wilcoxon(differences: &Differences) -> Tested {

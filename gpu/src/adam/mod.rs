@@ -15,7 +15,7 @@ use crate::{
     launch::{Argument, Grid, count, number, read, write},
 };
 
-/// The constants of one step, as trainer/src/optimizer/kernels.rs has them.
+/// The constants of one step, as trainer/optimizers/src/kernels.rs has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Weight of the value in its gradient.

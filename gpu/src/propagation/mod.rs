@@ -3,7 +3,7 @@
 //! ```text
 //! P = (E + A E + ... + A^L E) / (L + 1)        A_ui = 1 / sqrt(d_u d_i) for each interaction, and A_iu = A_ui
 //! ```
-//! in the form of trainer/src/graph/mod.rs, both sides at once. A row's sum follows the order of its neighbours, in pieces of [`PIECE`] where there
+//! in the form of trainer/models/src/graph/mod.rs, both sides at once. A row's sum follows the order of its neighbours, in pieces of [`PIECE`] where there
 //! are more, so that its bits depend on the graph and the vectors alone.
 
 mod edges;

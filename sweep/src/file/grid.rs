@@ -9,7 +9,8 @@ use super::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::{BTreeSet, HashMap};
-use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
+use streams::Stream;
+use trainer::{Backbone, Loss, Optimizer, Sampler};
 
 /// One entry of a list of kinds.
 #[derive(Clone, Debug)]

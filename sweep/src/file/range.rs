@@ -16,7 +16,7 @@ use super::{
     node::{Node, Value},
     scalar,
 };
-use trainer::sampler::Stream;
+use streams::Stream;
 
 const KINDS: [&str; 3] = ["uniform", "log_uniform", "integer"];
 
@@ -177,7 +177,7 @@ pub(super) fn probes(node: &Node) -> [Node; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainer::sampler::Purpose;
+    use streams::Purpose;
 
     fn of(text: &str) -> Result<Option<Range>> {
         Range::of(&Node::parse(text, "s").unwrap())

@@ -8,7 +8,8 @@ use super::{
 use crate::file::{Entry, Place, Search, SweepFile, node::Node};
 use serde::Serialize;
 use std::{collections::BTreeSet, ptr};
-use trainer::{Backbone, Loss, Optimizer, Sampler, sampler::Stream};
+use streams::Stream;
+use trainer::{Backbone, Loss, Optimizer, Sampler};
 
 /// One method of a block: an entry of each list.
 pub(super) struct Draft<'a> {

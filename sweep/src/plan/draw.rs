@@ -6,7 +6,7 @@
 use super::draft::{Choice, Draft};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use trainer::sampler::{Purpose, Stream};
+use streams::{Purpose, Stream};
 
 /// Draws in a row that had all been drawn before, after which nothing new is expected.
 const TRIES: usize = 1_000;

@@ -7,16 +7,7 @@ use evaluator::{
 
 /// A test and the sources of variance that it counts.
 pub(super) fn test(test: Test, counted: Over, splits: bool) -> String {
-    let name = match (test, counted) {
-        (Test::PairedT, Over::UsersAndSeeds) => "t-test",
-        (Test::PairedT, Over::Users) => "paired t-test",
-        (Test::PairedT, Over::Seeds) => "Welch's t-test",
-        (Test::Bootstrap, _) => "bootstrap",
-        (Test::Wilcoxon, _) => "Wilcoxon signed-rank test",
-        (Test::Randomization, _) => "sign-flip randomization test",
-        (Test::MannWhitney, _) => "Mann-Whitney U test",
-    };
-    format!("{name} over {}", over(if test.counts_seeds() { counted } else { Over::Users }, splits))
+    format!("{} over {}", test.words(counted), over(if test.counts_seeds() { counted } else { Over::Users }, splits))
 }
 
 /// Sources of variance; with repeated splits these are what seeds are counted within.

@@ -173,7 +173,7 @@ fn guarded(
         }
         Ok(Err(Error::Interrupted { .. })) => Ok(None),
         Ok(Err(error @ Error::TakenOver)) => Err(error.into()),
-        Ok(Err(Error::Dataset(error @ dataset::Error::Store { .. }))) => Err(error.into()),
+        Ok(Err(Error::Model(models::Error::Dataset(error @ dataset::Error::Store { .. })))) => Err(error.into()),
         Ok(Err(error)) => Ok(Some(Standing::of(error))),
         Err(panic) => Ok(Some(Standing::Broken(format!("panic: {panic}")))),
     }

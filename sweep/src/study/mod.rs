@@ -17,9 +17,9 @@ use dataset::{
     Location,
     table::{self, Column},
 };
+use streams::{Purpose, Stream};
 pub(crate) use text::Rows;
 use theory::Statement;
-use trainer::sampler::{Purpose, Stream};
 
 /// What a command found.
 pub(crate) struct Study {

@@ -14,11 +14,11 @@ use arrow::{
 use dataset::table::Column;
 use evaluator::Rankings;
 use std::sync::Arc;
+use streams::{Purpose, Stream};
 use theory::{
     Statement,
     opauc::{self, Brackets, Correlation, Metric, RankedList, best, brackets_of_all_lists},
 };
-use trainer::sampler::{Purpose, Stream};
 
 /// N+, N- and K of the lists that are all looked at.
 const SHAPES: [(u32, u32, u32); 4] = [(3, 4, 2), (4, 5, 3), (5, 5, 4), (3, 6, 3)];

@@ -67,7 +67,7 @@ mod tests {
     fn an_error_of_a_rank_s_own_is_returned_and_not_that_it_left() {
         let wait = |member: super::super::threads::Member| member.exchange("numbers", vec![0u8]).map(|_| ());
         let fail = |member: super::super::threads::Member| match member.rank() {
-            2 => Err(Error::Impossible("of its own".to_owned())),
+            2 => Err(Error::impossible("of its own")),
             _ => wait(member),
         };
         assert_eq!(run(members(4, LONG), wait, fail).unwrap_err().to_string(), "of its own");

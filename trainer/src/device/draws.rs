@@ -1,11 +1,12 @@
 //! A sampler's pool on the device.
 
-use crate::{Result, sampler::Prepared};
+use crate::Result;
 use dataset::Interactions;
 use gpu::{
     Gpu,
     draws::{Draws, Law},
 };
+use samplers::Prepared;
 
 /// Of a pool that [fits](super::fits_gpu).
 pub(super) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {

@@ -1,6 +1,8 @@
 //! Which trials can be trained on a GPU.
 
-use crate::{Learning, Loss, Trial, loss::QuantileEstimator, sampler::Pool, trial::kind};
+use crate::{Learning, Trial, trial::kind};
+use losses::{Loss, QuantileEstimator};
+use samplers::Pool;
 
 /// Whether a trial can be trained on a GPU.
 ///

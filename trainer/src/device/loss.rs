@@ -1,17 +1,18 @@
 //! A loss on the device: a kernel, or its formula on the device's scores.
 
-use crate::{Loss, Result, loss::Given, loss::Scores, loss::fused::Fused};
+use crate::Result;
 use candle_core::{Tensor, Var};
 use gpu::{
     Buffer, Gpu,
-    losses::{self, Scored},
+    losses::{self as kernels, Scored},
 };
+use losses::{Given, Loss, Scores, fused::Fused};
 
 /// What weighs the rows of a batch.
 #[derive(Debug)]
 pub(crate) enum Weigher {
     /// A kernel, the twin of `loss/fused`.
-    Kernel(losses::Loss),
+    Kernel(kernels::Loss),
     /// The formula, in candle's operations on the device.
     Formula {
         /// The loss.
@@ -24,25 +25,25 @@ pub(crate) enum Weigher {
 impl Weigher {
     /// Of a loss that [fits](super::fits_gpu).
     pub(crate) fn new(loss: &Loss, items: usize) -> Self {
-        let softmax = |settings: &crate::loss::fused::Softmax, factor: f32, weight: Option<losses::Weight>| losses::Loss::Softmax {
+        let softmax = |settings: &losses::fused::Softmax, factor: f32, weight: Option<kernels::Weight>| kernels::Loss::Softmax {
             temperature: settings.temperature,
             include_positive: settings.include_positive,
             factor,
             weight,
         };
         let kernel = match loss.fused() {
-            Some(Fused::Bpr) => losses::Loss::Bpr,
+            Some(Fused::Bpr) => kernels::Loss::Bpr,
             Some(Fused::Softmax(settings)) => softmax(&settings, 1.0, None),
             Some(Fused::SoftmaxAtK(settings)) => {
-                let weight = losses::Weight { temperature: settings.weight_temperature, detached: settings.detach_weight };
+                let weight = kernels::Weight { temperature: settings.weight_temperature, detached: settings.detach_weight };
                 softmax(&settings.softmax, 1.0, Some(weight))
             }
             Some(Fused::Bsl(settings)) => softmax(&settings.softmax, settings.factor, None),
             Some(Fused::Psl(settings)) => {
-                losses::Loss::Psl { temperature: settings.temperature, score_temperature: settings.score_temperature }
+                kernels::Loss::Psl { temperature: settings.temperature, score_temperature: settings.score_temperature }
             }
-            Some(Fused::Ccl(settings)) => losses::Loss::Ccl { margin: settings.margin, negative_weight: settings.negative_weight },
-            Some(Fused::Mse(settings)) => losses::Loss::Mse { positive_weight: settings.positive_weight },
+            Some(Fused::Ccl(settings)) => kernels::Loss::Ccl { margin: settings.margin, negative_weight: settings.negative_weight },
+            Some(Fused::Mse(settings)) => kernels::Loss::Mse { positive_weight: settings.positive_weight },
             _ => return Self::Formula { loss: loss.clone(), items },
         };
         Self::Kernel(kernel)

@@ -22,6 +22,8 @@ mod loss;
 #[cfg(any(test, feature = "cuda"))]
 mod model;
 #[cfg(any(test, feature = "cuda"))]
+mod optimizer;
+#[cfg(any(test, feature = "cuda"))]
 mod quantiles;
 mod timing;
 #[cfg(any(test, feature = "cuda"))]

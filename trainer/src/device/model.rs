@@ -1,15 +1,13 @@
 //! The tables of a model on the device, and their moments.
 
-use super::gradient::Gradient;
-use crate::{
-    Result,
-    optimizer::{Moments, Stepper},
-};
+use super::{gradient::Gradient, optimizer};
+use crate::Result;
 use evaluator::Matrix;
 use gpu::{
     Buffer, Gpu,
     adam::{self, Leaps},
 };
+use optimizers::{Moments, Stepper};
 
 /// A table, its moments and its gradient.
 #[derive(Debug)]
@@ -61,7 +59,7 @@ impl Table {
     /// The next step of the optimizer: of all rows, or of the listed ones, when the others are left behind.
     pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, adam::Rows)>) -> Result<()> {
         let Self { values, first, second, left, gradient, dim } = self;
-        let (step, table) = (stepper.on_device(), adam::Table { values, first, second, dim: *dim });
+        let (step, table) = (optimizer::step(stepper.next_step()), adam::Table { values, first, second, dim: *dim });
         match (left, listed) {
             (Some(left), Some((leaps, rows))) => Ok(leaps.move_rows(gpu, table, left, rows, gradient.values.get(), &step)?),
             _ => Ok(adam::step(gpu, table, gradient.values.get(), &gradient.touched, &step, stepper.moves_all_rows())?),

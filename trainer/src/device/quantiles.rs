@@ -1,11 +1,7 @@
 //! The users' top-K quantiles from vectors that are on the device: the lists of the CPU, by the same draws.
 
 use super::validation::not_finite;
-use crate::{
-    Result,
-    loss::quantile::{QuantileSchedule, Quantiles},
-    sampler::{Purpose, Stream},
-};
+use crate::Result;
 use dataset::Interactions;
 use gpu::{
     Gpu,
@@ -13,6 +9,8 @@ use gpu::{
     quantiles::{Sample, of_catalogue, of_samples},
     vectors::View,
 };
+use losses::quantile::{QuantileSchedule, Quantiles};
+use streams::{Purpose, Stream};
 
 /// What quantiles are estimated from.
 #[derive(Clone, Copy)]
@@ -63,10 +61,10 @@ mod tests {
     use crate::{
         device::{draws::starts, whole::Whole},
         fit::quantiles,
-        loss::{QuantileEstimator, QuantileUpdate},
-        scoring::Vectors,
     };
+    use embeddings::Vectors;
     use evaluator::Matrix;
+    use losses::{QuantileEstimator, QuantileUpdate};
 
     const USERS: usize = 23;
     const ITEMS: usize = 150;

@@ -8,12 +8,9 @@ use super::{
     checks::interactions,
     checks::wave,
     draws::{draws, starts},
+    optimizer,
 };
-use crate::{
-    Error, Optimizer, Result, Sampler,
-    optimizer::{Adam, Stepper},
-    sampler::{Prepared, Purpose, Stream, Uniform},
-};
+use crate::{Error, Result};
 use gpu::{
     Buffer, Gpu, adam,
     draws::{Columns, Keys},
@@ -22,7 +19,10 @@ use gpu::{
     segments::{Segments, Sums, Terms},
     vectors::{self, Similarity},
 };
+use optimizers::{Adam, Optimizer, Stepper};
+use samplers::{Prepared, Sampler, Uniform};
 use std::time::Instant;
+use streams::{Purpose, Stream};
 
 /// Length of a vector.
 const DIM: usize = 64;
@@ -101,7 +101,7 @@ impl<'a> Batch<'a> {
         let Sizes { items, rows, negatives, .. } = self.sizes;
         let train = interactions(self.sizes);
         let sampler = Sampler::Uniform(Uniform { negatives: negatives as u32, replacement: true });
-        let pool = Prepared::new(&sampler, &train, items).map_err(|error| Error::Impossible(error.to_string()))?;
+        let pool = Prepared::new(&sampler, &train, items).map_err(Error::impossible)?;
         let pool = draws(self.gpu, &train, items, &pool)?;
         let keys = Keys { key: Stream::key(1, Purpose::Negatives, 1), step: 1, first_row: 0, by_user: false };
         let columns = Columns { width: self.width(), first: 1, count: negatives };
@@ -169,7 +169,7 @@ fn adam_of_items(gpu: &Gpu, items: usize) -> Result<Timing> {
     let count = items * DIM;
     let (mut values, mut first, mut second) = (gpu.zeros(count)?, gpu.zeros(count)?, gpu.zeros(count)?);
     let (gradient, touched) = (gpu.upload(&wave(count, 0.1, 3))?, gpu.upload(&vec![1u8; items])?);
-    let step = Stepper::new(&Optimizer::Adam(Adam::new(0.001)), 100).on_device();
+    let step = optimizer::step(Stepper::new(&Optimizer::Adam(Adam::new(0.001)), 100).next_step());
     timed(gpu, "adam: all items", [7 * count * NUMBER, 12 * count], || {
         let table = adam::Table { values: &mut values, first: &mut first, second: &mut second, dim: DIM };
         Ok(adam::step(gpu, table, &gradient, &touched, &step, true)?)
@@ -183,7 +183,7 @@ fn adam_of_few(gpu: &Gpu, items: usize) -> Result<Timing> {
     let mut leaps = adam::Leaps::new(gpu, stepper.epsilon(), &stepper.decays(GAP))?;
     for _ in 0..GAP {
         stepper.finish_step();
-        leaps.advance(gpu, &stepper.recent_leaps())?;
+        leaps.advance(gpu, &optimizer::leaps(&stepper.recent_leaps()))?;
     }
     let (mut values, mut first, mut second) = (gpu.zeros(count)?, gpu.zeros(count)?, gpu.zeros(count)?);
     let gradient = gpu.upload(&wave(count, 0.1, 3))?;
@@ -191,7 +191,7 @@ fn adam_of_few(gpu: &Gpu, items: usize) -> Result<Timing> {
     let (rows, number, mut left) = (gpu.upload(&rows)?, gpu.upload(&[listed as u32])?, gpu.zeros(items)?);
     timed(gpu, "adam: a sixteenth of the items, row by row", [7 * listed * DIM * NUMBER, 12 * listed * DIM], || {
         let table = adam::Table { values: &mut values, first: &mut first, second: &mut second, dim: DIM };
-        leaps.move_rows(gpu, table, &mut left, (&rows, &number), &gradient, &stepper.on_device())?;
+        leaps.move_rows(gpu, table, &mut left, (&rows, &number), &gradient, &optimizer::step(stepper.next_step()))?;
         Ok(gpu.clear(&mut left)?)
     })
 }

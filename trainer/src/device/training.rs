@@ -8,18 +8,13 @@ use super::{
     gradient::{Exchange, UnderWay},
     loss::Weigher,
     model::Table,
+    optimizer,
     validation::Validator,
     whole::Whole,
 };
-use crate::{
-    Learning, Result, Trial,
-    collective::Collective,
-    optimizer::Stepper,
-    parameters::Parameters,
-    sampler::{self, Purpose, Stream},
-    tables::Tables,
-};
+use crate::{Learning, Result, Trial, collective::Collective};
 use dataset::Dataset;
+use embeddings::Tables;
 use evaluator::Similarity;
 use gpu::{
     Buffer, Gpu,
@@ -30,6 +25,9 @@ use gpu::{
     propagation::Graph,
     vectors,
 };
+use models::parameters::Parameters;
+use optimizers::Stepper;
+use streams::{Purpose, Stream};
 
 /// What ranks exchange, of users and of items.
 const GRADIENTS: [&str; 2] = ["the gradient of the users", "the gradient of the items"];
@@ -90,7 +88,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) learning: &'a Learning,
     pub(crate) dataset: &'a Dataset,
-    pub(crate) pool: &'a sampler::Prepared<'a>,
+    pub(crate) pool: &'a samplers::Prepared<'a>,
     /// Whether a step touches few of the users, and of the items.
     pub(crate) few: [bool; 2],
     /// Ranks that train together.
@@ -159,7 +157,7 @@ impl Training {
                 table.load(&self.gpu, values, moments)?;
             }
             if let Some(leaps) = &mut self.leaps {
-                leaps.resume(&self.gpu, &stepper.leaps_by_place())?;
+                leaps.resume(&self.gpu, &optimizer::leaps(&stepper.leaps_by_place()))?;
             }
             self.is_loaded = true;
         }
@@ -306,7 +304,7 @@ impl Training {
     /// The optimizer has finished the step. Returns whether all rows are now to be brought up to date.
     pub(crate) fn finish_step(&mut self, stepper: &Stepper) -> Result<bool> {
         let Some(leaps) = &mut self.leaps else { return Ok(false) };
-        match stepper.recent_leaps() {
+        match optimizer::leaps(&stepper.recent_leaps()) {
             recent if recent.len() > 1 => leaps.advance(&self.gpu, &recent)?,
             _ => leaps.restart(), // every row has moved
         }

@@ -136,7 +136,10 @@ mod tests {
         items.values[4 * 31] = f32::INFINITY;
         let ndcg = MetricAt { metric: Metric::Ndcg, cutoff: Some(20) };
         let error = device.validate(&users, &items, ndcg).err().unwrap();
-        assert!(matches!(error, Error::Evaluator(evaluator::Error::NotFinite { user: 1, item: 31 })) && error.repeats(), "{error}");
+        assert!(
+            matches!(error, Error::Model(models::Error::Evaluator(evaluator::Error::NotFinite { user: 1, item: 31 }))) && error.repeats(),
+            "{error}"
+        );
     }
 
     #[test]

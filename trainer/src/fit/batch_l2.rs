@@ -8,7 +8,8 @@
 //! fewer positives, and an in-batch negative that is the row's own positive is none. He et al., SIGIR 2020; Huang et al., KDD 2021.
 
 use super::{learner::Learner, path::Whole, portion::Portion};
-use crate::{Result, scoring::BUCKET};
+use crate::Result;
+use embeddings::BUCKET;
 
 impl Learner<'_> {
     /// The weight of a vector that stands once in a batch of so many rows, where there is one.

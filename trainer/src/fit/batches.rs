@@ -1,14 +1,12 @@
 //! Where the batches of an epoch come from: its order of pairs or of users, and its draws.
 
-use crate::{
-    EpochRows, Error, Learning, Result,
-    backbone::sequence::Targets,
-    sampler::{self, Purpose, Stream},
-    scoring::{MASKED, Vectors},
-};
+use crate::{EpochRows, Error, Learning, Result};
 use dataset::{Dataset, Interactions, Location};
+use embeddings::{MASKED, Vectors};
+use models::sequence::Targets;
 use rayon::prelude::*;
 use std::ops::Range;
+use streams::{Purpose, Stream};
 
 /// The train interactions in the order of an epoch, and the sampler.
 pub(super) struct Batches<'a> {
@@ -16,8 +14,8 @@ pub(super) struct Batches<'a> {
     batch_size: usize,
     train: &'a Interactions,
     items: usize,
-    sampler: sampler::Prepared<'a>,
-    rule: Option<sampler::Rule>,
+    sampler: samplers::Prepared<'a>,
+    rule: Option<samplers::Rule>,
     /// What a row is.
     rows: Rows,
     /// The pairs that are rows, in runs that stay together; all pairs one by one without.
@@ -40,7 +38,7 @@ impl<'a> Batches<'a> {
     /// Of all train pairs, or of `targets` alone; `cache` is where what a sampler prepares is kept.
     pub(super) fn new(learning: &Learning, dataset: &'a Dataset, targets: Option<Targets>, cache: Option<&Location>) -> Result<Self> {
         let train = &dataset.train;
-        let sampler = sampler::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
+        let sampler = samplers::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
         let rows = match learning.loss.list() {
             None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
             Some(list) => Rows::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
@@ -51,8 +49,8 @@ impl<'a> Batches<'a> {
             train,
             items: dataset.items(),
             sampler: sampler.map_err(|error| match error {
-                sampler::Error::Store(error) => Error::Dataset(error),
-                error => Error::Impossible(error.to_string()),
+                samplers::Error::Store(error) => error.into(),
+                error => Error::impossible(error),
             })?,
             rule: learning.sampler.rule(dataset.items()),
             rows,
@@ -87,7 +85,7 @@ impl<'a> Batches<'a> {
     /// The number of rows of an epoch.
     pub(super) fn len(&self) -> usize {
         match (&self.targets, &self.rows) {
-            (Some(targets), _) => targets.len(),
+            (Some(targets), _) => targets.number(),
             (None, Rows::Pairs(users, _) | Rows::Lists(users, _)) => users.len(),
         }
     }
@@ -128,7 +126,7 @@ impl<'a> Batches<'a> {
 
     /// The sampler's pool.
     #[cfg(any(test, feature = "cuda"))]
-    pub(super) fn pool(&self) -> &sampler::Prepared<'a> {
+    pub(super) fn pool(&self) -> &samplers::Prepared<'a> {
         &self.sampler
     }
 
@@ -155,7 +153,7 @@ impl<'a> Batches<'a> {
                 positives.resize(users.len() * list, 0);
                 for (row, (&user, positives)) in users.iter().zip(positives.chunks_exact_mut(*list)).enumerate() {
                     let mut stream = Stream::new(self.seed, Purpose::Positives, epoch, step, row as u32);
-                    sampler::some_of(&mut stream, self.train.row(user as usize), positives);
+                    samplers::some_of(&mut stream, self.train.row(user as usize), positives);
                 }
             }
         }
@@ -190,7 +188,7 @@ impl<'a> Batches<'a> {
     pub(super) fn draw(&self, (epoch, step, place): (u32, u32, usize), user: u32, ids: &mut [u32]) {
         let mut stream = self.draws((epoch, step, place));
         let positives = self.positives.chunks(self.batch_size).nth(step as usize - 1).unwrap_or_default();
-        self.sampler.draw(&mut stream, sampler::Row { user, place, positives }, ids, None);
+        self.sampler.draw(&mut stream, samplers::Row { user, place, positives }, ids, None);
     }
 
     /// The random numbers of the draws in a row of a step.
@@ -199,7 +197,7 @@ impl<'a> Batches<'a> {
     }
 
     /// What the sampler makes of its candidates' scores.
-    pub(super) fn rule(&self) -> Option<&sampler::Rule> {
+    pub(super) fn rule(&self) -> Option<&samplers::Rule> {
         self.rule.as_ref()
     }
 
@@ -271,7 +269,8 @@ fn pair_of_any_user(stream: &mut Stream, train: &Interactions) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::{Popularity, Sampler, tests::assert_drawn_from};
+    use samplers::{Popularity, Sampler};
+    use testing::assert_drawn_from;
 
     /// Of three users with train items, who have 1, 2 and 5, each stands in a third of the rows.
     #[test]
@@ -290,7 +289,7 @@ mod tests {
     fn log_probabilities_are_those_of_the_sampler() {
         let train = Interactions::from_pairs(3, [(0, 0), (0, 1), (1, 0), (1, 2), (2, 0), (2, 3)].into_iter());
         let sampler = Sampler::Popularity(Popularity { negatives: 5, exponent: 0.75, logarithm: false });
-        let prepared = || sampler::Prepared::new(&sampler, &train, 4).unwrap();
+        let prepared = || samplers::Prepared::new(&sampler, &train, 4).unwrap();
         let batches = Batches {
             seed: 1,
             batch_size: 3,

@@ -1,13 +1,9 @@
 //! What a loss looks at beside the scores of a step: scores among users and among items, and ranks.
 
-use crate::{
-    Loss,
-    gradient::RowGradients,
-    loss::Related,
-    scoring::{Batch, Neighbours, Others, Pairs, Ranks, Vectors},
-};
 use dataset::Interactions;
+use embeddings::{Batch, Neighbours, Others, Pairs, Ranks, RowGradients, Vectors};
 use evaluator::settings::Ties;
+use losses::{Loss, Related};
 
 /// What the loss asks for, and buffers that are reused from step to step.
 pub(super) struct Beside {

@@ -11,7 +11,7 @@ pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources
         return Err(Error::Interrupted { epoch: 0 });
     }
     let start = Instant::now();
-    let needs_more = || Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned());
+    let needs_more = || Error::impossible("this backbone needs a loss, a sampler and an optimizer");
     let scorer = trial.backbone.closed_form().ok_or_else(needs_more)?.fit(dataset, resources.memory)?;
     finish(trial, dataset, folder, resources, (scorer, Vec::new(), start))
 }

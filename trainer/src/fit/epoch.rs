@@ -9,16 +9,15 @@ use super::{
     portion::Portion,
     weigher::{Extra, Weigher},
 };
-use crate::{
-    Error, Result,
-    backbone::encoder::{Backward, TrainStep, Wanted},
-    loss::Phase,
+use crate::Result;
+use embeddings::{Batch, Masks, Tables, Vectors};
+use losses::Phase;
+use models::{
+    encoder::{Backward, TrainStep, Wanted},
     parameters::{Parameters, Weights},
-    sampler::Exclude,
-    scoring::{Batch, Masks, Vectors},
-    tables::Tables,
 };
 use rayon::prelude::*;
+use samplers::Exclude;
 
 impl Learner<'_> {
     /// Trains every pair once, in an order of the epoch's own; returns the mean loss.
@@ -165,7 +164,7 @@ impl Learner<'_> {
             return Ok(());
         }
         let tensor = self.parameters.not_finite().or_else(|| self.own.not_finite()).unwrap_or_else(|| "the loss".to_owned());
-        Err(Error::NotFinite { epoch, step, tensor })
+        Err(models::Error::NotFinite { epoch, step, tensor }.into())
     }
 
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses. What the loss has of its own moves at once.

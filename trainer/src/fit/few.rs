@@ -9,11 +9,9 @@ use super::{
     learner::Learner,
     weigher::{Extra, Weigher},
 };
-use crate::{
-    Error, Result,
-    parameters::Parameters,
-    scoring::{Few, Plan},
-};
+use crate::{Error, Result};
+use embeddings::{Few, Plan};
+use models::parameters::Parameters;
 
 /// Steps that are planned at once.
 pub(super) const AHEAD: usize = 16;

@@ -1,11 +1,9 @@
 //! A loss as its candle formula: for losses without a fused twin, and the reference of those with one.
 
-use crate::{
-    Loss, Result,
-    loss::{Column, Given, Of, Others, Pair, Relations, Scores},
-    scoring::Weighed,
-};
+use crate::Result;
 use candle_core::{Device, Shape, Tensor, Var, backprop::GradStore};
+use embeddings::Weighed;
+use losses::{Column, Given, Loss, Of, Others, Pair, Relations, Scores};
 
 /// Some rows of a batch as plain slices: see [`Scores`] and [`Given`].
 #[derive(Clone, Copy, Default)]

@@ -11,8 +11,9 @@ use super::{
     validation::validate,
     watch::{Due, Watch},
 };
-use crate::{Error, Iterations, Result, Trial, backbone::kind::Epochs};
+use crate::{Error, Iterations, Result, Trial};
 use dataset::{Dataset, Location};
+use models::kind::Epochs;
 
 /// Trains to the end, or as far as is asked for.
 pub(super) fn learn(
@@ -22,7 +23,7 @@ pub(super) fn learn(
     resources: &Resources,
     observer: &mut dyn Observer,
 ) -> Result<Stand> {
-    let needs_more = || Error::Impossible("this backbone needs a loss, a sampler and an optimizer".to_owned());
+    let needs_more = || Error::impossible("this backbone needs a loss, a sampler and an optimizer");
     let model = trial.backbone.iterative().ok_or_else(needs_more)?.start(dataset, iterations.seed)?;
     let (position, watch) = (Position::default(), Watch::new(resources, 0.0));
     let stored = or_again(Stored::find(folder, &trial.id()), observer)?;

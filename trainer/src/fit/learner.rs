@@ -11,23 +11,17 @@ use super::{
     quantiles,
     resume::Position,
     rung::{self, Rung},
-    sharpness,
+    statistics::Statistics,
     validation::validate,
     watch::{Due, Watch},
 };
-use crate::{
-    Error, Learning, Loss, Result, Trial,
-    backbone::{encoder::Encoder, pairs::PairNetwork},
-    collective::Collective,
-    device,
-    loss::{QuantileUpdate, Quantiles},
-    optimizer::Stepper,
-    parameters::Parameters,
-    scoring::Vectors,
-    tables::Tables,
-};
+use crate::{Error, Learning, Result, Trial, collective::Collective, device};
 use dataset::{Dataset, Location};
+use embeddings::{Tables, Vectors};
 use evaluator::Scorer;
+use losses::{QuantileUpdate, Quantiles};
+use models::{encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
+use optimizers::Stepper;
 
 pub(super) struct Learner<'a> {
     pub(super) trial: &'a Trial,
@@ -64,10 +58,8 @@ impl<'a> Learner<'a> {
         resources: &'a Resources<'a>,
         (observer, collective): (&'a mut dyn Observer, Collective),
     ) -> Result<Self> {
-        let model = trial
-            .backbone
-            .learned()
-            .ok_or_else(|| Error::Impossible("this backbone fits without a loss, a sampler and an optimizer".to_owned()))?;
+        let model =
+            trial.backbone.learned().ok_or_else(|| Error::impossible("this backbone fits without a loss, a sampler and an optimizer"))?;
         let targets = model.targets(dataset)?;
         let (mut parameters, encoder) = model.start(dataset, learning.seed);
         let shape = Shape::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
@@ -97,7 +89,7 @@ impl<'a> Learner<'a> {
             work: Some((batches, path)),
             parameters,
         };
-        learner.update_sharpness(0)?;
+        learner.set_columns(0)?;
         learner.restore()?;
         Ok(learner)
     }
@@ -162,7 +154,7 @@ impl<'a> Learner<'a> {
         }
         let loss = rayon::scope(|_| self.train_epoch(epoch))?; // one way into the pool, not one for each loop
         self.update_quantiles(epoch, QuantileUpdate::AfterEpoch)?;
-        self.update_sharpness(epoch)?;
+        self.set_columns(epoch)?;
         let evaluates = epoch.is_multiple_of(training.evaluate_every) || epoch == training.epochs;
         let validation = if evaluates { self.evaluate(epoch)? } else { None };
         let seconds = self.watch.seconds();
@@ -180,11 +172,12 @@ impl<'a> Learner<'a> {
     fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
         self.come_home()?;
         if let Some(tensor) = self.parameters.not_finite() {
-            return Err(Error::NotFinite {
+            return Err(models::Error::NotFinite {
                 epoch,
                 step: self.dataset.train.len().div_ceil(self.learning.training.batch_size as usize) as u32,
                 tensor,
-            });
+            }
+            .into());
         }
         let mean = if self.collective.leads() { self.validate()? } else { None };
         let mean = self.collective.of_first("the validation metric", mean.as_slice(), 1)?.pop();
@@ -271,8 +264,7 @@ impl<'a> Learner<'a> {
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
             let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
-            quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch))
-                .map_err(|error| Error::Impossible(error.to_string()))?;
+            quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch)).map_err(Error::impossible)?;
         }
         Ok(())
     }
@@ -286,12 +278,12 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// Sets adap-tau's numbers after so many epochs.
-    fn update_sharpness(&mut self, epochs: u32) -> Result<()> {
-        if let Loss::AdapTau(settings) = &self.learning.loss {
+    /// Has the loss set numbers of its own after so many epochs, where it does so.
+    fn set_columns(&mut self, epochs: u32) -> Result<()> {
+        if self.own.is_set() {
             self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
-            sharpness::update(&mut self.own, settings, tables, &self.dataset.train, epochs);
+            self.own.set(&self.learning.loss, &Statistics::new(tables, &self.dataset.train), epochs);
         }
         Ok(())
     }

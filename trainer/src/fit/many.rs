@@ -9,12 +9,10 @@ use super::{
     learner::Learner,
     weigher::{Extra, Weigher},
 };
-use crate::{
-    Result,
-    parameters::Parameters,
-    scoring::{BUCKET, Batch, Sampled, Touched, Vectors},
-};
+use crate::Result;
+use embeddings::{BUCKET, Batch, Sampled, Touched, Vectors};
 use evaluator::Matrix;
+use models::parameters::Parameters;
 
 /// The batch, the vectors of its users, and the buffers of scoring.
 pub(super) struct ManyRows {

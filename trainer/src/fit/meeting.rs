@@ -1,6 +1,7 @@
 //! Where the gradients of ranks meet: each has those of its rows of the batch, and takes away those of the whole batch.
 
-use crate::{Result, collective::Collective, gradient::RowGradients};
+use crate::{Result, collective::Collective};
+use embeddings::RowGradients;
 
 /// Rows are exchanged one by one where all ranks together touch at most one of so many; else whole tables are added up.
 const SPARSE: usize = 2;

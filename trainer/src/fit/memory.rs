@@ -7,12 +7,10 @@
 //! ```
 
 use super::{few::AHEAD, parts, path::Shape};
-use crate::{
-    Learning, Trial, backbone,
-    loss::{Adversary, Column, Motion, Of, Related},
-    scoring::{Others, Ranks},
-};
+use crate::{Learning, Trial};
 use dataset::Manifest;
+use embeddings::{Others, Ranks};
+use losses::{Adversary, Column, Motion, Of, Related};
 
 /// Bytes of a float, and of an id.
 const FLOAT: u64 = 4;
@@ -43,7 +41,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         let (rows, own) = rows(users, train, learning);
         (rows, rows * own)
     });
-    let of_model = backbone::kind::Sizes { users, items, train, batch, positives };
+    let of_model = models::kind::Sizes { users, items, train, batch, positives };
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }

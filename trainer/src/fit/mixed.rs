@@ -5,17 +5,12 @@ use super::{
     learner::Learner,
     weigher::{Extra, Weigher},
 };
-use crate::{
-    Result,
-    collective::Collective,
-    gradient::RowGradients,
-    parameters::Parameters,
-    sampler::Stream,
-    scoring::{Scored, Weighed, dot, dots},
-    tables::Tables,
-};
+use crate::{Result, collective::Collective};
+use embeddings::{RowGradients, Scored, Tables, Weighed, dot, dots};
 use evaluator::Matrix;
+use models::parameters::Parameters;
 use rayon::prelude::*;
+use streams::Stream;
 
 /// The users and positives of a batch, and what was drawn for them.
 #[derive(Default)]
@@ -192,7 +187,7 @@ fn add_scaled(sum: &mut [f32], weight: f32, values: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampler::Purpose;
+    use streams::Purpose;
 
     fn stream(row: usize) -> Stream {
         Stream::new(5, Purpose::Choices, 1, 1, row as u32)

@@ -1,7 +1,7 @@
 //! What a hard sampler's rule leaves of the candidates of a step's rows.
 
-use crate::sampler::Choice;
 use rayon::prelude::*;
+use samplers::Choice;
 
 /// The chosen candidates of all rows, as many in each.
 pub(super) struct Narrowed {

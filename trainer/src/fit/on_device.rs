@@ -6,9 +6,9 @@ use crate::{
     collective::Collective,
     device::{Setting, Step, Training},
     fits_gpu,
-    optimizer::Stepper,
 };
 use gpu::Gpu;
+use optimizers::Stepper;
 
 /// Steps after which several ranks wait for their devices and ask what is due. A device that runs behind takes few launches more, and where a rank is
 /// lost none of them returns: the host must never get there.
@@ -84,6 +84,6 @@ impl Learner<'_> {
         let Some(step) = broken else { return Ok(()) };
         device.store(&mut self.parameters)?;
         let tensor = self.parameters.not_finite().unwrap_or_else(|| "the loss".to_owned());
-        Err(Error::NotFinite { epoch, step, tensor })
+        Err(models::Error::NotFinite { epoch, step, tensor }.into())
     }
 }

@@ -1,16 +1,12 @@
 //! What a loss keeps of its own: its numbers, and the model that it is trained against.
 
-use super::{formula::Derivatives, portion::Portion, rival::Rival};
-use crate::{
-    Learning, Loss, Optimizer, Result,
-    collective::Collective,
-    gradient::RowGradients,
-    loss::{Column, Learned, Motion, Of, Start},
-    optimizer::{Moments, Stepper},
-    sampler::{Purpose, Stream},
-    scoring::Batch,
-};
+use super::{formula::Derivatives, portion::Portion, rival::Rival, statistics::Statistics};
+use crate::{Learning, Result, collective::Collective};
+use embeddings::{Batch, RowGradients};
 use evaluator::Matrix;
+use losses::{Column, Learned, Loss, Motion, Of, Start};
+use optimizers::{Moments, Optimizer, Stepper};
+use streams::{Purpose, Stream};
 
 /// The columns of a loss, in its order, and its adversary.
 pub(super) struct Own {
@@ -68,14 +64,22 @@ impl Own {
 
     /// Brings what moved back to where the loss lets it be.
     fn clip(&mut self, loss: &Loss) {
-        let mut numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
-        loss.clip(&mut numbers);
+        loss.clip(&mut self.numbers());
     }
 
-    /// The numbers of all columns, when there are so many.
-    pub(super) fn numbers<const N: usize>(&mut self) -> Option<[&mut [f32]; N]> {
-        let numbers: Vec<&mut [f32]> = self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect();
-        numbers.try_into().ok()
+    /// Whether the loss sets some of its numbers between epochs.
+    pub(super) fn is_set(&self) -> bool {
+        self.columns.iter().any(|kept| kept.column.motion == Motion::Set)
+    }
+
+    /// Has the loss set them after so many epochs.
+    pub(super) fn set(&mut self, loss: &Loss, model: &Statistics, epochs: u32) {
+        loss.set_columns(&mut self.numbers(), model, epochs);
+    }
+
+    /// The numbers of all columns.
+    fn numbers(&mut self) -> Vec<&mut [f32]> {
+        self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect()
     }
 
     /// The first place that is not finite.

@@ -7,15 +7,12 @@ use super::{
     portion::Portion,
     weigher::{Extra, Weigher},
 };
-use crate::{
-    Result,
-    backbone::{
-        encoder::{TrainStep, Wanted},
-        pairs::{PairGradients, ScoredPairs},
-    },
-    gradient::RowGradients,
+use crate::Result;
+use embeddings::{Batch, RowGradients, Scored};
+use models::{
+    encoder::{TrainStep, Wanted},
+    pairs::{PairGradients, ScoredPairs},
     parameters::Parameters,
-    scoring::{Batch, Scored},
 };
 use rayon::prelude::*;
 

@@ -4,10 +4,8 @@
 //! parts go to all threads. A part has so many scores, whatever the number of threads, and sums over parts are made in their order.
 
 use super::formula::{self, Derivatives, Rows};
-use crate::{
-    Loss, Result,
-    loss::{Column, Of},
-};
+use crate::Result;
+use losses::{Column, Loss, Of};
 use rayon::prelude::*;
 use std::ops::Range;
 

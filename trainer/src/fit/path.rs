@@ -7,17 +7,16 @@ use super::{
 };
 #[cfg(any(test, feature = "cuda"))]
 use crate::device::Setting;
-use crate::{
-    Backbone, Learning, Loss, Result, Trial,
-    collective::Collective,
-    gradient::RowGradients,
-    loss::quantile::{QuantileSchedule, Quantiles},
-    optimizer::Stepper,
-    parameters::Parameters,
-    scoring::{Catalogue, Few, Sampled},
-};
+use crate::{Learning, Result, Trial, collective::Collective};
 use dataset::{Dataset, Interactions};
+use embeddings::{Catalogue, Few, RowGradients, Sampled};
 use evaluator::MetricAt;
+use losses::{
+    Loss,
+    quantile::{QuantileSchedule, Quantiles},
+};
+use models::{Backbone, parameters::Parameters};
+use optimizers::Stepper;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
 const FEW: usize = 4;

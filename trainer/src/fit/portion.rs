@@ -1,6 +1,7 @@
 //! A step's batch, and the rows of it that are this rank's.
 
-use crate::{collective::Collective, scoring::Batch};
+use crate::collective::Collective;
+use embeddings::Batch;
 
 /// All rows of a step, and which of them this rank scores.
 #[derive(Clone, Copy)]

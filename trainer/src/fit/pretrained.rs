@@ -1,12 +1,9 @@
 //! Models that another program trained: their files are read, checked against the plan, and ranked.
 
 use super::{Finished, Resources, closed_form};
-use crate::{
-    Error, Result, Trial,
-    pretrained::{Content, Contents},
-    trial::ModelFiles,
-};
+use crate::{Error, Result, Trial, trial::ModelFiles};
 use dataset::{Dataset, Location};
+use models::pretrained::{Content, Contents};
 use std::time::Instant;
 
 pub(super) fn read((trial, files): (&Trial, &ModelFiles), dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
@@ -14,7 +11,7 @@ pub(super) fn read((trial, files): (&Trial, &ModelFiles), dataset: &Dataset, fol
         return Err(Error::Interrupted { epoch: 0 });
     }
     let start = Instant::now();
-    let fitted_here = || Error::Impossible("this backbone is trained here: it has no files".to_owned());
+    let fitted_here = || Error::impossible("this backbone is trained here: it has no files");
     let model = trial.backbone.pretrained().ok_or_else(fitted_here)?;
     let (scorer, remarks) = model.read(&contents(files, resources)?, dataset)?;
     closed_form::finish(trial, dataset, folder, resources, (scorer, remarks, start))
@@ -37,8 +34,9 @@ fn contents(files: &ModelFiles, resources: &Resources) -> Result<Contents> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{backbone::testing::dataset_of, fit};
+    use crate::fit;
     use dataset::FileEntry;
+    use testing::dataset_of;
 
     const LISTS: &str = "user,item,score\nu0,i1,2\nu0,i2,1\nu1,i0,0.5\n";
 

@@ -1,15 +1,13 @@
 //! Brings the users' top-K quantiles up to date.
 
-use crate::{
-    Sampler,
-    loss::{
-        QuantileEstimator, UserScores,
-        quantile::{QuantileSchedule, Quantiles},
-    },
-    sampler::{self, Purpose, Row, Stream, Uniform},
-    scoring::{Vectors, reduce_lists},
-};
 use dataset::Interactions;
+use embeddings::{Vectors, reduce_lists};
+use losses::{
+    QuantileEstimator, UserScores,
+    quantile::{QuantileSchedule, Quantiles},
+};
+use samplers::{self, Row, Sampler, Uniform};
+use streams::{Purpose, Stream};
 
 /// Sets each user's quantile from all its train items and as many fresh uniform negatives as the sampler draws
 /// candidates; from the whole catalogue where it draws none, or as many as there are. Quantile regression has fresh uniform items for each of its
@@ -21,12 +19,12 @@ pub(crate) fn update(
     train: &Interactions,
     candidates: Option<usize>,
     (seed, epoch): (u64, u32),
-) -> Result<(), sampler::Error> {
+) -> Result<(), samplers::Error> {
     let items = vectors.items.rows;
     let fresh = match candidates {
         Some(negatives) => Some((
             negatives,
-            sampler::Prepared::new(&Sampler::Uniform(Uniform { negatives: negatives as u32, replacement: true }), train, items)?,
+            samplers::Prepared::new(&Sampler::Uniform(Uniform { negatives: negatives as u32, replacement: true }), train, items)?,
         )),
         None => None,
     };
@@ -56,9 +54,9 @@ pub(crate) fn update(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::{QuantileRegression, QuantileUpdate, UnbiasedQuantile};
-    use crate::tables::Tables;
+    use embeddings::Tables;
     use evaluator::Similarity;
+    use losses::{QuantileRegression, QuantileUpdate, UnbiasedQuantile};
 
     /// Ten items with scores 0.0, 0.1, ... 0.9 for one user that has items 3 and 8.
     fn third_largest(negatives: usize) -> f32 {

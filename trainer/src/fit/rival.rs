@@ -1,16 +1,11 @@
 //! The second model of a loss with an adversary: it scores the same draws, and moves up the loss's gradient.
 
 use super::{meeting::add_up, portion::Portion};
-use crate::{
-    Learning, Optimizer, Result,
-    backbone::{Init, Normal},
-    collective::Collective,
-    gradient::RowGradients,
-    loss::Adversary,
-    optimizer::{Moments, Stepper},
-    scoring::{Batch, Sampled, Vectors, Weighed},
-    tables::Tables,
-};
+use crate::{Learning, Result, collective::Collective};
+use embeddings::{Batch, RowGradients, Sampled, Tables, Vectors, Weighed};
+use losses::Adversary;
+use models::{Init, Normal};
+use optimizers::{Moments, Optimizer, Stepper};
 
 /// Its tables, and what moves them.
 pub(super) struct Rival {

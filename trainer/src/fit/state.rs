@@ -6,7 +6,9 @@ use super::{
     or_again,
     resume::{self, Position, Stored},
 };
-use crate::{Optimizer, Result, collective::Collective, optimizer::Stepper, parameters::Parameters};
+use crate::{Result, collective::Collective};
+use models::parameters::Parameters;
+use optimizers::{Optimizer, Stepper};
 
 /// What ranks call the exchange of where they begin.
 const POSITION: &str = "where the training stands";

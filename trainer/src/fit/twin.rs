@@ -1,10 +1,8 @@
 //! A loss with more to move than a model by its twin on plain slices: [`formula`](super::formula) without a graph.
 
 use super::formula::{Derivatives, Rows};
-use crate::{
-    loss::{FusedOwn, OwnRows},
-    scoring::Weighed,
-};
+use embeddings::Weighed;
+use losses::{FusedOwn, OwnRows};
 use rayon::prelude::*;
 
 /// Rows of a parallel task.
@@ -42,10 +40,7 @@ pub(super) fn weigh(twin: &FusedOwn, rows: Rows, scale: f32) -> Derivatives {
 mod tests {
     use super::super::formula;
     use super::*;
-    use crate::{
-        Loss,
-        loss::{Column, Of},
-    };
+    use losses::{Column, Loss, Of};
 
     #[track_caller]
     fn near(found: &[f32], expected: &[f32], tolerance: f32) {

@@ -33,7 +33,7 @@ pub(crate) fn ranked(dataset: &Dataset) -> Result<Option<RankedPart<'_>>> {
     if dataset.validation.is_empty() {
         return Ok(None);
     }
-    RankedPart::new(dataset, Split::Validation, Users::Known).map(Some).map_err(|error| Error::Impossible(error.to_string()))
+    RankedPart::new(dataset, Split::Validation, Users::Known).map(Some).map_err(Error::impossible)
 }
 
 impl Validation {

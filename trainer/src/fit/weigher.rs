@@ -6,13 +6,11 @@ use super::{
     narrowed::Narrowed,
     parts, twin,
 };
-use crate::{
-    Loss, Result,
-    loss::Fused,
-    sampler::Choice,
-    scoring::{MASKED, Row, Scored, Weighed},
-};
+use crate::Result;
+use embeddings::{MASKED, Row, Scored, Weighed};
+use losses::{Fused, Loss};
 use rayon::prelude::*;
+use samplers::Choice;
 use std::{borrow::Cow, cell::RefCell};
 
 /// What the rows of a step are weighed by.
@@ -240,8 +238,9 @@ fn rows_of(scored: &mut Scored, list: usize, candidates: usize) -> impl Iterator
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Learning, sampler::Stream};
+    use crate::Learning;
     use dataset::{Dataset, Interactions};
+    use streams::Stream;
 
     const SAMPLERS: [&str; 12] = [
         r#"{"uniform": {"negatives": 20}}"#,
@@ -306,7 +305,7 @@ mod tests {
                     ids[0] = own[row];
                     batches.draw((1, step, row), users[row], &mut ids[1..]);
                 }
-                let mut random = Stream::new(9, crate::sampler::Purpose::Parameters, 1, step, 0);
+                let mut random = Stream::new(9, streams::Purpose::Parameters, 1, step, 0);
                 let mut scores = |length: usize| -> Vec<f32> { (0..length).map(|_| 4.0 * random.fraction() as f32 - 2.0).collect() };
                 let (mut positives, mut negatives) = (scores(users.len()), scores(users.len() * count));
                 let weigher = Weigher::new(&learning.loss, &batches, (1, step), &users, None);

@@ -14,9 +14,14 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Finds the file below a folder of `trainer/src` by the line before the settings.
-    pub(super) fn find(folder: &str, kind: &str) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
+    /// Finds the file in a crate below `trainer/` by the line before the settings.
+    pub(super) fn find(part: &str, kind: &str) -> Self {
+        let folder = match part {
+            "loss" => "losses",
+            "sampler" => "samplers",
+            _ => "models",
+        };
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("src");
         let settings = format!("/// `{kind}` in a sweep file.\n");
         let found = files(&root).into_iter().find_map(|file| {
             let text = std::fs::read_to_string(&file).unwrap();

@@ -6,13 +6,13 @@ mod settings;
 
 use super::{BACKBONES, LOSSES, SAMPLERS};
 use head::Head;
+use losses::{Motion, Of};
 use pairs::Case;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use settings::{LeftOut, expected, keys};
 use std::fmt::Write;
 use std::path::Path;
-use trainer::loss::{Motion, Of};
 use trainer::{Backbone, Loss, Sampler};
 
 const INTRODUCTION: &str = "\

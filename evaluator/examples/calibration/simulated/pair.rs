@@ -3,7 +3,7 @@
 use super::{ALPHA, Population, Rate};
 use evaluator::{
     settings::Over,
-    significance::{Differences, MethodValues, Spreads, bootstrap::Bootstrap, over_users},
+    significance::{Differences, MethodValues, Spreads, bootstrap::BootstrapDistribution, over_users},
 };
 use rayon::prelude::*;
 
@@ -74,7 +74,7 @@ pub(crate) fn bootstrap(population: &Population, repeats: usize) -> Rate {
     let significant = |repeat: usize| {
         let methods = &population.draw(0, "bootstrap", repeat)[..2];
         let difference = Differences::new(&methods[0].values, &methods[1].values).mean();
-        Bootstrap::new(methods, Over::UsersAndSeeds, RESAMPLES, repeat as u64).p_value(0, 1, difference) < ALPHA
+        BootstrapDistribution::new(methods, Over::UsersAndSeeds, RESAMPLES, repeat as u64).p_value(0, 1, difference) < ALPHA
     };
     Rate::of((0..repeats).into_par_iter().map(significant).collect::<Vec<bool>>())
 }

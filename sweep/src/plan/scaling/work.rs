@@ -1,7 +1,7 @@
 //! The sizes of one step.
 
 use dataset::Manifest;
-use trainer::{Optimizer, Trial};
+use trainer::Trial;
 
 /// What a step has to do, whatever does it. Counts, as floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ impl Work {
         let count = |count: usize| count as f64;
         let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
-        let decays = matches!(&learning.optimizer, Optimizer::Adam(adam) if adam.weight_decay > 0.0);
+        let decays = learning.optimizer.decays_all_rows();
         Some(Self {
             users: count(manifest.users),
             items: count(manifest.items),

@@ -4,12 +4,11 @@ use super::{Estimator, Row, Settings, Subject};
 use crate::model::Model;
 use anyhow::{Context, Result};
 use evaluator::rank::{reduce_lists, top_k};
+use losses::quantile::kth_largest;
+use samplers::{Prepared, Uniform};
+use streams::{Purpose, Stream};
 use theory::quantile::{errors, largest_delta, place_in_sample};
-use trainer::{
-    Sampler,
-    loss::quantile::kth_largest,
-    sampler::{self, Prepared, Purpose, Stream, Uniform},
-};
+use trainer::Sampler;
 
 /// The model's users and items.
 pub(crate) fn subject(model: &Model) -> Subject {
@@ -63,7 +62,7 @@ fn estimates(
         }
         ids.extend_from_slice(positives);
         ids.resize(positives.len() + negatives as usize, 0);
-        uniform.draw(&mut stream(user), sampler::Row::alone(user), &mut ids[positives.len()..], None);
+        uniform.draw(&mut stream(user), samplers::Row::alone(user), &mut ids[positives.len()..], None);
     };
     let sample = |user: u32, ids: &mut Vec<u32>| {
         let mut stream = stream(user);

@@ -2,11 +2,11 @@
 
 use super::{Estimator, Row, Settings, Subject};
 use rayon::prelude::*;
+use streams::{Purpose, Stream};
 use theory::{
     normal_from,
     quantile::{NormalScores, errors, place_in_sample},
 };
-use trainer::sampler::{Purpose, Stream};
 
 /// Estimates for each N.
 const ESTIMATES: u32 = 10_000;

@@ -1,7 +1,7 @@
 use super::super::{best, sums};
 use super::*;
 use crate::testing::assert_near;
-use trainer::sampler::{Purpose, Stream};
+use streams::{Purpose, Stream};
 
 fn draws(block: u32) -> impl FnMut(u32) -> u32 {
     let mut stream = Stream::new(2023, Purpose::Order, 0, block, 0);

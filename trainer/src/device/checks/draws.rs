@@ -1,15 +1,13 @@
 //! Draws: the ids of the CPU's samplers.
 
 use super::{Comparison, Sizes, interactions};
-use crate::{
-    Result, Sampler,
-    device::draws::draws,
-    sampler::{Popularity, Prepared, Purpose, Row, Stream, Uniform},
-};
+use crate::{Result, device::draws::draws};
 use gpu::{
     Gpu,
     draws::{Columns, Keys},
 };
+use samplers::{Popularity, Prepared, Row, Sampler, Uniform};
+use streams::{Purpose, Stream};
 
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     let negatives = sizes.negatives as u32;
@@ -22,7 +20,7 @@ pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
 
 fn of_sampler(gpu: &Gpu, sizes: Sizes, what: &str, sampler: &Sampler) -> Result<Comparison> {
     let train = interactions(sizes);
-    let prepared = Prepared::new(sampler, &train, sizes.items).map_err(|error| crate::Error::Impossible(error.to_string()))?;
+    let prepared = Prepared::new(sampler, &train, sizes.items).map_err(crate::Error::impossible)?;
     let draws = draws(gpu, &train, sizes.items, &prepared)?;
     // The last users, who have most items, are among them.
     let users: Vec<u32> = (0..sizes.rows).map(|row| (sizes.users - 1 - row * (sizes.users / sizes.rows)) as u32).collect();

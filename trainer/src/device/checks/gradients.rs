@@ -2,16 +2,14 @@
 
 use super::{Comparison, Sizes, interactions, wave};
 use crate::{
-    Optimizer, Result,
+    Result,
     device::{batch::Batch, draws::starts, gradient::Gradient, model::Table},
-    gradient::RowGradients,
-    graph::Graph,
-    optimizer::{Moments, Stepper},
-    scoring::{self, Sampled, Vectors, Weighed},
-    tables::Tables,
 };
+use embeddings::{self, RowGradients, Sampled, Tables, Vectors, Weighed};
 use evaluator::Matrix;
 use gpu::{Gpu, propagation, vectors};
+use models::graph::Graph;
+use optimizers::{Moments, Optimizer, Stepper};
 
 const DIM: usize = 24;
 const SIMILARITIES: [(&str, vectors::Similarity, evaluator::Similarity); 3] = [
@@ -67,7 +65,7 @@ fn of_similarity(
     batch.item_gradients(gpu, vectors.each_ref(), &mut gradients[1])?;
 
     let positives: Vec<u32> = ids.chunks_exact(width).map(|row| row[0]).collect();
-    let of_batch = scoring::Batch::new(&of_rows, &positives);
+    let of_batch = embeddings::Batch::new(&of_rows, &positives);
     let vectors = Vectors { users: &tables[0], items: &tables[1], similarity };
     let mut sampled = Sampled::default();
     sampled.score(vectors, of_batch, negatives, |row, _, out| out.copy_from_slice(&ids[row * width + 1..][..negatives]));

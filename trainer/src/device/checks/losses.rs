@@ -1,8 +1,9 @@
 //! Losses: values and derivatives of the fused twins, and of the formulas where a loss has none.
 
 use super::{Comparison, Sizes, wave};
-use crate::{Loss, Result, device::loss::Weigher, loss::fused::Fused};
+use crate::{Result, device::loss::Weigher};
 use gpu::{Gpu, losses::Scored};
+use losses::{Loss, fused::Fused};
 
 /// Each kernel, and each of its ways.
 const LOSSES: [(&str, &str); 10] = [
@@ -59,7 +60,7 @@ fn formula_rows(loss: &Loss, scores: &mut [f32], width: usize, items: usize) -> 
     for row in scores.chunks_exact_mut(width) {
         let positives = candle_core::Var::from_slice(&row[..1], 1, &cpu)?;
         let negatives = candle_core::Var::from_slice(&row[1..], (1, width - 1), &cpu)?;
-        let given = crate::loss::Scores { positives: &positives, negatives: &negatives, items, given: crate::loss::Given::default() };
+        let given = losses::Scores { positives: &positives, negatives: &negatives, items, given: losses::Given::default() };
         let value = loss.forward(&given)?;
         let gradients = value.sum_all()?.backward()?;
         losses.extend(value.to_vec1::<f32>()?);

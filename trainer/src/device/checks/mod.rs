@@ -11,12 +11,10 @@ mod ranking;
 mod trainings;
 
 use super::comparison::Comparison;
-use crate::{
-    Device, Result,
-    sampler::{Purpose, Stream},
-};
+use crate::{Device, Result};
 use dataset::Interactions;
 use gpu::Gpu;
+use streams::{Purpose, Stream};
 
 /// How large the inputs are.
 #[derive(Clone, Copy, Debug)]

@@ -8,14 +8,9 @@ use crate::{
     Result,
     device::{draws::starts, quantiles::Estimator, whole::Whole},
     fit::quantiles,
-    loss::{
-        QuantileEstimator,
-        quantile::{QuantileSchedule, QuantileUpdate, Quantiles},
-    },
-    sampler::{Purpose, Stream},
-    scoring::Vectors,
 };
 use dataset::Interactions;
+use embeddings::Vectors;
 use evaluator::{Matrix, Rankings, Scorer, rank, settings::Ties};
 use gpu::{
     Buffer, Gpu,
@@ -23,6 +18,11 @@ use gpu::{
     ranking::{HeldOut, Lists, count_before, top_k},
     vectors,
 };
+use losses::{
+    QuantileEstimator,
+    quantile::{QuantileSchedule, QuantileUpdate, Quantiles},
+};
+use streams::{Purpose, Stream};
 
 /// Users that are ranked at most: the CPU ranks them too.
 const USERS: usize = 2_000;
@@ -141,7 +141,7 @@ impl<'a> Case<'a> {
         estimator.update(&mut found, schedule, 8, 2)?;
         let vectors = Vectors { users: &self.users, items: &self.items, similarity };
         quantiles::update(&mut expected, schedule, vectors, &self.train, Some(sizes.negatives), (8, 2))
-            .map_err(|error| crate::Error::Impossible(error.to_string()))?;
+            .map_err(crate::Error::impossible)?;
         Ok(vec![Comparison::new(format!("quantiles by {what}"), &found.values, &expected.values, 0.0)])
     }
 }

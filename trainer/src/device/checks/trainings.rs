@@ -97,14 +97,14 @@ struct Trained {
 }
 
 fn trained(trial: &Trial, dataset: &Dataset, name: &str, device: Device, ranks: Ranks) -> Result<Trained> {
-    let folder = Location::parse(&format!("memory:///check-{}-{name}", std::process::id())).map_err(Error::Dataset)?;
+    let folder = Location::parse(&format!("memory:///check-{}-{name}", std::process::id())).map_err(Error::from)?;
     let resources = Resources { device, ranks, ..Resources::new(1 << 30) };
     let fit = fit::train(trial, dataset, &folder, &resources, &mut ())?;
     Ok(Trained { tables: tables_of(&folder, trial)?, validation: fit.validation.unwrap_or(f64::NAN) as f32 })
 }
 
 fn tables_of(folder: &Location, trial: &Trial) -> Result<Vec<f32>> {
-    let ended = Ended::read(folder, &trial.id())?.ok_or_else(|| Error::Impossible("the training left no marker".to_owned()))?;
+    let ended = Ended::read(folder, &trial.id())?.ok_or_else(|| Error::impossible("the training left no marker"))?;
     Ok(ended.scorer(folder)?.values())
 }
 
@@ -198,7 +198,7 @@ mod tests {
     fn few_rows_are_left_behind() {
         let trial = FEW.trial();
         let learning = trial.learning.unwrap();
-        let stepper = crate::optimizer::Stepper::new(&learning.optimizer, 40);
+        let stepper = optimizers::Stepper::new(&learning.optimizer, 40);
         assert!(stepper.leaves() && 4 * 3 * 3 <= Sizes::TINY.items && 4 * 3 <= Sizes::TINY.users);
         assert!(dataset(Sizes::TINY).train.len() / 3 > 50, "{} pairs", dataset(Sizes::TINY).train.len());
     }

@@ -3,7 +3,11 @@
 use super::{DIM, NUMBER, timed};
 use crate::{
     Result,
-    device::{Timing, checks::Sizes, checks::wave, draws::starts},
+    device::{
+        Timing,
+        checks::{Sizes, wave},
+        draws::starts,
+    },
 };
 use dataset::Interactions;
 use gpu::{

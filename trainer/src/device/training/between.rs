@@ -1,15 +1,11 @@
 //! What is asked of a training between its epochs: the validation metric, and the users' quantiles.
 
 use super::{Training, vectors_of};
-use crate::{
-    Result,
-    device::quantiles::Estimator,
-    fit::validation::Validation,
-    loss::quantile::{QuantileSchedule, Quantiles},
-};
+use crate::{Result, device::quantiles::Estimator, fit::validation::Validation};
 use dataset::{Dataset, Interactions};
 use evaluator::MetricAt;
 use gpu::ranking::Lists;
+use losses::quantile::{QuantileSchedule, Quantiles};
 
 /// Bytes of the device that lists of scores may take.
 const WORKING_SPACE: usize = 1 << 30;

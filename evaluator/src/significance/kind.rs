@@ -1,0 +1,87 @@
+//! What a test of two methods is to the comparisons of a dataset. Each test says it in its own file.
+
+use super::{Correction, Interval, Tested, adjust, compare::Compared, power::Needed, resample::Resampled};
+use crate::settings::{Family, Over};
+
+/// A test of the difference between two methods.
+pub(crate) trait TestKind: Sync {
+    /// The name in sweep files and tables.
+    fn name(&self) -> &'static str;
+
+    /// What readers call it, by the sources of variance that it has counted.
+    fn words(&self, counted: Over) -> &'static str;
+
+    /// Whether it is of the mean difference and can count seeds; the others are over users alone.
+    fn counts_seeds(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at resampled means, where p-values and intervals are adjusted by a joint distribution or not.
+    fn resamples(&self, _is_joint: bool) -> bool {
+        false
+    }
+
+    /// What it finds of each pair.
+    fn found(&self, compared: &Compared, resampled: Option<&Resampled>) -> Found;
+}
+
+/// What a test finds of every pair, before the verdicts.
+pub(crate) struct Found {
+    pub(super) tested: Vec<Tested>,
+    pub(super) p_adjusted: Vec<f64>,
+    pub(super) correction: Correction,
+    /// Of each difference; of tests of the mean alone.
+    pub(super) mean: Option<Vec<OfMean>>,
+}
+
+/// What a test of the mean says of a pair.
+#[derive(Clone, Copy)]
+pub(super) struct OfMean {
+    /// Adjusted as the p-values are.
+    pub(super) interval: Interval,
+    pub(super) standard_error: f64,
+    /// What is counted of the pair.
+    pub(super) counted: Over,
+    pub(super) p_equivalence: Option<f64>,
+    pub(super) needed: Needed,
+}
+
+impl Found {
+    /// Of a test over users, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`.
+    pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
+        let reported: Vec<f64> = compared.pairs.reported.iter().map(|&pair| tested[pair].p_value).collect();
+        let correction = match (compared.settings.correction, &compared.settings.family) {
+            (Correction::RomanoWolf, Family::AgainstBest) => Correction::Bonferroni,
+            (Correction::RomanoWolf, _) => Correction::Holm,
+            (correction, _) => correction,
+        };
+        let mut p_adjusted = vec![1.0; tested.len()];
+        compared.pairs.reported.iter().zip(adjust(correction, &reported)).for_each(|(&pair, p)| p_adjusted[pair] = p);
+        Self { tested, p_adjusted, correction, mean: None }
+    }
+}
+
+/// Makes the enum of all tests. A line is a test: its words, and its name in kebab-case, which is that of sweep files, and its file.
+macro_rules! tests {
+    ($($(#[$words:meta])* $test:ident in $file:ident,)+) => {
+        /// A test of the difference between two methods.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Test {
+            $($(#[$words])* $test,)+
+        }
+
+        impl Test {
+            /// All tests.
+            pub const ALL: [Self; [$(Self::$test),+].len()] = [$(Self::$test),+];
+
+            pub(crate) fn kind(self) -> &'static dyn TestKind {
+                match self {
+                    $(Self::$test => &$file::$test,)+
+                }
+            }
+        }
+    };
+}
+
+pub(super) use tests;

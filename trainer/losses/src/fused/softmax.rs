@@ -1,0 +1,57 @@
+//! Softmax over a row.
+
+use super::{elementary::exp_of_negative, lanes};
+use multiversion::multiversion;
+
+/// Values of [`softmax`](crate::softmax()).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Softmax {
+    /// Temperature, above 0.
+    pub temperature: f32,
+    /// Whether the positive stands in the sum beside the negatives.
+    pub include_positive: bool,
+}
+
+/// The loss, and its derivatives times `weight`: by the positive as the second value, by the negatives in their place.
+pub(super) fn softmax(settings: &Softmax, positive: f32, negatives: &mut [f32], weight: f32) -> (f32, f32) {
+    let sharpness = 1.0 / settings.temperature;
+    let (max, sum) = exponentials(negatives, sharpness);
+    let log_sum = f64::from(max - positive) * f64::from(sharpness) + sum.ln();
+    let (loss, share) = if settings.include_positive { softplus(log_sum) } else { (log_sum, 1.0) };
+    let pull = share * f64::from(sharpness) * f64::from(weight);
+    scale(negatives, (pull / sum) as f32);
+    (loss as f32, -pull as f32)
+}
+
+/// Replaces scores `s` by `exp((s - max) * sharpness)`; the maximum and the sum.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn exponentials(scores: &mut [f32], sharpness: f32) -> (f32, f64) {
+    let max = lanes::max(scores);
+    (max, lanes::replace_and_sum(scores, &Exponential { max, sharpness }))
+}
+
+struct Exponential {
+    max: f32,
+    sharpness: f32,
+}
+
+impl lanes::Step for Exponential {
+    #[inline(always)]
+    fn step(&self, score: f32) -> (f32, f32) {
+        let exponential = exp_of_negative((score - self.max) * self.sharpness);
+        (exponential, exponential)
+    }
+}
+
+/// Multiplies all entries by the factor.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn scale(values: &mut [f32], factor: f32) {
+    for value in values {
+        *value *= factor;
+    }
+}
+
+/// `log(1 + exp(x))` and its derivative.
+pub(super) fn softplus(x: f64) -> (f64, f64) {
+    (x.max(0.0) + (-x.abs()).exp().ln_1p(), 1.0 / (1.0 + (-x).exp()))
+}

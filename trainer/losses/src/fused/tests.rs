@@ -1,0 +1,110 @@
+//! The twins against the candle formulas in `f64`.
+
+use super::super::contract::examples;
+use super::super::testing::evaluate;
+use super::super::{Loss, Softmax};
+use super::Fused;
+use proptest::prelude::*;
+use vectors::Similarity;
+
+/// Compares one row: value and gradients within a part in `10^5` of the largest of each kind.
+#[track_caller]
+fn assert_twin(loss: &Loss, positive: f32, negatives: &[f32], quantile: f32) {
+    let wide: Vec<f64> = negatives.iter().copied().map(f64::from).collect();
+    let exact = evaluate(loss, &[f64::from(positive)], &[wide], &[f64::from(quantile)]);
+    let mut gradient = negatives.to_vec();
+    let mut by_positive = [positive];
+    let value = loss.fused().unwrap().row(&mut by_positive, &mut gradient, quantile);
+    let steepest = exact.by_positives.iter().chain(&exact.by_negatives[0]).fold(1e-3f64, |a, b| a.max(b.abs()));
+    let near = |found: f32, exact: f64, scale: f64| (f64::from(found) - exact).abs() <= 1e-5 * scale;
+    assert!(near(value, exact.values[0], exact.values[0].abs().max(1.0)), "{loss:?}: {value} {}", exact.values[0]);
+    assert!(near(by_positive[0], exact.by_positives[0], steepest), "{loss:?}: {by_positive:?} {}", exact.by_positives[0]);
+    for (&found, &exact) in gradient.iter().zip(&exact.by_negatives[0]) {
+        assert!(near(found, exact, steepest), "{loss:?}: {found} {exact}");
+    }
+}
+
+/// An example of each loss that has a twin.
+fn examples_with_twin() -> Vec<Loss> {
+    examples().into_iter().filter(|loss| loss.fused().is_some()).collect()
+}
+
+/// Temperatures at both ends of what papers tune.
+fn sharp_and_blunt() -> [Loss; 2] {
+    [0.01, 5.0].map(|temperature| Loss::Softmax(Softmax { temperature, include_positive: false, similarity: Similarity::Cosine }))
+}
+
+proptest! {
+    #[test]
+    fn twins_agree_on_cosines(scores in prop::collection::vec(-1f32..1.0, 2..200), quantile in -1f32..1.0) {
+        for loss in examples_with_twin().iter().chain(&sharp_and_blunt()) {
+            assert_twin(loss, scores[0], &scores[1..], quantile);
+        }
+    }
+
+    #[test]
+    fn twins_agree_on_wide_scores(scores in prop::collection::vec(-60f32..60.0, 2..80), quantile in -60f32..60.0) {
+        for loss in examples_with_twin() {
+            assert_twin(&loss, scores[0], &scores[1..], quantile);
+        }
+    }
+}
+
+#[test]
+fn twins_agree_on_long_rows() {
+    let negatives: Vec<f32> = (0..5003).map(|at| (at as f32 * 0.7).sin()).collect();
+    let any_length = |loss: &Loss| loss.needs_draws().is_none();
+    for loss in examples_with_twin().into_iter().filter(any_length).chain(sharp_and_blunt()) {
+        assert_twin(&loss, 0.4, &negatives, 0.6);
+    }
+}
+
+#[test]
+fn twins_agree_at_extremes() {
+    for loss in examples_with_twin() {
+        assert_twin(&loss, 500.0, &[800.0, -300.0, 790.0], 700.0);
+        assert_twin(&loss, -500.0, &[800.0, -300.0, 790.0], 0.0);
+        assert_twin(&loss, 1e4, &[-1e4], 0.0);
+        assert_twin(&loss, 0.3, &[-1e30, 0.2, -1e30, 0.1], 0.5);
+    }
+}
+
+#[test]
+fn masked_entries_get_no_gradient() {
+    for loss in examples_with_twin() {
+        let mut negatives = [-1e30, 0.2, -1e30, 0.1];
+        let mut positives = [0.3];
+        let value = loss.fused().unwrap().row(&mut positives, &mut negatives, 0.5);
+        assert!(value.is_finite() && positives[0].is_finite(), "{loss:?}");
+        assert_eq!((negatives[0], negatives[2]), (0.0, 0.0), "{loss:?}");
+    }
+}
+
+/// A score that is not a number must end a trial, not vanish in a clamp.
+#[test]
+fn nan_comes_through() {
+    for loss in examples_with_twin() {
+        let fused = loss.fused().unwrap();
+        let mut negatives: Vec<f32> = (0..40).map(|at| at as f32 / 40.0).collect();
+        negatives[17] = f32::NAN;
+        assert!(fused.row(&mut [0.3], &mut negatives, 0.5).is_nan(), "{loss:?}: negative");
+        assert!(fused.row(&mut [f32::NAN], &mut [0.1, 0.2], 0.5).is_nan(), "{loss:?}: positive");
+    }
+}
+
+/// The literals are the reference's stability test.
+#[test]
+fn scores_of_hundreds_neither_overflow_nor_vanish() {
+    let row = |kind: &str| {
+        let loss: Loss = serde_json::from_str(&format!(r#"{{"{kind}": {{}}}}"#)).unwrap();
+        f64::from(loss.fused().unwrap().row(&mut [500.0], &mut [800.0, -300.0, 790.0], 0.0))
+    };
+    assert_eq!(row("bpr"), 590.0);
+    assert!((row("cce") - 300.0000454).abs() < 2e-5, "{}", row("cce"));
+}
+
+#[test]
+fn cce_is_the_softmax_of_temperature_1_with_the_positive() {
+    let settings = super::Softmax { temperature: 1.0, include_positive: true };
+    assert_eq!(serde_json::from_str::<Loss>(r#"{"cce": {}}"#).unwrap().fused(), Some(Fused::Softmax(settings)));
+}

@@ -1,0 +1,137 @@
+//! Models that are one forward pass in candle's operations. Their gradient is candle's, from the gradient of the vectors on.
+
+use super::encoder::{Backward, Encoder, TrainStep};
+use crate::Result;
+use crate::parameters::{Parameters, Weights};
+use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Shape, Tensor, Var, bail};
+use embeddings::{RowGradients, Tables};
+use vectors::Matrix;
+
+/// A forward pass.
+pub(crate) trait Forward: Send + Sync {
+    /// The vectors of all users and items from the tables of users and items and the weights, in their order; without a `step` as they are
+    /// ranked.
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded>;
+}
+
+impl<F: Forward> Forward for &F {
+    fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        (*self).forward(parameters, step)
+    }
+}
+
+/// What a forward pass makes.
+pub(crate) struct Encoded {
+    /// `[users, dim]`
+    pub users: Tensor,
+    /// `[items, dim]`
+    pub items: Tensor,
+    /// A loss of the model's own: of the batch of a step, a mean over its rows, `[]`.
+    pub auxiliary: Option<Tensor>,
+}
+
+/// A forward pass as an encoder, with what it leaves for the way back.
+pub(crate) struct Autograd<F> {
+    model: F,
+    vectors: Tables,
+    /// Of the last step.
+    pass: Option<(Vec<Var>, Encoded)>,
+    /// Of users, items and weights.
+    gradients: Vec<RowGradients>,
+}
+
+impl<F: Forward> Autograd<F> {
+    /// With vectors of so many users and items, of `dim` numbers each.
+    pub(crate) fn new(model: F, [users, items, dim]: [usize; 3]) -> Self {
+        Self { model, vectors: Tables::zeros(users, items, dim), pass: None, gradients: Vec::new() }
+    }
+
+    fn take(&mut self, encoded: &Encoded) -> Result<()> {
+        self.vectors.users.values = encoded.users.flatten_all()?.to_vec1()?;
+        self.vectors.items.values = encoded.items.flatten_all()?.to_vec1()?;
+        Ok(())
+    }
+}
+
+/// Users, items and weights.
+fn matrices(parameters: &Parameters) -> impl Iterator<Item = &Matrix> {
+    let Tables { users, items } = &parameters.tables;
+    [users, items].into_iter().chain(parameters.weights.iter().map(|Weights { values, .. }| values))
+}
+
+/// A zero whose derivative by a tensor is the given one: where the way back of vectors begins.
+pub(super) struct Seeded(pub(super) Tensor);
+
+impl CustomOp1 for Seeded {
+    fn name(&self) -> &'static str {
+        "seeded-gradient"
+    }
+
+    fn cpu_fwd(&self, _storage: &CpuStorage, _layout: &Layout) -> candle_core::Result<(CpuStorage, Shape)> {
+        let zero = match self.0.dtype() {
+            DType::F32 => CpuStorage::F32(vec![0.0]),
+            DType::F64 => CpuStorage::F64(vec![0.0]),
+            other => bail!("gradients are f32 or f64, not {other:?}"),
+        };
+        Ok((zero, Shape::from(())))
+    }
+
+    fn bwd(&self, _vectors: &Tensor, _zero: &Tensor, _derivative: &Tensor) -> candle_core::Result<Option<Tensor>> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+fn tensor(matrix: &Matrix) -> candle_core::Result<Tensor> {
+    Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu)
+}
+
+impl<F: Forward> Encoder for Autograd<F> {
+    fn encode(&mut self, parameters: &Parameters) -> Result<()> {
+        let parameters: Vec<Tensor> = matrices(parameters).map(tensor).collect::<candle_core::Result<_>>()?;
+        let encoded = self.model.forward(&parameters, None)?;
+        self.take(&encoded)
+    }
+
+    fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
+        self.pass = None; // before its successor takes as much
+        let variable = |matrix: &Matrix| Var::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu);
+        let variables: Vec<Var> = matrices(parameters).map(variable).collect::<candle_core::Result<_>>()?;
+        let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+        let encoded = self.model.forward(&tensors, Some(step))?;
+        self.take(&encoded)?;
+        self.pass = Some((variables, encoded));
+        Ok(())
+    }
+
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
+        &self.vectors
+    }
+
+    fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
+        let (variables, Encoded { users, items, auxiliary }) = self.pass.take().expect("a step has been encoded");
+        let mut total = match &auxiliary {
+            Some(auxiliary) => auxiliary.clone(),
+            None => Tensor::zeros((), users.dtype(), users.device())?,
+        };
+        for (vectors, gradients) in [users, items].iter().zip(vectors) {
+            let gradients = Tensor::from_slice(gradients.fill(), vectors.shape(), vectors.device())?;
+            total = (total + vectors.apply_op1(Seeded(gradients))?)?;
+        }
+        let mut gradients = total.backward()?;
+        let of_variable = |variable: &Var| {
+            let (rows, dim) = variable.dims2()?;
+            let values = match gradients.remove(variable) {
+                Some(gradient) => gradient.flatten_all()?.to_vec1()?,
+                None => vec![0.0; rows * dim],
+            };
+            Ok(RowGradients::whole(Matrix { rows, dim, values }))
+        };
+        self.gradients = variables.iter().map(of_variable).collect::<candle_core::Result<_>>()?;
+        let (tables, weights) = self.gradients.split_at(2);
+        let auxiliary = auxiliary.map_or(Ok(0.0), |auxiliary| auxiliary.to_scalar::<f32>())?;
+        Ok(Backward { tables: [&tables[0], &tables[1]], weights, auxiliary: f64::from(auxiliary) })
+    }
+}

@@ -1,0 +1,208 @@
+//! What contrastive models share: noise on vectors, and the loss between two views of them.
+//!
+//! ```text
+//! E' = E + ε sign(E) * z / |z|                                      z has a random number for each of E's
+//! InfoNCE = mean over ids k of log sum_j exp(cos(v_k, w_j) / τ) - cos(v_k, w_k) / τ
+//! ```
+//! v and w are the rows of two views: of a batch's users, or of its positives. j goes over the same ids as k, or over all users or items.
+//! Yu et al., SIGIR 2022 and TKDE 2023; Wu et al., SIGIR 2021.
+
+mod info_nce;
+mod later_layers;
+mod perturb;
+
+#[cfg(test)]
+pub(super) mod formula;
+
+pub(super) use later_layers::{Kept, LaterLayers};
+pub use perturb::Noise;
+pub(super) use perturb::Perturb;
+
+use super::{encoder::TrainStep, kind::Sizes};
+use embeddings::{RowGradients, Tables};
+use info_nce::{Comparison, InfoNce, info_nce};
+use serde::{Deserialize, Serialize};
+use vectors::Matrix;
+
+/// `contrast_ids` of contrastive models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContrastIds {
+    /// Each user and each positive of the batch once, as in the original.
+    #[default]
+    Unique,
+    /// As often as the batch has them, as in the release of paper SL@K: repeats stand against themselves.
+    All,
+}
+
+/// `contrast_against` of contrastive models.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContrastAgainst {
+    /// All users, and all items.
+    #[default]
+    All,
+    /// Those of the batch.
+    Batch,
+}
+
+/// The loss between two views of users, and of items.
+#[derive(Clone, Copy)]
+pub(super) struct Contrast {
+    pub(super) weight: f64,
+    pub(super) temperature: f64,
+    pub(super) ids: ContrastIds,
+    pub(super) against: ContrastAgainst,
+}
+
+/// Gradients of some rows of a table.
+pub(super) struct SomeRows {
+    ids: Vec<u32>,
+    /// `[ids, dim]`
+    values: Vec<f32>,
+}
+
+impl SomeRows {
+    /// Adds them to the gradients of the table.
+    pub(super) fn add_to(&self, gradients: &mut RowGradients) {
+        let dim = gradients.dim();
+        self.ids.iter().zip(self.values.chunks_exact(dim)).for_each(|(&id, row)| gradients.add(id as usize, row));
+    }
+}
+
+/// The loss between two views, and its gradients by their users and items.
+pub(super) struct Contrasted {
+    pub(super) loss: f64,
+    pub(super) one: [SomeRows; 2],
+    pub(super) other: [SomeRows; 2],
+}
+
+impl Contrast {
+    /// Bytes of the cosines of users and of items, whichever are more, and of the rows that are held against each other with their gradients.
+    pub(super) fn memory(self, Sizes { users, items, batch, positives, .. }: Sizes, dim: u64) -> u64 {
+        let of = |rows: u64, all: u64| {
+            let others = if self.against == ContrastAgainst::All { all } else { rows };
+            (rows.saturating_mul(others).saturating_mul(4), 3 * (rows + others) * dim * 4)
+        };
+        let (of_users, of_items) = (of(batch, users), of(positives, items));
+        of_users.0.max(of_items.0).saturating_add(of_users.1 + of_items.1)
+    }
+
+    /// `weight (InfoNCE of the batch's users + InfoNCE of its positives)`
+    pub(super) fn compare(self, one: &Tables, other: &Tables, step: &TrainStep) -> Contrasted {
+        let users = self.side(&one.users, &other.users, step.users);
+        let items = self.side(&one.items, &other.items, step.positives);
+        let (loss, [of_users, of_items]) = (users.0 + items.0, [users.1, items.1]);
+        let ([one_users, other_users], [one_items, other_items]) = (of_users, of_items);
+        Contrasted { loss, one: [one_users, one_items], other: [other_users, other_items] }
+    }
+
+    fn side(self, one: &Matrix, other: &Matrix, ids: &[u32]) -> (f64, [SomeRows; 2]) {
+        let mut ids = ids.to_vec();
+        if self.ids == ContrastIds::Unique {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        let all = (0..other.rows as u32).collect();
+        let (others, own) = match self.against {
+            ContrastAgainst::All => (all, ids.clone()),
+            ContrastAgainst::Batch => (ids.clone(), (0..ids.len() as u32).collect()),
+        };
+        let gather = |view: &Matrix, ids: &[u32]| ids.iter().flat_map(|&id| view.row(id as usize)).copied().collect::<Vec<f32>>();
+        let comparison = Comparison {
+            dim: one.dim,
+            one: &gather(one, &ids),
+            other: &gather(other, &others),
+            own: &own,
+            temperature: self.temperature,
+            weight: self.weight,
+        };
+        let InfoNce { loss, one, other } = info_nce(comparison);
+        (loss, [SomeRows { ids, values: one }, SomeRows { ids: others, values: other }])
+    }
+}
+
+/// Whether the values of a loss between views make sense.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn check(layers: u32, contrast: Contrast) -> Result<(), String> {
+    if layers == 0 {
+        return Err("layers is 0, expected at least 1: without neighbours there is nothing that views could differ in".to_owned());
+    }
+    at_least_zero("contrast_weight", contrast.weight)?;
+    match contrast.temperature > 0.0 && contrast.temperature.is_finite() {
+        true => Ok(()),
+        false => Err(format!("contrast_temperature is {}, expected a number above 0", contrast.temperature)),
+    }
+}
+
+/// Whether a value is a number from 0 on.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn at_least_zero(key: &str, value: f64) -> Result<(), String> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(format!("{key} is {value}, expected a number from 0 on")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoder::Wanted;
+
+    fn views() -> [Tables; 2] {
+        let matrix = |rows: &[[f32; 2]]| Matrix { rows: rows.len(), dim: 2, values: rows.as_flattened().to_vec() };
+        let tables = |users: &[[f32; 2]], items: &[[f32; 2]]| Tables { users: matrix(users), items: matrix(items) };
+        [
+            tables(&[[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], &[[1.0, 0.0], [0.0, 1.0]]),
+            tables(&[[1.0, 1.0], [0.0, 5.0], [1.0, 0.0]], &[[0.0, 1.0], [0.0, 1.0]]),
+        ]
+    }
+
+    fn contrast(ids: ContrastIds, against: ContrastAgainst) -> Contrast {
+        Contrast { weight: 0.1, temperature: 0.5, ids, against }
+    }
+
+    fn loss(contrast: Contrast, users: &[u32]) -> f64 {
+        let ([one, other], wanted) = (views(), Wanted::default());
+        contrast.compare(&one, &other, &TrainStep { epoch: 1, step: 1, users, positives: &[0, 1], wanted }).loss
+    }
+
+    /// By hand, τ = 0.5. Users 0 and 1 have the cosines [[0.70710678, 0], [0.70710678, 1]]: log(e^1.41421356 + 1) - 1.41421356 = 0.21762172 and
+    /// log(e^1.41421356 + e^2) - 2 = 0.44254758, mean 0.33008465. Items 0 and 1: [[0, 0], [1, 1]]: log 2 twice.
+    #[test]
+    fn the_loss_is_that_by_hand() {
+        let expected = 0.1 * (f64::midpoint(0.217_621_721_58, 0.442_547_578_52) + 2.0f64.ln());
+        let a = 2.0f64.sqrt();
+        for (found, expected) in [
+            (loss(contrast(ContrastIds::Unique, ContrastAgainst::Batch), &[1, 0, 1]), expected),
+            (loss(contrast(ContrastIds::All, ContrastAgainst::Batch), &[0, 1]), expected),
+            // 1 twice: log(e^1.41421356 + 2) - 1.41421356 and twice log(e^1.41421356 + 2 e^2) - 2
+            (loss(contrast(ContrastIds::All, ContrastAgainst::Batch), &[0, 1, 1]), {
+                let (first, second) = ((a.exp() + 2.0).ln() - a, (a.exp() + 2.0 * 2.0f64.exp()).ln() - 2.0);
+                0.1 * ((first + 2.0 * second) / 3.0 + 2.0f64.ln())
+            }),
+            // User 1 against all users, with the cosines [0.70710678, 1, 0].
+            (loss(contrast(ContrastIds::Unique, ContrastAgainst::All), &[1]), {
+                0.1 * ((a.exp() + 2.0f64.exp() + 1.0).ln() - 2.0 + 2.0f64.ln())
+            }),
+        ] {
+            assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn gradients_are_of_the_rows_that_were_compared() {
+        let ([one, other], wanted) = (views(), Wanted::default());
+        let step = TrainStep { epoch: 1, step: 1, users: &[2, 0, 2], positives: &[0, 1], wanted };
+        let ids = |against| {
+            let Contrasted { one, other, .. } = contrast(ContrastIds::Unique, against).compare(&one, &other, &step);
+            [one[0].ids.clone(), other[0].ids.clone()]
+        };
+        assert_eq!(ids(ContrastAgainst::Batch), [vec![0, 2], vec![0, 2]]);
+        assert_eq!(ids(ContrastAgainst::All), [vec![0, 2], vec![0, 1, 2]]);
+    }
+}

@@ -1,0 +1,260 @@
+//! The train graph as an operation of candle: each node's vector becomes the weighted sum of its neighbours'.
+//!
+//! ```text
+//! Y = A X
+//! symmetric:        A_ui = A_iu = 1 / sqrt(d_u d_i) for each train interaction
+//! with self-loops:  A_ui = A_iu = 1 / sqrt((d_u + 1) (d_i + 1)), and A_vv = 1 / (d_v + 1)
+//! sum:              A_ui = A_iu = 1
+//! mean of items:    A_ui = 1 / d_u, and A_iu = 0
+//! ```
+//! Users are the first nodes, items follow. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
+//! thread in the order of its neighbours: the bits do not depend on the number of threads.
+
+use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType, bail};
+use dataset::Interactions;
+use pulp::Arch;
+use rayon::prelude::*;
+use std::{
+    ops::{AddAssign, Mul},
+    sync::Arc,
+};
+
+/// Rows of one parallel task.
+const BLOCK: usize = 64;
+
+/// A matrix over users and items.
+#[derive(Clone)]
+pub struct Adjacency {
+    matrix: Arc<Weighted>,
+    /// The same one where it is symmetric.
+    transposed: Arc<Weighted>,
+}
+
+/// The neighbours of each node, ascending, and the weights of the edges to them.
+struct Weighted {
+    /// `[nodes + 1]`
+    starts: Vec<usize>,
+    /// `[edges]`
+    neighbours: Vec<u32>,
+    /// `[edges]`
+    weights: Vec<f32>,
+}
+
+impl Adjacency {
+    /// By the degrees of both ends, without loops.
+    pub fn symmetric(train: &Interactions, items: usize) -> Self {
+        Self::new(train, items, |one, other| 1.0 / (one * other).sqrt(), None)
+    }
+
+    /// By the degrees of both ends with a loop at each node.
+    pub fn with_self_loops(train: &Interactions, items: usize) -> Self {
+        Self::new(train, items, |one, other| 1.0 / ((one + 1.0) * (other + 1.0)).sqrt(), Some(|degree| 1.0 / (degree + 1.0)))
+    }
+
+    /// The bare interactions.
+    pub fn sum(train: &Interactions, items: usize) -> Self {
+        Self::new(train, items, |_, _| 1.0, None)
+    }
+
+    /// The mean of a user's items; zeros for items, and for users without any.
+    pub fn mean_of_items(train: &Interactions, items: usize) -> Self {
+        let (users, of_items) = (train.users(), train.transpose(items));
+        let share = |user: usize| 1.0 / train.row(user).len() as f32;
+        let of_user = |user: usize| train.row(user).iter().map(move |&item| ((users as u32 + item), share(user))).collect::<Vec<_>>();
+        let of_item = |item: usize| of_items.row(item).iter().map(|&user| (user, share(user as usize))).collect::<Vec<_>>();
+        let matrix = Weighted::new((0..users).map(of_user).chain((0..items).map(|_| Vec::new())));
+        let transposed = Weighted::new((0..users).map(|_| Vec::new()).chain((0..items).map(of_item)));
+        Self { matrix: Arc::new(matrix), transposed: Arc::new(transposed) }
+    }
+
+    /// The square of each weight.
+    pub fn squared(&self) -> Self {
+        let squared = |matrix: &Weighted| {
+            let weights = matrix.weights.iter().map(|weight| weight * weight).collect();
+            Arc::new(Weighted { starts: matrix.starts.clone(), neighbours: matrix.neighbours.clone(), weights })
+        };
+        let matrix = squared(&self.matrix);
+        let transposed = if Arc::ptr_eq(&self.matrix, &self.transposed) { matrix.clone() } else { squared(&self.transposed) };
+        Self { matrix, transposed }
+    }
+
+    /// The train interactions of all users with so many items, weighed by the degrees of their ends; a loop by its node's.
+    fn new(train: &Interactions, items: usize, weight: impl Fn(f64, f64) -> f64, of_loop: Option<fn(f64) -> f64>) -> Self {
+        let (users, of_items) = (train.users(), train.transpose(items));
+        let degree = |side: &Interactions, row: usize| side.row(row).len() as f64;
+        let rows = |side: &Interactions, other: &Interactions, [own, first]: [usize; 2], row: usize| {
+            let itself = of_loop.map(|of_loop| ((own + row) as u32, of_loop(degree(side, row)) as f32));
+            let others = side.row(row).iter().map(|&neighbour| {
+                let weight = weight(degree(side, row), degree(other, neighbour as usize));
+                (first as u32 + neighbour, weight as f32)
+            });
+            // A user stands before all items, an item after all users.
+            itself.filter(|_| own == 0).into_iter().chain(others).chain(itself.filter(|_| own > 0)).collect::<Vec<_>>()
+        };
+        let of_users = (0..users).map(|row| rows(train, &of_items, [0, users], row));
+        let matrix = Arc::new(Weighted::new(of_users.chain((0..items).map(|row| rows(&of_items, train, [users, 0], row)))));
+        Self { transposed: matrix.clone(), matrix }
+    }
+
+    /// Bytes that it needs, with loops, or transposed.
+    pub fn memory(nodes: u64, train: u64) -> u64 {
+        2 * nodes * 8 + (2 * train + nodes) * 8
+    }
+
+    /// `A X` of `X [nodes, dim]`.
+    ///
+    /// # Errors
+    /// When the shape does not fit.
+    pub fn propagate(&self, nodes: &Tensor) -> Result<Tensor> {
+        nodes.contiguous()?.apply_op1(self.clone())
+    }
+
+    fn nodes(&self) -> usize {
+        self.matrix.starts.len() - 1
+    }
+
+    fn product<T: Number>(&self, from: &[T], dim: usize) -> Vec<T> {
+        let mut to = vec![T::zero(); from.len()];
+        to.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| T::rows(&self.matrix, block * BLOCK, from, to, dim));
+        to
+    }
+}
+
+impl Weighted {
+    /// The neighbours of each node with their weights.
+    fn new(rows: impl Iterator<Item = Vec<(u32, f32)>>) -> Self {
+        let (mut starts, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            neighbours.extend(row.iter().map(|&(neighbour, _)| neighbour));
+            weights.extend(row.iter().map(|&(_, weight)| weight));
+            starts.push(neighbours.len());
+        }
+        Self { starts, neighbours, weights }
+    }
+}
+
+/// What vectors are made of.
+trait Number: WithDType {
+    /// Some rows of the product, from `first` on.
+    fn rows(edges: &Weighted, first: usize, from: &[Self], to: &mut [Self], dim: usize);
+}
+
+impl Number for f32 {
+    fn rows(edges: &Weighted, first: usize, from: &[f32], to: &mut [f32], dim: usize) {
+        Arch::new().dispatch(|| rows(edges, first, from, to, dim, |weight| weight));
+    }
+}
+
+impl Number for f64 {
+    fn rows(edges: &Weighted, first: usize, from: &[f64], to: &mut [f64], dim: usize) {
+        rows(edges, first, from, to, dim, f64::from);
+    }
+}
+
+/// Rows of the product, as plain loops that the machine's instructions are found for.
+#[inline(always)]
+fn rows<T: Copy + AddAssign + Mul<Output = T>>(
+    edges: &Weighted,
+    first: usize,
+    from: &[T],
+    to: &mut [T],
+    dim: usize,
+    weight_of: impl Fn(f32) -> T,
+) {
+    for (node, to) in (first..).zip(to.chunks_exact_mut(dim)) {
+        let range = edges.starts[node]..edges.starts[node + 1];
+        for (&neighbour, &weight) in edges.neighbours[range.clone()].iter().zip(&edges.weights[range]) {
+            let (weight, from) = (weight_of(weight), &from[neighbour as usize * dim..][..dim]);
+            to.iter_mut().zip(from).for_each(|(to, &from)| *to += weight * from);
+        }
+    }
+}
+
+impl CustomOp1 for Adjacency {
+    fn name(&self) -> &'static str {
+        "propagate"
+    }
+
+    fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
+        let ((nodes, dim), offsets) = (layout.shape().dims2()?, layout.contiguous_offsets());
+        let (Some((start, end)), true) = (offsets, nodes == self.nodes()) else {
+            bail!("vectors of {nodes} nodes where the graph has {}", self.nodes())
+        };
+        let product = match storage {
+            CpuStorage::F32(values) => CpuStorage::F32(self.product(&values[start..end], dim)),
+            CpuStorage::F64(values) => CpuStorage::F64(self.product(&values[start..end], dim)),
+            _ => bail!("vectors are f32 or f64"),
+        };
+        Ok((product, (nodes, dim).into()))
+    }
+
+    fn bwd(&self, _from: &Tensor, _to: &Tensor, gradient: &Tensor) -> Result<Option<Tensor>> {
+        Self { matrix: self.transposed.clone(), transposed: self.matrix.clone() }.propagate(gradient).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_derivatives, matrix};
+    use candle_core::Device;
+
+    /// Users 0 and 1, items 0, 1 and 2: user 0 has items 0 and 1, user 1 item 1; no one has item 2.
+    fn small() -> Adjacency {
+        Adjacency::symmetric(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3)
+    }
+
+    /// By hand: 1 / sqrt(2 * 1) between user 0 and item 0, 1 / sqrt(2 * 2) between user 0 and item 1, 1 / sqrt(1 * 2) between user 1 and
+    /// item 1.
+    #[test]
+    fn a_node_is_the_weighted_sum_of_its_neighbours() {
+        let half = 0.5f64.sqrt();
+        let expected = [[half * 3.0 + 0.5 * 4.0, 0.0], [half * 4.0, 0.0], [half, 1.0 * half * 10.0], [0.5 + half * 2.0, 5.0], [0.0, 0.0]];
+        let nodes = [[1.0f64, 10.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [7.0, 7.0]];
+        let found: Vec<Vec<f64>> = small().propagate(&Tensor::new(&nodes, &Device::Cpu).unwrap()).unwrap().to_vec2().unwrap();
+        let single = Tensor::new(&nodes, &Device::Cpu).unwrap().to_dtype(candle_core::DType::F32).unwrap();
+        let single: Vec<Vec<f32>> = small().propagate(&single).unwrap().to_vec2().unwrap();
+        for ((found, single), expected) in found.concat().iter().zip(single.concat()).zip(expected.concat()) {
+            assert!((found - expected).abs() < 1e-6 && (f64::from(single) - expected).abs() < 1e-6, "{found} {single} {expected}");
+        }
+    }
+
+    /// Degrees 2 and 1 of the users, 1, 2 and 0 of the items: loops weigh 1/3, 1/2, 1/2, 1/3 and 1, edges 1/sqrt(6), 1/3 and 1/sqrt(6).
+    #[test]
+    fn loops_and_sums_are_those_by_hand() {
+        let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
+        let sixth = 1.0 / 6.0f64.sqrt();
+        let (with_self_loops, sum) = (Adjacency::with_self_loops(&train, 3), Adjacency::sum(&train, 3));
+        let squares =
+            [1.0 / 9.0 + 3.0 / 6.0 + 4.0 / 9.0, 2.0 / 4.0 + 4.0 / 6.0, 1.0 / 6.0 + 3.0 / 4.0, 1.0 / 9.0 + 2.0 / 6.0 + 4.0 / 9.0, 5.0];
+        for (adjacency, expected) in [
+            (
+                &with_self_loops,
+                [1.0 / 3.0 + 3.0 * sixth + 4.0 / 3.0, 1.0 + 4.0 * sixth, sixth + 1.5, 1.0 / 3.0 + 2.0 * sixth + 4.0 / 3.0, 5.0],
+            ),
+            (&sum, [7.0, 4.0, 1.0, 3.0, 0.0]),
+            (&Adjacency::mean_of_items(&train, 3), [3.5, 4.0, 0.0, 0.0, 0.0]),
+            (&with_self_loops.squared(), squares),
+        ] {
+            let nodes = Tensor::new(&[[1.0f64], [2.0], [3.0], [4.0], [5.0]], &Device::Cpu).unwrap();
+            let found: Vec<f64> = adjacency.propagate(&nodes).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn gradients_are_those_of_differences() {
+        let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
+        let weights = matrix([5, 2], |number| (0.4 + 1.3 * number).sin());
+        for adjacency in [small(), Adjacency::with_self_loops(&train, 3), Adjacency::mean_of_items(&train, 3)] {
+            let total = |given: &[Tensor]| (adjacency.propagate(&given[0]).unwrap() * &weights).unwrap().sum_all().unwrap();
+            assert_derivatives(total, &[matrix([5, 2], |number| number)]);
+        }
+    }
+
+    #[test]
+    fn vectors_of_another_graph_are_refused() {
+        let message = small().propagate(&Tensor::zeros((4, 2), candle_core::DType::F32, &Device::Cpu).unwrap()).unwrap_err().to_string();
+        assert!(message.contains("vectors of 4 nodes where the graph has 5"), "{message}");
+    }
+}

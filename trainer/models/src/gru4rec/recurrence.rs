@@ -1,0 +1,147 @@
+//! The steps of a recurrent layer as one operation of candle, forward and back through time.
+
+use crate::operations::Real;
+use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
+use embeddings::product::{View, multiply};
+
+/// `h [windows * length, H]` from the inputs' part of the gates `[windows * length, 3 H]`, reset, update and new, window after window, and the weights of
+/// the state `U [3 H, H]`.
+pub(super) struct Recurrence {
+    /// Windows, and steps of each.
+    pub(super) shape: [usize; 2],
+}
+
+/// The gates of a step: r, z, n, and `U_n h`.
+struct Gates<T> {
+    reset: T,
+    update: T,
+    new: T,
+    of_state: T,
+}
+
+impl<T: Real> Gates<T> {
+    /// Of number `at` of a state, from the inputs' part and the state's, `[3 H]` each.
+    fn new(inputs: &[T], state: &[T], at: usize) -> Self {
+        let hidden = inputs.len() / 3;
+        let part = |gate: usize| (inputs[gate * hidden + at], state[gate * hidden + at]);
+        let (reset, update) = ((part(0).0 + part(0).1).sigmoid(), (part(1).0 + part(1).1).sigmoid());
+        let (input, of_state) = part(2);
+        Self { reset, update, new: (input + reset * of_state).tanh(), of_state }
+    }
+}
+
+impl Recurrence {
+    /// All states, `[windows * length, H]`.
+    fn states<T: Real>(&self, inputs: &[T], weights: &[T], hidden: usize) -> Vec<T> {
+        let [windows, length] = self.shape;
+        let mut states = vec![T::zero(); windows * length * hidden];
+        let mut of_state = vec![T::zero(); windows * 3 * hidden];
+        // As columns, which products of few rows read as they lie.
+        let mut columns = vec![T::zero(); weights.len()];
+        for (gate, row) in weights.chunks_exact(hidden).enumerate() {
+            row.iter().enumerate().for_each(|(at, &weight)| columns[at * 3 * hidden + gate] = weight);
+        }
+        let weights = View { values: &columns[..], row: 3 * hidden, column: 1 };
+        for step in 0..length {
+            if step > 0 {
+                let before = View { values: &states[(step - 1) * hidden..], row: length * hidden, column: 1 };
+                multiply([windows, hidden, 3 * hidden], &mut of_state, false, before, weights);
+            }
+            for (window, of_state) in of_state.chunks_exact(3 * hidden).enumerate() {
+                let place = window * length + step;
+                let inputs = &inputs[place * 3 * hidden..][..3 * hidden];
+                for at in 0..hidden {
+                    let Gates { update, new, .. } = Gates::new(inputs, of_state, at);
+                    let before = if step > 0 { states[(place - 1) * hidden + at] } else { T::zero() };
+                    states[place * hidden + at] = (T::one() - update) * new + update * before;
+                }
+            }
+        }
+        states
+    }
+
+    /// The derivatives by the inputs' part of the gates and by the weights, from those by the states.
+    fn backward<T: Real>(&self, inputs: &[T], weights: &[T], states: &[T], derivatives: &[T]) -> [Vec<T>; 2] {
+        let [windows, length] = self.shape;
+        let (rows, hidden) = (windows * length, states.len() / (windows * length));
+        let gates = 3 * hidden;
+        // The states before each step: a row on, but for the first of a window.
+        let mut before = vec![T::zero(); states.len()];
+        for (before, states) in before.chunks_exact_mut(length * hidden).zip(states.chunks_exact(length * hidden)) {
+            before[hidden..].copy_from_slice(&states[..(length - 1) * hidden]);
+        }
+        let mut of_state = vec![T::zero(); rows * gates];
+        let (all, transposed) = (View { values: &before[..], row: hidden, column: 1 }, View { values: weights, row: 1, column: hidden });
+        multiply([rows, hidden, gates], &mut of_state, false, all, transposed);
+        // From here on in the place of what each is the derivative by.
+        let mut of_inputs = vec![T::zero(); rows * gates];
+        let (mut carried, mut of_step) = (vec![T::zero(); windows * hidden], vec![T::zero(); windows * gates]);
+        for step in (0..length).rev() {
+            for window in 0..windows {
+                let place = window * length + step;
+                let row = place * gates..(place + 1) * gates;
+                let own = &mut of_step[window * gates..][..gates];
+                for at in 0..hidden {
+                    let Gates { reset, update, new, of_state } = Gates::new(&inputs[row.clone()], &of_state[row.clone()], at);
+                    let (state, carried) = (before[place * hidden + at], &mut carried[window * hidden + at]);
+                    let derivative = derivatives[place * hidden + at] + *carried;
+                    let by_new = derivative * (T::one() - update) * (T::one() - new * new);
+                    let by_update = derivative * (state - new) * update * (T::one() - update);
+                    let by_reset = by_new * of_state * reset * (T::one() - reset);
+                    *carried = derivative * update;
+                    let (first, second, third) = (row.start + at, row.start + hidden + at, row.start + 2 * hidden + at);
+                    (of_inputs[first], of_inputs[second], of_inputs[third]) = (by_reset, by_update, by_new);
+                    (own[at], own[hidden + at], own[2 * hidden + at]) = (by_reset, by_update, by_new * reset);
+                }
+                of_state[row].copy_from_slice(own);
+            }
+            let of_step = View { values: &of_step[..], row: gates, column: 1 };
+            multiply([windows, gates, hidden], &mut carried, true, of_step, View { values: weights, row: hidden, column: 1 });
+        }
+        let mut of_weights = vec![T::zero(); gates * hidden];
+        multiply([gates, rows, hidden], &mut of_weights, false, View { values: &of_state[..], row: 1, column: gates }, all);
+        [of_inputs, of_weights]
+    }
+
+    fn derivatives<T: Real>(&self, tensors: [&Tensor; 4]) -> Result<[Option<Tensor>; 2]> {
+        let [inputs, weights, states, derivatives] = tensors.map(|tensor| tensor.flatten_all()?.to_vec1::<T>());
+        let [of_inputs, of_weights] = self.backward(&inputs?, &weights?, &states?, &derivatives?);
+        Ok([
+            Some(Tensor::from_vec(of_inputs, tensors[0].shape(), &Device::Cpu)?),
+            Some(Tensor::from_vec(of_weights, tensors[1].shape(), &Device::Cpu)?),
+        ])
+    }
+}
+
+impl CustomOp2 for Recurrence {
+    fn name(&self) -> &'static str {
+        "gated-recurrence"
+    }
+
+    fn cpu_fwd(&self, inputs: &CpuStorage, of_inputs: &Layout, weights: &CpuStorage, of_weights: &Layout) -> Result<(CpuStorage, Shape)> {
+        let hidden = of_weights.dims()[1];
+        let shape = Shape::from((self.shape[0] * self.shape[1], hidden));
+        let (Some((from, to)), Some((first, last))) = (of_inputs.contiguous_offsets(), of_weights.contiguous_offsets()) else {
+            bail!("the numbers of gates lie as one piece")
+        };
+        let states = match (inputs, weights) {
+            (CpuStorage::F32(inputs), CpuStorage::F32(weights)) => {
+                CpuStorage::F32(self.states(&inputs[from..to], &weights[first..last], hidden))
+            }
+            (CpuStorage::F64(inputs), CpuStorage::F64(weights)) => {
+                CpuStorage::F64(self.states(&inputs[from..to], &weights[first..last], hidden))
+            }
+            _ => bail!("gates are f32 or f64, and of one type"),
+        };
+        Ok((states, shape))
+    }
+
+    fn bwd(&self, inputs: &Tensor, weights: &Tensor, states: &Tensor, derivatives: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let tensors = [inputs, weights, states, derivatives];
+        let [of_inputs, of_weights] = match inputs.dtype() {
+            candle_core::DType::F64 => self.derivatives::<f64>(tensors)?,
+            _ => self.derivatives::<f32>(tensors)?,
+        };
+        Ok((of_inputs, of_weights))
+    }
+}

@@ -1,0 +1,124 @@
+//! Matrix factorisation by alternating least squares on implicit feedback (iALS).
+//!
+//! ```text
+//! L = sum over train of (s_ui - 1)² + w0 (sum over all pairs of s_ui²)
+//!     + lambda (sum over users of (P_u + w0 n)^v |p_u|² + sum over items of (P_i + w0 m)^v |q_i|²)
+//! ```
+//! P_u and P_i are the train interactions of a user and of an item. That is `convention: rendle`; the others are Hu, Koren and Volinsky's objective `sum
+//! over all pairs of c_ui (y_ui - s_ui)² + lambda (|P|² + |Q|²)`, in which positives have the confidence c = `alpha` (`implicit`, the library) or
+//! c = 1 + `alpha` (`recstudio`, and [`wrmf`](super::wrmf)), and all other pairs 1. Less a constant it is c - 1 times the first with w0 = 1 / (c - 1), the target
+//! c / (c - 1) and the penalty lambda / (c - 1), and so it is solved. The loss is the objective, with its constant, by train interactions. An epoch solves
+//! users, then items. Hu et al., ICDM 2008; Rendle et al., RecSys 2022.
+
+mod convention;
+#[cfg(test)]
+mod tests;
+
+pub use convention::{Convention, Implicit, Recstudio, Rendle};
+
+use super::{
+    BackboneKind, Facts, FoldIn, Init, Stored,
+    als::{
+        self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
+        rows::{self, Terms},
+    },
+    kind::{Epochs, Iterative, Sizes},
+    sizes::check_tables,
+};
+use crate::Result;
+use convention::Weights;
+use dataset::Dataset;
+use serde::{Deserialize, Serialize};
+
+/// `ials` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ials {
+    /// Length of a vector.
+    pub dim: u32,
+    /// lambda, the weight of the squared norms, at least 0.
+    pub regularization: f64,
+    /// How train interactions and all other pairs are weighed.
+    #[serde(default)]
+    pub convention: Convention,
+    /// How the equations of a row are solved.
+    #[serde(default)]
+    pub solver: Solver,
+    /// How the vectors start.
+    #[serde(default = "als::small")]
+    pub init: Init,
+}
+
+impl BackboneKind for Ials {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Hu et al. 2008; Rendle et al. 2022",
+            cost: "an epoch: `cholesky` d² for each train interaction and d³ / 6 for each user and item; `conjugate-gradient` 4 d for each train interaction and 2 d² for each user and item, each step",
+            unknown_user: "all items have the score 0: they are tied",
+            values: "-",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        als::check_regularization(self.regularization)?;
+        self.convention.check()?;
+        check_tables(self.dim, &self.init)?;
+        self.solver.check(self.dim)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::by(self.model("ials", Solver::default()))
+    }
+}
+
+impl Iterative for Ials {
+    fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>> {
+        Ok(Box::new(self.training("ials", dataset, seed)?))
+    }
+
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
+        als::memory(self.dim, self.solver.bytes(self.dim, sizes.users.max(sizes.items)), sizes, ranking)
+    }
+}
+
+impl Ials {
+    /// Before its first epoch, under the name that messages have.
+    pub(super) fn training<'d>(&self, name: &'static str, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, WeightedSquares>> {
+        Alternating::new(self.model(name, self.solver), dataset, (self.init, self.dim), seed)
+    }
+
+    fn model(&self, name: &'static str, solver: Solver) -> WeightedSquares {
+        WeightedSquares { name, weights: self.convention.weights(self.regularization), solver }
+    }
+}
+
+pub(super) struct WeightedSquares {
+    name: &'static str,
+    weights: Weights,
+    solver: Solver,
+}
+
+impl LeastSquares for WeightedSquares {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn half_sweep(&self, _side: Side, pass: Pass) -> Option<f64> {
+        let (weights, others, train) = (self.weights, pass.fixed.rows, pass.positives.len() as f64);
+        let (moved, of_fixed) = (pass.moved.rows, pass.positives_of_fixed);
+        let shared = Moments::gram_by_floats(pass.fixed);
+        let of_others = als::squared_norms(pass.fixed, |row| weights.ridge(of_fixed.row(row).len(), moved));
+        let terms = |positives: usize| Terms {
+            gram: weights.unobserved,
+            ridge: weights.ridge(positives, others),
+            target: weights.target,
+            offset: 0.0,
+        };
+        let least = rows::solve(pass, self.solver, &shared, terms)?;
+        Some(weights.scale * (least + of_others) / train + weights.constant)
+    }
+}

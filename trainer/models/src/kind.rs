@@ -1,0 +1,203 @@
+//! What a model is to the rest of the system. Each model says it in its own file.
+
+use super::{Facts, FoldIn, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use crate::Result;
+use crate::{parameters::Parameters, pretrained::Contents};
+use dataset::{Dataset, Files, Manifest, quote};
+use evaluator::Scorer;
+
+/// A model with its values.
+pub trait BackboneKind {
+    /// Where it comes from, what it costs, and what it makes of what it does not know.
+    fn facts(&self) -> Facts;
+
+    /// Whether the values make sense.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check(&self) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    /// What is stored of it, and ranked.
+    fn stored(&self) -> Stored;
+
+    /// How it scores users that it has not seen, from their histories. When left out: item weights as they are, vectors by ridge regression, others not.
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::of(self.stored())
+    }
+
+    /// The propagations of a table whose mean are its vectors; `None` for models whose vectors come about in another way.
+    fn mean_of_layers(&self) -> Option<MeanOfLayers> {
+        None
+    }
+}
+
+/// Vectors that are the mean of a table's rows and their propagations over the train graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeanOfLayers {
+    /// Numbers of a vector.
+    pub dim: u32,
+    /// Propagations; 0 where the rows are the vectors.
+    pub layers: u32,
+}
+
+/// The users, items and train interactions of a dataset, and the rows of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Users.
+    pub users: u64,
+    /// Items.
+    pub items: u64,
+    /// Train interactions.
+    pub train: u64,
+    /// 0 for models without batches.
+    pub batch: u64,
+    /// The positives of all rows of a batch.
+    pub positives: u64,
+}
+
+impl Sizes {
+    /// The sizes of a dataset that is read, without batches.
+    pub fn of(dataset: &Dataset) -> Self {
+        Self { users: dataset.users() as u64, items: dataset.items() as u64, train: dataset.train.len() as u64, batch: 0, positives: 0 }
+    }
+
+    /// The sizes of a dataset on storage, without batches.
+    pub fn stored(manifest: &Manifest) -> Self {
+        Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0, positives: 0 }
+    }
+
+    /// Items that users have together with an item, about: twice as many as its users would have in all, were all histories of one length.
+    pub fn met_items(self) -> u64 {
+        let of_one_length = self.train as f64 * self.train as f64 / (self.users.max(1) as f64 * self.items.max(1) as f64);
+        ((2.0 * of_one_length).ceil() as u64).min(self.items)
+    }
+
+    /// Items that have a weight to an item, about: one in four of those that users have together with it.
+    pub fn weighed_items(self) -> u64 {
+        self.met_items().div_ceil(4)
+    }
+}
+
+/// A model that fits without a loss, a sampler and an optimizer.
+pub trait ClosedForm: BackboneKind {
+    /// The fitted model, by at most so many bytes of memory.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory) for a dataset that is too large, [`Error::Impossible`](crate::Error::Impossible) for values that
+    /// give no numbers.
+    fn fit(&self, dataset: &Dataset, memory: usize) -> Result<Scorer>;
+
+    /// Bytes that a fit needs at its peak, `ranking` being what ranking the validation part needs.
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// A model that learns in epochs towards an objective of its own, without a loss, a sampler and an optimizer of the sweep.
+pub trait Iterative: BackboneKind {
+    /// The model before its first epoch.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) for a dataset that it cannot learn from.
+    fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>>;
+
+    /// Bytes that a training needs at its peak beside the dataset, `ranking` being what ranking the validation part needs.
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// A training of an [`Iterative`] model under way.
+pub trait Epochs: Send {
+    /// Trains one epoch, counted from 1; its mean objective. Random draws are keyed by seed and epoch, so that the same state gives the same
+    /// next state.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`](crate::Error::NotFinite) when it diverges, [`Error::Impossible`](crate::Error::Impossible) for systems that have
+    /// no solution.
+    fn epoch(&mut self, epoch: u32) -> Result<f64>;
+
+    /// Everything that the next epoch needs, by name; a training that was stopped fills it again.
+    fn state(&mut self) -> Vec<(String, &mut [f32])>;
+
+    /// The model as it is ranked.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
+    fn scorer(&self) -> Result<Scorer>;
+}
+
+/// A file that a model is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedFile<'a> {
+    /// Its key in the sweep file.
+    pub key: &'static str,
+    /// Where it stands, as typed.
+    pub path: &'a str,
+}
+
+/// A model that another program trained.
+pub trait Pretrained: BackboneKind {
+    /// The files that it is read from.
+    fn files(&self) -> Vec<PlannedFile<'_>>;
+
+    /// The model from its files, by their keys, and what a reader should know of it.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) with all that is wrong with the files.
+    fn read(&self, contents: &Contents, dataset: &Dataset) -> Result<(Scorer, Vec<String>)>;
+
+    /// What is stored of it, by the sizes of its files and of the dataset.
+    fn size(&self, files: &Files, users: u64, items: u64) -> Stored;
+
+    /// Bytes that reading it needs at its peak, `ranking` being what ranking the validation part needs.
+    fn memory(&self, files: &Files, sizes: Sizes, ranking: u64) -> u64;
+}
+
+/// More bytes than any file has, and few enough to reckon with.
+const MOST_BYTES: u64 = 1 << 48;
+
+/// Bytes of a file of a model; 0 where it has none.
+pub(super) fn bytes_of(files: &Files, key: &str) -> u64 {
+    files.get(key).map_or(0, |file| file.bytes.min(MOST_BYTES))
+}
+
+/// Letters of the name of a model that another program trained, at most.
+const LONGEST_NAME: usize = 60;
+
+/// That the name of a model that another program trained can stand in the name of a method.
+pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
+    let fine = |letter: char| letter.is_alphanumeric() || "-_.+ @:".contains(letter);
+    if !name.trim().is_empty() && name.trim() == name && name.chars().all(fine) && name.chars().count() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(format!("name is `{}`: expected at most {LONGEST_NAME} letters, digits, spaces and `-_.+@:`", quote::value(name)))
+}
+
+/// A model that learns by gradients.
+pub trait Learned: BackboneKind {
+    /// Numbers of a row of its tables; vectors may have more.
+    fn dim(&self) -> u32;
+
+    /// Parameters as they are at first, and what makes vectors of them.
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>);
+
+    /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
+    fn memory(&self, sizes: Sizes) -> u64;
+
+    /// The train interactions that it learns to predict, where it reads histories in order; `None` for models that learn from all in any order.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`](crate::Error::Impossible) for a dataset without order, or where no user has a history.
+    fn targets(&self, _dataset: &Dataset) -> Result<Option<Targets>> {
+        Ok(None)
+    }
+
+    /// Whether it reads histories in order.
+    fn reads_order(&self) -> bool {
+        false
+    }
+
+    /// What scores pairs of vectors, where that is not a similarity; the vectors are the rows of the tables then.
+    fn network(&self, _seed: u64) -> Option<Box<dyn PairNetwork>> {
+        None
+    }
+}

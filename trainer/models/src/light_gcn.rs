@@ -1,0 +1,172 @@
+//! LightGCN: matrix factorisation whose vectors are propagated over the train graph.
+//!
+//! ```text
+//! P = (E + A E + ... + A^L E) / (L + 1)        s(u, i) = similarity(P_u, P_i)
+//! ```
+//! A is the symmetrically normalised adjacency without self-loops. The original uses 3 layers; paper 001 uses 2. Weight decay falls on
+//! the layer-0 table E, all rows in every step, as in paper 001's release; the original adds the batch's rows alone to its loss, which is `batch_l2` of
+//! the optimizer.
+//! Without a table of users (`user_table: none`), as paper 002 (ITEM) scores users that it has not seen, they are what is propagated from items.
+//! He et al., SIGIR 2020.
+
+use super::{
+    BackboneKind, Facts, Init, MeanOfLayers, Stored,
+    encoder::{Backward, Encoder, Marks, TrainStep},
+    kind::{Learned, Sizes},
+    sizes::{check_layers, check_tables},
+};
+use crate::Result;
+use crate::{graph::Graph, parameters::Parameters};
+use dataset::Dataset;
+use embeddings::{RowGradients, Tables};
+use serde::{Deserialize, Serialize};
+
+/// `light-gcn` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LightGcn {
+    /// Length of a vector.
+    pub dim: u32,
+    /// Number of propagations.
+    pub layers: u32,
+    /// Whether users have layer-0 vectors.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
+    /// How the layer-0 vectors start.
+    #[serde(default)]
+    pub init: Init,
+}
+
+/// `user_table` of [`LightGcn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UserTable {
+    /// Users have layer-0 vectors, which are learned as the items' are.
+    #[default]
+    Learned,
+    /// The users' layer-0 vectors are zeros and stay so.
+    None,
+}
+
+impl UserTable {
+    /// A trial is named as before there was a choice.
+    fn is_learned(&self) -> bool {
+        *self == Self::Learned
+    }
+}
+
+impl BackboneKind for LightGcn {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "He et al. 2020",
+            cost: "4 L d additions for each train interaction, forward and back",
+            unknown_user: "by the vector that it began with, over L + 1, as it has no neighbours; no training touched it (only `weight_decay` shortens \
+                           it)",
+            values: "`dim` 64, `layers` 2 (SL@K), 3 (its own paper)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_layers(self.layers)?;
+        if self.layers == 0 && !self.user_table.is_learned() {
+            return Err("layers is 0 where user_table is none, expected at least 1: users are what is propagated from items".to_owned());
+        }
+        check_tables(self.dim, &self.init)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn mean_of_layers(&self) -> Option<MeanOfLayers> {
+        self.user_table.is_learned().then_some(MeanOfLayers { dim: self.dim, layers: self.layers })
+    }
+}
+
+impl Learned for LightGcn {
+    fn dim(&self) -> u32 {
+        self.dim
+    }
+
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+        let mut tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        if !self.user_table.is_learned() {
+            tables.users.values.fill(0.0);
+        }
+        (Parameters::new(tables, Vec::new()), Box::new(Propagation::new(self, dataset)))
+    }
+
+    /// The graph and the propagated vectors.
+    fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
+        let dim = u64::from(self.dim);
+        Graph::memory([users, items, train], dim) + (users + items) * dim * 4
+    }
+}
+
+/// The graph and the propagated vectors.
+struct Propagation {
+    graph: Graph,
+    layers: u32,
+    user_table: UserTable,
+    vectors: Tables,
+    wanted: Marks,
+}
+
+impl Propagation {
+    fn new(settings: &LightGcn, dataset: &Dataset) -> Self {
+        let (users, items) = (dataset.users(), dataset.items());
+        Self {
+            graph: Graph::new(&dataset.train, items, settings.layers),
+            layers: settings.layers,
+            user_table: settings.user_table,
+            vectors: Tables::zeros(users, items, settings.dim as usize),
+            wanted: Marks::new(users, items),
+        }
+    }
+}
+
+impl Encoder for Propagation {
+    fn encode(&mut self, parameters: &Parameters) -> Result<()> {
+        self.graph.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        Ok(())
+    }
+
+    fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
+        self.wanted.set(step.wanted);
+        self.graph.forward(&parameters.tables, self.wanted.get(), &mut self.vectors);
+        Ok(())
+    }
+
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
+        &self.vectors
+    }
+
+    fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
+        self.graph.backward([&mut *users, &mut *items], self.vectors.users.dim);
+        if !self.user_table.is_learned() {
+            users.clear();
+        }
+        Ok(Backward { tables: [users, items], weights: &[], auxiliary: 0.0 })
+    }
+
+    fn layers(&mut self, tables: &Tables) -> Vec<Tables> {
+        let mut layers = vec![tables.clone()];
+        for layer in 0..self.layers as usize {
+            let mut next = layers[layer].clone();
+            self.graph.advance([&mut next.users, &mut next.items], [None; 2]);
+            layers.push(next);
+        }
+        layers
+    }
+
+    /// `G(0) + A (G(1) + A (G(2) + ...))`
+    fn layers_backward(&mut self, mut gradients: Vec<Tables>) -> Tables {
+        let mut sum = gradients.pop().expect("the parameters are a layer");
+        while let Some(layer) = gradients.pop() {
+            self.graph.advance([&mut sum.users, &mut sum.items], [None; 2]);
+            let pairs = [(&mut sum.users, layer.users), (&mut sum.items, layer.items)];
+            pairs.into_iter().for_each(|(sum, layer)| sum.values.iter_mut().zip(layer.values).for_each(|(sum, value)| *sum += value));
+        }
+        sum
+    }
+}

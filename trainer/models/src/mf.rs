@@ -1,0 +1,65 @@
+//! Matrix factorisation: a learned vector for each user and each item, no biases.
+//!
+//! ```text
+//! s(u, i) = similarity(p_u, q_i)
+//! ```
+//! Papers 000, 001, 003 and 004 use it with 32 or 64 dimensions. Koren et al., IEEE Computer 2009.
+
+use super::{
+    BackboneKind, Facts, Init, MeanOfLayers, Stored,
+    encoder::{Encoder, Identity},
+    kind::{Learned, Sizes},
+    sizes::check_tables,
+};
+use crate::parameters::Parameters;
+use dataset::Dataset;
+use serde::{Deserialize, Serialize};
+
+/// `mf` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mf {
+    /// Length of a vector.
+    pub dim: u32,
+    /// How the vectors start.
+    #[serde(default)]
+    pub init: Init,
+}
+
+impl BackboneKind for Mf {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Koren et al. 2009",
+            cost: "none",
+            unknown_user: "by the vector that it began with, which no training touched (only `weight_decay` shortens it)",
+            values: "`dim` 64 (SL@K, RG), 32 (hard negatives)",
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check_tables(self.dim, &self.init)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn mean_of_layers(&self) -> Option<MeanOfLayers> {
+        Some(MeanOfLayers { dim: self.dim, layers: 0 })
+    }
+}
+
+impl Learned for Mf {
+    fn dim(&self) -> u32 {
+        self.dim
+    }
+
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+        let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        (Parameters::new(tables, Vec::new()), Box::new(Identity))
+    }
+
+    fn memory(&self, _sizes: Sizes) -> u64 {
+        0
+    }
+}

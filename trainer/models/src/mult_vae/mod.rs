@@ -1,0 +1,338 @@
+//! Mult-VAE: a variational autoencoder of the items of a user, with a multinomial likelihood.
+//!
+//! ```text
+//! h = tanh(W_1 x / |x| + b_1)        [mu, log sigma^2] = W_2 h + b_2        z = mu + sigma * epsilon
+//! g = tanh(W_3 z + b_3)              s(u, .) = W_4 g + b_4                  x: the binary train row of u
+//! L_u = -sum over train items of log softmax(s(u, .)) + beta KL(N(mu, sigma^2) || N(0, 1))
+//! ```
+//! beta grows with the steps up to `kl_weight`. In training a share of the numbers of x is dropped; ranked is by z = mu. The loss is the mean of L_u
+//! over the users of a batch. W_1 is looked up for the items of x alone, and the last layer is made some items at a time. Matrices start as
+//! `xavier-normal` does, biases at 0. Liang et al., WWW 2018.
+
+use super::{
+    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
+    by_users::{ByItem, Numbered, UserBatches},
+    kind::{Epochs, Iterative, Sizes},
+    noise::{dropout, normal},
+    stack::check_share,
+};
+use crate::parameters::Weights;
+use crate::{Error, Result};
+use dataset::{Dataset, Interactions};
+use embeddings::weighted_sum;
+use evaluator::Scorer;
+use items::Batch;
+use optimizers::{Adam, Optimizer, Stepper};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use streams::{Purpose, Stream};
+use vectors::{Matrix, Similarity};
+
+mod dense;
+mod items;
+#[cfg(test)]
+mod tests;
+
+/// A wider layer is taken for a slip.
+const WIDEST: u32 = 16_384;
+/// Users of a block whose vectors are made to be ranked.
+const USERS: usize = 1024;
+
+/// `mult-vae` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultVae {
+    /// Numbers of the latent vector z.
+    #[serde(default = "latent")]
+    pub dim: u32,
+    /// Numbers of the hidden layers h and g.
+    #[serde(default = "hidden")]
+    pub hidden: u32,
+    /// The share of a user's items that is dropped in training, from 0 to below 1.
+    #[serde(default = "half")]
+    pub dropout: f64,
+    /// The weight of the KL divergence at the end, at least 0.
+    #[serde(default = "kl_weight")]
+    pub kl_weight: f64,
+    /// Steps over which that weight grows from 0; 0 has it from the first step on.
+    #[serde(default = "anneal_steps")]
+    pub anneal_steps: u32,
+    /// Users of a step.
+    #[serde(default = "users")]
+    pub batch_size: u32,
+    /// How parameters move.
+    #[serde(default = "adam")]
+    pub optimizer: Optimizer,
+}
+
+fn latent() -> u32 {
+    200
+}
+
+fn hidden() -> u32 {
+    600
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+fn kl_weight() -> f64 {
+    0.2
+}
+
+fn anneal_steps() -> u32 {
+    200_000
+}
+
+fn users() -> u32 {
+    500
+}
+
+fn adam() -> Optimizer {
+    Optimizer::Adam(Adam::new(0.001))
+}
+
+impl BackboneKind for MultVae {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Liang et al. 2018",
+            cost: "3 `hidden` multiplications of each user of the batch for each item, and `hidden` for each of its train interactions",
+            unknown_user: "as every user without items: by the decoded mean of an empty row",
+            values: "`dim` 200, `hidden` 600, `dropout` 0.5, `kl_weight` 0.2, `anneal_steps` 200,000, `batch_size` 500 (Mult-VAE)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        for (key, width) in [("dim", self.dim), ("hidden", self.hidden)] {
+            if !(1..=WIDEST).contains(&width) {
+                return Err(format!("{key} is {width}, expected 1 to {WIDEST}"));
+            }
+        }
+        if !(self.kl_weight >= 0.0 && self.kl_weight.is_finite()) {
+            return Err(format!("kl_weight is {}, expected a number of at least 0", self.kl_weight));
+        }
+        if self.batch_size == 0 {
+            return Err("batch_size is 0, expected at least 1".to_owned());
+        }
+        check_share("dropout", self.dropout)?;
+        self.optimizer.check_own()
+    }
+
+    /// The decoder's hidden layer with a 1 behind it, and W_4 with b_4.
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.hidden as usize + 1 }
+    }
+
+    /// The encoder is not stored.
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Unknown
+    }
+}
+
+impl Iterative for MultVae {
+    fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>> {
+        Ok(Box::new(Training::new(self, dataset, seed)))
+    }
+
+    /// W_1 and W_4 with their moments; the gradient of W_1; of a batch a softmax over the items, and what each chunk of items gives back; what ranks
+    /// or is stored.
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
+        let Sizes { users, items, .. } = sizes;
+        let (hidden, batch) = (u64::from(self.hidden), u64::from(self.batch_size).min(users));
+        let tables = 2 * 3 * items * hidden * 4;
+        let (chunk, chunks) = ((items::ITEMS as u64).min(items), items.div_ceil(items::ITEMS as u64));
+        let of_chunk = 2 * batch * chunk * 4 + chunk * hidden * 4;
+        let threads = rayon::current_num_threads() as u64;
+        let step = items * hidden * 4 + batch * items * 4 + threads * of_chunk + (chunks + 8) * batch * hidden * 4;
+        tables + step.max(self.stored().fitted(sizes, ranking)).max(tables)
+    }
+}
+
+struct Training<'d> {
+    settings: MultVae,
+    train: &'d Interactions,
+    seed: u64,
+    batches: UserBatches,
+    /// W_1 `[items, hidden]`, b_1; W_2, b_2; W_3, b_3; W_4 `[items, hidden]`, b_4.
+    weights: [Weights; 8],
+}
+
+/// What a step has in the middle of the network.
+struct Middle {
+    /// `[B, hidden]`
+    hidden: Vec<f32>,
+    /// mu and log sigma^2 `[B, 2 dim]`
+    latent: Vec<f32>,
+    /// z `[B, dim]`
+    drawn: Vec<f32>,
+    /// `[B, hidden]`
+    decoded: Vec<f32>,
+}
+
+impl<'d> Training<'d> {
+    fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
+        let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
+        let matrix = |name: &str, shape: [usize; 2], which: u32| {
+            Weights::new(name, Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)))
+        };
+        let bias = |name: &str, dim: usize| Weights::new(name, Matrix { rows: 1, dim, values: vec![0.0; dim] });
+        let weights = [
+            matrix("encoder", [items, hidden], 0),
+            bias("encoder.bias", hidden),
+            matrix("latent", [2 * dim, hidden], 1),
+            bias("latent.bias", 2 * dim),
+            matrix("decoder", [hidden, dim], 2),
+            bias("decoder.bias", hidden),
+            matrix("items", [items, hidden], 3),
+            bias("items.bias", items),
+        ];
+        let batches = UserBatches::new(&dataset.train, settings.batch_size, seed);
+        Self { settings: settings.clone(), train: &dataset.train, seed, batches, weights }
+    }
+
+    /// beta in a step, counted from 1 over all epochs.
+    fn beta(&self, step: u64) -> f64 {
+        match self.settings.anneal_steps {
+            0 => self.settings.kl_weight,
+            steps => self.settings.kl_weight * (step as f64 / f64::from(steps)).min(1.0),
+        }
+    }
+
+    /// x / |x| of the users as it is ranked.
+    fn rows(&self, users: &[u32]) -> Vec<Numbered> {
+        let row = |&user: &u32| {
+            let ids = self.train.row(user as usize).to_vec();
+            Numbered { numbers: vec![1.0 / (ids.len() as f32).sqrt(); ids.len()], ids }
+        };
+        users.iter().map(row).collect()
+    }
+
+    /// The same with some of the numbers dropped in a step.
+    fn dropped(&self, users: &[u32], epoch: u32, step: u32) -> Vec<Numbered> {
+        let drop = dropout(self.settings.dropout as f32);
+        let mut rows = self.rows(users);
+        rows.par_iter_mut().zip(users).for_each(|(row, &user)| {
+            let mut factors = vec![1.0; row.ids.len()];
+            drop(&mut Stream::new(self.seed, Purpose::Dropout, epoch, step, user), &mut factors);
+            let kept = row.iter().zip(factors).filter(|&(_, factor)| factor > 0.0).map(|((id, number), factor)| (id, number * factor));
+            let (ids, numbers) = kept.unzip();
+            *row = Numbered { ids, numbers };
+        });
+        rows
+    }
+
+    /// epsilon `[B, dim]` of a step.
+    fn noise(&self, users: &[u32], epoch: u32, step: u32) -> Vec<f32> {
+        let dim = self.settings.dim as usize;
+        let mut noise = vec![0.0; users.len() * dim];
+        let fill = |(values, &user): (&mut [f32], &u32)| normal(&mut Stream::new(self.seed, Purpose::Noise, epoch, step, user), values);
+        noise.par_chunks_exact_mut(dim).zip(users).for_each(fill);
+        noise
+    }
+
+    /// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
+    fn middle(&self, rows: &[Numbered], noise: Option<&[f32]>) -> Middle {
+        let [first, first_bias, second, second_bias, third, third_bias, ..] = self.weights.each_ref().map(|weights| &weights.values);
+        let dim = third.dim;
+        let mut hidden = vec![0.0; rows.len() * first.dim];
+        hidden.par_chunks_exact_mut(first.dim).zip(rows).for_each(|(sum, row)| {
+            sum.copy_from_slice(&first_bias.values);
+            weighted_sum(&first.values, &row.ids, &row.numbers, sum);
+        });
+        dense::tanh(&mut hidden);
+        let latent = dense::forward(&hidden, second, &second_bias.values);
+        let mut drawn: Vec<f32> = latent.chunks_exact(2 * dim).flat_map(|row| &row[..dim]).copied().collect();
+        if let Some(noise) = noise {
+            let logs = latent.chunks_exact(2 * dim).flat_map(|row| &row[dim..]);
+            drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
+        }
+        let mut decoded = dense::forward(&drawn, third, &third_bias.values);
+        dense::tanh(&mut decoded);
+        Middle { hidden, latent, drawn, decoded }
+    }
+
+    /// One step; the sum of L_u over the batch.
+    fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], (beta, stepper): (f64, &mut Stepper)) -> f64 {
+        let Middle { hidden, latent, drawn, decoded } = self.middle(rows, Some(noise));
+        let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
+        let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
+        let batch = Batch { train: self.train, users, hidden: &decoded };
+        let (likelihood, mut derivatives) = batch.step([last, last_bias], stepper);
+        dense::tanh_backward(&mut derivatives, &decoded);
+        let of_drawn = dense::backward(&derivatives, &third.values);
+        let of_third = dense::gradients(&derivatives, &drawn, [dim, width]);
+        let share = (beta / users.len() as f64) as f32;
+        let mut divergence = 0.0;
+        let mut of_latent = vec![0.0; latent.len()];
+        let both = of_latent.chunks_exact_mut(2 * dim).zip(latent.chunks_exact(2 * dim));
+        for ((target, latent), (of_drawn, noise)) in both.zip(of_drawn.chunks_exact(dim).zip(noise.chunks_exact(dim))) {
+            for at in 0..dim {
+                let (mean, log, variance) = (latent[at], latent[dim + at], latent[dim + at].exp());
+                divergence += 0.5 * f64::from(mean * mean + variance - log - 1.0);
+                target[at] = of_drawn[at] + share * mean;
+                target[dim + at] = 0.5 * (of_drawn[at] * noise[at] * variance.sqrt() + share * (variance - 1.0));
+            }
+        }
+        let mut of_hidden = dense::backward(&of_latent, &second.values);
+        let of_second = dense::gradients(&of_latent, &hidden, [width, 2 * dim]);
+        dense::tanh_backward(&mut of_hidden, &hidden);
+        let mut of_first_bias = vec![0.0; width];
+        of_hidden.chunks_exact(width).for_each(|row| of_first_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
+        let pairs = ByItem::new(rows, first.values.rows);
+        stepper.move_blocks(&mut first.values, &mut first.moments, 256, |block, _, gradients, touched| {
+            for (item, (gradient, touched)) in (block * 256..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
+                let (places, numbers) = pairs.of(item);
+                *touched = !places.is_empty();
+                gradient.fill(0.0);
+                weighted_sum(&of_hidden, places, numbers, gradient);
+            }
+        });
+        first_bias.move_by(of_first_bias, stepper);
+        for (weights, gradient) in [second, second_bias, third, third_bias].into_iter().zip(of_second.into_iter().chain(of_third)) {
+            weights.move_by(gradient.values, stepper);
+        }
+        stepper.finish_step();
+        likelihood + beta * divergence
+    }
+}
+
+impl Epochs for Training<'_> {
+    fn epoch(&mut self, epoch: u32) -> Result<f64> {
+        let before = u64::from(epoch - 1) * self.batches.steps();
+        let mut stepper = Stepper::new(&self.settings.optimizer, before);
+        let mut total = 0.0;
+        for (users, step) in self.batches.of_epoch(epoch).iter().zip(1..) {
+            let (rows, noise) = (self.dropped(users, epoch, step), self.noise(users, epoch, step));
+            let beta = self.beta(before + u64::from(step));
+            let loss = self.step(users, &rows, &noise, (beta, &mut stepper));
+            if !loss.is_finite() {
+                return Err(Error::NotFinite { epoch, step, tensor: format!("the loss (value {loss})") });
+            }
+            total += loss;
+        }
+        match self.weights.iter().find_map(Weights::not_finite) {
+            Some(tensor) => Err(Error::NotFinite { epoch, step: self.batches.steps() as u32, tensor }),
+            None => Ok(total / self.batches.len().max(1) as f64),
+        }
+    }
+
+    fn state(&mut self) -> Vec<(String, &mut [f32])> {
+        self.weights.iter_mut().flat_map(Weights::state).collect()
+    }
+
+    fn scorer(&self) -> Result<Scorer> {
+        let [.., last, last_bias] = &self.weights;
+        let dim = self.settings.hidden as usize;
+        let everyone: Vec<u32> = (0..self.train.users() as u32).collect();
+        let mut users = Vec::with_capacity(everyone.len() * (dim + 1));
+        for block in everyone.chunks(USERS) {
+            let Middle { decoded, .. } = self.middle(&self.rows(block), None);
+            decoded.chunks_exact(dim).for_each(|row| users.extend(row.iter().copied().chain([1.0])));
+        }
+        let rows = last.values.values.chunks_exact(dim).zip(&last_bias.values.values);
+        let items = rows.flat_map(|(row, &bias)| row.iter().copied().chain([bias])).collect();
+        let matrix = |values: Vec<f32>| Matrix { rows: values.len() / (dim + 1), dim: dim + 1, values };
+        Ok(Scorer::Factors { users: matrix(users), items: matrix(items), similarity: Similarity::Dot })
+    }
+}

@@ -1,0 +1,105 @@
+//! Random order: every ranking of the items is equally likely for a user.
+//!
+//! ```text
+//! s(u, i) = cos(p_u, q_i)        all numbers of p and q are independent and standard normal
+//! ```
+//! For a given user the cosines are independent and of one law, and the order of such numbers is uniform. Users share the items' vectors, so that the orders
+//! of two users are uniform and uncorrelated, and not independent of each other. The floor that even popularity must pass.
+
+use super::{
+    BackboneKind, Facts, FoldIn, Init, Normal, Stored,
+    kind::{ClosedForm, Sizes},
+};
+use crate::Result;
+use dataset::Dataset;
+use embeddings::Tables;
+use evaluator::Scorer;
+use serde::{Deserialize, Serialize};
+use vectors::Similarity;
+
+/// Numbers of a vector.
+const DIM: usize = 32;
+
+/// `random` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// Another seed gives other orders.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl BackboneKind for Random {
+    fn facts(&self) -> Facts {
+        Facts { paper: "-", cost: "32 (m + n) random numbers", unknown_user: "as everyone: in random order", values: "-" }
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: DIM }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Everyone
+    }
+}
+
+impl ClosedForm for Random {
+    /// The vectors p and q.
+    fn fit(&self, dataset: &Dataset, _memory: usize) -> Result<Scorer> {
+        let Tables { users, items } = Init::Normal(Normal { std: 1.0 }).tables(dataset.users(), dataset.items(), DIM, self.seed);
+        Ok(Scorer::Factors { users, items, similarity: Similarity::Cosine })
+    }
+
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
+        self.stored().fitted(sizes, ranking)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use testing::dataset_of;
+
+    /// The items of all users, by descending score.
+    fn orders(sizes: [usize; 2], seed: u64) -> Vec<Vec<u32>> {
+        let dataset = dataset_of(sizes, &[]);
+        let scorer = Random { seed }.fit(&dataset, 1 << 20).unwrap();
+        let users: Vec<u32> = (0..sizes[0] as u32).collect();
+        let lists = evaluator::rank::top_k(&scorer, &dataset.train, &[], &users, sizes[1], 1 << 20).unwrap();
+        lists.into_iter().map(|list| list.into_iter().map(|(item, _)| item).collect()).collect()
+    }
+
+    /// Chi-square of the counts of equally likely outcomes.
+    fn chi_square(counts: &[usize]) -> f64 {
+        let expected = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+        counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
+    }
+
+    /// Of the law with 23 degrees of freedom one in a thousand is above 49.7.
+    #[test]
+    fn every_order_of_four_items_is_equally_frequent_over_seeds() {
+        let mut counts = BTreeMap::new();
+        (0..4_800).for_each(|seed| *counts.entry(orders([1, 4], seed).remove(0)).or_insert(0) += 1);
+        assert_eq!(counts.len(), 24);
+        let statistic = chi_square(&counts.into_values().collect::<Vec<_>>());
+        assert!(statistic < 49.7, "{statistic}");
+    }
+
+    /// Of the law with 39 degrees of freedom one in a thousand is above 72.1. A seed has one user here, as users of a seed are not independent.
+    #[test]
+    fn each_item_is_first_equally_often() {
+        let mut counts = vec![0; 40];
+        (0..4_000).for_each(|seed| counts[orders([1, 40], seed)[0][0] as usize] += 1);
+        let statistic = chi_square(&counts);
+        assert!(statistic < 72.1, "{statistic}");
+    }
+
+    #[test]
+    fn users_and_seeds_have_orders_of_their_own() {
+        let [one, other] = [0, 1].map(|seed| orders([20, 50], seed));
+        assert_eq!(one, orders([20, 50], 0));
+        let all: std::collections::BTreeSet<&Vec<u32>> = one.iter().chain(&other).collect();
+        assert_eq!(all.len(), 40);
+    }
+}

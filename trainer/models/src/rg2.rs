@@ -1,0 +1,270 @@
+//! The softmax over all items in its quadratic approximation, by alternating least squares (RG²).
+//!
+//! ```text
+//! L = sum over train of (log n + mean over j of (s_uj + s_uj² / 2) - s_ui) + lambda (sum of |p_u|² + sum of |q_i|²)
+//!   = sum over users of w_u (sum over j of (s_uj - t_uj)²) + lambda (...) + const      w_u = P_u / 2n,  t_uj = n / P_u - 1 for train items, else -1
+//! ```
+//! That is Taylor's series of the softmax loss at scores of 0, without the products of two items' scores. A user's equations are `(w_u Q^T Q + lambda) p_u =
+//! (sum over train of q_i) / 2 - w_u (sum of q_j)`, an item's `(sum of w_u p_u p_u^T + lambda) q_i = (sum over train of p_u) / 2 - sum of w_u p_u`: one
+//! eigendecomposition solves them all. With `negatives: K` it is the series of the softmax over the positive and K uniform items in the mean of all draws,
+//! times (K + 1) / K: each positive adds `s_ui² / 2K`, and rows have equations of their own. The loss is L by train interactions, log n where all scores are
+//! 0. An epoch solves users, then items. Paper RG, Equations 13 to 18; its release has an item update with a sign of its own, which this has not.
+
+use super::{
+    BackboneKind, Facts, FoldIn, Init, Stored,
+    als::{
+        self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
+        rows::{self, Terms},
+        spectral,
+    },
+    kind::{Epochs, Iterative, Sizes},
+    sizes::check_tables,
+};
+use crate::Result;
+use dataset::Dataset;
+use serde::{Deserialize, Serialize};
+
+/// `rg2` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rg2 {
+    /// Length of a vector.
+    pub dim: u32,
+    /// lambda, the weight of the squared norms, at least 0.
+    pub regularization: f64,
+    /// K, the uniform negatives of a train interaction, in the mean of all draws; where left out, all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negatives: Option<u32>,
+    /// How the vectors start.
+    #[serde(default = "als::small")]
+    pub init: Init,
+}
+
+impl BackboneKind for Rg2 {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "RG",
+            cost: "an epoch: 2 d for each train interaction, 2 d² for each user and item; with `negatives` as `ials` by `cholesky`",
+            unknown_user: "all items have the score 0: they are tied",
+            values: "`dim` 64 (RG)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        als::check_regularization(self.regularization)?;
+        if self.negatives == Some(0) {
+            return Err("negatives is 0, expected at least 1; left out it is all items".to_owned());
+        }
+        check_tables(self.dim, &self.init)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::by(self.model())
+    }
+}
+
+impl Rg2 {
+    fn training<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, Quadratic>> {
+        Alternating::new(self.model(), dataset, (self.init, self.dim), seed)
+    }
+
+    fn model(&self) -> Quadratic {
+        Quadratic { name: "rg2", regularization: self.regularization, negatives: self.negatives, with_interaction: false }
+    }
+}
+
+impl Iterative for Rg2 {
+    fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>> {
+        Ok(Box::new(self.training(dataset, seed)?))
+    }
+
+    fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
+        let in_thread = match self.negatives {
+            None => spectral::bytes_in_thread(u64::from(self.dim)),
+            Some(_) => Solver::default().bytes(self.dim, sizes.users.max(sizes.items)),
+        };
+        als::memory(self.dim, in_thread, sizes, ranking)
+    }
+}
+
+/// The quadratic approximation of a softmax.
+pub(super) struct Quadratic {
+    pub(super) name: &'static str,
+    pub(super) regularization: f64,
+    /// Of a softmax over samples; of all items where there is none.
+    pub(super) negatives: Option<u32>,
+    /// Whether the products of two items' scores are kept.
+    pub(super) with_interaction: bool,
+}
+
+impl LeastSquares for Quadratic {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn half_sweep(&self, side: Side, pass: Pass) -> Option<f64> {
+        let (train, ridge) = (pass.positives.len() as f64, self.regularization);
+        let items = if side == Side::Users { pass.fixed.rows } else { pass.moved.rows } as f64;
+        let weight = |positives: usize| positives as f64 / (2.0 * items);
+        let of_others = ridge * als::squared_norms(pass.fixed, |_| 1.0);
+        let shared = match side {
+            Side::Users => self.items_moments(&pass),
+            Side::Items => Moments::of(pass.fixed, |user| weight(pass.positives_of_fixed.row(user).len())),
+        };
+        let of_row = |positives: usize| if side == Side::Users { weight(positives) } else { 1.0 };
+        let (least, constant) = match self.negatives.map(f64::from) {
+            None => (spectral::solve(pass, &shared, of_row, ridge)?, items.ln()),
+            Some(count) => {
+                let terms = |positives: usize| {
+                    let shared = 2.0 * count * of_row(positives);
+                    Terms { gram: shared, ridge: 2.0 * count * ridge, target: count, offset: -shared }
+                };
+                let least = rows::solve(pass, Solver::default(), &shared, terms)?;
+                (least / (2.0 * count), (count + 1.0) / count * count.ln_1p())
+            }
+        };
+        Some((least + of_others) / train + constant)
+    }
+}
+
+impl Quadratic {
+    /// The moments that users share. Products of two items' scores, `-w_u (sum of s_uj)² / n`, take the sum's square from the Gram matrix. Items need no such
+    /// term: summed over all items, their equations say that the sum of their vectors is 0.
+    fn items_moments(&self, pass: &Pass) -> Moments {
+        let mut moments = Moments::of(pass.fixed, |_| 1.0);
+        if self.with_interaction {
+            let Moments { gram, sum } = &mut moments;
+            for (row, one) in gram.chunks_exact_mut(sum.len()).zip(&*sum) {
+                row.iter_mut().zip(&*sum).for_each(|(gram, other)| *gram -= one * other / pass.fixed.rows as f64);
+            }
+        }
+        moments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::als::testing::*;
+    use super::*;
+
+    fn rg2(negatives: Option<u32>) -> Rg2 {
+        Rg2 { dim: 2, regularization: 0.1, negatives, init: als::small() }
+    }
+
+    /// Least squares by NumPy (`lstsq` of the pairs' equations, each times the root of its weight, with the penalties below), and the objective by
+    /// its formula over all pairs.
+    #[test]
+    fn sweeps_are_those_of_numpy() {
+        let users = [0.476421189, -0.3375323, -0.110722611, 0.495337995, 0.791343669, -1.069121447, 0.161498708, 0.394056848];
+        let items = [
+            0.795344857,
+            0.527155614,
+            0.14587149,
+            0.374997514,
+            -0.794594823,
+            0.395234452,
+            0.145121456,
+            -0.547392551,
+            -0.146621524,
+            -1.29738758,
+            -0.145121456,
+            0.547392551,
+        ];
+        assert_sweep(|dataset| rg2(None).training(dataset, 1).unwrap(), &users, &items, [1.7555769608808178, 1.6639942323952792]);
+        let users = [0.452561517, -0.32910122, -0.090299116, 0.475324512, 0.708613752, -1.024107111, 0.159527116, 0.362496884];
+        let items = [
+            0.700117627,
+            0.433155781,
+            0.183165887,
+            0.364859931,
+            -0.804762997,
+            0.404130817,
+            0.040588228,
+            -0.411333018,
+            -0.363977602,
+            -1.099345936,
+            -0.202384534,
+            0.5140475,
+        ];
+        assert_sweep(|dataset| rg2(Some(4)).training(dataset, 1).unwrap(), &users, &items, [1.978063618797416, 1.909296831904372]);
+    }
+
+    #[test]
+    fn the_objective_falls_in_every_half_sweep() {
+        for negatives in [None, Some(1), Some(20)] {
+            assert_falls(|dataset| Rg2 { dim: 12, ..rg2(negatives) }.training(dataset, 5).unwrap());
+        }
+    }
+
+    #[test]
+    fn many_negatives_are_all_items() {
+        let dataset = random([40, 30], 300);
+        let scores = |negatives: Option<u32>| {
+            let mut training = Rg2 { dim: 5, regularization: 0.01, ..rg2(negatives) }.training(&dataset, 4).unwrap();
+            train(&mut training, 3);
+            products(&training.tables)
+        };
+        assert_close(&scores(Some(10_000_000)), &scores(None), 1e-3); // six half sweeps, rows in floats
+    }
+
+    /// To the digits of floats.
+    #[test]
+    fn the_items_vectors_sum_to_zero() {
+        let dataset = random([40, 30], 300);
+        let mut training = Rg2 { dim: 5, regularization: 0.01, ..rg2(None) }.training(&dataset, 4).unwrap();
+        training.epoch(1).unwrap();
+        let items = &training.tables.items.values;
+        let (sum, all) = (0..5).fold((0.0f64, 0.0f64), |(sum, all), at| {
+            let column = items.chunks_exact(5).map(|row| f64::from(row[at]));
+            (sum + column.clone().sum::<f64>().abs(), all + column.map(f64::abs).sum::<f64>())
+        });
+        assert!(sum < 1e-7 * all, "{sum} {all}");
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        for negatives in [None, Some(20)] {
+            assert_same_bits(|dataset| Rg2 { dim: 10, ..rg2(negatives) }.training(dataset, 9).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_training_goes_on_from_its_state() {
+        for negatives in [None, Some(20)] {
+            assert_resumes(&Rg2 { dim: 10, ..rg2(negatives) });
+        }
+    }
+
+    /// User 4 and item 6 have no train interactions.
+    #[test]
+    fn a_user_without_train_interactions_is_zero() {
+        let dataset = testing::dataset_of([5, 7], &WORKED);
+        for (negatives, regularization) in [(None, 0.1), (None, 0.0), (Some(3), 0.1), (Some(3), 0.0)] {
+            let mut training = Rg2 { regularization, ..rg2(negatives) }.training(&dataset, 2).unwrap();
+            training.epoch(1).unwrap();
+            assert_eq!(training.tables.users.row(4), [0.0, 0.0]);
+            assert_ne!(training.tables.items.row(6), [0.0, 0.0]);
+        }
+    }
+
+    #[test]
+    fn equations_without_a_solution_are_told() {
+        let dataset = testing::dataset_of([2, 5], &[(0, 0), (0, 1), (1, 2), (1, 3), (1, 4)]);
+        let mut training = Rg2 { dim: 3, regularization: 0.0, ..rg2(None) }.training(&dataset, 2).unwrap();
+        let message = training.epoch(1).unwrap_err().to_string();
+        assert_eq!(message, "rg2: an item's equations have no solution that floats can hold; raise regularization");
+    }
+
+    #[test]
+    fn impossible_values_are_named() {
+        let refused = |settings: Rg2| settings.check().unwrap_err();
+        assert_eq!(refused(rg2(Some(0))), "negatives is 0, expected at least 1; left out it is all items");
+        assert_eq!(refused(Rg2 { regularization: f64::NAN, ..rg2(None) }), "regularization is NaN, expected a number of at least 0");
+        assert_eq!(refused(Rg2 { dim: 0, ..rg2(None) }), "dim is 0, expected 1 to 65536");
+        assert_eq!(rg2(Some(1)).check(), Ok(()));
+    }
+}

@@ -1,0 +1,73 @@
+//! What models of sequences share: histories cut into windows, and one pass over a window, which gives the vectors of all prefixes in it.
+//!
+//! A history `i_0 ... i_(n-1)` has the targets `i_1 ... i_(n-1)`, each predicted from what stands before it. It is cut into windows of `max_length`
+//! targets, counted from its end; a target sees the items from the one before its window's first target on. Positions go from 0 on within a window. A user's vector
+//! is the state after the last `max_length` items: of train before validation, of train and validation before test.
+//!
+//! An epoch takes windows in random order, and a window's targets one after the other; where a batch ends within a window, the next one begins with
+//! the rest of its targets. What looks at users' vectors between steps, as some pools and quantiles do, sees those of whole train histories.
+
+mod encoder;
+mod targets;
+#[cfg(test)]
+pub(super) mod testing;
+
+pub(super) use encoder::{Model, Noise, Sequences};
+pub use targets::Targets;
+pub use targets::TargetsOf;
+
+use super::{kind::Sizes, sizes::check_dim};
+use dataset::{Dataset, Histories, Split};
+
+/// Longer windows are taken for a slip.
+const LONGEST_WINDOW: u32 = 65_536;
+
+/// Whether a model can have vectors and windows of these lengths.
+///
+/// # Errors
+/// A sentence that names the key.
+pub(super) fn check(dim: u32, max_length: u32) -> Result<(), String> {
+    check_dim(dim)?;
+    match (1..=LONGEST_WINDOW).contains(&max_length) {
+        true => Ok(()),
+        false => Err(format!("max_length is {max_length}, expected 1 to {LONGEST_WINDOW}")),
+    }
+}
+
+/// Each user's history before validation and before test; `None` for a dataset that does not know the order.
+fn histories(dataset: &Dataset) -> Option<[Histories; 2]> {
+    Some([dataset.histories(&[Split::Train])?, dataset.histories(&[Split::Train, Split::Validation])?])
+}
+
+/// The first item of the window in which the target at `place` of a history of `length` items stands.
+fn first_of_window(length: usize, place: usize, max_length: usize) -> usize {
+    let behind = (length - 1 - place) / max_length;
+    (length - 1).saturating_sub((behind + 1) * max_length)
+}
+
+/// Bytes of histories, targets, and the passes of a batch, whose tokens leave so many numbers each, in batches and when all users are encoded.
+pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
+    let Sizes { users, items, train, batch, .. } = sizes;
+    let (dim, max_length) = (u64::from(dim), u64::from(max_length));
+    let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
+    let tokens = match targets {
+        // A window that a batch begins within comes whole; windows of one pass are as long as its longest.
+        TargetsOf::EveryPosition => (batch.min(train) + max_length) * 5 / 4,
+        TargetsOf::Last => batch.min(users) * max_length,
+    };
+    of_histories + tokens * of_token * 4 + (2 * users + 3 * items + 2 * batch) * dim * 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_counted_from_the_end() {
+        // 8 items, windows of 3 targets: 5 6 7 from item 4 on, 2 3 4 from item 1 on, 1 from item 0 on.
+        let first: Vec<usize> = (1..8).map(|place| first_of_window(8, place, 3)).collect();
+        assert_eq!(first, [0, 1, 1, 1, 4, 4, 4]);
+        assert!((1..8).all(|place| first_of_window(8, place, 7) == 0 && first_of_window(8, place, 100) == 0));
+        assert!((1..8).all(|place| first_of_window(8, place, 1) == place - 1));
+    }
+}

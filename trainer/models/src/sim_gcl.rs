@@ -1,0 +1,258 @@
+//! SimGCL: LightGCN without layer 0, and a loss that draws two noised views of a batch together.
+//!
+//! ```text
+//! E(k) = A E(k-1)        P = (E(1) + ... + E(L)) / L        s(u, i) = similarity(P_u, P_i)
+//! E'(k) = A E'(k-1) + ε sign(.) * z / |z|                   a view is the mean of its layers, with noise z of its own
+//! loss + λ (InfoNCE of the batch's users in both views + InfoNCE of its positives)
+//! ```
+//! A is the symmetrically normalised adjacency without self-loops. A noised layer is what the next one is made from. Vectors are ranked without
+//! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
+
+use super::{
+    BackboneKind, ContrastAgainst, ContrastIds, Facts, Init, Noise, Stored,
+    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb},
+    encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
+    kind::{Learned, Sizes},
+    sizes::{check_layers, check_tables},
+};
+use crate::Result;
+use crate::parameters::Parameters;
+use dataset::Dataset;
+use embeddings::{RowGradients, Tables};
+use serde::{Deserialize, Serialize};
+
+/// `sim-gcl` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimGcl {
+    /// Length of a vector.
+    pub dim: u32,
+    /// Number of propagations, at least 1.
+    pub layers: u32,
+    /// ε, the length of the noise.
+    #[serde(default = "default_epsilon")]
+    pub epsilon: f64,
+    /// How the noise is drawn.
+    #[serde(default)]
+    pub noise: Noise,
+    /// λ, the weight of the loss between views.
+    #[serde(default = "default_weight")]
+    pub contrast_weight: f64,
+    /// τ, the temperature of the loss between views.
+    #[serde(default = "default_temperature")]
+    pub contrast_temperature: f64,
+    /// Which rows the loss between views compares.
+    #[serde(default)]
+    pub contrast_ids: ContrastIds,
+    /// How the table starts.
+    #[serde(default = "Init::xavier_uniform")]
+    pub init: Init,
+}
+
+fn default_epsilon() -> f64 {
+    0.1
+}
+
+fn default_weight() -> f64 {
+    0.5
+}
+
+fn default_temperature() -> f64 {
+    0.2
+}
+
+impl SimGcl {
+    fn contrast(&self) -> Contrast {
+        let Self { contrast_weight: weight, contrast_temperature: temperature, contrast_ids: ids, .. } = *self;
+        Contrast { weight, temperature, ids, against: ContrastAgainst::Batch }
+    }
+
+    fn perturb(&self) -> Perturb {
+        Perturb { epsilon: self.epsilon, noise: self.noise }
+    }
+}
+
+impl BackboneKind for SimGcl {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Yu et al. 2022",
+            cost: "(6 L + 2 L) d additions for each train interaction, forward and back; 6 B² d for the loss between views",
+            unknown_user: "all items have the score 0: they are tied, as layer 0 is left out",
+            values: "`epsilon` 0.1, `contrast_weight` 0.5, `contrast_temperature` 0.2 (its release)",
+        }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        check_layers(self.layers)?;
+        contrast::check(self.layers, self.contrast())?;
+        contrast::at_least_zero("epsilon", self.epsilon)?;
+        check_tables(self.dim, &self.init)
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: self.dim as usize }
+    }
+}
+
+impl Learned for SimGcl {
+    fn dim(&self) -> u32 {
+        self.dim
+    }
+
+    fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
+        let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        (Parameters::new(tables, Vec::new()), Box::new(TwoViews::new(self, dataset, seed)))
+    }
+
+    fn memory(&self, sizes: Sizes) -> u64 {
+        let [vectors, views] = [1, 2].map(|count| count * (sizes.users + sizes.items) * u64::from(self.dim) * 4);
+        LaterLayers::memory(sizes, self.dim.into()) + vectors + views + self.contrast().memory(sizes, self.dim.into())
+    }
+}
+
+struct TwoViews {
+    layers: LaterLayers,
+    contrast: Contrast,
+    vectors: Tables,
+    wanted: Marks,
+    views: [Tables; 2],
+    /// Of the last step.
+    contrasted: Option<Contrasted>,
+}
+
+impl TwoViews {
+    fn new(settings: &SimGcl, dataset: &Dataset, seed: u64) -> Self {
+        let (users, items) = (dataset.users(), dataset.items());
+        let tables = || Tables::zeros(users, items, settings.dim as usize);
+        Self {
+            layers: LaterLayers::new(dataset, [settings.layers, settings.dim], settings.perturb(), seed),
+            contrast: settings.contrast(),
+            vectors: tables(),
+            wanted: Marks::new(users, items),
+            views: [tables(), tables()],
+            contrasted: None,
+        }
+    }
+}
+
+impl Encoder for TwoViews {
+    fn encode(&mut self, parameters: &Parameters) -> Result<()> {
+        self.layers.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        Ok(())
+    }
+
+    fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
+        let Self { layers, contrast, vectors, wanted, views, contrasted } = self;
+        wanted.set(step.wanted);
+        layers.forward(&parameters.tables, wanted.get(), vectors);
+        wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
+        for (number, view) in (0..).zip(&mut *views) {
+            layers.view(&parameters.tables, (number, step), wanted.get(), view, None);
+        }
+        *contrasted = Some(contrast.compare(&views[0], &views[1], step));
+        Ok(())
+    }
+
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
+        &self.vectors
+    }
+
+    /// Gradients go back through a view as through the vectors, so that they go together.
+    fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
+        let Contrasted { loss, one, other } = self.contrasted.take().expect("a step has been encoded");
+        for view in [one, other] {
+            view[0].add_to(users);
+            view[1].add_to(items);
+        }
+        self.layers.backward([&mut *users, &mut *items], None);
+        Ok(Backward { tables: [users, items], weights: &[], auxiliary: loss })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        autograd::{Encoded, Forward},
+        contrast::formula::Layers,
+        operations::{apart, mean, together},
+        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
+    };
+    use super::*;
+    use crate::graph::Adjacency;
+    use candle_core::Tensor;
+
+    /// The model as its paper writes it, in candle's operations.
+    struct Views {
+        layers: Layers,
+        contrast: Contrast,
+    }
+
+    impl Forward for Views {
+        fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+            let nodes = together(tables)?;
+            let vectors = |view| apart(&mean(&self.layers.of(&nodes, view)?)?, tables);
+            let (users, items) = vectors(None)?;
+            let auxiliary = step.map(|step| {
+                let view = |view: u32| vectors(Some((view, step))).map(<[Tensor; 2]>::from);
+                self.contrast.formula([&view(0)?, &view(1)?], step)
+            });
+            Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
+        }
+    }
+
+    fn settings(epsilon: f64) -> SimGcl {
+        let settings: SimGcl = serde_json::from_str(r#"{"dim": 2, "layers": 3}"#).unwrap();
+        SimGcl { epsilon, ..settings }
+    }
+
+    fn views(settings: &SimGcl) -> Views {
+        let adjacency = Adjacency::symmetric(&dataset().train, 5);
+        let layers = Layers { adjacency, seed: 1, count: settings.layers, perturb: settings.perturb() };
+        Views { layers, contrast: settings.contrast() }
+    }
+
+    #[test]
+    fn a_step_is_that_of_the_formula() {
+        for (layers, noise, contrast_ids) in
+            [(3, Noise::Uniform, ContrastIds::Unique), (1, Noise::Normal, ContrastIds::All), (2, Noise::Normal, ContrastIds::Unique)]
+        {
+            let settings = SimGcl { layers, noise, contrast_ids, ..settings(0.1) };
+            assert_encoder(&mut TwoViews::new(&settings, &dataset(), 1), &views(&settings));
+        }
+    }
+
+    /// The mean of A E, A A E and A A A E, of NumPy with A as a dense matrix.
+    #[test]
+    fn vectors_are_those_of_numpy_with_and_without_a_step() {
+        for step in [None, Some(&STEP)] {
+            let expected: [(usize, &[f64]); 3] =
+                [(0, &[0.409992456767, 0.104105541177]), (2, &[0.201654368848, 0.357396918074]), (7, &[0.212293853235, 0.152467905211])];
+            assert_rows(&views(&settings(0.1)).forward(&tables(), step).unwrap(), &expected);
+        }
+    }
+
+    /// Both views are the vectors then; users 0, 2 and 3, items 0 and 4, of NumPy.
+    #[test]
+    fn without_noise_the_loss_is_that_of_numpy() {
+        let auxiliary = |epsilon: f64| {
+            let encoded = views(&settings(epsilon)).forward(&tables(), Some(&STEP)).unwrap();
+            encoded.auxiliary.unwrap().to_scalar::<f64>().unwrap()
+        };
+        assert!((auxiliary(0.0) - 0.17055610568251306).abs() < 1e-7, "{}", auxiliary(0.0)); // the edges' weights are floats
+        assert!((auxiliary(0.1) - auxiliary(0.0)).abs() > 1e-4);
+    }
+
+    #[test]
+    fn gradients_are_those_of_differences() {
+        assert_gradients(&views(&settings(0.1)), &tables());
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        let check = |text: &str| serde_json::from_str::<SimGcl>(text).unwrap().check().unwrap_err();
+        assert!(check(r#"{"dim": 4, "layers": 0}"#).starts_with("layers is 0, expected at least 1"));
+        assert_eq!(check(r#"{"dim": 4, "layers": 1, "epsilon": -0.5}"#), "epsilon is -0.5, expected a number from 0 on");
+        assert_eq!(check(r#"{"dim": 4, "layers": 1, "contrast_temperature": 0}"#), "contrast_temperature is 0, expected a number above 0");
+        assert_eq!(check(r#"{"dim": 4, "layers": 1, "contrast_weight": -1}"#), "contrast_weight is -1, expected a number from 0 on");
+    }
+}

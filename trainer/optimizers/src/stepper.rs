@@ -1,0 +1,235 @@
+//! An optimizer under way: which rows of a table a step moves.
+
+use super::{
+    Adam, Optimizer, Parts,
+    idle::Idle,
+    kernels::{self, Row, Step},
+    part::{BLOCK, LISTED, Part, blocks},
+};
+use crate::prefetch::prefetch;
+use embeddings::RowGradients;
+use rayon::prelude::*;
+use vectors::Matrix;
+
+/// How many listed rows ahead of its use a row is asked for.
+const AHEAD: usize = 6;
+
+/// First and second moments of a table's gradient.
+#[derive(Clone, Debug)]
+pub struct Moments {
+    /// `[rows * dim]`, running means of the gradient.
+    pub first: Vec<f32>,
+    /// `[rows * dim]`, running means of its square.
+    pub second: Vec<f32>,
+    /// The step, as [`Idle`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
+    pub left: Vec<u32>,
+}
+
+impl Moments {
+    /// Zeros. Rows that may be `left_behind` are brought up to date when they are next looked at; that is worth it where a step touches
+    /// few of the rows.
+    pub fn new(table: &Matrix, left_behind: bool) -> Self {
+        let zeros = || vec![0.0; table.values.len()];
+        Self { first: zeros(), second: zeros(), left: vec![0; if left_behind { table.rows } else { 0 }] }
+    }
+}
+
+/// What a step does with rows that have no gradient.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Move,
+    Leave,
+    Stay,
+}
+
+/// An optimizer, the steps it has made, and what they have left to do.
+pub struct Stepper {
+    pub(super) adam: Adam,
+    pub(super) all_rows_move: bool,
+    /// Steps made.
+    pub steps: u64,
+    pub(super) idle: Option<Idle>,
+}
+
+impl Stepper {
+    /// Goes on after so many steps, at which every row is up to date.
+    pub fn new(optimizer: &Optimizer, steps: u64) -> Self {
+        let Parts { adam, all_rows_move, .. } = optimizer.parts();
+        let mut idle = if all_rows_move { Idle::new(adam) } else { None };
+        idle.iter_mut().for_each(|idle| idle.restart(steps));
+        Self { adam: adam.clone(), all_rows_move, steps, idle }
+    }
+
+    /// Goes on after so many steps, since `caught_up` of which rows have been left behind.
+    pub fn resumed(optimizer: &Optimizer, steps: u64, caught_up: u64) -> Self {
+        let mut stepper = Self::new(optimizer, steps);
+        if let Some(idle) = &mut stepper.idle {
+            idle.restart(caught_up);
+            (caught_up..steps).for_each(|_| idle.advance());
+        }
+        stepper
+    }
+
+    /// The step at which all rows were up to date.
+    pub fn caught_up(&self) -> u64 {
+        self.idle.as_ref().map_or(self.steps, |idle| self.steps - u64::from(idle.now()))
+    }
+
+    /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.
+    pub fn current(&self, rows: &[u32], table: &Matrix, moments: &Moments, out: &mut [f32]) {
+        let (dim, epsilon) = (table.dim, self.adam.epsilon as f32);
+        let behind = self.idle.as_ref().filter(|_| !moments.left.is_empty());
+        let row = |row: u32| {
+            let values = row as usize * dim..(row as usize + 1) * dim;
+            (&table.values[values.clone()], &moments.first[values.clone()], &moments.second[values])
+        };
+        out.par_chunks_mut(LISTED * dim).zip(rows.par_chunks(LISTED)).for_each(|(out, rows)| {
+            for (at, (out, &id)) in out.chunks_exact_mut(dim).zip(rows).enumerate() {
+                if let Some(&later) = rows.get(at + AHEAD) {
+                    let (values, first, second) = row(later);
+                    [values, first, second].into_iter().for_each(prefetch);
+                }
+                let (values, first, second) = row(id);
+                match behind {
+                    None => out.copy_from_slice(values),
+                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(moments.left[id as usize]).0, epsilon),
+                }
+            }
+        });
+    }
+
+    /// The next step of a table, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
+    /// `current` holds these rows as [`current`](Self::current) gave them.
+    pub fn move_rows(
+        &self,
+        rows: &[u32],
+        current: &[f32],
+        table: &mut Matrix,
+        moments: &mut Moments,
+        gradient: impl Fn(usize, &mut [f32]) + Sync,
+    ) {
+        let (dim, step, all) = (table.dim, self.adam.constants(self.steps + 1), self.others(moments) == Others::Move);
+        let Moments { first, second, left } = moments;
+        let part = Part { row: 0, place: 0, listed: rows, values: &mut table.values, first, second, left };
+        part.divide(dim, all, &|mut part| {
+            let mut sum = vec![0.0; dim];
+            if all {
+                return part.move_all(dim, step, &gradient, &mut sum);
+            }
+            for (at, (&row, place)) in part.listed.iter().zip(part.place..).enumerate() {
+                if let Some(&later) = part.listed.get(at + AHEAD) {
+                    let Row { values, first, second } = part.at(later as usize, dim);
+                    [&*values, first, second].into_iter().for_each(prefetch);
+                }
+                gradient(place, &mut sum);
+                self.move_row(&mut part, row as usize, (&current[place * dim..][..dim], &sum), step);
+            }
+        });
+    }
+
+    fn move_row(&self, part: &mut Part, row: usize, (now, gradient): (&[f32], &[f32]), step: Step) {
+        let dim = now.len();
+        match &self.idle {
+            Some(idle) if !part.left.is_empty() => {
+                let decay = idle.decay_to_next(part.left[row - part.row]);
+                kernels::moved_from(now, part.at(row, dim), gradient, decay, step);
+                part.left[row - part.row] = idle.now() + 1;
+            }
+            _ => kernels::moved(part.at(row, dim), gradient, step),
+        }
+    }
+
+    /// The next step of a table whose rows are not left behind.
+    pub fn move_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients) {
+        self.move_decayed_table(table, moments, gradients, None);
+    }
+
+    /// The same where each row has a weight decay of its own, `[rows]`, beside that of all.
+    pub fn move_decayed_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients, decays: Option<&[f32]>) {
+        let step = self.adam.constants(self.steps + 1);
+        let gradients = gradients.values().par_chunks(BLOCK * table.dim).zip(gradients.touched().par_chunks(BLOCK));
+        blocks(table, moments, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
+            None => self.move_block(block, gradients, touched, step),
+            Some(decays) => self.move_decayed_block(block, (gradients, touched), &decays[at * BLOCK..], step),
+        });
+    }
+
+    /// The same, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the gradients of a block's rows.
+    pub fn move_blocks(
+        &self,
+        table: &mut Matrix,
+        moments: &mut Moments,
+        rows: usize,
+        gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync,
+    ) {
+        let (step, dim) = (self.adam.constants(self.steps + 1), table.dim);
+        let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
+        blocks(table, moments, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
+            let (gradients, touched) = (&mut gradients[..block.values.len()], &mut touched[..block.values.len() / dim]);
+            gradient(at, block.values, gradients, touched);
+            self.move_block(block, gradients, touched, step);
+        });
+    }
+
+    fn move_block(&self, block: Row, gradients: &[f32], touched: &[bool], step: Step) {
+        let dim = block.values.len() / touched.len();
+        let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
+        for ((((values, first), second), gradient), &touched) in rows.zip(gradients.chunks_exact(dim)).zip(touched) {
+            let row = Row { values, first, second };
+            match touched {
+                true => kernels::moved(row, gradient, step),
+                false if self.all_rows_move => kernels::still(row, step),
+                false => {}
+            }
+        }
+    }
+
+    fn move_decayed_block(&self, block: Row, (gradients, touched): (&[f32], &[bool]), decays: &[f32], step: Step) {
+        let dim = block.values.len() / touched.len();
+        let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
+        for (((((values, first), second), gradient), &touched), &decay) in rows.zip(gradients.chunks_exact(dim)).zip(touched).zip(decays) {
+            let (row, step) = (Row { values, first, second }, Step { weight_decay: step.weight_decay + decay, ..step });
+            match touched {
+                true => kernels::moved(row, gradient, step),
+                false if self.all_rows_move || decay > 0.0 => kernels::still(row, step),
+                false => {}
+            }
+        }
+    }
+
+    fn others(&self, moments: &Moments) -> Others {
+        match &self.idle {
+            _ if !self.all_rows_move => Others::Stay,
+            Some(idle) if !moments.left.is_empty() && idle.holds(self.steps) => Others::Leave,
+            _ => Others::Move,
+        }
+    }
+
+    /// Every table has made the step.
+    pub fn finish_step(&mut self) {
+        let holds = self.idle.as_ref().is_some_and(|idle| idle.holds(self.steps));
+        self.steps += 1;
+        if let Some(idle) = &mut self.idle {
+            if holds { idle.advance() } else { idle.restart(self.steps) }
+        }
+    }
+
+    /// Brings all rows of the tables up to date.
+    pub fn catch_up(&mut self, tables: [(&mut Matrix, &mut Moments); 2]) {
+        let Some(idle) = &mut self.idle else { return };
+        for (table, moments) in tables.into_iter().filter(|(_, moments)| !moments.left.is_empty()) {
+            let (dim, epsilon, idle) = (table.dim, self.adam.epsilon as f32, &*idle);
+            let mut left = std::mem::take(&mut moments.left);
+            blocks(table, moments, BLOCK).zip(left.par_chunks_mut(BLOCK)).for_each(|(block, left)| {
+                let Row { values, first, second } = block;
+                let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
+                for (((values, first), second), left) in rows.zip(left) {
+                    let (leap, decay) = idle.leap(std::mem::take(left));
+                    kernels::leap(Row { values, first, second }, leap, decay, epsilon);
+                }
+            });
+            moments.left = left;
+        }
+        idle.restart(self.steps);
+    }
+}

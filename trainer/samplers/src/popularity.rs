@@ -1,0 +1,143 @@
+//! By the items' train counts to a power.
+//!
+//! ```text
+//! q_j = c_j^a / sum_k c_k^a   over the items k not in P_u
+//! ```
+//! `a` is 1 unless given; word2vec's is 0.75. With `logarithm` the place of c is taken by `log(1 + c)`, as in the releases of PRIS and
+//! AdaSIR. Releases draw the user's positives too; here positives are left out and `q` is renormalised. Items that no user has in train
+//! are never drawn, whatever the exponent.
+
+use super::{
+    Facts, Pool, PopularityPool, SamplerKind, Stream,
+    complement::{Complement, with_test},
+    cumulative::Cumulative,
+};
+use serde::{Deserialize, Serialize};
+use streams::Alias;
+
+/// `popularity` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Popularity {
+    /// Negatives for each positive.
+    pub negatives: u32,
+    /// Power of the train counts.
+    #[serde(default = "one")]
+    pub exponent: f64,
+    /// Whether `log(1 + count)` stands in the place of the count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logarithm: bool,
+}
+
+impl SamplerKind for Popularity {
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", values: "word2vec: `exponent` 0.75", state: "an alias table of n items", cost: "O(log P_u) a draw" }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Popularity(PopularityPool { exponent: self.exponent, logarithm: self.logarithm }), Some(self.negatives))
+    }
+}
+
+pub(super) fn one() -> f64 {
+    1.0
+}
+
+/// Whether counts can be raised to this power.
+///
+/// # Errors
+/// A sentence that names the key.
+pub fn check_exponent(exponent: f64) -> Result<(), String> {
+    match exponent {
+        exponent if (0.0..=10.0).contains(&exponent) => Ok(()),
+        exponent => Err(format!("exponent is {exponent}: expected a number from 0 to 10")),
+    }
+}
+
+/// Draws of the whole catalogue's proposal that are tried before the user's own is made.
+const TRIALS: usize = 64;
+
+/// The proposal over the whole catalogue.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    weights: Vec<f64>,
+    total: f64,
+    alias: Alias,
+}
+
+impl Proposal {
+    pub(super) fn new(counts: &[u32], exponent: f64, logarithm: bool) -> Self {
+        let base = |count: u32| if logarithm { f64::from(count).ln_1p() } else { f64::from(count) };
+        let weights: Vec<f64> = counts.iter().map(|&count| if count == 0 { 0.0 } else { base(count).powf(exponent) }).collect();
+        Self { total: weights.iter().sum(), alias: Alias::new(&weights), weights }
+    }
+
+    /// How many items can be drawn.
+    pub(super) fn drawable(&self) -> usize {
+        self.weights.iter().filter(|&&weight| weight > 0.0).count()
+    }
+
+    /// The alias table of the whole catalogue, as [`Alias::columns`] has it, and the weights that it stands for.
+    pub(super) fn law(&self) -> (Vec<[u32; 2]>, &[f64]) {
+        (self.alias.columns(), &self.weights)
+    }
+
+    /// The probability of each item for a user without train items.
+    #[cfg(test)]
+    pub(super) fn probabilities(&self) -> Vec<f64> {
+        self.alias.probabilities()
+    }
+
+    /// Draws `ids [N]` and the log-probability of each.
+    pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+        self.fill(complement, rng, ids.len(), ids.iter_mut());
+        if let Some(log_probabilities) = log_probabilities {
+            self.log_probabilities(complement, ids, log_probabilities);
+        }
+    }
+
+    /// Draws some ids, about as many as `draws`.
+    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
+        let mut exact = None;
+        let mut exactly = |rng: &mut Stream| {
+            let exact = exact.get_or_insert_with(|| Cumulative::of_complement(self.weights.clone(), complement));
+            exact.draw(rng) as u32
+        };
+        with_test!(complement.test(draws), test => ids.for_each(|id| {
+            let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| test.contains(item));
+            *id = tried.unwrap_or_else(|| exactly(rng));
+        }));
+    }
+
+    /// The log-probabilities of some items.
+    pub(super) fn log_probabilities(&self, complement: Complement, ids: &[u32], out: &mut [f32]) {
+        let log_mass = self.mass(complement).ln();
+        for (out, &id) in out.iter_mut().zip(ids) {
+            *out = (self.weights[id as usize].ln() - log_mass) as f32;
+        }
+    }
+
+    /// The log-probability of an item.
+    pub(super) fn log_probability(&self, complement: Complement, item: u32) -> f32 {
+        (self.weights[item as usize].ln() - self.mass(complement).ln()) as f32
+    }
+
+    /// The weight of an item.
+    pub(super) fn weight(&self, item: u32) -> f64 {
+        self.weights[item as usize]
+    }
+
+    /// Bytes it holds for so many items.
+    pub(super) fn bytes(items: usize) -> usize {
+        items * (size_of::<f64>() + Alias::BYTES)
+    }
+
+    /// The weight of all items of the complement.
+    pub(super) fn mass(&self, complement: Complement) -> f64 {
+        let positives: f64 = complement.positives().iter().map(|&item| self.weights[item as usize]).sum();
+        if positives < self.total / 2.0 {
+            return self.total - positives;
+        }
+        (0..complement.len()).map(|rank| self.weights[complement.nth(rank) as usize]).sum() // no cancellation
+    }
+}

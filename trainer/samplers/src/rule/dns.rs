@@ -1,0 +1,74 @@
+//! Dynamic negative sampling (DNS): the candidate of the highest score.
+//!
+//! ```text
+//! j* = argmax_j s_uj   over N candidates
+//! ```
+//! From a uniform pool of N distinct items of n, the one of rank k is kept with probability `C(n - k, N - 1) / C(n, N)`; with replacement
+//! with `((n - k + 1)^N - (n - k)^N) / n^N`. For several negatives of a pair from the same pool see [`DnsMn`](super::DnsMn). Zhang et al.,
+//! SIGIR 2013, doi:10.1145/2484028.2484126.
+
+use super::Choice;
+use crate::Pool;
+use crate::{Facts, SamplerKind, facts};
+use losses::fused::lanes;
+use serde::{Deserialize, Serialize};
+
+/// `dns` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dns {
+    /// Items that are drawn and scored for each positive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// Where candidates come from.
+    #[serde(default)]
+    pub pool: Pool,
+}
+
+impl SamplerKind for Dns {
+    fn facts(&self) -> Facts {
+        Facts { paper: "Zhang et al., SIGIR 2013", values: "–", state: "none", cost: facts::CANDIDATES }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<crate::Rule> {
+        Some(crate::Rule::Dns)
+    }
+}
+
+/// Keeps the first of the highest scores.
+pub(super) fn choose(scores: &[f32], choice: &mut Choice) {
+    let max = lanes::max(scores);
+    choice.keep_one(scores.iter().position(|&score| score == max).unwrap_or(0), 1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Rule;
+    use super::super::tests::{assert_ranks, choose, pool};
+
+    #[test]
+    fn ranks_of_distinct_candidates_have_the_worked_law() {
+        let law = [0.4, 0.26666667, 0.16666667, 0.0952381, 0.04761905, 0.01904762, 0.0047619, 0.0, 0.0, 0.0];
+        assert_ranks(&Rule::Dns, &pool(4, false), &law);
+    }
+
+    #[test]
+    fn ranks_of_independent_candidates_have_the_worked_law() {
+        let law = [0.3439, 0.2465, 0.1695, 0.1105, 0.0671, 0.0369, 0.0175, 0.0065, 0.0015, 0.0001];
+        assert_ranks(&Rule::Dns, &pool(4, true), &law);
+    }
+
+    #[test]
+    fn the_first_of_equals_is_kept() {
+        assert_eq!(choose(&Rule::Dns, 0.0, &[1.0, 3.0, -1e30, 3.0], None).places, [1]);
+        assert_eq!(choose(&Rule::Dns, 0.0, &[-1e30, -1e30], None).places, [0]);
+    }
+}

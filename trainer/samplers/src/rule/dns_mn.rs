@@ -1,0 +1,145 @@
+//! DNS(M, N): the M candidates of the highest scores.
+//!
+//! ```text
+//! p_j = 1 / M   for the M highest of N candidates, else 0
+//! loss = sum_j p_j l(s_ui, s_uj)
+//! ```
+//! Sampling is harder for smaller M and larger N, and the smaller the K of the metric, the harder it should be; M = 1 is
+//! [`Dns`](super::Dns), M = N uniform. The release takes the sum over the M, not the mean, which `sum: true` is; its pool holds the user's
+//! train items too. From a uniform pool of distinct items the kept have rank k with probability
+//! `1/M sum_{m <= M} C(k - 1, m - 1) C(n - k, N - m) / C(n, N)`. Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Algorithm 1; its values
+//! are N 200 or 500, and M from 1 to 20.
+
+use super::{Choice, is_item, top::keep_top};
+use crate::{Facts, Pool, SamplerKind, check_negatives, facts};
+use serde::{Deserialize, Serialize};
+
+/// `dns-mn` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DnsMn {
+    /// N: items that are drawn and scored for each positive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// M: how many of them are kept.
+    pub negatives: u32,
+    /// Whether the loss is the sum over the kept, not their mean.
+    #[serde(default)]
+    pub sum: bool,
+    /// Where candidates come from.
+    #[serde(default)]
+    pub pool: Pool,
+}
+
+impl DnsMn {
+    pub(crate) fn rule(&self) -> Rule {
+        Rule { negatives: self.negatives as usize, mean: !self.sum }
+    }
+}
+
+impl SamplerKind for DnsMn {
+    fn facts(&self) -> Facts {
+        Facts {
+            paper: "Shi et al., WWW 2023, Algorithm 1",
+            values: "`candidates` 200 (Gowalla, Yelp) or 500 (Amazon), `negatives` 1 to 20",
+            state: "none",
+            cost: facts::CANDIDATES,
+        }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (self.pool.clone(), self.candidates)
+    }
+
+    fn check_values(&self) -> Result<(), String> {
+        check_kept(self.negatives, self.candidates)
+    }
+
+    fn count_key(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn rule(&self, _items: usize) -> Option<crate::Rule> {
+        Some(crate::Rule::DnsMn(Self::rule(self)))
+    }
+}
+
+/// The error of more kept than drawn.
+pub(super) fn check_kept(negatives: u32, candidates: Option<u32>) -> Result<(), String> {
+    match candidates {
+        Some(candidates) if negatives > candidates => {
+            Err(format!("negatives is {negatives}: expected at most the {candidates} candidates"))
+        }
+        _ => check_negatives("negatives", negatives),
+    }
+}
+
+/// The rule of `dns-mn`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    pub(super) negatives: usize,
+    mean: bool,
+}
+
+impl Rule {
+    pub(super) fn weighs(&self) -> bool {
+        self.mean && self.negatives > 1
+    }
+
+    /// Keeps the highest scores.
+    pub(super) fn choose(&self, scores: &[f32], choice: &mut Choice) {
+        keep_top(scores.iter().copied(), self.negatives, choice);
+        let items = choice.places.iter().filter(|&&place| is_item(scores[place as usize])).count();
+        let weight = if self.mean { 1.0 / items as f32 } else { 1.0 };
+        choice.weights.clear();
+        choice.weights.extend(choice.places.iter().map(|&place| if is_item(scores[place as usize]) { weight } else { 0.0 }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Rule,
+        tests::{CANDIDATES, LOSSES, POSITIVE, assert_ranks, choose, expectation, pool},
+    };
+
+    fn rule(negatives: usize, mean: bool) -> Rule {
+        Rule::DnsMn(super::Rule { negatives, mean })
+    }
+
+    #[test]
+    fn ranks_have_the_worked_law() {
+        let law = [0.2, 0.2, 0.18333333, 0.1547619, 0.11904762, 0.08095238, 0.0452381, 0.01666667, 0.0, 0.0];
+        assert_ranks(&rule(2, true), &pool(4, false), &law);
+    }
+
+    #[test]
+    fn all_kept_are_uniform() {
+        assert_ranks(&rule(4, true), &pool(4, false), &[0.1; 10]);
+        let choice = choose(&rule(4, true), POSITIVE, &CANDIDATES, None);
+        assert_eq!((choice.places, choice.weights), (vec![0, 1, 2, 3], vec![0.25; 4]));
+    }
+
+    #[test]
+    fn one_kept_is_dns() {
+        assert_eq!(choose(&rule(1, true), POSITIVE, &CANDIDATES, None).places, choose(&Rule::Dns, POSITIVE, &CANDIDATES, None).places);
+    }
+
+    #[test]
+    fn the_worked_losses_of_paper_and_release() {
+        for (mean, expected) in [(true, 0.70435524), (false, 1.40871049)] {
+            let choice = choose(&rule(2, mean), POSITIVE, &CANDIDATES, None);
+            assert_eq!(choice.places, [0, 2]);
+            assert!((expectation(&choice, &LOSSES) - expected).abs() < 2e-8);
+        }
+    }
+
+    #[test]
+    fn ties_and_masks() {
+        assert_eq!(choose(&rule(2, true), 0.0, &[1.0, 2.0, 1.0, 1.0], None).places, [0, 1]);
+        assert_eq!(choose(&rule(2, true), 0.0, &[-0.0, 0.0, 0.0], None).places, [0, 1]);
+        let choice = choose(&rule(3, true), 0.0, &[-1e30, 2.0, -1e30, -3.0], None);
+        assert_eq!((choice.places, choice.weights), (vec![0, 1, 3], vec![0.0, 0.5, 0.5]));
+        assert_eq!(choose(&rule(2, true), 0.0, &[-1e30; 3], None).weights, [0.0; 2]);
+    }
+}

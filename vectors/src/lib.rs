@@ -1,0 +1,29 @@
+//! Matrices of vectors, and what a score of two vectors means. Training and ranking both stand on it; it reads and writes nothing.
+
+mod matrix;
+
+pub use matrix::Matrix;
+
+use serde::{Deserialize, Serialize};
+
+/// How two vectors make a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Similarity {
+    /// `p . q`
+    Dot,
+    /// `p . q / (|p| |q|)`; 0 where a vector is zero.
+    Cosine,
+    /// `-|p - q|^2`
+    NegativeSquaredDistance,
+}
+
+/// Where an item stands among items of the same score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// Behind all others.
+    Pessimistic,
+    /// Before all others.
+    Optimistic,
+}
