@@ -1,7 +1,7 @@
 //! Parts of a step by themselves, for `benches/`, which times them one by one. Nothing else uses this.
 
 use dataset::Interactions;
-use embeddings::{Batch, RowGradients, Sampled, Tables, Vectors, Weighed};
+use embeddings::{Batch, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::{Matrix, Similarity};
 use models::graph::Graph;
 use optimizers::{Moments, Optimizer, Stepper};
@@ -18,7 +18,7 @@ pub(crate) struct Scoring {
     positives: Vec<u32>,
     /// `[B, N]`
     negatives: Vec<u32>,
-    weighed: Weighed,
+    weighed: ScoreGradients,
     sampled: Sampled,
     gradients: [RowGradients; 2],
 }
@@ -27,7 +27,7 @@ impl Scoring {
     /// Of (user, positive) pairs and the items drawn for each, `[B, N]`.
     pub(crate) fn new([users, items]: [Matrix; 2], pairs: &[(u32, u32)], negatives: Vec<u32>) -> Self {
         let ((batch, positives), rows): ((Vec<u32>, Vec<u32>), usize) = (pairs.iter().copied().unzip(), pairs.len());
-        let weighed = Weighed { losses: vec![1.0; rows], positives: vec![-1.0; rows], negatives: vec![1e-3; negatives.len()] };
+        let weighed = ScoreGradients { losses: vec![1.0; rows], positives: vec![-1.0; rows], negatives: vec![1e-3; negatives.len()] };
         let gradients = [&users, &items].map(|table| RowGradients::new(table.rows, table.dim));
         Self { tables: Tables { users, items }, users: batch, positives, negatives, weighed, sampled: Sampled::default(), gradients }
     }

@@ -84,7 +84,7 @@ fn every_kind_learns_the_tastes_that_popularity_cannot() {
     }
 }
 
-/// All items are scored without ids, by the formula as by the twin.
+/// All items are scored without ids, by the formula as by the fused form.
 #[test]
 fn rules_over_all_items_serve_losses_without_a_twin() {
     let floor = 1.5 * run("rules floor", &serde_json::from_str(POPULARITY).unwrap());

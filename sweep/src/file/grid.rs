@@ -118,12 +118,12 @@ pub struct Block {
     /// The models that are compared.
     pub backbones: Vec<Entry<Backbone>>,
     /// How they learn; `None` for a block of backbones that fit without sampling.
-    pub ways: Option<Ways>,
+    pub ways: Option<TrainingAxes>,
 }
 
 /// How the backbones of a block learn.
 #[derive(Clone, Debug)]
-pub struct Ways {
+pub struct TrainingAxes {
     /// The losses that are compared.
     pub losses: Vec<Entry<Loss>>,
     /// The samplers that are compared.
@@ -143,7 +143,7 @@ impl Block {
             fits_in(entry, learns)?;
         }
         let ways = match learns {
-            Some(_) => Some(Ways {
+            Some(_) => Some(TrainingAxes {
                 losses: Entry::read_all(fields.items("losses")?)?,
                 samplers: Entry::read_all(fields.items("samplers")?)?,
                 optimizer: Entry::read(fields.required("optimizer")?)?,

@@ -25,7 +25,7 @@ pub use claim::{ClaimEntry, Hypothesis};
 pub use dataset::DatasetEntry;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
-pub use grid::{Block, Entry, Ways};
+pub use grid::{Block, Entry, TrainingAxes};
 pub use printed::{PrintedLine, PrintedTable};
 pub(crate) use range::Range;
 pub use search::{Grid, Random, Search, SuccessiveHalving};

@@ -4,7 +4,7 @@ use super::{
     draft::{Choice, Draft},
     model_files, resolve, search,
 };
-use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, Ways, dataset::SEED, nearest};
+use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED, nearest};
 use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
 use pipeline::Preparation;
@@ -26,7 +26,7 @@ const MOST_CHECKED: usize = 10_000;
 pub(super) fn methods(file: &SweepFile) -> Result<()> {
     let (mut methods, mut values) = (0usize, 0usize);
     for block in &file.grid {
-        let of_ways = |ways: &Ways| {
+        let of_ways = |ways: &TrainingAxes| {
             let pairs = ways.losses.len().saturating_mul(ways.samplers.len());
             let of_losses = ways.losses.iter().map(|loss| loss.values.len()).sum::<usize>().saturating_mul(ways.samplers.len());
             let of_samplers = ways.samplers.iter().map(|sampler| sampler.values.len()).sum::<usize>().saturating_mul(ways.losses.len());

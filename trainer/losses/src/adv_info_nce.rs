@@ -13,7 +13,7 @@
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
-use super::{Adversary, Facts, FusedOwn, LossKind, Phase, Scores, check_above_zero, fused, scores};
+use super::{Adversary, Facts, FusedWithState, LossKind, Phase, Scores, check_above_zero, fused, scores};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -99,8 +99,8 @@ fn seven() -> u32 {
 }
 
 /// Steps of the model, down, and of the adversary, up.
-const MODEL: Phase = Phase { number: 0, moves_model: true, moves_own: false };
-const ADVERSARY: Phase = Phase { number: 0, moves_model: false, moves_own: true };
+const MODEL: Phase = Phase { number: 0, moves_model: true, moves_state: false };
+const ADVERSARY: Phase = Phase { number: 0, moves_model: false, moves_state: true };
 
 impl Schedule {
     /// Who moves in the steps of the epoch, counted from 1.
@@ -155,8 +155,11 @@ impl LossKind for AdvInfoNce {
         adv_info_nce(positives, negatives, hardness, self.temperature, self.negative_weight)
     }
 
-    fn fused_own(&self) -> Option<FusedOwn> {
-        Some(FusedOwn::AdvInfoNce(fused::AdvInfoNce { temperature: self.temperature as f32, negative_weight: self.negative_weight as f32 }))
+    fn fused_with_state(&self) -> Option<FusedWithState> {
+        Some(FusedWithState::AdvInfoNce(fused::AdvInfoNce {
+            temperature: self.temperature as f32,
+            negative_weight: self.negative_weight as f32,
+        }))
     }
 
     fn phases(&self, epoch: u32) -> Vec<Phase> {

@@ -3,7 +3,7 @@
 //! Each loss says it in its own file. The defaults are those of a formula on the scores of pairs.
 
 use super::{
-    Adversary, Column, Facts, Fused, FusedOwn, ModelStatistics, Phase, QuantileSchedule, Related, Scores,
+    Adversary, Facts, Fused, FusedWithState, ModelStatistics, Phase, QuantileSchedule, Related, Scores, StateSpec,
     lambda::{RankSource, Sampled},
     needs::ONE_PHASE,
 };
@@ -38,7 +38,7 @@ pub trait LossKind {
     }
 
     /// The same of a loss with numbers of its own, or with an adversary.
-    fn fused_own(&self) -> Option<FusedOwn> {
+    fn fused_with_state(&self) -> Option<FusedWithState> {
         None
     }
 
@@ -58,14 +58,14 @@ pub trait LossKind {
     }
 
     /// The numbers that it keeps of its own.
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         Vec::new()
     }
 
     /// Brings the numbers of its columns back to where they may be together, after a step; each is within its own bounds already.
     fn clip(&self, _numbers: &mut [&mut [f32]]) {}
 
-    /// New values `[B]` of its columns that are [remembered](super::Motion::Remembered) or [summed](super::Motion::Summed), in their order.
+    /// New values `[B]` of its columns that are [remembered](super::Update::Remembered) or [summed](super::Update::Summed), in their order.
     ///
     /// # Errors
     /// When the shapes do not fit, or something that it needs is not given.
@@ -73,7 +73,7 @@ pub trait LossKind {
         Ok(Vec::new())
     }
 
-    /// Sets the numbers of its columns that are [set](super::Motion::Set), and starts those that are [summed](super::Motion::Summed) anew: after so many
+    /// Sets the numbers of its columns that are [set](super::Update::Set), and starts those that are [summed](super::Update::Summed) anew: after so many
     /// epochs, and after none before the first.
     fn set_columns(&self, _numbers: &mut [&mut [f32]], _model: &dyn ModelStatistics, _epochs: u32) {}
 

@@ -16,7 +16,6 @@ mod bsl;
 mod cce;
 mod ccl;
 mod cml;
-mod column;
 #[cfg(test)]
 mod contract;
 mod direct_au;
@@ -51,6 +50,7 @@ mod softmax_at_k;
 mod sog_clr;
 mod sog_softmax_at_k;
 mod sparsemax;
+mod state_spec;
 #[cfg(test)]
 mod testing;
 mod uib;
@@ -65,10 +65,9 @@ pub use bsl::{Bsl, BslForm, bsl, bsl_of_lists};
 pub use cce::{Cce, cce};
 pub use ccl::{Ccl, ccl};
 pub use cml::{Cml, cml};
-pub use column::{Column, Learned, Motion, Of, Start};
 pub use direct_au::{DirectAu, direct_au};
 pub use facts::Facts;
-pub use fused::{Fused, FusedOwn, OwnRows};
+pub use fused::{Fused, FusedWithState, StateRows};
 pub use gbce::{Gbce, gbce};
 pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};
 pub use kind::LossKind;
@@ -93,6 +92,7 @@ pub use softmax_at_k::{SoftmaxAtK, softmax_at_k};
 pub use sog_clr::{SogClr, sog_clr, sog_clr_averages};
 pub use sog_softmax_at_k::{SogSoftmaxAtK, sog_softmax_at_k, sog_softmax_at_k_weights};
 pub use sparsemax::{Sparsemax, sparsemax};
+pub use state_spec::{InitialValue, Learned, Per, StateSpec, Update};
 pub use uib::{Penalty, Uib, uib};
 pub use warp::{RankWeight, Warp, warp};
 

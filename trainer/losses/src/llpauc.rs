@@ -18,7 +18,7 @@
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
-use super::{Column, Facts, FusedOwn, Learned, LossKind, Motion, Of, Scores, Start, fused};
+use super::{Facts, FusedWithState, InitialValue, Learned, LossKind, Per, Scores, StateSpec, Update, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -149,26 +149,30 @@ impl LossKind for Llpauc {
         llpauc(positives, negatives, &Tensor::cat(given.columns, 0)?, self)
     }
 
-    fn fused_own(&self) -> Option<FusedOwn> {
+    fn fused_with_state(&self) -> Option<FusedWithState> {
         let (alpha, beta) = (self.true_positive_rate, self.false_positive_rate);
         let (weights, bounds) = match self.form {
             Form::Paper => ([1.0, 1.0], [beta, alpha]),
             Form::Release => ([1.0 / beta, 1.0 / alpha], [1.0, 1.0]),
         };
-        Some(FusedOwn::Llpauc(fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }))
+        Some(FusedWithState::Llpauc(fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }))
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         let motion = |scalar: &Scalar| {
             let (ascends, bounds) = match (self.updates, scalar.role) {
                 (Updates::Minimax, role) => (role == Highest, scalar.bounds),
                 (Updates::Descent, Multiplier) => (false, UNBOUNDED),
                 (Updates::Descent, Lowest | Highest) => (false, scalar.bounds),
             };
-            Motion::Learned(Learned { rate: scalar.rate, ascends, bounds })
+            Update::Learned(Learned { rate: scalar.rate, ascends, bounds })
         };
-        let column =
-            |scalar: &Scalar| Column { name: scalar.name, of: Of::Whole(1), start: Start::Same(scalar.start), motion: motion(scalar) };
+        let column = |scalar: &Scalar| StateSpec {
+            name: scalar.name,
+            per: Per::Whole(1),
+            initial: InitialValue::Same(scalar.start),
+            update: motion(scalar),
+        };
         SCALARS.iter().map(column).collect()
     }
 
@@ -321,7 +325,7 @@ mod tests {
     fn two_scalars_ascend_in_a_minimax_and_none_in_descent() {
         let ascending = |updates| -> Vec<&str> {
             let columns = Llpauc { updates, ..settings(Form::Paper) }.columns();
-            let ascends = |column: &&Column| matches!(column.motion, Motion::Learned(Learned { ascends: true, .. }));
+            let ascends = |column: &&StateSpec| matches!(column.update, Update::Learned(Learned { ascends: true, .. }));
             columns.iter().filter(ascends).map(|column| column.name).collect()
         };
         assert_eq!(ascending(Updates::Minimax), ["c", "s_positive"]);
@@ -333,7 +337,7 @@ mod tests {
         let lowest = |updates, name: &str| {
             let columns = Llpauc { updates, ..settings(Form::Release) }.columns();
             let found = columns.iter().find(|column| column.name == name).unwrap();
-            let Motion::Learned(Learned { bounds, .. }) = found.motion else { panic!("{name} is not learned") };
+            let Update::Learned(Learned { bounds, .. }) = found.update else { panic!("{name} is not learned") };
             bounds.0
         };
         assert_eq!(["h_a", "h_b", "s_positive"].map(|name| lowest(Updates::Minimax, name)), [0.0, 0.0, -1.0]);

@@ -10,11 +10,11 @@ pub struct Phase {
     /// Whether the model moves.
     pub moves_model: bool,
     /// Whether the loss's learned numbers and its adversary move.
-    pub moves_own: bool,
+    pub moves_state: bool,
 }
 
 /// All at once.
-pub(super) const ONE_PHASE: Phase = Phase { number: 0, moves_model: true, moves_own: true };
+pub(super) const ONE_PHASE: Phase = Phase { number: 0, moves_model: true, moves_state: true };
 
 /// Which [`Relations`](super::Relations) a loss looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -82,8 +82,8 @@ impl LossKind for Psl {
     }
 
     fn fused(&self) -> Option<Fused> {
-        let twin = fused::Psl { temperature: self.temperature as f32, score_temperature: self.score_temperature as f32 };
-        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(Fused::Psl(twin))
+        let fused = fused::Psl { temperature: self.temperature as f32, score_temperature: self.score_temperature as f32 };
+        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(Fused::Psl(fused))
     }
 
     fn sees_the_batch(&self) -> bool {

@@ -16,7 +16,7 @@
 //! Li et al., "Symmetric Metric Learning with Adaptive Margin for Recommendation", AAAI 2020.
 
 use super::primitives::{is_item, margins};
-use super::{Column, Facts, Learned, LossKind, Motion, Of, Related, Scores, Start, check_above_zero, scores};
+use super::{Facts, InitialValue, Learned, LossKind, Per, Related, Scores, StateSpec, Update, check_above_zero, scores};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -94,11 +94,11 @@ impl LossKind for Sml {
         sml(positives, negatives, Surroundings { user_margins, item_margins, items }, self)
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         let largest = self.largest_margin as f32;
-        let motion = Motion::Learned(Learned { bounds: (0.0, largest), ..Learned::default() });
-        let column = |name, of| Column { name, of, start: Start::Same(largest), motion: motion.clone() };
-        vec![column("user_margins", Of::Users), column("item_margins", Of::Items)]
+        let motion = Update::Learned(Learned { bounds: (0.0, largest), ..Learned::default() });
+        let column = |name, of| StateSpec { name, per: of, initial: InitialValue::Same(largest), update: motion.clone() };
+        vec![column("user_margins", Per::Users), column("item_margins", Per::Items)]
     }
 
     fn relations(&self) -> Related {

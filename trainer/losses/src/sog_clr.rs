@@ -14,7 +14,7 @@
 
 use super::primitives::{MASKED_BELOW, count_items, fill_masked, log_sum_exp, softplus};
 use super::scores::columns as columns_of;
-use super::{Column, Facts, LossKind, Motion, Of, Scores, Start, check_above_zero};
+use super::{Facts, InitialValue, LossKind, Per, Scores, StateSpec, Update, check_above_zero};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -59,7 +59,7 @@ impl LossKind for SogClr {
         sog_clr(positives, negatives, &self.averages(scores)?, self.temperature)
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         columns()
     }
 
@@ -76,8 +76,8 @@ impl LossKind for SogClr {
 const NEEDS_DRAWS: &str = "sog-clr averages what draws say of all items; over all items take softmax, which has its gradient";
 
 /// The logarithms of the users' averages.
-pub(super) fn columns() -> Vec<Column> {
-    vec![Column { name: "log_averages", of: Of::Users, start: Start::Same(NO_AVERAGE), motion: Motion::Remembered }]
+pub(super) fn columns() -> Vec<StateSpec> {
+    vec![StateSpec { name: "log_averages", per: Per::Users, initial: InitialValue::Same(NO_AVERAGE), update: Update::Remembered }]
 }
 
 /// The error of a share that is none.

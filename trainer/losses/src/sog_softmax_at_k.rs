@@ -11,7 +11,7 @@ use super::primitives::{log_sigmoid, log_sum_exp};
 use super::scores::columns;
 use super::sog_clr::{check_update_rate, estimate_over_average, sog_clr_averages};
 use super::{
-    Column, Facts, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, scores, sog_clr,
+    Facts, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, StateSpec, check_above_zero, facts, scores, sog_clr,
 };
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ impl LossKind for SogSoftmaxAtK {
         })
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         sog_clr::columns()
     }
 

@@ -1,6 +1,6 @@
 //! What the tests of losses share: scores as `f64` variables, values and gradients as vectors.
 
-use super::{Given, Loss, Of, Others, Pair, Relations, Scores, Start};
+use super::{Given, InitialValue, Loss, Others, Pair, Per, Relations, Scores};
 use candle_core::{DType, Device, Result, Tensor, Var};
 
 /// Items of the catalogue of all tests.
@@ -90,9 +90,9 @@ fn ranks(positives: &[f64], negatives: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>)
 
 /// The loss's own numbers as at first; a tenth where they start at random.
 fn columns(loss: &Loss, rows: usize, dtype: DType) -> Result<Vec<Tensor>> {
-    let column = |column: super::Column| {
-        let length = if let Of::Whole(length) = column.of { length } else { rows };
-        let start = if let Start::Same(start) = column.start { f64::from(start) } else { 0.1 };
+    let column = |column: super::StateSpec| {
+        let length = if let Per::Whole(length) = column.per { length } else { rows };
+        let start = if let InitialValue::Same(start) = column.initial { f64::from(start) } else { 0.1 };
         Tensor::new(vec![start; length], &Device::Cpu)?.to_dtype(dtype)
     };
     loss.columns().into_iter().map(column).collect()

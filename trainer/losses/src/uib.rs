@@ -10,7 +10,7 @@
 //! Zhuo et al., "Learning Explicit User Interest Boundary for Recommendation", WWW 2022, arXiv:2111.11026.
 
 use super::primitives::{margins, softplus, sum_over_negatives};
-use super::{Column, Facts, Learned, LossKind, Motion, Of, Scores, Start, scores};
+use super::{Facts, InitialValue, Learned, LossKind, Per, Scores, StateSpec, Update, scores};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -70,8 +70,13 @@ impl LossKind for Uib {
         uib(positives, negatives, boundaries, given.weights, self)
     }
 
-    fn columns(&self) -> Vec<Column> {
-        vec![Column { name: "boundaries", of: Of::Users, start: Start::Same(0.0), motion: Motion::Learned(Learned::default()) }]
+    fn columns(&self) -> Vec<StateSpec> {
+        vec![StateSpec {
+            name: "boundaries",
+            per: Per::Users,
+            initial: InitialValue::Same(0.0),
+            update: Update::Learned(Learned::default()),
+        }]
     }
 
     fn weighs_negatives(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What an optimizer tells to one that makes its steps elsewhere, as a GPU does.
 
-use super::{idle::Leap, kernels::Step, stepper::Stepper};
+use super::{catch_up::Leap, kernels::Step, stepper::Stepper};
 
 impl Stepper {
     /// The constants of the next step.

@@ -1,7 +1,7 @@
 //! Adam's arithmetic on the values of one row.
 #![allow(unsafe_code)] // SAFETY: written by `multiversion` alone: it calls a clone only after it has found the clone's instructions.
 
-use super::idle::{Decay, Leap};
+use super::catch_up::{Decay, Leap};
 use multiversion::multiversion;
 
 /// The constants of one step of Adam.

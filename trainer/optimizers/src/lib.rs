@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 mod adam;
+mod catch_up;
 mod elsewhere;
-mod idle;
 mod kernels;
 mod part;
 mod prefetch;
@@ -14,7 +14,7 @@ mod stepper;
 mod tests;
 
 pub use adam::Adam;
-pub use idle::Leap;
+pub use catch_up::Leap;
 pub use kernels::Step;
 pub use step_decay::StepDecay;
 pub use stepper::{Moments, Stepper};

@@ -2,7 +2,7 @@
 
 use super::{
     Adam, Optimizer, Parts,
-    idle::Idle,
+    catch_up::CatchUp,
     kernels::{self, Row, Step},
     part::{BLOCK, LISTED, Part, blocks},
 };
@@ -21,7 +21,7 @@ pub struct Moments {
     pub first: Vec<f32>,
     /// `[rows * dim]`, running means of its square.
     pub second: Vec<f32>,
-    /// The step, as [`Idle`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
+    /// The step, as [`CatchUp`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
     pub left: Vec<u32>,
 }
 
@@ -48,14 +48,14 @@ pub struct Stepper {
     pub(super) all_rows_move: bool,
     /// Steps made.
     pub steps: u64,
-    pub(super) idle: Option<Idle>,
+    pub(super) idle: Option<CatchUp>,
 }
 
 impl Stepper {
     /// Goes on after so many steps, at which every row is up to date.
     pub fn new(optimizer: &Optimizer, steps: u64) -> Self {
         let Parts { adam, all_rows_move, .. } = optimizer.parts();
-        let mut idle = if all_rows_move { Idle::new(adam) } else { None };
+        let mut idle = if all_rows_move { CatchUp::new(adam) } else { None };
         idle.iter_mut().for_each(|idle| idle.restart(steps));
         Self { adam: adam.clone(), all_rows_move, steps, idle }
     }

@@ -1,6 +1,6 @@
 //! Steps of Adam against the formula in `f64`, one value at a time.
 
-use super::{idle::Idle, *};
+use super::{catch_up::CatchUp, *};
 use embeddings::RowGradients;
 use proptest::prelude::*;
 use vectors::Matrix;
@@ -193,7 +193,7 @@ proptest! {
         root in -12f64..6.0,
     ) {
         let adam = Adam { learning_rate: 0.01, weight_decay: 0.0, beta1, beta2, epsilon, ..ADAM };
-        let mut idle = Idle::new(&adam).unwrap();
+        let mut idle = CatchUp::new(&adam).unwrap();
         let start = (0..).find(|&step| idle.holds(step)).unwrap();
         let base = if early { start } else { start + base };
         idle.restart(base);

@@ -1,6 +1,6 @@
 //! Draws from weights by their running sums: O(n) to make, O(log n) a draw.
 
-use super::{Stream, complement::Complement};
+use super::{Stream, non_positives::NonPositives};
 
 /// Running sums of weights.
 pub(super) struct Cumulative {
@@ -19,8 +19,8 @@ impl Cumulative {
     }
 
     /// Of a user's possible negatives alone.
-    pub(super) fn of_complement(mut weights: Vec<f64>, complement: Complement) -> Self {
-        for &item in complement.positives() {
+    pub(super) fn of_non_positives(mut weights: Vec<f64>, non_positives: NonPositives) -> Self {
+        for &item in non_positives.positives() {
             weights[item as usize] = 0.0;
         }
         Self::new(weights)

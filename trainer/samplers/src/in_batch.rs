@@ -11,7 +11,7 @@
 //! Hidasi et al., ICLR 2016, arXiv:1511.06939; the correction by `log q` is Yi et al., RecSys 2019, doi:10.1145/3298689.3346996, whose
 //! estimate of `q` from a stream is not needed where the counts are known.
 
-use super::{Facts, InBatchPool, Pool, Row, SamplerKind, complement::Complement};
+use super::{Facts, InBatchPool, Pool, Row, SamplerKind, non_positives::NonPositives};
 use serde::{Deserialize, Serialize};
 
 /// `in-batch` in a sweep file.
@@ -51,10 +51,10 @@ impl Proposal {
     }
 
     /// Takes `ids [N]` and the log-probability of each.
-    pub(super) fn take(&self, complement: Complement, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+    pub(super) fn take(&self, non_positives: NonPositives, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
         let own = row.positives[row.place];
         let others = row.positives[row.place + 1..].iter().chain(&row.positives[..row.place]);
-        let mut possible = others.map(|&item| if complement.contains(item) { item } else { own });
+        let mut possible = others.map(|&item| if non_positives.contains(item) { item } else { own });
         ids.fill_with(|| possible.next().unwrap_or(own));
         if let Some(log_probabilities) = log_probabilities {
             log_probabilities.iter_mut().zip(&*ids).for_each(|(log_probability, &id)| *log_probability = self.log_probability(id));

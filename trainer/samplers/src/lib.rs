@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 use streams::Stream;
 
+mod adaptive;
 mod all;
-mod complement;
 mod cumulative;
 mod distinct;
 mod error;
 mod facts;
 mod in_batch;
 mod kind;
-mod live;
 mod mix_gcf;
+mod non_positives;
 mod order;
 mod pool;
 mod popularity;
@@ -24,12 +24,12 @@ mod prepared;
 pub mod rule;
 mod uniform;
 
+pub use adaptive::{AdaSir, AdaSirPool, Aobpr, AobprPool, Irgan, IrganPool, Kernel, KernelPool, Weights};
 pub use all::{All, Exclude};
 pub use error::Error;
 pub use facts::Facts;
 pub use in_batch::InBatch;
 pub use kind::SamplerKind;
-pub use live::{AdaSir, AdaSirPool, Aobpr, AobprPool, Irgan, IrganPool, Kernel, KernelPool, Weights};
 pub use mix_gcf::MixGcf;
 pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
 pub use popularity::Popularity;
@@ -169,7 +169,7 @@ impl Sampler {
                 let [users, items, train] = [users, items, train].map(|count| count as usize);
                 settings.memory(users, items, train, rayon::current_num_threads()) as u64
             }
-            _ => live::Live::memory(&pool, u64::from(draws.unwrap_or(0)), [users, items, train, dim]),
+            _ => adaptive::AdaptiveProposal::memory(&pool, u64::from(draws.unwrap_or(0)), [users, items, train, dim]),
         }
     }
 

@@ -9,8 +9,8 @@
 
 use super::{
     Facts, Pool, PopularityPool, SamplerKind, Stream,
-    complement::{Complement, with_test},
     cumulative::Cumulative,
+    non_positives::{NonPositives, with_test},
 };
 use serde::{Deserialize, Serialize};
 use streams::Alias;
@@ -89,37 +89,37 @@ impl Proposal {
     }
 
     /// Draws `ids [N]` and the log-probability of each.
-    pub(super) fn draw(&self, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        self.fill(complement, rng, ids.len(), ids.iter_mut());
+    pub(super) fn draw(&self, non_positives: NonPositives, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+        self.fill(non_positives, rng, ids.len(), ids.iter_mut());
         if let Some(log_probabilities) = log_probabilities {
-            self.log_probabilities(complement, ids, log_probabilities);
+            self.log_probabilities(non_positives, ids, log_probabilities);
         }
     }
 
     /// Draws some ids, about as many as `draws`.
-    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
+    pub(super) fn fill<'i>(&self, non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         let mut exact = None;
         let mut exactly = |rng: &mut Stream| {
-            let exact = exact.get_or_insert_with(|| Cumulative::of_complement(self.weights.clone(), complement));
+            let exact = exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights.clone(), non_positives));
             exact.draw(rng) as u32
         };
-        with_test!(complement.test(draws), test => ids.for_each(|id| {
+        with_test!(non_positives.test(draws), test => ids.for_each(|id| {
             let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| test.contains(item));
             *id = tried.unwrap_or_else(|| exactly(rng));
         }));
     }
 
     /// The log-probabilities of some items.
-    pub(super) fn log_probabilities(&self, complement: Complement, ids: &[u32], out: &mut [f32]) {
-        let log_mass = self.mass(complement).ln();
+    pub(super) fn log_probabilities(&self, non_positives: NonPositives, ids: &[u32], out: &mut [f32]) {
+        let log_mass = self.mass(non_positives).ln();
         for (out, &id) in out.iter_mut().zip(ids) {
             *out = (self.weights[id as usize].ln() - log_mass) as f32;
         }
     }
 
     /// The log-probability of an item.
-    pub(super) fn log_probability(&self, complement: Complement, item: u32) -> f32 {
-        (self.weights[item as usize].ln() - self.mass(complement).ln()) as f32
+    pub(super) fn log_probability(&self, non_positives: NonPositives, item: u32) -> f32 {
+        (self.weights[item as usize].ln() - self.mass(non_positives).ln()) as f32
     }
 
     /// The weight of an item.
@@ -132,12 +132,12 @@ impl Proposal {
         items * (size_of::<f64>() + Alias::BYTES)
     }
 
-    /// The weight of all items of the complement.
-    pub(super) fn mass(&self, complement: Complement) -> f64 {
-        let positives: f64 = complement.positives().iter().map(|&item| self.weights[item as usize]).sum();
+    /// The weight of all of them.
+    pub(super) fn mass(&self, non_positives: NonPositives) -> f64 {
+        let positives: f64 = non_positives.positives().iter().map(|&item| self.weights[item as usize]).sum();
         if positives < self.total / 2.0 {
             return self.total - positives;
         }
-        (0..complement.len()).map(|rank| self.weights[complement.nth(rank) as usize]).sum() // no cancellation
+        (0..non_positives.len()).map(|rank| self.weights[non_positives.nth(rank) as usize]).sum() // no cancellation
     }
 }

@@ -1,6 +1,8 @@
 //! A sampler's pool with what it needs of a dataset.
 
-use super::{Error, Exclude, Pool, Sampler, Stream, complement::Complement, in_batch, live::Live, popularity, ppr, uniform};
+use super::{
+    Error, Exclude, Pool, Sampler, Stream, adaptive::AdaptiveProposal, in_batch, non_positives::NonPositives, popularity, ppr, uniform,
+};
 use dataset::{Interactions, Location};
 use embeddings::Vectors;
 
@@ -20,7 +22,7 @@ pub(super) enum Proposal {
     Popularity(popularity::Proposal),
     InBatch(in_batch::Proposal),
     Ppr(ppr::Proposal),
-    Live(Live),
+    AdaptiveProposal(AdaptiveProposal),
 }
 
 impl Proposal {
@@ -44,13 +46,13 @@ impl Proposal {
                 check_users(train, items, drawable, 1)?; // before the long preparation
                 (Proposal::Ppr(ppr::Proposal::cached(settings, train, items, cache)?), drawable)
             }
-            Pool::Aobpr(settings) => (Proposal::Live(Live::aobpr(settings)), items),
-            Pool::Kernel(settings) => (Proposal::Live(Live::kernel(settings)), items),
+            Pool::Aobpr(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::aobpr(settings)), items),
+            Pool::Kernel(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::kernel(settings)), items),
             Pool::AdaSir(settings) => {
                 let (proposal, drawable) = Self::new((&settings.pool, draws), train, items, cache)?;
-                (Proposal::Live(Live::ada_sir(settings, proposal, train.users())), drawable)
+                (Proposal::AdaptiveProposal(AdaptiveProposal::ada_sir(settings, proposal, train.users())), drawable)
             }
-            Pool::Irgan(settings) => (Proposal::Live(Live::irgan(settings, draws as usize, train, items)), items),
+            Pool::Irgan(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::irgan(settings, draws as usize, train, items)), items),
         })
     }
 }
@@ -116,34 +118,34 @@ impl<'a> Prepared<'a> {
     /// Whether the pool has to look at the model before a step of an epoch, counted from 1, when each step draws so many.
     pub fn is_due(&self, step: u32, draws: usize) -> bool {
         match &self.proposal {
-            Proposal::Live(live) => live.is_due(step, self.items as usize, draws),
+            Proposal::AdaptiveProposal(live) => live.is_due(step, self.items as usize, draws),
             _ => false,
         }
     }
 
     /// Has the pool look at the model, in an epoch of a training of that seed.
     pub fn refresh(&mut self, vectors: Vectors, seed_and_epoch: (u64, u32)) {
-        if let Proposal::Live(live) = &mut self.proposal {
+        if let Proposal::AdaptiveProposal(live) = &mut self.proposal {
             live.refresh(vectors, self.train, seed_and_epoch);
         }
     }
 
     /// Whether its state has its size before the pool has looked at the model.
     pub fn is_sized(&self) -> bool {
-        if let Proposal::Live(live) = &self.proposal { live.is_sized() } else { true }
+        if let Proposal::AdaptiveProposal(live) = &self.proposal { live.is_sized() } else { true }
     }
 
     /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
     pub fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
         match &mut self.proposal {
-            Proposal::Live(live) => live.state(within),
+            Proposal::AdaptiveProposal(live) => live.state(within),
             _ => Vec::new(),
         }
     }
 
     /// The state, of a pool that has been refreshed before, has been put in place.
     pub fn restored(&mut self, within: bool) {
-        if let (Proposal::Live(live), true) = (&mut self.proposal, within) {
+        if let (Proposal::AdaptiveProposal(live), true) = (&mut self.proposal, within) {
             live.restored();
         }
     }
@@ -154,18 +156,18 @@ impl<'a> Prepared<'a> {
     /// which they cannot draw. The pool `all` draws nothing and leaves both as they are. In-batch looks at the row and not at the stream;
     /// the row's own positive in the place of a candidate stands for no item.
     pub fn draw(&self, rng: &mut Stream, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        let complement = self.complement(row.user);
+        let non_positives = self.non_positives(row.user);
         match &self.proposal {
             Proposal::All => {}
-            Proposal::Uniform { replacement } => uniform::draw(complement, *replacement, rng, ids, log_probabilities),
-            Proposal::Popularity(proposal) => proposal.draw(complement, rng, ids, log_probabilities),
-            Proposal::InBatch(proposal) => proposal.take(complement, row, ids, log_probabilities),
-            Proposal::Ppr(proposal) => proposal.draw(row.user, complement, rng, ids, log_probabilities),
-            Proposal::Live(live) => {
+            Proposal::Uniform { replacement } => uniform::draw(non_positives, *replacement, rng, ids, log_probabilities),
+            Proposal::Popularity(proposal) => proposal.draw(non_positives, rng, ids, log_probabilities),
+            Proposal::InBatch(proposal) => proposal.take(non_positives, row, ids, log_probabilities),
+            Proposal::Ppr(proposal) => proposal.draw(row.user, non_positives, rng, ids, log_probabilities),
+            Proposal::AdaptiveProposal(live) => {
                 let (mut again, user) = (rng.clone(), row.user as usize);
-                live.draw((self.train, complement), rng, user, ids);
+                live.draw((self.train, non_positives), rng, user, ids);
                 if let Some(log_probabilities) = log_probabilities {
-                    live.log_probabilities_of_draws(complement, &mut again, user, ids, log_probabilities);
+                    live.log_probabilities_of_draws(non_positives, &mut again, user, ids, log_probabilities);
                 }
             }
         }
@@ -175,7 +177,7 @@ impl<'a> Prepared<'a> {
     /// several may hold an item: such a pool draws them again.
     pub fn log_probabilities_of_draws(&self, rng: &mut Stream, user: u32, ids: &[u32], out: &mut [f32]) {
         match &self.proposal {
-            Proposal::Live(live) => live.log_probabilities_of_draws(self.complement(user), rng, user as usize, ids, out),
+            Proposal::AdaptiveProposal(live) => live.log_probabilities_of_draws(self.non_positives(user), rng, user as usize, ids, out),
             _ => self.log_probabilities(user, ids, out),
         }
     }
@@ -183,9 +185,9 @@ impl<'a> Prepared<'a> {
     /// Those of several items, in the order of `ids`.
     pub fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
         match &self.proposal {
-            Proposal::Popularity(proposal) => proposal.log_probabilities(self.complement(user), ids, out),
-            Proposal::Ppr(proposal) => proposal.log_probabilities(user, self.complement(user), ids, out),
-            Proposal::Live(live) => live.log_probabilities(self.complement(user), user as usize, ids, out),
+            Proposal::Popularity(proposal) => proposal.log_probabilities(self.non_positives(user), ids, out),
+            Proposal::Ppr(proposal) => proposal.log_probabilities(user, self.non_positives(user), ids, out),
+            Proposal::AdaptiveProposal(live) => live.log_probabilities(self.non_positives(user), user as usize, ids, out),
             _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
@@ -195,11 +197,11 @@ impl<'a> Prepared<'a> {
     pub fn log_probability(&self, user: u32, item: u32) -> f32 {
         match &self.proposal {
             Proposal::All => 0.0,
-            Proposal::Uniform { .. } => uniform::log_probability(self.complement(user)),
-            Proposal::Popularity(proposal) => proposal.log_probability(self.complement(user), item),
+            Proposal::Uniform { .. } => uniform::log_probability(self.non_positives(user)),
+            Proposal::Popularity(proposal) => proposal.log_probability(self.non_positives(user), item),
             Proposal::InBatch(proposal) => proposal.log_probability(item),
-            Proposal::Ppr(proposal) => proposal.log_probability(user, self.complement(user), item),
-            Proposal::Live(_) => {
+            Proposal::Ppr(proposal) => proposal.log_probability(user, self.non_positives(user), item),
+            Proposal::AdaptiveProposal(_) => {
                 let mut log_probability = [0.0];
                 self.log_probabilities(user, &[item], &mut log_probability);
                 log_probability[0]
@@ -207,8 +209,8 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn complement(&self, user: u32) -> Complement<'_> {
-        Complement::new(self.train.row(user as usize), self.items)
+    fn non_positives(&self, user: u32) -> NonPositives<'_> {
+        NonPositives::new(self.train.row(user as usize), self.items)
     }
 }
 

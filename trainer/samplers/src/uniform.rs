@@ -9,8 +9,8 @@
 
 use super::{
     Facts, Pool, SamplerKind, Stream, UniformPool,
-    complement::{Complement, with_test},
     distinct::distinct,
+    non_positives::{NonPositives, with_test},
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,30 +45,36 @@ pub(super) fn with_replacement() -> bool {
 }
 
 /// Draws `ids [N]` and the log-probability of each.
-pub(super) fn draw(complement: Complement, replacement: bool, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+pub(super) fn draw(
+    non_positives: NonPositives,
+    replacement: bool,
+    rng: &mut Stream,
+    ids: &mut [u32],
+    log_probabilities: Option<&mut [f32]>,
+) {
     if !replacement {
-        distinct(rng, ids.len(), complement.len(), |at, rank| ids[at] = complement.nth(rank));
+        distinct(rng, ids.len(), non_positives.len(), |at, rank| ids[at] = non_positives.nth(rank));
     } else {
-        fill(complement, rng, ids.len(), ids.iter_mut());
+        fill(non_positives, rng, ids.len(), ids.iter_mut());
     }
     if let Some(log_probabilities) = log_probabilities {
-        log_probabilities.fill(log_probability(complement));
+        log_probabilities.fill(log_probability(non_positives));
     }
 }
 
 /// Draws some ids, about as many as `draws`, with replacement.
-pub(super) fn fill<'i>(complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
-    if complement.len() < complement.items() / 2 {
-        ids.for_each(|id| *id = complement.nth(rng.below(complement.len())));
+pub(super) fn fill<'i>(non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
+    if non_positives.len() < non_positives.items() / 2 {
+        ids.for_each(|id| *id = non_positives.nth(rng.below(non_positives.len())));
     } else {
-        let items = complement.items();
-        with_test!(complement.test(draws), test => ids.for_each(|id| *id = draw_until(rng, items, |item| test.contains(item))));
+        let items = non_positives.items();
+        with_test!(non_positives.test(draws), test => ids.for_each(|id| *id = draw_until(rng, items, |item| test.contains(item))));
     }
 }
 
 /// The log-probability of each item.
-pub(super) fn log_probability(complement: Complement) -> f32 {
-    -(f64::from(complement.len()).ln() as f32)
+pub(super) fn log_probability(non_positives: NonPositives) -> f32 {
+    -(f64::from(non_positives.len()).ln() as f32)
 }
 
 #[inline]

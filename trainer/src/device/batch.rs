@@ -1,6 +1,6 @@
 //! The batch of a step on the device: scores of its rows, and the gradients that they give to both tables.
 
-use super::{gradient::Gradient, loss::Weigher};
+use super::{gradient::Gradient, loss::DeviceLoss};
 use crate::Result;
 use gpu::{
     Buffer, Gpu,
@@ -75,9 +75,9 @@ impl Batch {
     }
 
     /// Puts the derivatives of the losses, times `scale`, in the place of the scores.
-    pub(super) fn weigh(&mut self, gpu: &Gpu, weigher: &Weigher, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
+    pub(super) fn weigh(&mut self, gpu: &Gpu, loss: &DeviceLoss, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
         let scored = Scored { scores: &mut self.scores, rows, width: self.width, quantiles, users: &self.users };
-        weigher.weigh(gpu, scored, scale, &mut self.losses)
+        loss.weigh(gpu, scored, scale, &mut self.losses)
     }
 
     /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and weighed.

@@ -10,8 +10,8 @@ use losses::{Given, Loss, Scores, fused::Fused};
 
 /// What weighs the rows of a batch.
 #[derive(Debug)]
-pub(crate) enum Weigher {
-    /// A kernel, the twin of `loss/fused`.
+pub(crate) enum DeviceLoss {
+    /// A kernel, that of `losses::fused`.
     Kernel(kernels::Loss),
     /// The formula, in candle's operations on the device.
     Formula {
@@ -22,7 +22,7 @@ pub(crate) enum Weigher {
     },
 }
 
-impl Weigher {
+impl DeviceLoss {
     /// Of a loss that [fits](super::fits_gpu).
     pub(crate) fn new(loss: &Loss, items: usize) -> Self {
         let softmax = |settings: &losses::fused::Softmax, factor: f32, weight: Option<kernels::Weight>| kernels::Loss::Softmax {

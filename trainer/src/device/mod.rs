@@ -45,7 +45,7 @@ pub(crate) use training::{Setting, Step, Training};
 
 use crate::Result;
 
-/// Compares every kernel of a GPU with its twin on the CPU, and whole trainings.
+/// Compares every kernel of a GPU with the same computation on the CPU, and whole trainings.
 ///
 /// # Errors
 /// [`Error::NoCuda`](crate::Error::NoCuda) in a build without CUDA; a GPU that fails.

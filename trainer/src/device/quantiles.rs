@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::{
         device::{draws::starts, whole::Whole},
-        fit::quantiles,
+        fit::loss_state::quantiles,
     };
     use embeddings::Vectors;
     use evaluator::Matrix;

@@ -6,7 +6,7 @@ use super::{
     batch::Batch,
     draws::{self, starts},
     gradient::{Exchange, UnderWay},
-    loss::Weigher,
+    loss::DeviceLoss,
     model::Table,
     optimizer,
     validation::Validator,
@@ -42,7 +42,7 @@ pub(crate) struct Training {
     seed: u64,
     /// Negatives of a positive.
     negatives: usize,
-    weigher: Weigher,
+    loss: DeviceLoss,
     /// Users and items.
     tables: [Table; 2],
     /// Of the optimizer, where rows of a table may be left behind.
@@ -60,7 +60,7 @@ pub(crate) struct Training {
     validator: Option<Validator>,
     /// Whether the tables have been taken from home, and whether those at home are still the same.
     is_loaded: bool,
-    is_home: bool,
+    is_on_host: bool,
 }
 
 /// The vectors of a backbone that propagates.
@@ -121,7 +121,7 @@ impl Training {
         Ok(Self {
             seed: learning.seed,
             negatives,
-            weigher: Weigher::new(&learning.loss, dataset.items()),
+            loss: DeviceLoss::new(&learning.loss, dataset.items()),
             tables: [table(0)?, table(1)?],
             leaps,
             exchange: [exchange(0)?, exchange(1)?],
@@ -134,14 +134,14 @@ impl Training {
             whole: Whole::new(&gpu, sizes, dim, similarity)?,
             validator: Validator::new(&gpu, dataset)?,
             is_loaded: false,
-            is_home: true,
+            is_on_host: true,
             gpu,
         })
     }
 
     /// Whether the tables at home are those on the device.
-    pub(crate) fn is_home(&self) -> bool {
-        self.is_home
+    pub(crate) fn is_on_host(&self) -> bool {
+        self.is_on_host
     }
 
     /// Whether a state that is taken from home may have rows that were left behind so many steps ago.
@@ -173,7 +173,7 @@ impl Training {
         for ((table, values), moments) in self.tables.iter().zip([users, items]).zip(moments) {
             table.store(&self.gpu, values, moments)?;
         }
-        self.is_home = true;
+        self.is_on_host = true;
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl Training {
 
     /// One step, of which this rank scores some rows: nothing of it is read back.
     pub(crate) fn step(&mut self, step: Step, stepper: &Stepper, collective: &Collective) -> Result<()> {
-        self.is_home = false;
+        self.is_on_host = false;
         let part = collective.part(step.rows);
         let rows = part.len();
         self.draw(step, (part.start, rows))?;
@@ -203,7 +203,7 @@ impl Training {
         self.encode(true)?;
         let vectors = vectors_of(&self.graph, &self.tables);
         self.batch.score(&self.gpu, vectors, rows)?;
-        self.batch.weigh(&self.gpu, &self.weigher, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
+        self.batch.weigh(&self.gpu, &self.loss, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
         self.totals.add(&self.gpu, &self.batch.losses, rows, step.step)?;
         self.move_tables(rows, stepper, collective)
     }
@@ -317,7 +317,7 @@ impl Training {
         if let Some(leaps) = leaps {
             tables.iter_mut().try_for_each(|table| table.catch_up(gpu, leaps))?;
             leaps.restart();
-            self.is_home = false;
+            self.is_on_host = false;
         }
         stepper.caught_up_there();
         Ok(())

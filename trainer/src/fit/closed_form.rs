@@ -1,12 +1,16 @@
 //! Backbones that fit without sampling.
 
-use super::{Finished, Fit, Resources, curve, kept::Checkpoint, validation::validate};
+use crate::fit::{
+    Finished, Fit, Resources,
+    checkpoint::{curve, stored_files::Checkpoint},
+    validation::validate,
+};
 use crate::{Error, Result, Trial};
 use dataset::{Dataset, Location};
 use evaluator::Scorer;
 use std::time::Instant;
 
-pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
+pub(crate) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }
@@ -17,7 +21,7 @@ pub(super) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources
 }
 
 /// Validates and stores a model that is there at once, with what is remarkable of it and when the work on it began.
-pub(super) fn finish(
+pub(crate) fn finish(
     trial: &Trial,
     dataset: &Dataset,
     folder: &Location,

@@ -1,13 +1,15 @@
 //! Backbones that learn in epochs towards an objective of their own.
 
-use super::{
-    EpochReport, Finished, Observer, Resources, Stand,
-    curve::{self, Point},
-    kept::{Checkpoint, StoredCurve},
+use crate::fit::{
+    EpochReport, Finished, Observer, Reached, Resources,
+    checkpoint::{
+        curve::{self, Point},
+        outcome::{Ended, Outcome},
+        resume::{self, Position, Stored},
+        rung::{self, Rung},
+        stored_files::{Checkpoint, StoredCurve},
+    },
     or_again,
-    outcome::{Ended, Outcome},
-    resume::{self, Position, Stored},
-    rung::{self, Rung},
     validation::validate,
     watch::{Due, Watch},
 };
@@ -16,13 +18,13 @@ use dataset::{Dataset, Location};
 use models::kind::Epochs;
 
 /// Trains to the end, or as far as is asked for.
-pub(super) fn learn(
+pub(crate) fn learn(
     (trial, iterations): (&Trial, &Iterations),
     dataset: &Dataset,
     folder: &Location,
     resources: &Resources,
     observer: &mut dyn Observer,
-) -> Result<Stand> {
+) -> Result<Reached> {
     let needs_more = || Error::impossible("this backbone needs a loss, a sampler and an optimizer");
     let model = trial.backbone.iterative().ok_or_else(needs_more)?.start(dataset, iterations.seed)?;
     let (position, watch) = (Position::default(), Watch::new(resources, 0.0));
@@ -55,11 +57,11 @@ struct Training<'a, 'd> {
 }
 
 impl Training<'_, '_> {
-    fn run(&mut self) -> Result<Stand> {
+    fn run(&mut self) -> Result<Reached> {
         let epochs = self.iterations.epochs;
         let until = self.resources.until.unwrap_or(epochs).min(epochs);
         while self.position.epoch < until && !self.has_ended() {
-            self.heed()?;
+            self.after_step()?;
             let done = self.epoch(self.position.epoch + 1);
             if let Err(error) = &done
                 && error.repeats()
@@ -71,11 +73,11 @@ impl Training<'_, '_> {
         let curve = self.write_curve()?;
         let fit = rung::up_to(&self.position.points, until, "cpu".to_owned());
         if self.has_ended() && fit.epochs == self.position.epoch {
-            return Ok(Stand::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve: Some(curve) }));
+            return Ok(Reached::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve: Some(curve) }));
         }
         self.save()?;
         Rung { trial: self.trial.id(), epochs: until, fit: fit.clone(), curve }.write(self.folder)?;
-        Ok(Stand::Paused(fit))
+        Ok(Reached::Paused(fit))
     }
 
     /// Whether all epochs are done, or patience is at its end.
@@ -145,7 +147,7 @@ impl Training<'_, '_> {
     }
 
     /// Between two epochs: writes the state or stops where that is due.
-    fn heed(&mut self) -> Result<()> {
+    fn after_step(&mut self) -> Result<()> {
         let Some(due) = self.watch.due() else { return Ok(()) };
         self.save()?;
         let epoch = self.position.epoch + 1;

@@ -1,17 +1,19 @@
 //! A training under way: parameters, moments, loss state, and where it stands.
 
-use super::{
-    Device, EpochReport, Finished, Observer, Resources, Stand,
-    batches::Batches,
-    curve::{self, Point},
-    kept::{Checkpoint, StoredCurve},
-    outcome::{Ended, Outcome},
-    own::Own,
-    path::{self, Path, Shape},
-    quantiles,
-    resume::Position,
-    rung::{self, Rung},
-    statistics::Statistics,
+use crate::fit::{
+    Device, EpochReport, Finished, Observer, Reached, Resources,
+    checkpoint::{
+        curve::{self, Point},
+        outcome::{Ended, Outcome},
+        resume::Position,
+        rung::{self, Rung},
+        stored_files::{Checkpoint, StoredCurve},
+    },
+    loss_state::{LossState, quantiles, statistics::Statistics},
+    step::{
+        batches::Batches,
+        path::{self, StepKind, StepPath},
+    },
     validation::validate,
     watch::{Due, Watch},
 };
@@ -23,34 +25,34 @@ use losses::{QuantileUpdate, Quantiles};
 use models::{encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
 use optimizers::Stepper;
 
-pub(super) struct Learner<'a> {
-    pub(super) trial: &'a Trial,
-    pub(super) learning: &'a Learning,
-    pub(super) dataset: &'a Dataset,
-    pub(super) folder: &'a Location,
-    pub(super) resources: &'a Resources<'a>,
-    pub(super) observer: &'a mut dyn Observer,
-    pub(super) collective: Collective,
-    pub(super) watch: Watch<'a>,
-    pub(super) parameters: Parameters,
-    pub(super) encoder: Box<dyn Encoder>,
+pub(crate) struct Learner<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) learning: &'a Learning,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) folder: &'a Location,
+    pub(crate) resources: &'a Resources<'a>,
+    pub(crate) observer: &'a mut dyn Observer,
+    pub(crate) collective: Collective,
+    pub(crate) watch: Watch<'a>,
+    pub(crate) parameters: Parameters,
+    pub(crate) encoder: Box<dyn Encoder>,
     /// What scores pairs, where that is not the loss's similarity.
-    pub(super) network: Option<Box<dyn PairNetwork>>,
-    pub(super) quantiles: Option<Quantiles>,
-    pub(super) own: Own,
-    pub(super) stepper: Stepper,
-    pub(super) position: Position,
+    pub(crate) network: Option<Box<dyn PairNetwork>>,
+    pub(crate) quantiles: Option<Quantiles>,
+    pub(crate) loss_state: LossState,
+    pub(crate) stepper: Stepper,
+    pub(crate) position: Position,
     /// Epochs done and steps of the next one, of the stored state; of fresh parameters too, which need none.
-    pub(super) stored: (u32, u32),
+    pub(crate) stored: (u32, u32),
     /// The model that was the best before, which goes when the state names the new one.
-    pub(super) superseded: Option<Checkpoint>,
+    pub(crate) superseded: Option<Checkpoint>,
     /// Batches and buffers; taken out while an epoch runs.
-    pub(super) work: Option<(Batches<'a>, Path)>,
+    pub(crate) work: Option<(Batches<'a>, StepPath)>,
 }
 
 impl<'a> Learner<'a> {
     /// Fresh, or as an interrupted training left it.
-    pub(super) fn new(
+    pub(crate) fn new(
         trial: &'a Trial,
         learning: &'a Learning,
         dataset: &'a Dataset,
@@ -62,13 +64,13 @@ impl<'a> Learner<'a> {
             trial.backbone.learned().ok_or_else(|| Error::impossible("this backbone fits without a loss, a sampler and an optimizer"))?;
         let targets = model.targets(dataset)?;
         let (mut parameters, encoder) = model.start(dataset, learning.seed);
-        let shape = Shape::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
+        let kind = StepKind::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
         let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
-        let shape = if of_ranks { shape.of_ranks() } else { shape };
+        let kind = if of_ranks { kind.of_ranks() } else { kind };
         let batches = Batches::new(learning, dataset, targets, resources.cache.filter(|_| collective.leads()))?;
-        parameters.leave_behind([shape.few_users, shape.few_items]);
+        parameters.leave_behind([kind.few_users, kind.few_items]);
         let dim = encoder.vectors(&parameters).users.dim;
-        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (shape, dim), &batches)?;
+        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (kind, dim), &batches)?;
         let mut learner = Self {
             trial,
             learning,
@@ -81,7 +83,7 @@ impl<'a> Learner<'a> {
             encoder,
             network: model.network(learning.seed),
             quantiles: learning.loss.quantiles().map(|_| Quantiles::new(dataset.users())),
-            own: Own::new(learning, dataset.users(), dataset.items()),
+            loss_state: LossState::new(learning, dataset.users(), dataset.items()),
             stepper: Stepper::new(&learning.optimizer.in_epoch(1), 0),
             position: Position::default(),
             stored: (0, 0),
@@ -95,7 +97,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Trains to the end, or as far as is asked for.
-    pub(super) fn run(&mut self) -> Result<Stand> {
+    pub(crate) fn run(&mut self) -> Result<Reached> {
         self.watch = Watch::new(self.resources, self.position.seconds());
         let epochs = self.learning.training.epochs;
         let until = self.resources.until.unwrap_or(epochs).min(epochs);
@@ -112,13 +114,13 @@ impl<'a> Learner<'a> {
         let curve = self.write_curve()?;
         let fit = rung::up_to(&self.position.points, until, device::label(self.resources.device, &self.resources.ranks)?);
         if self.has_ended() && fit.epochs == self.position.epoch {
-            return Ok(Stand::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve }));
+            return Ok(Reached::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve }));
         }
         self.save_between()?;
         if let Some(curve) = curve {
             Rung { trial: self.trial.id(), epochs: until, fit: fit.clone(), curve }.write(self.folder)?;
         }
-        Ok(Stand::Paused(fit))
+        Ok(Reached::Paused(fit))
     }
 
     /// Rank 0 writes the curve.
@@ -170,7 +172,7 @@ impl<'a> Learner<'a> {
 
     /// Has rank 0 rank the validation part and keep the model if it is the best so far. Without a validation part the last model is kept.
     fn evaluate(&mut self, epoch: u32) -> Result<Option<f64>> {
-        self.come_home()?;
+        self.sync_to_host()?;
         if let Some(tensor) = self.parameters.not_finite() {
             return Err(models::Error::NotFinite {
                 epoch,
@@ -214,9 +216,9 @@ impl<'a> Learner<'a> {
     }
 
     /// Brings the model home from a device, between epochs.
-    pub(super) fn come_home(&mut self) -> Result<()> {
+    pub(crate) fn sync_to_host(&mut self) -> Result<()> {
         let Self { parameters, work, .. } = self;
-        work.as_mut().map_or(Ok(()), |(_, path)| path.bring_home(parameters))
+        work.as_mut().map_or(Ok(()), |(_, path)| path.sync_to_host(parameters))
     }
 
     fn scorer(&mut self) -> Result<Scorer> {
@@ -237,13 +239,13 @@ impl<'a> Learner<'a> {
     }
 
     /// The vectors of all users and items, as they are ranked.
-    pub(super) fn vectors(&mut self) -> Result<&Tables> {
+    pub(crate) fn vectors(&mut self) -> Result<&Tables> {
         self.encoder.encode(&self.parameters)?;
         Ok(self.encoder.vectors(&self.parameters))
     }
 
     /// Of all users, for losses that have them.
-    pub(super) fn quantiles(&self) -> Option<&[f32]> {
+    pub(crate) fn quantiles(&self) -> Option<&[f32]> {
         self.quantiles.as_ref().map(|quantiles| &quantiles.values[..])
     }
 
@@ -272,29 +274,29 @@ impl<'a> Learner<'a> {
     /// Goes on with the learning rate of an epoch that has another one than the epoch before. All rows are up to date between epochs.
     fn set_learning_rate(&mut self, epoch: u32) {
         if self.learning.optimizer.changes_in(epoch) {
-            let (optimizer, own_steps) = (self.learning.optimizer.in_epoch(epoch), self.own.steps());
+            let (optimizer, own_steps) = (self.learning.optimizer.in_epoch(epoch), self.loss_state.steps());
             self.stepper = Stepper::new(&optimizer, self.stepper.steps);
-            self.own.restart(&optimizer, own_steps);
+            self.loss_state.restart(&optimizer, own_steps);
         }
     }
 
     /// Has the loss set numbers of its own after so many epochs, where it does so.
     fn set_columns(&mut self, epochs: u32) -> Result<()> {
-        if self.own.is_set() {
+        if self.loss_state.is_set() {
             self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
-            self.own.set(&self.learning.loss, &Statistics::new(tables, &self.dataset.train), epochs);
+            self.loss_state.set(&self.learning.loss, &Statistics::new(tables, &self.dataset.train), epochs);
         }
         Ok(())
     }
 
     /// After a step: says so, and writes the state or stops where that is due.
-    pub(super) fn heed<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
-        self.heed_saving(|learner| learner.save(pools()))
+    pub(crate) fn after_step<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
+        self.after_step_saving(|learner| learner.save(pools()))
     }
 
     /// The same, with a way of its own to write the state.
-    pub(super) fn heed_saving(&mut self, save: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    pub(crate) fn after_step_saving(&mut self, save: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.observe_step();
         match self.due()? {
             None => Ok(()),
@@ -303,7 +305,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Says that a step is made.
-    pub(super) fn observe_step(&mut self) {
+    pub(crate) fn observe_step(&mut self) {
         self.observer.step(self.position.epoch + 1, self.position.so_far.step);
     }
 

@@ -6,11 +6,11 @@
 //! evaluation   a copy of the vectors and their file, or the file of the state as a training that goes on reads it, whichever is more
 //! ```
 
-use super::{few::AHEAD, parts, path::Shape};
+use crate::fit::step::{parts, path::StepKind, sparse::AHEAD};
 use crate::{Learning, Trial};
 use dataset::Manifest;
 use embeddings::{Others, Ranks};
-use losses::{Adversary, Column, Motion, Of, Related};
+use losses::{Adversary, Per, Related, StateSpec, Update};
 
 /// Bytes of a float, and of an id.
 const FLOAT: u64 = 4;
@@ -57,8 +57,8 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let of_vectors = Sizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
     let step = |sizes: Sizes| {
-        let shape = Shape::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
-        let rows = match (shape.few_items, shape.many_items()) {
+        let kind = StepKind::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
+        let rows = match (kind.few_items, kind.many_items()) {
             _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
             _ if trial.backbone.has_network() => pairs(of_tables, learning, model.network(0).map_or(0, |network| network.floats_of_pair())),
             (true, _) => few(sizes, learning),
@@ -105,13 +105,13 @@ fn lists(sizes: Sizes, learning: &Learning) -> u64 {
 /// What a loss keeps of its own. Each number, its gradient, how often a batch has it and its part of the file of the resume state; where it is
 /// learned, two moments more in both. An adversary: its tables, their moments and gradients, their part of that file, and its own scores.
 fn own(sizes: Sizes, learning: &Learning) -> u64 {
-    let of_column = |column: Column| {
-        let numbers = match column.of {
-            Of::Users => sizes.users,
-            Of::Items => sizes.items,
-            Of::Whole(length) => length as u64,
+    let of_column = |column: StateSpec| {
+        let numbers = match column.per {
+            Per::Users => sizes.users,
+            Per::Items => sizes.items,
+            Per::Whole(length) => length as u64,
         };
-        numbers * FLOAT * if matches!(column.motion, Motion::Learned(_)) { 8 } else { 4 }
+        numbers * FLOAT * if matches!(column.update, Update::Learned(_)) { 8 } else { 4 }
     };
     let of_adversary = |adversary: Adversary| {
         let (batch, scores) = scores(sizes, learning);
@@ -122,14 +122,14 @@ fn own(sizes: Sizes, learning: &Learning) -> u64 {
 }
 
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
-/// that are weighed at once; a twin with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
+/// that are weighed at once; a fused form with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
 /// rows at a time.
 fn formula(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
     let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
-    let operations = if learning.loss.fused_own().is_some() { 0 } else { OPERATIONS * at_once };
+    let operations = if learning.loss.fused_with_state().is_some() { 0 } else { OPERATIONS * at_once };
     u64::from(learning.loss.fused().is_none()) * (3 * copied + operations) * FLOAT
 }
 

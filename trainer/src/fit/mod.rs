@@ -8,56 +8,34 @@
 //!               rungs/<epochs>.json           the marker of where it was asked to stop before its end
 //!               done.json                     the marker of the end; last
 //! ```
-//! A key follows from what stands under it (`kept.rs`). What counts is what a marker names, with checksums; the state names the best model.
+//! A key follows from what stands under it (`checkpoint/stored_files.rs`). What counts is what a marker names, with checksums; the state names the best model.
 
-mod batch_l2;
-mod batches;
-mod beside;
+mod checkpoint;
 mod closed_form;
-mod curve;
-mod epoch;
-mod few;
-mod formula;
+mod distributed;
 mod iterative;
-mod kept;
 mod learner;
-mod many;
-mod meeting;
+pub(crate) mod loss_state;
 mod memory;
-mod mixed;
-mod narrowed;
 #[cfg(any(test, feature = "cuda"))]
 mod on_device;
-mod outcome;
-mod own;
-mod pairs;
-mod parts;
-mod path;
-mod portion;
 mod pretrained;
-mod progress;
-pub(crate) mod quantiles;
 mod resources;
-mod resume;
-mod rival;
-mod rung;
-mod state;
-mod statistics;
-mod together;
-mod twin;
+mod step;
 pub(crate) mod validation;
 mod watch;
-mod weigher;
 
+pub use checkpoint::{
+    outcome::{Ended, Fit, Outcome, forget},
+    progress::{Progress, progress},
+    rung::{curve, rung_curves, stored},
+};
 pub use memory::memory;
-pub use outcome::{Ended, Fit, Outcome, forget};
-pub use progress::{Progress, progress};
 pub use resources::{Device, Fence, Resources};
-pub use rung::{curve, rung_curves, stored};
 
 use crate::{Error, Result, Trial, collective::Link};
+use checkpoint::stored_files::{Checkpoint, StoredCurve};
 use dataset::{Dataset, Location};
-use kept::{Checkpoint, StoredCurve};
 use std::sync::Arc;
 
 /// What is said of a training after each epoch.
@@ -105,10 +83,10 @@ impl Observer for () {}
 /// one takes that for its own. [`Error::TakenOver`] where [`Resources::fence`] refuses.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
-    let Some(link) = together::meet(trial, resources)? else { return lead(trial, dataset, folder, (resources, None), observer) };
+    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, dataset, folder, (resources, None), observer) };
     let result = match link.leads() {
         true => lead(trial, dataset, folder, (resources, Some(&link)), observer),
-        false => together::follow(trial, dataset, folder, resources, &link),
+        false => distributed::ranks::follow(trial, dataset, folder, resources, &link),
     };
     if let Err(error) = &result {
         link.fail(&error.to_string());
@@ -135,15 +113,15 @@ fn lead(
     folder.join("trial.json").write(text(trial))?;
     let result = match (&trial.learning, &trial.iterations) {
         (None, None) => match &trial.files {
-            None => closed_form::fit(trial, dataset, folder, resources).map(Stand::Ended),
-            Some(files) => pretrained::read((trial, files), dataset, folder, resources).map(Stand::Ended),
+            None => closed_form::fit(trial, dataset, folder, resources).map(Reached::Ended),
+            Some(files) => pretrained::read((trial, files), dataset, folder, resources).map(Reached::Ended),
         },
         (None, Some(iterations)) => iterative::learn((trial, iterations), dataset, folder, resources, observer),
-        (Some(learning), _) => together::learn((trial, learning), dataset, folder, (resources, link), observer),
+        (Some(learning), _) => distributed::ranks::learn((trial, learning), dataset, folder, (resources, link), observer),
     };
     let fit = match result {
-        Ok(Stand::Paused(fit)) => fit,
-        Ok(Stand::Ended(Finished { fit, checkpoint, curve })) => {
+        Ok(Reached::Paused(fit)) => fit,
+        Ok(Reached::Ended(Finished { fit, checkpoint, curve })) => {
             end(trial, folder, resources, Ended::new(trial, Outcome::Done(fit), checkpoint, curve))?
         }
         Err(error) if error.repeats() => {
@@ -171,8 +149,8 @@ fn end(trial: &Trial, folder: &Location, resources: &Resources, own: Ended) -> R
             own
         }
     };
-    resume::delete(folder)?;
-    kept::drop_other_checkpoints(folder, ended.files())?;
+    checkpoint::resume::delete(folder)?;
+    checkpoint::stored_files::drop_other_checkpoints(folder, ended.files())?;
     match ended.outcome {
         Outcome::Done(fit) => Ok(fit),
         Outcome::Failed(reason) => Err(Error::FailedBefore(reason)),
@@ -203,7 +181,7 @@ struct Finished {
 }
 
 /// Where a call left a training.
-enum Stand {
+enum Reached {
     /// At its end.
     Ended(Finished),
     /// Before it, after as many epochs as were asked for.

@@ -1,6 +1,10 @@
 //! An epoch on a GPU, and what comes home from it.
 
-use super::{Device, batches::Batches, learner::Learner, path::Path};
+use crate::fit::{
+    Device,
+    learner::Learner,
+    step::{batches::Batches, path::StepPath},
+};
 use crate::{
     Error, Result,
     collective::Collective,
@@ -15,7 +19,7 @@ use optimizers::Stepper;
 const TOGETHER: u32 = 8;
 
 /// The device of a rank, where it is not the CPU: a process's ranks have devices one after the other.
-pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
+pub(crate) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>> {
     let local = collective.local_rank() as usize;
     match device {
         Device::Cpu => Ok(None),
@@ -29,15 +33,15 @@ pub(super) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
 }
 
 /// The way of a trial on a device.
-pub(super) fn path(gpu: Gpu, setting: &Setting) -> Result<Path> {
+pub(crate) fn path(gpu: Gpu, setting: &Setting) -> Result<StepPath> {
     fits_gpu(setting.trial).map_err(Error::NotOnGpu)?;
     let stepper = Stepper::new(&setting.learning.optimizer, 0);
-    Ok(Path::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
+    Ok(StepPath::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
 }
 
 impl Learner<'_> {
     /// Makes the steps of an epoch that are not made yet.
-    pub(super) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
+    pub(crate) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
         if !device.takes(self.stepper.steps - self.stepper.caught_up()) {
             self.catch_up(); // the state is of a CPU, which brings rows up to date at the end of an epoch alone
         }
@@ -59,7 +63,7 @@ impl Learner<'_> {
             if self.collective.ranks() > 1 {
                 device.finish(&self.collective)?;
             }
-            self.heed_saving(|learner| {
+            self.after_step_saving(|learner| {
                 learner.fetch(epoch, device)?;
                 learner.save(Vec::new())
             })?;

@@ -1,12 +1,12 @@
 //! Models that another program trained: their files are read, checked against the plan, and ranked.
 
-use super::{Finished, Resources, closed_form};
+use crate::fit::{Finished, Resources, closed_form};
 use crate::{Error, Result, Trial, trial::ModelFiles};
 use dataset::{Dataset, Location};
 use models::pretrained::{Content, Contents};
 use std::time::Instant;
 
-pub(super) fn read((trial, files): (&Trial, &ModelFiles), dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
+pub(crate) fn read((trial, files): (&Trial, &ModelFiles), dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }

@@ -76,12 +76,12 @@ impl Resources<'_> {
         }
     }
 
-    pub(super) fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// That the trial is still this process's.
-    pub(super) fn check_fence(&self) -> Result<()> {
+    pub(crate) fn check_fence(&self) -> Result<()> {
         match self.fence.map_or(Ok(true), Fence::holds)? {
             true => Ok(()),
             false => Err(crate::Error::TakenOver),
@@ -89,7 +89,7 @@ impl Resources<'_> {
     }
 
     /// Whether this build can compute there.
-    pub(super) fn check_device(&self) -> Result<()> {
+    pub(crate) fn check_device(&self) -> Result<()> {
         match self.device {
             #[cfg(not(feature = "cuda"))]
             Device::Cuda { ordinal } => Err(crate::Error::NoCuda { ordinal }),

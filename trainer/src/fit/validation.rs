@@ -45,7 +45,7 @@ impl Validation {
     }
 
     /// The bytes of `per_user.parquet`.
-    pub(super) fn table(&self, dataset: &Dataset, select_by: MetricAt) -> Result<Vec<u8>> {
+    pub(crate) fn table(&self, dataset: &Dataset, select_by: MetricAt) -> Result<Vec<u8>> {
         let rows = self.users.len();
         let user_ids = StringArray::from_iter_values(self.users.iter().map(|&user| &dataset.user_ids[user as usize]));
         let metrics = StringArray::from_iter_values(std::iter::repeat_n(select_by.metric.name(), rows));

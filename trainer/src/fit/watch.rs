@@ -1,13 +1,13 @@
 //! What bounds one call of a training, and when its state is to be written.
 
-use super::Resources;
+use crate::fit::Resources;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 /// Looks at the flag and at the clock after each step: a relaxed load, and the time only where a limit or a schedule asks for it.
-pub(super) struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     interrupt: Option<&'a AtomicBool>,
     checkpoint_every: Option<Duration>,
     time_limit: Option<Duration>,
@@ -19,7 +19,7 @@ pub(super) struct Watch<'a> {
 
 /// What has to be done before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(crate) enum Due {
     /// Write the state and leave.
     Interrupt,
     /// Write the state and leave: so much time was given.
@@ -30,23 +30,23 @@ pub(super) enum Due {
 
 impl<'a> Watch<'a> {
     /// From now on, after so many seconds of training in earlier calls.
-    pub(super) fn new(resources: &Resources<'a>, before: f64) -> Self {
+    pub(crate) fn new(resources: &Resources<'a>, before: f64) -> Self {
         let Resources { interrupt, checkpoint_every, time_limit, .. } = *resources;
         Self { interrupt, checkpoint_every, time_limit, start: Instant::now(), before, written: Instant::now() }
     }
 
     /// Seconds of training in all.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.before + self.start.elapsed().as_secs_f64()
     }
 
     /// The state has been written.
-    pub(super) fn wrote(&mut self) {
+    pub(crate) fn wrote(&mut self) {
         self.written = Instant::now();
     }
 
     /// What is due; an interrupt before all else.
-    pub(super) fn due(&self) -> Option<Due> {
+    pub(crate) fn due(&self) -> Option<Due> {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Due::Interrupt);
         }
@@ -59,7 +59,7 @@ impl<'a> Watch<'a> {
 
 impl Due {
     /// Its number, above 0.
-    pub(super) fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Interrupt => 1,
             Self::TimeLimit(_) => 2,
@@ -68,7 +68,7 @@ impl Due {
     }
 
     /// What a number stands for, under such a time limit; nothing for 0.
-    pub(super) fn of_code(code: u8, time_limit: Option<Duration>) -> Option<Self> {
+    pub(crate) fn of_code(code: u8, time_limit: Option<Duration>) -> Option<Self> {
         match code {
             1 => Some(Self::Interrupt),
             2 => time_limit.map(Self::TimeLimit),

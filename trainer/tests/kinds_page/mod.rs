@@ -6,7 +6,7 @@ mod settings;
 
 use super::{BACKBONES, LOSSES, SAMPLERS};
 use head::Head;
-use losses::{Motion, Of};
+use losses::{Per, Update};
 use pairs::Case;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -102,21 +102,21 @@ fn state(loss: &Loss) -> String {
         state.push("a quantile of each user, set every `quantile_every` epochs".into());
     }
     let columns = loss.columns();
-    let sizes = columns.iter().map(|column| if let Of::Whole(size) = column.of { size } else { 0 });
+    let sizes = columns.iter().map(|column| if let Per::Whole(size) = column.per { size } else { 0 });
     if columns.len() > 3 {
         state.push(format!("{} learned numbers", sizes.sum::<usize>()));
     } else {
         state.extend(columns.iter().map(|column| {
-            let of = match column.of {
-                Of::Users => " of each user",
-                Of::Items => " of each item",
-                Of::Whole(_) => "",
+            let of = match column.per {
+                Per::Users => " of each user",
+                Per::Items => " of each item",
+                Per::Whole(_) => "",
             };
-            let motion = match column.motion {
-                Motion::Learned(_) => "learned",
-                Motion::Remembered => "moved after each step",
-                Motion::Summed => "summed over an epoch",
-                Motion::Set => "set after each epoch",
+            let motion = match column.update {
+                Update::Learned(_) => "learned",
+                Update::Remembered => "moved after each step",
+                Update::Summed => "summed over an epoch",
+                Update::Set => "set after each epoch",
             };
             format!("{}{of}, {motion}", column.name.replace('_', " "))
         }));

@@ -107,7 +107,7 @@ pub struct Scored {
 }
 
 /// The loss of each row and its derivatives by the row's scores.
-pub struct Weighed {
+pub struct ScoreGradients {
     /// `[B]`
     pub losses: Vec<f32>,
     /// `[B, P]`
@@ -178,7 +178,7 @@ impl Sampled {
     }
 
     /// Takes the loss of each row and its derivatives by the scores; returns the sum of the losses.
-    pub fn backward(&mut self, vectors: Vectors, weighed: &Weighed) -> f64 {
+    pub fn backward(&mut self, vectors: Vectors, weighed: &ScoreGradients) -> f64 {
         let (queries, prepared, drops) = (&self.queries, &self.items, self.drops_zeros);
         self.tasks.par_iter_mut().for_each(|task| {
             for at in 0..task.losses.len() {
@@ -318,7 +318,7 @@ impl Task {
         finish_scores(vectors.similarity, queries, row, items, ids.iter().map(|&id| id as usize), scores);
     }
 
-    fn set_weights(&mut self, at: usize, weighed: &Weighed) {
+    fn set_weights(&mut self, at: usize, weighed: &ScoreGradients) {
         let (row, count) = (self.first_row + at, self.width - self.list);
         let (positives, negatives) = self.scores[at * self.width..][..self.width].split_at_mut(self.list);
         positives.copy_from_slice(&weighed.positives[row * self.list..][..self.list]);

@@ -115,7 +115,7 @@ fn scored(case: &Case) -> Vec<u32> {
 /// The same by the touched rows alone.
 fn few(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     let (count, dim) = (case.negatives.len() / case.users.len(), case.tables.users.dim);
-    let (mut plan, mut few) = (Plan::default(), Few::new(dim, similarity));
+    let (mut plan, mut few) = (Plan::default(), SparseSampled::new(dim, similarity));
     let pairs = case.users.iter().copied().zip(case.positives.iter().copied());
     plan.make(pairs, count, |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]));
     few.resize(&plan);
@@ -127,7 +127,7 @@ fn few(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     let scores =
         positives.iter().zip(negatives.chunks(count)).flat_map(|(positive, negatives)| [&[*positive], negatives].concat()).collect();
     let weights = || case.weights.chunks(1 + count);
-    let weighed = Weighed {
+    let weighed = ScoreGradients {
         losses: vec![1.0; plan.rows()],
         positives: weights().map(|row| row[0]).collect(),
         negatives: weights().flat_map(|row| row[1..].to_vec()).collect(),
@@ -173,7 +173,7 @@ proptest! {
         let Scored { ids, positives, negatives } = buffers.scored();
         prop_assert_eq!(ids, scored(&case));
         let rows = || case.weights.chunks(1 + count);
-        let weighed = Weighed {
+        let weighed = ScoreGradients {
             losses: vec![1.0; case.users.len()],
             positives: rows().map(|row| row[0]).collect(),
             negatives: rows().flat_map(|row| row[1..].to_vec()).collect(),

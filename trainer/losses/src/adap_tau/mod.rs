@@ -10,7 +10,7 @@
 //! Chen et al., "Adap-tau: Adaptively Modulating Embedding Magnitude for Recommendation", WWW 2023, arXiv:2302.04775.
 
 use super::primitives::{MASKED_BELOW, fill_masked, log_sum_exp};
-use super::{Column, Facts, LossKind, ModelStatistics, Motion, Of, Scores, Start, check_above_zero, scores};
+use super::{Facts, InitialValue, LossKind, ModelStatistics, Per, Scores, StateSpec, Update, check_above_zero, scores};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -104,7 +104,7 @@ impl LossKind for AdapTau {
         adap_tau(positives, negatives, of_users, of_all)
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         columns()
     }
 
@@ -125,12 +125,12 @@ impl LossKind for AdapTau {
 const NEEDS_DRAWS: &str = "adap-tau's temperatures follow from the losses of draws";
 
 /// The sharpness of each user and of all, which are set before the first epoch and after each; and sums of each user's plain losses.
-pub(super) fn columns() -> Vec<Column> {
-    let column = |name, of, start, motion| Column { name, of, start: Start::Same(start), motion };
+pub(super) fn columns() -> Vec<StateSpec> {
+    let column = |name, of, start, motion| StateSpec { name, per: of, initial: InitialValue::Same(start), update: motion };
     vec![
-        column("sharpness", Of::Users, 1.0, Motion::Set),
-        column("sharpness_of_all", Of::Whole(1), 1.0, Motion::Set),
-        column("plain_losses", Of::Users, 0.0, Motion::Summed),
+        column("sharpness", Per::Users, 1.0, Update::Set),
+        column("sharpness_of_all", Per::Whole(1), 1.0, Update::Set),
+        column("plain_losses", Per::Users, 0.0, Update::Summed),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The twins of lists against the candle formulas in `f64`.
+//! The fused forms of lists against the candle formulas in `f64`.
 
 use super::super::Loss;
 use super::super::list_contract::{MASKED, evaluate, examples};
@@ -20,7 +20,7 @@ fn assert_twin(loss: &Loss, positives: &[f32], negatives: &[f32]) {
     }
 }
 
-fn examples_with_twin() -> Vec<Loss> {
+fn examples_with_fused_form() -> Vec<Loss> {
     examples().into_iter().filter(|loss| loss.fused().is_some()).collect()
 }
 
@@ -34,14 +34,14 @@ fn list(scale: f32) -> impl Strategy<Value = (Vec<f32>, Vec<f32>)> {
 proptest! {
     #[test]
     fn twins_agree_on_cosines((positives, negatives) in list(1.0)) {
-        for loss in examples_with_twin() {
+        for loss in examples_with_fused_form() {
             assert_twin(&loss, &positives, &negatives);
         }
     }
 
     #[test]
     fn twins_agree_on_wide_scores((positives, negatives) in list(60.0)) {
-        for loss in examples_with_twin() {
+        for loss in examples_with_fused_form() {
             assert_twin(&loss, &positives, &negatives);
         }
     }
@@ -50,7 +50,7 @@ proptest! {
 #[test]
 fn twins_agree_on_long_lists() {
     let negatives: Vec<f32> = (0..5003).map(|at| (at as f32 * 0.7).sin()).collect();
-    for loss in examples_with_twin().into_iter().filter(|loss| loss.needs_draws().is_none()) {
+    for loss in examples_with_fused_form().into_iter().filter(|loss| loss.needs_draws().is_none()) {
         assert_twin(&loss, &[0.4, -0.2, 0.9, 0.95, 0.1], &negatives);
     }
 }
@@ -58,7 +58,7 @@ fn twins_agree_on_long_lists() {
 #[test]
 fn twins_agree_at_extremes() {
     let masked = MASKED as f32;
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         assert_twin(&loss, &[500.0, -500.0], &[800.0, -300.0, 790.0]);
         assert_twin(&loss, &[0.0, 0.0, 0.0], &[0.0, 0.0, 0.0]);
         assert_twin(&loss, &[1e4, 1e4], &[-1e4]);
@@ -70,7 +70,7 @@ fn twins_agree_at_extremes() {
 #[test]
 fn masked_entries_get_no_gradient_and_nan_comes_through() {
     let masked = MASKED as f32;
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         let run = |mut positives: [f32; 3], mut negatives: [f32; 4]| {
             let value = loss.fused().unwrap().row(&mut positives, &mut negatives, 0.0);
             (value, positives, negatives)

@@ -1,6 +1,6 @@
 //! The losses on plain slices, one row at a time: value and gradient together, without a graph.
 //!
-//! These are the twins of the candle formulas for the hot path of a CPU, tested against them in `f64`. The loops are written so that LLVM
+//! These are the equals of the candle formulas for the hot path of a CPU, tested against them in `f64`. The loops are written so that LLVM
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
@@ -39,7 +39,7 @@ pub use ccl::Ccl;
 pub use llpauc::Llpauc;
 pub use mse::Mse;
 pub use neural_ndcg::NeuralNdcg;
-pub use own::{FusedOwn, OwnRows};
+pub use own::{FusedWithState, StateRows};
 pub use pairwise::softplus_sum;
 pub use psl::Psl;
 pub use smooth_metrics::{SmoothNdcg, SmoothRecall};

@@ -8,7 +8,7 @@ use super::{
 
 /// Such a loss of pairs with its values, ready to run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum FusedOwn {
+pub enum FusedWithState {
     /// `llpauc`, whose numbers are its scalars.
     Llpauc(Llpauc),
     /// `adv-info-nce`, whose adversary scores each negative.
@@ -19,7 +19,7 @@ pub enum FusedOwn {
 
 /// What rows have beside their scores.
 #[derive(Debug, Default)]
-pub struct OwnRows<'a> {
+pub struct StateRows<'a> {
     /// The phase of the step, from 0.
     pub phase: usize,
     /// The loss's own numbers, one column after the other.
@@ -30,27 +30,27 @@ pub struct OwnRows<'a> {
     pub adversary: &'a mut [f32],
 }
 
-impl FusedOwn {
+impl FusedWithState {
     /// The losses of rows: scores of `positives [rows]` and `negatives [rows, N]`, of which masked ones stand for no item, become derivatives.
     ///
     /// # Panics
     /// When the loss has another number of numbers, or the adversary other scores.
-    pub fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: OwnRows) {
+    pub fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows) {
         let width = negatives.len() / losses.len();
         match self {
-            FusedOwn::Llpauc(settings) => {
+            FusedWithState::Llpauc(settings) => {
                 let scalars = own.numbers.try_into().expect("llpauc has seven scalars");
                 for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
                     (*loss, *positive) = llpauc(settings, *positive, negatives, scalars, own.by_numbers);
                 }
             }
-            FusedOwn::AdvInfoNce(settings) => {
+            FusedWithState::AdvInfoNce(settings) => {
                 let rows = negatives.chunks_exact_mut(width).zip(own.adversary.chunks_exact_mut(width));
                 for ((loss, positive), (negatives, hardness)) in losses.iter_mut().zip(positives).zip(rows) {
                     (*loss, *positive) = adv_info_nce(settings, *positive, negatives, hardness);
                 }
             }
-            FusedOwn::GuidedRec => {
+            FusedWithState::GuidedRec => {
                 const ROWS: usize = guided_rec::ROWS;
                 let rows = positives.chunks_mut(ROWS).zip(negatives.chunks_mut(ROWS * width));
                 for (losses, (positives, negatives)) in losses.chunks_mut(ROWS).zip(rows) {

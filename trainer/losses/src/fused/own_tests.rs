@@ -1,7 +1,7 @@
-//! The twins of losses with more to move than a model against the candle formulas in `f64`.
+//! The fused forms of losses with more to move than a model against the candle formulas in `f64`.
 
 use super::super::{Loss, adv_info_nce, contract::examples, llpauc, testing::differentiate};
-use super::{FusedOwn, OwnRows};
+use super::{FusedWithState, StateRows};
 use proptest::prelude::*;
 
 /// A row: its scores, the scalars of `llpauc`, and an adversary's scores.
@@ -27,16 +27,16 @@ fn exact(loss: &Loss, case: &Case) -> (f64, Vec<Vec<f64>>) {
     differentiate(&inputs, |x| match loss {
         Loss::Llpauc(settings) => llpauc(&x[0], &x[1], &x[2], settings),
         Loss::AdvInfoNce(settings) => adv_info_nce(&x[0], &x[1], &x[2], settings.temperature, settings.negative_weight),
-        _ => unreachable!("no other loss has such a twin"),
+        _ => unreachable!("no other loss has such a fused form"),
     })
 }
 
 fn fused(loss: &Loss, case: &Case) -> (f64, Vec<Vec<f64>>) {
     let (mut positive, mut negatives, mut adversary, mut by_numbers) =
         (case.positive, case.negatives.to_vec(), case.hardness.to_vec(), [0.0; 7]);
-    let own = OwnRows { phase: 0, numbers: &case.scalars, by_numbers: &mut by_numbers, adversary: &mut adversary };
+    let own = StateRows { phase: 0, numbers: &case.scalars, by_numbers: &mut by_numbers, adversary: &mut adversary };
     let mut value = [0.0];
-    loss.fused_own().unwrap().rows(&mut value, std::slice::from_mut(&mut positive), &mut negatives, own);
+    loss.fused_with_state().unwrap().rows(&mut value, std::slice::from_mut(&mut positive), &mut negatives, own);
     let own = if let Loss::Llpauc(_) = loss { by_numbers.to_vec() } else { wide(&adversary) };
     (f64::from(value[0]), vec![vec![f64::from(positive)], wide(&negatives), own])
 }
@@ -53,15 +53,15 @@ fn assert_twin(loss: &Loss, case: &Case) {
     }
 }
 
-/// The twins of rows of any length.
-fn examples_with_twin() -> Vec<Loss> {
-    examples().into_iter().filter(|loss| loss.fused_own().is_some_and(|twin| twin != FusedOwn::GuidedRec)).collect()
+/// The fused forms of rows of any length.
+fn examples_with_fused_form() -> Vec<Loss> {
+    examples().into_iter().filter(|loss| loss.fused_with_state().is_some_and(|fused| fused != FusedWithState::GuidedRec)).collect()
 }
 
 #[test]
 fn losses_of_rows_of_any_length_have_a_twin() {
-    let twins: Vec<FusedOwn> = examples_with_twin().iter().filter_map(|loss| loss.fused_own()).collect();
-    assert!(matches!(twins[..], [FusedOwn::AdvInfoNce(_), FusedOwn::Llpauc(_), FusedOwn::Llpauc(_)]), "{twins:?}");
+    let fused: Vec<FusedWithState> = examples_with_fused_form().iter().filter_map(|loss| loss.fused_with_state()).collect();
+    assert!(matches!(fused[..], [FusedWithState::AdvInfoNce(_), FusedWithState::Llpauc(_), FusedWithState::Llpauc(_)]), "{fused:?}");
 }
 
 /// Scores up to `scale`, each masked with one chance in five, and an adversary's.
@@ -77,14 +77,14 @@ proptest! {
     #[test]
     fn twins_agree_on_cosines((positive, negatives, hardness) in rows(1.0), scalars: [f32; 7]) {
         let scalars = scalars.map(|scalar| if scalar.is_finite() { scalar.abs() % 1.0 } else { 0.5 });
-        for loss in examples_with_twin() {
+        for loss in examples_with_fused_form() {
             assert_twin(&loss, &Case { positive, negatives: &negatives, scalars, hardness: &hardness });
         }
     }
 
     #[test]
     fn twins_agree_on_wide_scores((positive, negatives, hardness) in rows(60.0)) {
-        for loss in examples_with_twin() {
+        for loss in examples_with_fused_form() {
             assert_twin(&loss, &Case { positive, negatives: &negatives, scalars: SCALARS, hardness: &hardness });
         }
     }
@@ -94,7 +94,7 @@ proptest! {
 fn twins_agree_on_long_rows_and_at_extremes() {
     let wave = |pitch: f32| (0..5003).map(|at| (at as f32 * pitch).sin()).collect::<Vec<f32>>();
     let (negatives, hardness) = (wave(0.7), wave(0.3));
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         assert_twin(&loss, &Case { positive: 0.4, negatives: &negatives, scalars: SCALARS, hardness: &hardness });
         for (positive, negatives) in [(500.0, [800.0, -300.0, 790.0]), (-500.0, [800.0, -300.0, 790.0]), (1e4, [-1e4, -1e30, 1e4])] {
             assert_twin(&loss, &Case { positive, negatives: &negatives, scalars: SCALARS, hardness: &[1.0, -1.0, 0.3] });
@@ -105,7 +105,7 @@ fn twins_agree_on_long_rows_and_at_extremes() {
 /// A row without negatives: what is masked has no part in anything.
 #[test]
 fn masked_entries_get_no_gradient() {
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         for negatives in [[-1e30; 3], [-1e30, 0.2, -1e30]] {
             let case = Case { positive: 0.3, negatives: &negatives, scalars: SCALARS, hardness: &[0.9, 0.1, -0.4] };
             assert_twin(&loss, &case);
@@ -118,7 +118,7 @@ fn masked_entries_get_no_gradient() {
 /// A score that is not a number must end a trial.
 #[test]
 fn nan_comes_through() {
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         let mut negatives = vec![0.1; 40];
         let hardness = vec![0.2; 40];
         let value = |positive, negatives: &[f32]| fused(&loss, &Case { positive, negatives, scalars: SCALARS, hardness: &hardness }).0;

@@ -1,4 +1,4 @@
-//! The twins against the candle formulas in `f64`.
+//! The fused forms against the candle formulas in `f64`.
 
 use super::super::contract::examples;
 use super::super::testing::evaluate;
@@ -24,8 +24,8 @@ fn assert_twin(loss: &Loss, positive: f32, negatives: &[f32], quantile: f32) {
     }
 }
 
-/// An example of each loss that has a twin.
-fn examples_with_twin() -> Vec<Loss> {
+/// An example of each loss that has a fused form.
+fn examples_with_fused_form() -> Vec<Loss> {
     examples().into_iter().filter(|loss| loss.fused().is_some()).collect()
 }
 
@@ -37,14 +37,14 @@ fn sharp_and_blunt() -> [Loss; 2] {
 proptest! {
     #[test]
     fn twins_agree_on_cosines(scores in prop::collection::vec(-1f32..1.0, 2..200), quantile in -1f32..1.0) {
-        for loss in examples_with_twin().iter().chain(&sharp_and_blunt()) {
+        for loss in examples_with_fused_form().iter().chain(&sharp_and_blunt()) {
             assert_twin(loss, scores[0], &scores[1..], quantile);
         }
     }
 
     #[test]
     fn twins_agree_on_wide_scores(scores in prop::collection::vec(-60f32..60.0, 2..80), quantile in -60f32..60.0) {
-        for loss in examples_with_twin() {
+        for loss in examples_with_fused_form() {
             assert_twin(&loss, scores[0], &scores[1..], quantile);
         }
     }
@@ -54,14 +54,14 @@ proptest! {
 fn twins_agree_on_long_rows() {
     let negatives: Vec<f32> = (0..5003).map(|at| (at as f32 * 0.7).sin()).collect();
     let any_length = |loss: &Loss| loss.needs_draws().is_none();
-    for loss in examples_with_twin().into_iter().filter(any_length).chain(sharp_and_blunt()) {
+    for loss in examples_with_fused_form().into_iter().filter(any_length).chain(sharp_and_blunt()) {
         assert_twin(&loss, 0.4, &negatives, 0.6);
     }
 }
 
 #[test]
 fn twins_agree_at_extremes() {
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         assert_twin(&loss, 500.0, &[800.0, -300.0, 790.0], 700.0);
         assert_twin(&loss, -500.0, &[800.0, -300.0, 790.0], 0.0);
         assert_twin(&loss, 1e4, &[-1e4], 0.0);
@@ -71,7 +71,7 @@ fn twins_agree_at_extremes() {
 
 #[test]
 fn masked_entries_get_no_gradient() {
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         let mut negatives = [-1e30, 0.2, -1e30, 0.1];
         let mut positives = [0.3];
         let value = loss.fused().unwrap().row(&mut positives, &mut negatives, 0.5);
@@ -83,7 +83,7 @@ fn masked_entries_get_no_gradient() {
 /// A score that is not a number must end a trial, not vanish in a clamp.
 #[test]
 fn nan_comes_through() {
-    for loss in examples_with_twin() {
+    for loss in examples_with_fused_form() {
         let fused = loss.fused().unwrap();
         let mut negatives: Vec<f32> = (0..40).map(|at| at as f32 / 40.0).collect();
         negatives[17] = f32::NAN;

@@ -13,7 +13,7 @@
 //! SL@K, whose network learns with the model's learning rate and weight decay.
 
 use super::primitives::{count_items, sigmoid, softplus};
-use super::{Column, Facts, FusedOwn, LossKind, Phase, Scores};
+use super::{Facts, FusedWithState, LossKind, Phase, Scores, StateSpec};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -63,11 +63,11 @@ impl LossKind for GuidedRec {
         in_phase(given.phase, positives, negatives, given.columns)
     }
 
-    fn fused_own(&self) -> Option<FusedOwn> {
-        Some(FusedOwn::GuidedRec)
+    fn fused_with_state(&self) -> Option<FusedWithState> {
+        Some(FusedWithState::GuidedRec)
     }
 
-    fn columns(&self) -> Vec<Column> {
+    fn columns(&self) -> Vec<StateSpec> {
         surrogate::columns(self.negatives as usize + 1)
     }
 
@@ -86,9 +86,9 @@ impl LossKind for GuidedRec {
 
 /// The model, the network, and the model again.
 const PHASES: [Phase; 3] = [
-    Phase { number: 0, moves_model: true, moves_own: false },
-    Phase { number: 1, moves_model: false, moves_own: true },
-    Phase { number: 2, moves_model: true, moves_own: false },
+    Phase { number: 0, moves_model: true, moves_state: false },
+    Phase { number: 1, moves_model: false, moves_state: true },
+    Phase { number: 2, moves_model: true, moves_state: false },
 ];
 
 /// What is minimised in a phase of a step, one value per positive, `[B]`; `parameters` are the network's columns.
@@ -141,7 +141,7 @@ impl super::contract::Contract for GuidedRec {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Of;
+    use super::super::Per;
     use super::super::testing::{EXAMPLE_C, assert_close, assert_gradients, differentiate};
     use super::*;
     use candle_core::Device;
@@ -218,7 +218,7 @@ mod tests {
     fn phases_are_the_three_losses() {
         let settings = GuidedRec { negatives: 4, similarity: Similarity::Cosine };
         let lengths: Vec<usize> =
-            settings.columns().iter().map(|column| if let Of::Whole(length) = column.of { length } else { 0 }).collect();
+            settings.columns().iter().map(|column| if let Per::Whole(length) = column.per { length } else { 0 }).collect();
         let network = Tensor::from_vec(network(4), surrogate::parameters(5), &Device::Cpu).unwrap();
         let starts = lengths.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length)));
         let layers: Vec<Tensor> = starts.zip(&lengths).map(|(start, length)| network.narrow(0, start, *length).unwrap()).collect();

@@ -9,7 +9,7 @@
 //! Every arrow is a linear layer with a bias. The parameters are one list, layer after layer: the matrix, one row for each output, then the
 //! bias. They start uniform within one over the square root of the layer's inputs.
 
-use super::super::{Column, Learned, Motion, Of, Start};
+use super::super::{InitialValue, Learned, Per, StateSpec, Update};
 use candle_core::{Result, Tensor};
 
 /// Inputs and outputs of each layer, for rows of `length` items.
@@ -24,13 +24,13 @@ pub fn parameters(length: usize) -> usize {
 }
 
 /// A column for each layer, for rows of `length` items.
-pub(in super::super) fn columns(length: usize) -> Vec<Column> {
+pub(in super::super) fn columns(length: usize) -> Vec<StateSpec> {
     let names = ["surrogate.flat", "surrogate.flatter", "surrogate.items", "surrogate.pairs", "surrogate.hidden", "surrogate.out"];
-    let column = |(name, (inputs, outputs)): (&'static str, (usize, usize))| Column {
+    let column = |(name, (inputs, outputs)): (&'static str, (usize, usize))| StateSpec {
         name,
-        of: Of::Whole((inputs + 1) * outputs),
-        start: Start::Uniform(1.0 / (inputs as f32).sqrt()),
-        motion: Motion::Learned(Learned::default()),
+        per: Per::Whole((inputs + 1) * outputs),
+        initial: InitialValue::Uniform(1.0 / (inputs as f32).sqrt()),
+        update: Update::Learned(Learned::default()),
     };
     names.into_iter().zip(layers(length)).map(column).collect()
 }
@@ -63,8 +63,8 @@ mod tests {
     /// 2 * 20 * 21 + 20 * 3 + 20 * 11 + 8 * 21 + 9
     #[test]
     fn the_network_of_ten_items_has_1297_parameters() {
-        let of = |column: &Column| if let Of::Whole(length) = column.of { length } else { 0 };
+        let of = |column: &StateSpec| if let Per::Whole(length) = column.per { length } else { 0 };
         assert_eq!((parameters(10), columns(10).iter().map(of).sum()), (1297, 1297));
-        assert_eq!(columns(10)[5].start, Start::Uniform(0.35355338));
+        assert_eq!(columns(10)[5].initial, InitialValue::Uniform(0.35355338));
     }
 }

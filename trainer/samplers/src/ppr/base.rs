@@ -1,6 +1,6 @@
 //! What all users' laws share: the law of the items that are not stored for a user.
 
-use super::super::{Stream, complement::Complement, popularity, uniform};
+use super::super::{Stream, non_positives::NonPositives, popularity, uniform};
 use super::Form;
 
 /// A law over all items, restricted to a user's negatives.
@@ -29,18 +29,18 @@ impl Base {
     }
 
     /// The weight of all negatives.
-    pub(super) fn mass(&self, complement: Complement) -> f64 {
+    pub(super) fn mass(&self, non_positives: NonPositives) -> f64 {
         match self {
-            Base::Uniform => f64::from(complement.len()),
-            Base::Popularity(proposal) => proposal.mass(complement),
+            Base::Uniform => f64::from(non_positives.len()),
+            Base::Popularity(proposal) => proposal.mass(non_positives),
         }
     }
 
     /// Draws ids that are negatives, about as many as `draws`.
-    pub(super) fn fill<'i>(&self, complement: Complement, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
+    pub(super) fn fill<'i>(&self, non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         match self {
-            Base::Uniform => uniform::fill(complement, rng, draws, ids),
-            Base::Popularity(proposal) => proposal.fill(complement, rng, draws, ids),
+            Base::Uniform => uniform::fill(non_positives, rng, draws, ids),
+            Base::Popularity(proposal) => proposal.fill(non_positives, rng, draws, ids),
         }
     }
 

@@ -124,7 +124,7 @@ fn check(laws: &Laws, settings: &PprPool, train: &Interactions, items: usize) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Complement, Form, Temperature, tests::chain};
+    use super::super::{Form, NonPositives, Temperature, tests::chain};
     use super::*;
 
     const KEY: &str = "0123456789abcdef";
@@ -140,7 +140,7 @@ mod tests {
             let proposal = Proposal::new(&settings, &train, 4);
             let read = Proposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings, &train, 4).unwrap();
             assert_eq!(read.laws, proposal.laws);
-            assert_eq!(read.base.mass(Complement::new(&[0], 4)), proposal.base.mass(Complement::new(&[0], 4)));
+            assert_eq!(read.base.mass(NonPositives::new(&[0], 4)), proposal.base.mass(NonPositives::new(&[0], 4)));
         }
     }
 

@@ -9,7 +9,7 @@
 //! proportion to them, and 1 where `W = e^(pi / T)`. The factor `g` gives the other negatives the sum of the weights that they have, so that
 //! cutting moves weight among the items that are not stored, but not between them and the stored ones.
 
-use super::super::complement::{Complement, with_test};
+use super::super::non_positives::{NonPositives, with_test};
 use super::{Base, Form, push::Estimate, row};
 use std::cmp::Ordering;
 
@@ -34,17 +34,17 @@ pub(super) struct Law {
 }
 
 impl Weigher<'_> {
-    pub(super) fn law(&self, complement: Complement, estimate: &Estimate) -> Law {
+    pub(super) fn law(&self, non_positives: NonPositives, estimate: &Estimate) -> Law {
         let log_background = self.form.log_background(estimate.background);
         let reached = (0..).zip(estimate.items).filter(|(_, pushed)| **pushed > 0.0).map(|(item, _)| item);
-        let mut weights: Vec<(u32, f64)> = with_test!(complement.test(estimate.items.len()), test => {
+        let mut weights: Vec<(u32, f64)> = with_test!(non_positives.test(estimate.items.len()), test => {
             reached.filter(|&item| test.contains(item)).map(|item| (item, self.log_weight(estimate, item))).collect()
         });
         // Weights are over the largest, so that none is infinite.
         let scale = weights.iter().map(|(_, log_weight)| *log_weight).fold(log_background, f64::max);
         weights.iter_mut().for_each(|(_, weight)| *weight = (*weight - scale).exp());
 
-        let base = self.base.mass(complement);
+        let base = self.base.mass(non_positives);
         let [kept, cut] = split(weights, self.neighbours);
         let rest = self.rest((log_background - scale).exp(), base, &kept, &cut);
         let above = |&(item, weight): &(u32, f64)| (item, weight - rest * self.base.weight(item));
@@ -56,7 +56,7 @@ impl Weigher<'_> {
             starts: row::starts(&corrections),
             share: row::share(corrected / total),
             items: corrections.into_iter().map(|(item, _)| item).collect(),
-            own: complement.positives().iter().map(|&item| (self.log_weight(estimate, item) - log_total) as f32).collect(),
+            own: non_positives.positives().iter().map(|&item| (self.log_weight(estimate, item) - log_total) as f32).collect(),
         }
     }
 

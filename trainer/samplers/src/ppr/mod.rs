@@ -18,7 +18,7 @@
 //! A user whose walk comes to no negative draws from the base alone. Items that no user has in train are never drawn by `proportional`.
 //! Nothing is refreshed, as the graph does not change. ITEM, Section 3.2, Eq. 4.
 
-use super::{Facts, Pool, SamplerKind, Stream, complement::Complement};
+use super::{Facts, Pool, SamplerKind, Stream, non_positives::NonPositives};
 use dataset::Interactions;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -184,26 +184,33 @@ impl Proposal {
     }
 
     /// Draws `ids [N]` and the log-probability of each.
-    pub(super) fn draw(&self, user: u32, complement: Complement, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
+    pub(super) fn draw(
+        &self,
+        user: u32,
+        non_positives: NonPositives,
+        rng: &mut Stream,
+        ids: &mut [u32],
+        log_probabilities: Option<&mut [f32]>,
+    ) {
         let row = self.laws.row(user);
         for id in ids.iter_mut() {
             let bits = rng.bits();
             *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
         }
         let draws = (ids.len() as f64 * (1.0 - row.share())) as usize;
-        self.base.fill(complement, rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
+        self.base.fill(non_positives, rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
         if let Some(log_probabilities) = log_probabilities {
-            self.log_probabilities(user, complement, ids, log_probabilities);
+            self.log_probabilities(user, non_positives, ids, log_probabilities);
         }
     }
 
     /// The log-probabilities of some items, at one draw for the user. That of a train item of the user, which is never drawn, is the one
     /// it would have as another item.
-    pub(super) fn log_probabilities(&self, user: u32, complement: Complement, ids: &[u32], out: &mut [f32]) {
+    pub(super) fn log_probabilities(&self, user: u32, non_positives: NonPositives, ids: &[u32], out: &mut [f32]) {
         let (row, own) = (self.laws.row(user), self.laws.own(user));
-        let rest = (1.0 - row.share()) / self.base.mass(complement);
+        let rest = (1.0 - row.share()) / self.base.mass(non_positives);
         for (out, &id) in out.iter_mut().zip(ids) {
-            *out = match complement.positives().binary_search(&id) {
+            *out = match non_positives.positives().binary_search(&id) {
                 Ok(at) => own[at],
                 Err(_) => (row.share() * row.width(id) + rest * self.base.weight(id)).ln() as f32,
             };
@@ -211,9 +218,9 @@ impl Proposal {
     }
 
     /// That of one item.
-    pub(super) fn log_probability(&self, user: u32, complement: Complement, item: u32) -> f32 {
+    pub(super) fn log_probability(&self, user: u32, non_positives: NonPositives, item: u32) -> f32 {
         let mut found = [0.0];
-        self.log_probabilities(user, complement, &[item], &mut found);
+        self.log_probabilities(user, non_positives, &[item], &mut found);
         found[0]
     }
 
@@ -229,7 +236,7 @@ fn block(push: &Push, weigher: &Weigher, train: &Interactions, users: Range<u32>
     let items = weigher.degrees.len() as u32;
     let law = |space: &mut push::Space, user: u32| {
         let estimate = push.run(user, space);
-        weigher.law(Complement::new(train.row(user as usize), items), &estimate)
+        weigher.law(NonPositives::new(train.row(user as usize), items), &estimate)
     };
     users.into_par_iter().with_min_len(16).map_init(|| push.space(), law).collect()
 }

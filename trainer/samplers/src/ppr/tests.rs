@@ -46,9 +46,9 @@ fn pool(form: Form, neighbours: u32) -> PprPool {
 
 /// The probability of each item, 0 for the user's own.
 fn probabilities(proposal: &Proposal, train: &Interactions, items: u32, user: u32) -> Vec<f64> {
-    let complement = Complement::new(train.row(user as usize), items);
-    let probability = |item| match complement.contains(item) {
-        true => f64::from(proposal.log_probability(user, complement, item)).exp(),
+    let non_positives = NonPositives::new(train.row(user as usize), items);
+    let probability = |item| match non_positives.contains(item) {
+        true => f64::from(proposal.log_probability(user, non_positives, item)).exp(),
         false => 0.0,
     };
     (0..items).map(probability).collect()
@@ -87,8 +87,8 @@ fn written(settings: &PprPool, train: &Interactions, items: u32, user: usize) ->
 }
 
 fn drawn(proposal: &Proposal, train: &Interactions, items: u32, user: u32, row: u32, ids: &mut [u32]) {
-    let complement = Complement::new(train.row(user as usize), items);
-    proposal.draw(user, complement, &mut Stream::new(7, Purpose::Negatives, 1, 0, row), ids, None);
+    let non_positives = NonPositives::new(train.row(user as usize), items);
+    proposal.draw(user, non_positives, &mut Stream::new(7, Purpose::Negatives, 1, 0, row), ids, None);
 }
 
 /// About 5 items for each of 60 users, low ids more often.
@@ -118,10 +118,10 @@ fn weights_are_the_worked_ones() {
 fn own_items_have_the_probability_of_another_item() {
     let proposal = Proposal::new(&pool(proportional(1.0), 1000), &chain(), 4);
     let train = chain();
-    let complement = Complement::new(train.row(0), 4);
+    let non_positives = NonPositives::new(train.row(0), 4);
     for (item, pagerank) in [(0, 0.15912086), (1, 0.20976303)] {
         let expected = f64::ln(pagerank / (0.07060887 + 0.0199667));
-        assert!((f64::from(proposal.log_probability(0, complement, item)) - expected).abs() < 3e-7);
+        assert!((f64::from(proposal.log_probability(0, non_positives, item)) - expected).abs() < 3e-7);
     }
 }
 
@@ -163,7 +163,7 @@ fn users_whose_walk_comes_to_no_negative_draw_from_the_base() {
         let mut ids = [0; 50];
         drawn(&proposal, &train, 5, 1, 0, &mut ids);
         assert!(ids.iter().all(|&id| (2..5).contains(&id) && expected[id as usize - 2] > 0.0));
-        let own = proposal.log_probability(1, Complement::new(&[0, 1], 5), 0);
+        let own = proposal.log_probability(1, NonPositives::new(&[0, 1], 5), 0);
         assert!(own.is_finite() && own > 0.0, "{form:?}: {own}");
     }
     assert_eq!([proportional(1.0), temperature(1.0)].map(|form| pool(form, 9).drawable(&train.item_counts(5))), [4, 5]);
@@ -254,13 +254,13 @@ proptest! {
         let drawable = train.item_counts(13).iter().filter(|&&count| count > 0).count();
         prop_assume!(drawable > train.row(user as usize).len());
         let proposal = Proposal::new(&PprPool { accuracy, ..pool(form, 3) }, &train, 13);
-        let complement = Complement::new(train.row(user as usize), 13);
+        let non_positives = NonPositives::new(train.row(user as usize), 13);
         let (mut ids, mut log_probabilities) = (vec![0; negatives], vec![0.0; negatives]);
-        proposal.draw(user, complement, &mut Stream::new(3, Purpose::Negatives, 1, 0, 0), &mut ids, Some(&mut log_probabilities));
+        proposal.draw(user, non_positives, &mut Stream::new(3, Purpose::Negatives, 1, 0, 0), &mut ids, Some(&mut log_probabilities));
         for (id, log_probability) in ids.iter().zip(log_probabilities) {
-            prop_assert!(*id < 13 && complement.contains(*id));
+            prop_assert!(*id < 13 && non_positives.contains(*id));
             prop_assert!(log_probability.is_finite());
-            prop_assert_eq!(log_probability, proposal.log_probability(user, complement, *id));
+            prop_assert_eq!(log_probability, proposal.log_probability(user, non_positives, *id));
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     Result,
     device::{batch::Batch, draws::starts, gradient::Gradient, model::Table},
 };
-use embeddings::{self, RowGradients, Sampled, Tables, Vectors, Weighed};
+use embeddings::{self, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::Matrix;
 use gpu::{Gpu, propagation, vectors};
 use models::graph::Graph;
@@ -72,7 +72,7 @@ fn of_similarity(
     let scored = sampled.scored();
     let expected = interleaved(&scored.positives, &scored.negatives, negatives);
     let split = |from: usize, to: usize| weights.chunks_exact(width).flat_map(|row| &row[from..to]).copied().collect();
-    let weighed = Weighed { losses: vec![0.0; rows], positives: split(0, 1), negatives: split(1, width) };
+    let weighed = ScoreGradients { losses: vec![0.0; rows], positives: split(0, 1), negatives: split(1, width) };
     let mut of_tables = [RowGradients::new(users, DIM), RowGradients::new(items, DIM)];
     sampled.backward(vectors, &weighed);
     let [of_users, of_items] = &mut of_tables;

@@ -1,7 +1,7 @@
-//! Losses: values and derivatives of the fused twins, and of the formulas where a loss has none.
+//! Losses: values and derivatives of the fused forms, and of the formulas where a loss has none.
 
 use super::{Comparison, Sizes, wave};
-use crate::{Result, device::loss::Weigher};
+use crate::{Result, device::loss::DeviceLoss};
 use gpu::{Gpu, losses::Scored};
 use losses::{Loss, fused::Fused};
 
@@ -32,7 +32,7 @@ fn of_loss(gpu: &Gpu, sizes: Sizes, what: &str, loss: &Loss) -> Result<Compariso
     let (mut scores, mut losses) = (gpu.upload(&expected)?, gpu.zeros(rows)?);
     let (on_quantiles, on_users) = (gpu.upload(&quantiles)?, gpu.upload(&users)?);
     let scored = Scored { scores: &mut scores, rows, width, quantiles: Some(&on_quantiles), users: &on_users };
-    Weigher::new(loss, sizes.items).weigh(gpu, scored, scale, &mut losses)?;
+    DeviceLoss::new(loss, sizes.items).weigh(gpu, scored, scale, &mut losses)?;
     let mut found = gpu.read(&losses)?;
     found.extend(gpu.read(&scores)?);
 

@@ -1,4 +1,4 @@
-//! Every kernel against its twin on the CPU, on random inputs.
+//! Every kernel against what it computes on the CPU, on random inputs.
 //!
 //! The same checks run in the tests, where the emulator is the device, and in `ranksweep doctor --check`, on a GPU.
 
@@ -38,7 +38,7 @@ impl Sizes {
     pub const LARGE: Self = Self { users: 30_000, items: 41_000, rows: 1_024, negatives: 1_000 };
 }
 
-/// Compares every kernel with its twin.
+/// Compares every kernel with what it computes.
 ///
 /// # Errors
 /// When the device fails.

@@ -7,7 +7,7 @@ use super::{Comparison, Sizes, interactions, wave};
 use crate::{
     Result,
     device::{draws::starts, quantiles::Estimator, whole::Whole},
-    fit::quantiles,
+    fit::loss_state::quantiles,
 };
 use dataset::Interactions;
 use embeddings::Vectors;

@@ -1,0 +1,250 @@
+//! One pass over the train pairs.
+
+use crate::Result;
+use crate::fit::{
+    distributed::all_reduce::all_reduce,
+    learner::Learner,
+    step::{
+        batch_shard::BatchShard,
+        batches::Batches,
+        formula::Derivatives,
+        loss_step::{Extra, LossStep},
+        path::{FullTableStep, StepPath},
+    },
+};
+use embeddings::{Batch, Masks, Tables, Vectors};
+use losses::Phase;
+use models::{
+    encoder::{Backward, TrainStep, Wanted},
+    parameters::{Parameters, Weights},
+};
+use rayon::prelude::*;
+use samplers::Exclude;
+
+impl Learner<'_> {
+    /// Trains every pair once, in an order of the epoch's own; returns the mean loss.
+    pub(crate) fn train_epoch(&mut self, epoch: u32) -> Result<f64> {
+        let (mut batches, mut path) = self.work.take().expect("an epoch puts it back");
+        batches.shuffle(epoch);
+        self.collective.agree("the steps of the epoch", batches.steps().into())?;
+        match &mut path {
+            StepPath::Sparse(few) => self.few_epoch(epoch, &batches, few),
+            StepPath::DenseItems(many) => self.many_epoch(epoch, &mut batches, many),
+            StepPath::FullTables(whole) => self.whole_epoch(epoch, &mut batches, whole),
+            StepPath::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
+            StepPath::Pairs(pairs) => self.pairs_epoch(epoch, &mut batches, pairs),
+            #[cfg(any(test, feature = "cuda"))]
+            StepPath::Device(device) => self.device_epoch(epoch, &batches, device),
+        }?;
+        if !path.is_on_device() {
+            self.catch_up();
+        }
+        let total = std::mem::take(&mut self.position.so_far).total;
+        let mean = total / batches.len() as f64;
+        self.work = Some((batches, path));
+        Ok(mean)
+    }
+
+    /// Brings all rows of the tables up to date.
+    pub(crate) fn catch_up(&mut self) {
+        let Parameters { tables, moments: [of_users, of_items], .. } = &mut self.parameters;
+        self.stepper.catch_up([(&mut tables.users, of_users), (&mut tables.items, of_items)]);
+    }
+
+    /// Makes the steps of an epoch that are not made yet, one by one; `step` returns the sum of the rows' losses.
+    pub(crate) fn steps(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        mut step: impl FnMut(&mut Self, (u32, u32), &Batches) -> Result<f64>,
+    ) -> Result<()> {
+        for number in self.position.so_far.step + 1..=batches.steps() {
+            self.collective.at(epoch, number);
+            self.show_model((epoch, number), batches)?;
+            self.position.so_far.total += step(self, (epoch, number), batches)?;
+            self.position.so_far.step = number;
+            self.after_step(|| batches.state(true))?;
+        }
+        Ok(())
+    }
+
+    fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut FullTableStep) -> Result<()> {
+        let ahead = self.draws_ahead();
+        // Models of sequences have a vector for each row, others one for each user.
+        let most = batches.len().min(self.learning.training.batch_size as usize) as u32;
+        let rows: Option<Vec<u32>> = self.encoder.has_vectors_of_rows().then(|| (0..most).collect());
+        let (mut users, mut positives, mut items) = (Vec::new(), Vec::new(), Vec::new()); // items: positives, then draws
+        self.steps(epoch, batches, |learner, at, batches| {
+            batches.fill(at, &mut users, &mut positives);
+            let queries = rows.as_ref().map_or(&users[..], |rows| &rows[..users.len()]);
+            let batch = BatchShard::new(&learner.collective, Batch { users: &users, queries, positives: &positives });
+            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, batch.first + row), user, ids);
+            match ahead {
+                Some(count) => {
+                    let Batch { users, positives, .. } = batch.local;
+                    items.clear();
+                    items.extend_from_slice(positives);
+                    items.resize(positives.len() + users.len() * count, 0);
+                    let rows = items[positives.len()..].par_chunks_exact_mut(count).zip(users).enumerate();
+                    rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
+                    let drawn = &items[positives.len()..];
+                    let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
+                    learner.whole_step(at, (batches, batch), Some(&items), again, whole)
+                }
+                None => learner.whole_step(at, (batches, batch), None, draw, whole),
+            }
+        })
+    }
+
+    /// Has the sampler's pool look at the model, where it does and it is time.
+    pub(crate) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) -> Result<()> {
+        if batches.is_due(step, self.learning.candidates()) { self.refresh(epoch, batches) } else { Ok(()) }
+    }
+
+    /// Has the sampler's pool look at the model, where it does.
+    pub(crate) fn refresh(&mut self, epoch: u32, batches: &mut Batches) -> Result<()> {
+        let similarity = self.learning.loss.similarity();
+        let Tables { users, items } = self.vectors()?;
+        batches.refresh(Vectors { users, items, similarity }, epoch);
+        Ok(())
+    }
+
+    /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among others are not either.
+    fn draws_ahead(&self) -> Option<usize> {
+        let count = self.learning.candidates()?;
+        let batch = self.learning.training.batch_size as usize;
+        (batch * (1 + count) < self.dataset.items() && !self.learning.loss.needs_ranks() && !self.learning.loss.needs_others())
+            .then_some(count)
+    }
+
+    /// One step, which scores the wanted items, in the phases of the loss; returns the sum of the rows' losses in the first.
+    fn whole_step(
+        &mut self,
+        at: (u32, u32),
+        (batches, batch): (&Batches, BatchShard),
+        items: Option<&[u32]>,
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        whole: &mut FullTableStep,
+    ) -> Result<f64> {
+        let mut first = None;
+        for phase in self.learning.loss.phases(at.0) {
+            let Batch { users, positives, .. } = batch.whole;
+            let wanted = Wanted { users: Some(batch.local.users), items };
+            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.0, step: at.1, users, positives, wanted })?;
+            let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
+            self.check_loss(at, total)?;
+            if phase.moves_model {
+                self.find_decays(batch, whole)?;
+                total += self.move_model(whole)? * users.len() as f64;
+                self.check_loss(at, total)?;
+            }
+            first.get_or_insert(total);
+        }
+        Ok(first.unwrap_or_default())
+    }
+
+    /// Moves the parameters by the gradients of the vectors; returns the model's own loss, a mean over the batch.
+    fn move_model(&mut self, whole: &mut FullTableStep) -> Result<f64> {
+        let Self { encoder, parameters: Parameters { tables, moments: [of_users, of_items], weights }, stepper, .. } = self;
+        let Backward { tables: [users, items], weights: of_weights, auxiliary } = encoder.backward([&mut whole.users, &mut whole.items])?;
+        let decays = whole.decays.each_ref().map(|decays| (!decays.is_empty()).then_some(&decays[..]));
+        stepper.move_decayed_table(&mut tables.users, of_users, users, decays[0]);
+        stepper.move_decayed_table(&mut tables.items, of_items, items, decays[1]);
+        for (Weights { values, moments, .. }, gradients) in weights.iter_mut().zip(of_weights) {
+            stepper.move_table(values, moments, gradients);
+        }
+        stepper.finish_step();
+        if let Some(norm) = self.learning.loss.max_norm() {
+            tables.limit_norms(norm);
+        }
+        Ok(auxiliary)
+    }
+
+    /// Stops a training whose loss is not a number.
+    pub(crate) fn check_loss(&self, (epoch, step): (u32, u32), total: f64) -> Result<()> {
+        if total.is_finite() {
+            return Ok(());
+        }
+        let tensor = self.parameters.not_finite().or_else(|| self.loss_state.not_finite()).unwrap_or_else(|| "the loss".to_owned());
+        Err(models::Error::NotFinite { epoch, step, tensor }.into())
+    }
+
+    /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses. What the loss has of its own moves at once.
+    fn gradients(
+        &mut self,
+        (at, phase): ((u32, u32), Phase),
+        (batches, batch): (&Batches, BatchShard),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        whole: &mut FullTableStep,
+    ) -> Result<f64> {
+        whole.users.resize(self.encoder.vectors(&self.parameters).users.rows);
+        let (total, derivatives) = match batch.is_empty() {
+            true => {
+                whole.users.clear();
+                whole.items.clear();
+                (0.0, Derivatives::none(&self.learning.loss))
+            }
+            false => self.own_gradients((at, phase), (batches, batch), draw, whole)?,
+        };
+        let Self { learning, collective, loss_state, .. } = self;
+        if phase.moves_model {
+            let rows = batch.whole.users.len();
+            let items = learning.candidates().map_or(usize::MAX, |count| batch.whole.positives.len() + rows * count);
+            all_reduce(collective, "the gradient of the users", &mut whole.users, rows)?;
+            all_reduce(collective, "the gradient of the items", &mut whole.items, items)?;
+        }
+        if phase.moves_state {
+            loss_state.step(collective, &learning.loss, batch, derivatives)?;
+        }
+        collective.total("the losses", total)
+    }
+
+    /// The same of this rank's rows, and the derivatives by all that is not the model's.
+    fn own_gradients(
+        &mut self,
+        (at, phase): ((u32, u32), Phase),
+        (batches, batch): (&Batches, BatchShard),
+        draw: impl Fn(usize, u32, &mut [u32]) + Sync,
+        whole: &mut FullTableStep,
+    ) -> Result<(f64, Derivatives)> {
+        let Self { learning, dataset, parameters, encoder, quantiles, loss_state, .. } = self;
+        let FullTableStep { users, items, sampled, catalogue, auxiliary, .. } = whole;
+        let tables = encoder.vectors(parameters);
+        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
+        let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
+        let (rows, first, batch) = (batch.whole.users.len(), batch.first, batch.local);
+        let weigher = LossStep::new(&learning.loss, batches, at, batch.users, quantiles).some(first, rows);
+        match (learning.candidates(), weigher.fused()) {
+            (None, _) => {
+                let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
+                let masks = match learning.sampler.exclude() {
+                    Exclude::Train => Masks::Train(&dataset.train),
+                    Exclude::Row => Masks::Positives,
+                };
+                let total = catalogue.step((vectors, batch, masks), weigh, (users, items))?;
+                Ok((total, Derivatives::none(&learning.loss)))
+            }
+            (Some(count), Some(fused)) => {
+                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(&fused, row));
+                sampled.collect(vectors, batch, users, items);
+                Ok((total, Derivatives::none(&learning.loss)))
+            }
+            (Some(count), None) => {
+                sampled.score(vectors, batch, count, &draw);
+                let (columns, adversary) = (
+                    loss_state.of(batch),
+                    loss_state.adversary_model.as_mut().map(|adversary_model| adversary_model.score(batch, count, &draw)),
+                );
+                let scored = sampled.scored();
+                let found = auxiliary.find(vectors, batch, &scored.ids, &dataset.train);
+                let (ranks, others, relations) = (found.ranks(), found.others(), found.relations());
+                let extra = Extra { phase: phase.number, columns: &columns, ranks, others, adversary: adversary.as_deref(), relations };
+                let derivatives = weigher.rows(scored, extra)?;
+                let total = sampled.backward(vectors, &derivatives.scores);
+                sampled.collect(vectors, batch, users, items);
+                auxiliary.backward(batch, &derivatives.relations, users, items);
+                Ok((total, derivatives))
+            }
+        }
+    }
+}

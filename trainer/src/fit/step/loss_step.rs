@@ -1,0 +1,326 @@
+//! From the scores of a step's rows to the derivatives of its mean loss by them.
+
+use crate::Result;
+use crate::fit::step::{
+    batches::Batches,
+    formula::{Derivatives, Rows},
+    fused,
+    narrowed::Narrowed,
+    parts,
+};
+use embeddings::{MASKED, Row, ScoreGradients, Scored};
+use losses::{Fused, Loss};
+use rayon::prelude::*;
+use samplers::Choice;
+use std::{borrow::Cow, cell::RefCell};
+
+/// What the rows of a step are weighed by.
+#[derive(Clone, Copy)]
+pub(crate) struct LossStep<'a> {
+    pub(crate) loss: &'a Loss,
+    pub(crate) batches: &'a Batches<'a>,
+    /// The epoch and the step.
+    pub(crate) at: (u32, u32),
+    /// `[B]`
+    pub(crate) users: &'a [u32],
+    /// The place in the batch of the first of these rows, and what derivatives are multiplied by: a step's loss is the mean of its rows'.
+    pub(crate) first: usize,
+    pub(crate) scale: f32,
+    /// Of all users, for losses that have them.
+    pub(crate) quantiles: Option<&'a [f32]>,
+}
+
+/// What a loss is given beside scores, quantiles and draws.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Extra<'a> {
+    pub(crate) phase: usize,
+    pub(crate) columns: &'a [Vec<f32>],
+    pub(crate) ranks: Option<[&'a [f32]; 2]>,
+    /// Of the positives, of the negatives, and how many there are.
+    pub(crate) others: Option<[&'a [f32]; 3]>,
+    pub(crate) adversary: Option<&'a [f32]>,
+    /// Of the negatives, of the users and of the positives.
+    pub(crate) relations: [Option<&'a [f32]>; 3],
+}
+
+thread_local! {
+    /// What a rule leaves of a row, its chosen scores and the log-probabilities of its draws.
+    static CHOSEN: RefCell<(Choice, Vec<f32>, Vec<f32>)> = RefCell::default();
+}
+
+impl<'a> LossStep<'a> {
+    /// Of all rows of a step.
+    pub(crate) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: (u32, u32), users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
+        Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles }
+    }
+
+    /// Of some of so many rows: these users' rows follow each other from `first` on.
+    pub(crate) fn some(self, first: usize, rows: usize) -> Self {
+        Self { first, scale: 1.0 / rows as f32, ..self }
+    }
+
+    /// The loss on plain slices, where it has a fused form that takes what the sampler gives.
+    pub(crate) fn fused(&self) -> Option<Fused> {
+        self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights())
+    }
+
+    /// One row by the fused loss: scores to derivatives, in place; returns the row's loss.
+    pub(crate) fn row(&self, fused: &Fused, row: Row) -> f32 {
+        let user = self.users[row.at];
+        if self.batches.mask(user, row.ids, row.positives, row.negatives) {
+            return nothing(row);
+        }
+        let quantile = self.quantiles.map_or(0.0, |quantiles| quantiles[user as usize]);
+        if self.batches.rule().is_some() {
+            return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
+        }
+        let loss = fused.row(row.positives, row.negatives, quantile);
+        row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
+        row.negatives.iter_mut().for_each(|weight| *weight *= self.scale);
+        loss
+    }
+
+    /// The same with those candidates alone that the sampler's rule chooses.
+    fn narrow_row(&self, fused: &Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
+        self.choose(row.at, row.ids.get(row.positives.len()..), (row.positives[0], row.negatives), draws, choice);
+        scores.clear();
+        scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
+        let loss = match self.weighs() {
+            true => fused.weighted_row(row.positives, scores, &choice.weights),
+            false => fused.row(row.positives, scores, quantile),
+        };
+        row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
+        row.negatives.fill(0.0);
+        choice.places.iter().zip(scores).for_each(|(&place, weight)| row.negatives[place as usize] = *weight * self.scale);
+        loss
+    }
+
+    /// All rows of a step by the formula.
+    pub(crate) fn rows(&self, mut scored: Scored, extra: Extra) -> Result<Derivatives> {
+        let candidates = scored.negatives.len() / self.users.len();
+        let rows = rows_of(&mut scored, self.batches.list(), candidates);
+        let empty: Vec<bool> = rows.map(|row| self.batches.mask(self.users[row.at], row.ids, row.positives, row.negatives)).collect();
+        let narrowed = self.narrow(&scored, candidates);
+        let mut derivatives = self.by_formula(&scored, narrowed.as_ref(), extra)?;
+        if let Some(narrowed) = &narrowed {
+            let Derivatives { scores, adversary, relations: [of_negatives, ..], .. } = &mut derivatives;
+            for values in [&mut scores.negatives, adversary, of_negatives].into_iter().filter(|values| !values.is_empty()) {
+                *values = narrowed.put_back(values);
+            }
+        }
+        let ScoreGradients { losses, positives, negatives } = &mut derivatives.scores;
+        let rows = losses.iter_mut().zip(positives.chunks_exact_mut(self.batches.list())).zip(negatives.chunks_exact_mut(candidates));
+        for (((loss, positives), negatives), _) in rows.zip(empty).filter(|(_, empty)| *empty && !self.loss.is_of_the_batch()) {
+            *loss = nothing(Row { at: 0, ids: &[], positives, negatives });
+        }
+        Ok(derivatives)
+    }
+
+    /// The formula, or its fused form, on masked scores, of those candidates that are left.
+    fn by_formula(&self, scored: &Scored, narrowed: Option<&Narrowed>, extra: Extra) -> Result<Derivatives> {
+        let mut negatives = left_of(narrowed, &scored.negatives);
+        if let Some(narrowed) = narrowed {
+            negatives.to_mut().iter_mut().zip(&narrowed.weights).for_each(|(score, &weight)| *score = left(*score, weight));
+        }
+        let draws = self
+            .loss
+            .needs_log_probabilities()
+            .then(|| self.batches.log_probabilities((self.at.0, self.at.1, self.first), self.users, &scored.ids));
+        let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
+        let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
+        let others = extra.others.map(|[own, drawn, counts]| (own, left_of(narrowed, drawn), counts));
+        let adversary = extra.adversary.map(|scores| left_of(narrowed, scores));
+        let of_negatives = extra.relations[0].map(|scores| left_of(narrowed, scores));
+        let quantiles = self.quantiles_of(self.users);
+        let rows = Rows {
+            positives: &scored.positives,
+            negatives: &negatives,
+            items: self.batches.items(),
+            phase: extra.phase,
+            weights: narrowed.filter(|_| self.weighs()).map(|narrowed| &narrowed.weights[..]),
+            quantiles: quantiles.as_deref(),
+            log_probabilities: of_draws.as_ref().map(|(own, drawn)| [&own[..], drawn]),
+            ranks: ranks.as_ref().map(|(own, others)| [*own, others]),
+            others: others.as_ref().map(|(own, drawn, counts)| [*own, drawn, *counts]),
+            estimated_ranks: narrowed.map(|narrowed| &narrowed.ranks[..]),
+            columns: extra.columns,
+            adversary: adversary.as_deref(),
+            relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
+        };
+        match self.loss.fused_with_state() {
+            Some(fused) => Ok(fused::weigh(&fused, rows, self.scale)),
+            None => parts::weigh(self.loss, rows, self.scale),
+        }
+    }
+
+    /// What the sampler's rule leaves of a step's candidates; `None` where there is none.
+    fn narrow(&self, scored: &Scored, candidates: usize) -> Option<Narrowed> {
+        let (list, width) = (self.batches.list(), self.batches.list() + candidates);
+        let rule = self.batches.rule()?;
+        Some(Narrowed::new([self.users.len(), candidates, rule.chosen(candidates)], |at, choice| {
+            let ids = scored.ids.get(at * width + list..(at + 1) * width);
+            let scores = (scored.positives[at * list], &scored.negatives[at * candidates..][..candidates]);
+            self.choose(at, ids, scores, &mut Vec::new(), choice);
+        }))
+    }
+
+    /// Has the sampler's rule look at the candidates of a row, `ids [N]`, none where they are the whole catalogue, and at its scores.
+    fn choose(&self, at: usize, ids: Option<&[u32]>, (positive, negatives): (f32, &[f32]), draws: &mut Vec<f32>, choice: &mut Choice) {
+        let Some(rule) = self.batches.rule() else { return };
+        let row = (self.at.0, self.at.1, self.first + at);
+        let log_probabilities = ids.filter(|_| rule.needs_log_probabilities()).map(|ids| {
+            draws.resize(ids.len(), 0.0);
+            self.batches.log_probabilities_of_draws(row, self.users[at], ids, draws);
+            &draws[..]
+        });
+        let mut stream = self.batches.choices(row);
+        rule.choose(&mut stream, positive, negatives, log_probabilities, choice);
+    }
+
+    /// Some rows with all items: scores to derivatives, in place; returns the sum of the losses.
+    pub(crate) fn block(&self, first: usize, positives: &mut [f32], scores: &mut [f32]) -> Result<f64> {
+        let list = self.batches.list();
+        let users = &self.users[first..][..positives.len() / list];
+        let count = scores.len() / users.len();
+        let losses: Vec<f32> = match self.fused() {
+            Some(fused) => {
+                let rows = scores.par_chunks_exact_mut(count).zip(positives.par_chunks_exact_mut(list)).enumerate();
+                rows.map(|(at, (negatives, positives))| self.row(&fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
+            }
+            None => {
+                let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };
+                let weighed = Self { users, first: self.first + first, ..*self }.rows(scored, Extra::default())?.scores;
+                positives.copy_from_slice(&weighed.positives);
+                scores.copy_from_slice(&weighed.negatives);
+                weighed.losses
+            }
+        };
+        Ok(losses.iter().map(|&loss| f64::from(loss)).sum())
+    }
+
+    /// Whether the loss is to weigh its negatives.
+    fn weighs(&self) -> bool {
+        self.loss.weighs_negatives() && self.batches.rule().is_some_and(|rule| rule.weighs())
+    }
+
+    fn quantiles_of(&self, users: &[u32]) -> Option<Vec<f32>> {
+        self.quantiles.map(|quantiles| users.iter().map(|&user| quantiles[user as usize]).collect())
+    }
+}
+
+/// Those of values `[B, N]` that a rule has left.
+fn left_of<'a>(narrowed: Option<&Narrowed>, values: &'a [f32]) -> Cow<'a, [f32]> {
+    narrowed.map_or(Cow::Borrowed(values), |narrowed| Cow::Owned(narrowed.take(values)))
+}
+
+/// A chosen score; one without weight stands for no item.
+fn left(score: f32, weight: f32) -> f32 {
+    if weight == 0.0 { MASKED } else { score }
+}
+
+/// A row without negatives costs nothing and moves nothing.
+fn nothing(row: Row) -> f32 {
+    row.positives.fill(0.0);
+    row.negatives.fill(0.0);
+    0.0
+}
+
+/// The rows of what was scored; those of the whole catalogue have no ids.
+fn rows_of(scored: &mut Scored, list: usize, candidates: usize) -> impl Iterator<Item = Row<'_>> {
+    let Scored { ids, positives, negatives } = scored;
+    let all: &[u32] = ids;
+    let rows = positives.chunks_exact_mut(list).zip(negatives.chunks_exact_mut(candidates)).enumerate();
+    rows.map(move |(at, (positives, negatives))| {
+        let ids = all.get(at * (list + candidates)..(at + 1) * (list + candidates)).unwrap_or_default();
+        Row { at, ids, positives, negatives }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Learning;
+    use dataset::{Dataset, Interactions};
+    use streams::Stream;
+
+    const SAMPLERS: [&str; 12] = [
+        r#"{"uniform": {"negatives": 20}}"#,
+        r#"{"in-batch": {}}"#,
+        r#"{"dns": {"candidates": 20}}"#,
+        r#"{"dns": {"candidates": 3, "pool": {"in-batch": {}}}}"#,
+        r#"{"dns-mn": {"candidates": 20, "negatives": 5}}"#,
+        r#"{"dns-mn": {"candidates": 20, "negatives": 5, "sum": true}}"#,
+        r#"{"softmax": {"candidates": 20, "temperature": 0.5}}"#,
+        r#"{"softmax": {"candidates": 20, "temperature": 0.5, "negatives": 3, "corrected": true, "pool": {"popularity": {}}}}"#,
+        r#"{"softmax-v": {"candidates": 20, "divergence": 0.3}}"#,
+        r#"{"pris": {"candidates": 20, "pool": {"popularity": {}}}}"#,
+        r#"{"warp": {"candidates": 20}}"#,
+        r#"{"warp": {"candidates": 20, "margin": 0}}"#,
+    ];
+
+    /// 12 users, each with three of 40 items.
+    fn tastes() -> Dataset {
+        let pairs = (0..12u32).flat_map(|user| [(user, user), (user, user + 13), (user, 39 - user)]);
+        Dataset {
+            name: "tastes".into(),
+            fingerprint: "tastes".into(),
+            user_ids: (0..12).map(|user| user.to_string()).collect(),
+            item_ids: (0..40).map(|item| item.to_string()).collect(),
+            train: Interactions::from_pairs(12, pairs),
+            validation: Interactions::empty(12),
+            test: Interactions::empty(12),
+            order: None,
+            steps: vec![],
+            settings: serde_json::Value::Null,
+        }
+    }
+
+    fn bpr(sampler: &str) -> Learning {
+        let text = format!(
+            r#"{{"loss": {{"bpr": {{}}}}, "sampler": {sampler}, "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 5,
+                "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_close(sampler: &str, found: &[f32], expected: &[f32]) {
+        let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-6 * b.abs().max(1.0));
+        assert!(found.len() == expected.len() && near, "{sampler}: {found:?} {expected:?}");
+    }
+
+    /// Whatever the sampler leaves: row by row with the fused form, and all rows with the formula.
+    #[test]
+    fn the_fused_form_weighs_as_the_formula_does() {
+        let dataset = tastes();
+        for sampler in SAMPLERS {
+            let learning = bpr(sampler);
+            let mut batches = Batches::new(&learning, &dataset, None, None).unwrap();
+            batches.shuffle(1);
+            for step in 1..=batches.steps() {
+                let (mut users, mut own) = (Vec::new(), Vec::new());
+                batches.fill((1, step), &mut users, &mut own);
+                let count = learning.candidates().unwrap();
+                let mut ids = vec![0; users.len() * (1 + count)];
+                for (row, ids) in ids.chunks_exact_mut(1 + count).enumerate() {
+                    ids[0] = own[row];
+                    batches.draw((1, step, row), users[row], &mut ids[1..]);
+                }
+                let mut random = Stream::new(9, streams::Purpose::Parameters, 1, step, 0);
+                let mut scores = |length: usize| -> Vec<f32> { (0..length).map(|_| 4.0 * random.fraction() as f32 - 2.0).collect() };
+                let (mut positives, mut negatives) = (scores(users.len()), scores(users.len() * count));
+                let weigher = LossStep::new(&learning.loss, &batches, (1, step), &users, None);
+                let scored = Scored { ids: ids.clone(), positives: positives.clone(), negatives: negatives.clone() };
+                let expected = weigher.rows(scored, Extra::default()).unwrap().scores;
+                let fused = weigher.fused().unwrap();
+                let rows =
+                    positives.chunks_exact_mut(1).zip(negatives.chunks_exact_mut(count)).zip(ids.chunks_exact(1 + count)).enumerate();
+                let losses: Vec<f32> =
+                    rows.map(|(at, ((positives, negatives), ids))| weigher.row(&fused, Row { at, ids, positives, negatives })).collect();
+                assert_close(sampler, &losses, &expected.losses);
+                assert_close(sampler, &positives, &expected.positives);
+                assert_close(sampler, &negatives, &expected.negatives);
+            }
+        }
+    }
+}

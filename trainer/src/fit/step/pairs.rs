@@ -1,0 +1,107 @@
+//! Steps of models whose pairs are scored by a network.
+
+use crate::Result;
+use crate::fit::{
+    distributed::all_reduce::all_reduce,
+    learner::Learner,
+    step::{
+        batch_shard::BatchShard,
+        batches::Batches,
+        loss_step::{Extra, LossStep},
+    },
+};
+use embeddings::{Batch, RowGradients, Scored};
+use models::{
+    encoder::{TrainStep, Wanted},
+    pairs::{PairGradients, ScoredPairs},
+    parameters::Parameters,
+};
+use rayon::prelude::*;
+
+/// Users and positives of a batch, and the gradients of both tables.
+pub(crate) struct PairRows {
+    users: Vec<u32>,
+    positives: Vec<u32>,
+    gradients: [RowGradients; 2],
+}
+
+impl PairRows {
+    /// Of tables of so many users and items, with rows of `dim` numbers.
+    pub(crate) fn new([users, items, dim]: [usize; 3]) -> Self {
+        Self { users: Vec::new(), positives: Vec::new(), gradients: [users, items].map(|rows| RowGradients::new(rows, dim)) }
+    }
+}
+
+impl Learner<'_> {
+    /// Trains every row once.
+    pub(crate) fn pairs_epoch(&mut self, epoch: u32, batches: &mut Batches, pairs: &mut PairRows) -> Result<()> {
+        self.steps(epoch, batches, |learner, at, batches| learner.pairs_step(at, batches, pairs))
+    }
+
+    /// One step of the optimizer; returns the sum of the rows' losses.
+    fn pairs_step(&mut self, at: (u32, u32), batches: &Batches, pairs: &mut PairRows) -> Result<f64> {
+        let PairRows { users, positives, gradients: [of_users, of_items] } = pairs;
+        batches.fill(at, users, positives);
+        let batch = BatchShard::new(&self.collective, Batch::new(users, positives));
+        of_users.clear();
+        of_items.clear();
+        let (total, found) = if batch.is_empty() {
+            (0.0, None)
+        } else {
+            self.pair_gradients(at, batches, batch).map(|(total, found)| (total, Some(found)))?
+        };
+        for (side, gradients) in [&mut *of_users, of_items].into_iter().enumerate() {
+            found.iter().flat_map(|found| found.rows(side)).for_each(|(row, gradient)| gradients.add(row, gradient));
+        }
+        let count = self.learning.candidates().expect("items are drawn");
+        let rows = batch.whole.users.len();
+        all_reduce(&self.collective, "the gradient of the users", of_users, rows)?;
+        all_reduce(&self.collective, "the gradient of the items", of_items, batch.whole.positives.len() + rows * count)?;
+        let total = self.collective.total("the losses", total)?;
+        self.check_loss(at, total)?;
+        let Self { parameters: Parameters { tables, moments: [user_moments, item_moments], weights }, stepper, collective, .. } = self;
+        stepper.move_table(&mut tables.users, user_moments, of_users);
+        stepper.move_table(&mut tables.items, item_moments, of_items);
+        let mut of_weights = found.map(PairGradients::weights);
+        for weights in weights {
+            let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; weights.values.values.len()]);
+            collective.sum("the gradient of the weights", &mut gradient)?;
+            weights.move_by(gradient, stepper);
+        }
+        stepper.finish_step();
+        Ok(total)
+    }
+
+    /// The sum of the losses of this rank's rows, and the gradients of the mean loss of the batch.
+    fn pair_gradients(&self, at: (u32, u32), batches: &Batches, batch: BatchShard) -> Result<(f64, PairGradients)> {
+        let network = self.network.as_deref().expect("the model has a network");
+        let count = self.learning.candidates().expect("items are drawn");
+        let Batch { users, positives, .. } = batch.local;
+        let list = batch.local.list();
+        let width = list + count;
+        let mut ids = vec![0; users.len() * width];
+        ids.par_chunks_exact_mut(width).zip(positives.par_chunks_exact(list)).zip(users).enumerate().for_each(
+            |(row, ((ids, own), &user))| {
+                ids[..list].copy_from_slice(own);
+                batches.draw((at.0, at.1, batch.first + row), user, &mut ids[list..]);
+            },
+        );
+        let of_pairs: Vec<u32> = users.iter().flat_map(|&user| std::iter::repeat_n(user, width)).collect();
+        let step =
+            TrainStep { epoch: at.0, step: at.1, users: batch.whole.users, positives: batch.whole.positives, wanted: Wanted::default() };
+        let scored_pairs = ScoredPairs::new(network, &self.parameters, [&of_pairs, &ids], (batch.first * width, &step))?;
+        let scores = scored_pairs.scores()?;
+        let rows = || scores.chunks_exact(width).map(|row| row.split_at(list));
+        let scored = Scored {
+            ids,
+            positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
+            negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
+        };
+        let weigher = LossStep::new(&self.learning.loss, batches, at, users, None).some(batch.first, batch.whole.users.len());
+        let weighed = weigher.rows(scored, Extra::default())?.scores;
+        let of_rows = weighed.positives.chunks_exact(list).zip(weighed.negatives.chunks_exact(count));
+        let derivatives: Vec<f32> = of_rows.flat_map(|(positives, negatives)| positives.iter().chain(negatives)).copied().collect();
+        let total = weighed.losses.iter().map(|&loss| f64::from(loss)).sum();
+        Ok((total, scored_pairs.backward(&derivatives)?))
+    }
+}

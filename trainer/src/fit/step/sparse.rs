@@ -1,0 +1,108 @@
+//! An epoch whose steps touch few rows of the item table.
+//!
+//! Draws depend on no parameter, so the steps ahead are planned together, each by one thread: their negatives, and the rows that they
+//! touch. A step then brings these rows up to date, scores them and moves them.
+
+use crate::fit::{
+    learner::Learner,
+    step::{
+        batch_l2,
+        batches::Batches,
+        loss_step::{Extra, LossStep},
+    },
+};
+use crate::{Error, Result};
+use embeddings::{Plan, SparseSampled};
+use models::parameters::Parameters;
+
+/// Steps that are planned at once.
+pub(crate) const AHEAD: usize = 16;
+
+/// The rows that a step touches, and plans of some steps and of those that follow them.
+pub(crate) struct SparseStep {
+    few: SparseSampled,
+    plans: Vec<Plan>,
+    next: Vec<Plan>,
+}
+
+impl SparseStep {
+    pub(crate) fn new(few: SparseSampled) -> Self {
+        let plans = || (0..AHEAD).map(|_| Plan::default()).collect();
+        Self { few, plans: plans(), next: plans() }
+    }
+}
+
+impl Learner<'_> {
+    /// Trains every pair once. The losses of the steps that are planned at once are added up first.
+    pub(crate) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut SparseStep) -> Result<()> {
+        let SparseStep { few, plans, next } = rows;
+        let negatives = self.learning.candidates().expect("few rows are drawn");
+        let plan = |step: u32, plan: &mut Plan| {
+            plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
+        };
+        let done = self.position.so_far.step;
+        let whole = done / AHEAD as u32 * AHEAD as u32;
+        if done == whole {
+            self.position.so_far.add_part();
+        }
+        let left = whole + 1..=batches.steps();
+        rayon::scope(|scope| left.clone().zip(plans.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to))));
+        for first in left.step_by(AHEAD) {
+            // The plans that follow are made by whoever has nothing else to do.
+            rayon::scope(|scope| {
+                let following = first + AHEAD as u32..=batches.steps();
+                following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
+                for (step, plan) in (first..=batches.steps()).zip(plans.iter()).filter(|(step, _)| *step > done) {
+                    self.position.so_far.part += self.few_step((epoch, step), batches, plan, few)?;
+                    self.position.so_far.step = step;
+                    self.after_step(Vec::new)?; // no pool that looks at the model draws so few
+                }
+                Ok::<_, Error>(())
+            })?;
+            self.position.so_far.add_part();
+            std::mem::swap(plans, next);
+        }
+        Ok(())
+    }
+
+    /// One step of the optimizer; returns the sum of the rows' losses.
+    fn few_step(&mut self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
+        few.resize(plan);
+        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&self.stepper, &self.parameters);
+        rayon::join(
+            || stepper.current(&plan.users.rows, &tables.users, of_users, &mut few.users.values),
+            || stepper.current(&plan.items.rows, &tables.items, of_items, &mut few.items.values),
+        );
+        let total = self.weigh(at, batches, plan, few)?;
+        self.check_loss(at, total)?;
+        let l2 = self.batch_l2(plan.rows());
+        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&mut self.stepper, &mut self.parameters);
+        let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
+        let of_user = |k: usize, gradient: &mut [f32]| {
+            few.user_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.users.places(k).len() as f32, few.users.row(k), gradient);
+        };
+        let of_item = |k: usize, gradient: &mut [f32]| {
+            few.item_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.count(k) as f32, few.items.row(k), gradient);
+        };
+        rayon::join(
+            || stepper.move_rows(users, &few.users.values, &mut tables.users, of_users, of_user),
+            || stepper.move_rows(items, &few.items.values, &mut tables.items, of_items, of_item),
+        );
+        stepper.finish_step();
+        Ok(total)
+    }
+
+    /// Turns scores into the derivatives of the mean loss by them; returns the sum of the losses.
+    fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
+        let weigher = LossStep::new(&self.learning.loss, batches, at, plan.users(), self.quantiles());
+        match weigher.fused() {
+            Some(fused) => Ok(few.step(plan, |row| weigher.row(&fused, row))),
+            None => {
+                few.step(plan, |_| 0.0);
+                Ok(few.set_weights(plan, &weigher.rows(few.scored(plan), Extra::default())?.scores))
+            }
+        }
+    }
+}
