@@ -6,7 +6,7 @@
 //!
 //! The handlers are installed for process 1 of a container too, for which the system has no default ones.
 
-use crate::cli::{LogFormat, say};
+use crate::log::{LogFormat, say};
 use signal_hook::{
     consts::{SIGINT, SIGTERM, SIGXFSZ},
     iterator::Signals,

@@ -1,10 +1,10 @@
 //! A stored trial of a sweep with the dataset that it ranks.
 
 use crate::{
-    cli::Usage,
     recommend, report,
     runner::{self, Results, Session},
     tables::TrialRow,
+    usage::Usage,
 };
 use anyhow::{Context, Result, bail};
 use dataset::Dataset;

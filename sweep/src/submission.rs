@@ -1,9 +1,9 @@
 //! A sweep as a cluster gets it: what its pods need, they must find without this machine.
 
 use crate::{
-    cli::Usage,
     file::{self, AskedDevice, DatasetEntry, Placed, SweepFile},
     runner::{Session, left_to_one_rank, left_to_the_cpu},
+    usage::Usage,
 };
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};

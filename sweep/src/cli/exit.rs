@@ -12,18 +12,15 @@
 //!
 //! [`CODES`] says it to whoever asks for help; `docs/survival.md` says more.
 
-use super::LogFormat;
 use crate::{
     chain::chain,
     file, interrupt,
-    runner::{Changed, Interrupted, Standing},
+    log::{LogFormat, complain, say},
+    runner::{Changed, Ending, Interrupted},
+    usage::Usage,
 };
 use anyhow::Result;
-use dataset::quote;
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 /// The table of codes, at the end of `--help`.
 pub const CODES: &str = "\
@@ -35,61 +32,10 @@ Exit codes:
   75   interrupted by SIGTERM or SIGINT; what was done is kept, and the same command goes on
   124  train --index or --trial: the trial's time limit is over; a larger one goes on";
 
-/// A flag that asks for something that is not there.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
-
 /// A sweep that has ended on the cluster, and not well: to drive it again would change nothing.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct EndedBadly(pub(super) String);
-
-/// How a command ended that did not stop early.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Everything asked for was done.
-    Done,
-    /// So many trials of a sweep failed or did not end; all the rest was done.
-    Trials {
-        /// With an error.
-        failed: usize,
-        /// Without time, or not trained.
-        unfinished: usize,
-    },
-    /// The one trial that was asked for has no model.
-    Trial {
-        /// The exit code.
-        code: u8,
-        /// Why.
-        error: String,
-    },
-}
-
-impl Ending {
-    /// Of a sweep, with so many failed and unfinished trials, or none.
-    pub fn of(failed: usize, unfinished: usize) -> Self {
-        if failed + unfinished == 0 { Self::Done } else { Self::Trials { failed, unfinished } }
-    }
-
-    /// Of trials that were just trained.
-    pub fn of_all(standings: &[Standing]) -> Self {
-        let without_model = standings.iter().filter(|standing| standing.fit().is_none());
-        let failed = without_model.clone().filter(|standing| matches!(standing, Standing::Failed(_) | Standing::Broken(_))).count();
-        Self::of(failed, without_model.count() - failed)
-    }
-
-    /// Of one trial that was asked for.
-    pub fn of_one(standing: &Standing) -> Self {
-        let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
-        match standing {
-            Standing::Done(_) | Standing::Stopped(_) | Standing::Missing => Self::Done,
-            Standing::Failed(error) => trial(42, "the trial failed, and would again", error),
-            Standing::Broken(error) => trial(1, "the trial failed, but may not the next time", error),
-            Standing::TimedOut(error) => trial(124, "the trial is not done", error),
-        }
-    }
-}
 
 /// Says what went wrong, if anything, and gives the exit code.
 pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
@@ -140,27 +86,10 @@ fn is_of_the_user(error: &anyhow::Error) -> bool {
     is_typed || matches!(error.downcast_ref(), Some(evaluator::Error::Settings { .. }))
 }
 
-/// Says what is wrong. A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.
-fn complain(format: LogFormat, message: &str) {
-    let message = quote::line(message);
-    match format {
-        LogFormat::Json => tracing::error!("{message}"),
-        LogFormat::Text => drop(writeln!(io::stderr(), "error: {message}")),
-    }
-}
-
-/// Says a last word when nothing is wrong.
-pub(crate) fn say(format: LogFormat, message: &str) {
-    let message = quote::line(message);
-    match format {
-        LogFormat::Json => tracing::warn!("{message}"),
-        LogFormat::Text => drop(writeln!(io::stderr(), "{message}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::Standing;
 
     #[test]
     fn a_single_trial_tells_a_controller_what_to_do() {

@@ -3,10 +3,11 @@
 use super::{candle, limits, log};
 use crate::{
     interrupt,
+    log::LogFormat,
     runner::{Machine, Progress},
 };
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use evaluator::command::parse_size;
 use std::{
     io::{self, IsTerminal},
@@ -33,15 +34,6 @@ pub struct Global {
     /// Where datasets of a storage that is not on this machine are kept after they were read; the system's folder for caches when left out
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
-}
-
-/// How events are logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// One line of text for each event.
-    Text,
-    /// One JSON object for each event.
-    Json,
 }
 
 impl Global {

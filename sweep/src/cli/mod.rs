@@ -35,9 +35,9 @@ mod train;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use exit::say;
-pub use exit::{CODES, Ending, Usage, exit};
-pub use global::{Global, LogFormat, start};
+pub use crate::{log::LogFormat, runner::Ending, usage::Usage};
+pub use exit::{CODES, exit};
+pub use global::{Global, start};
 pub use memory::log_peak;
 
 /// Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?

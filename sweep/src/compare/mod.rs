@@ -1,5 +1,8 @@
 //! `ranksweep compare`: the methods of one sweep or several over all of their datasets, from stored tables.
 
+mod average_ranks;
+mod dataset_pairs;
+mod friedman;
 mod unite;
 
 use crate::{
@@ -8,7 +11,6 @@ use crate::{
         across::{self, AcrossDatasets, Control, Data},
     },
     runner::{Results, Session},
-    tables::{average_ranks, dataset_pairs, friedman},
 };
 use anyhow::Result;
 use dataset::Location;
@@ -37,7 +39,7 @@ impl Compared {
     /// also each with the control, where there is one.
     ///
     /// # Errors
-    /// [`Usage`](crate::cli::Usage) for sweeps that do not go together, fewer than two datasets or methods, a metric that a sweep has not,
+    /// [`Usage`](crate::usage::Usage) for sweeps that do not go together, fewer than two datasets or methods, a metric that a sweep has not,
     /// and a control that is no method of all datasets.
     pub(crate) fn new(sweeps: &[Ran], metric: Option<MetricAt>, control: Option<&str>) -> Result<Self> {
         let united = United::new(sweeps, metric)?;

@@ -1,7 +1,7 @@
 //! Several sweeps as one: their datasets by name, their methods by key.
 
 use super::Ran;
-use crate::{cli::Usage, report::across::deciding, tables::TrialRow};
+use crate::{report::across::deciding, tables::TrialRow, usage::Usage};
 use anyhow::Result;
 use dataset::Manifest;
 use evaluator::{

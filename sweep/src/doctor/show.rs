@@ -1,7 +1,7 @@
 //! The report as text for a terminal.
 
 use super::Report;
-use crate::study::Rows;
+use crate::text_table::TextTable;
 use std::fmt::Write;
 
 impl Report {
@@ -39,8 +39,8 @@ impl Report {
         lines.into_iter().map(|(name, value)| format!("{name:<13}{value}\n")).collect()
     }
 
-    fn compared(&self) -> Rows {
-        let mut rows = Rows::new(&["compared", "on", "numbers", "largest difference", "allowed", "outcome"]);
+    fn compared(&self) -> TextTable {
+        let mut rows = TextTable::new(&["compared", "on", "numbers", "largest difference", "allowed", "outcome"]);
         for judged in &self.comparisons {
             let compared = &judged.comparison;
             let outcome = if judged.agrees { "agrees" } else { "DIFFERS" };
@@ -50,8 +50,8 @@ impl Report {
         rows
     }
 
-    fn timed(&self) -> Rows {
-        let mut rows = Rows::new(&["timed", "on", "µs", "GB/s", "of bandwidth", "GFLOP/s", "of f32"]);
+    fn timed(&self) -> TextTable {
+        let mut rows = TextTable::new(&["timed", "on", "µs", "GB/s", "of bandwidth", "GFLOP/s", "of f32"]);
         for timed in &self.timings {
             let timing = &timed.timing;
             let rate = |count: u64| format!("{:.0}", count as f64 / timing.seconds / 1e9);

@@ -7,7 +7,7 @@ mod npy;
 mod splits;
 mod vectors;
 
-use crate::{cli::Usage, model::Model};
+use crate::{model::Model, usage::Usage};
 use anyhow::Result;
 use clap::ValueEnum;
 use dataset::{Dataset, Location};

@@ -1,6 +1,6 @@
 //! Where values stand along the side of a picture, in percent.
 
-use crate::report::number;
+use crate::number;
 use serde::Serialize;
 
 /// A labelled place on an axis.

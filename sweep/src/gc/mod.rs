@@ -3,14 +3,16 @@
 //! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds. Nothing
 //! is touched that does not have a name of ours (`names.rs`) in a folder that carries a mark of ours (`mark.rs`), and nothing behind a link.
 
-pub(crate) mod mark;
 mod names;
 mod orphan;
 mod referenced;
 
 pub use orphan::{Orphan, Reason};
 
-use crate::runner::{Session, claims_alive};
+use crate::{
+    mark,
+    runner::{Session, claims_alive},
+};
 use anyhow::{Result, bail};
 use dataset::{Dataset, Error, Location};
 use names::{Named, OfTrial, named};

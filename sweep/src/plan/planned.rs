@@ -14,8 +14,8 @@ pub struct PlannedDataset {
     /// The seed of the split, where the dataset has several splits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_seed: Option<u64>,
-    /// How it is made, with the names of source files as they were typed: [`Session::preparations`](crate::runner::Session::preparations)
-    /// has those to read.
+    /// How it is made, with the names of source files as they were typed: the runner's session has
+    /// those to read.
     pub preparation: Preparation,
 }
 

@@ -9,7 +9,6 @@ mod budget;
 mod export;
 mod measured;
 mod method;
-pub(crate) mod number;
 mod page;
 mod pairs;
 mod remarks;
@@ -27,6 +26,7 @@ mod example;
 
 use crate::{
     chain::chain,
+    number,
     plan::{PlannedClaim, Printed, Spaces},
     tables::{self, CurveRow, LeaderboardRow, TrialRow, TuningRow},
 };

@@ -48,9 +48,9 @@ fn two_digits(number: u64) -> u64 {
 pub(super) fn needed(row: &Comparison) -> Option<String> {
     match (row.needed_seeds, row.needed_users) {
         (Some(seeds), _) if row.over != Over::Users => {
-            Some(format!("about {} of each would decide", super::number::counted(seeds as usize, "seed")))
+            Some(format!("about {} of each would decide", crate::number::counted(seeds as usize, "seed")))
         }
-        (_, Some(users)) => Some(format!("about {} would decide", super::number::counted(two_digits(users) as usize, "user"))),
+        (_, Some(users)) => Some(format!("about {} would decide", crate::number::counted(two_digits(users) as usize, "user"))),
         _ => None,
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn significance(evaluation: &Evaluation, methods: usize, splits: bool
     let Some(&first) = settings.tests.first() else {
         return "No significance test was asked for.".to_owned();
     };
-    let comparisons = super::number::counted(settings.family.comparisons(methods), "comparison");
+    let comparisons = crate::number::counted(settings.family.comparisons(methods), "comparison");
     let how = format!(
         "{}, {comparisons} ({}), {}, level {}",
         test(first, settings.over, splits),
@@ -124,15 +124,15 @@ pub(super) fn level(evaluation: &Evaluation) -> String {
 pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, splits: usize) -> String {
     let counted = if seeds > 1 || splits > 1 { evaluation.significance.over } else { Over::Users };
     let replicates = match splits {
-        0 | 1 => super::number::counted(seeds as usize, "seed"),
-        _ => format!("{} on each of {splits} splits", super::number::counted(seeds as usize, "seed")),
+        0 | 1 => crate::number::counted(seeds as usize, "seed"),
+        _ => format!("{} on each of {splits} splits", crate::number::counted(seeds as usize, "seed")),
     };
     let intervals = format!(
         "Intervals: {}, over {}, of each mean alone ({}, up to {replicates}); tests are paired by user, so they can tell apart what overlaps. All \
          metrics but {} are exploratory.",
         level(evaluation),
         over(counted, splits > 1),
-        super::number::counted(users, "user"),
+        crate::number::counted(users, "user"),
         evaluation.primary()
     );
     format!("{intervals} Full catalogue: {}; {}.", mask(evaluation.mask), ties(evaluation.ties))

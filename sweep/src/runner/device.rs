@@ -5,9 +5,9 @@ use super::{
     torchrun::{Launched, launched},
 };
 use crate::{
-    cli::Usage,
     file::{AskedDevice, SweepFile},
     plan::Plan,
+    usage::Usage,
 };
 use anyhow::{Result, bail};
 use trainer::{Device, Ranks, Rendezvous, Trial, device::fits_gpu};

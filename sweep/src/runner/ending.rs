@@ -121,3 +121,49 @@ pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
     );
     Ok(standings)
 }
+
+/// How a command ended that did not stop early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything asked for was done.
+    Done,
+    /// So many trials of a sweep failed or did not end; all the rest was done.
+    Trials {
+        /// With an error.
+        failed: usize,
+        /// Without time, or not trained.
+        unfinished: usize,
+    },
+    /// The one trial that was asked for has no model.
+    Trial {
+        /// The exit code.
+        code: u8,
+        /// Why.
+        error: String,
+    },
+}
+
+impl Ending {
+    /// Of a sweep, with so many failed and unfinished trials, or none.
+    pub fn of(failed: usize, unfinished: usize) -> Self {
+        if failed + unfinished == 0 { Self::Done } else { Self::Trials { failed, unfinished } }
+    }
+
+    /// Of trials that were just trained.
+    pub fn of_all(standings: &[Standing]) -> Self {
+        let without_model = standings.iter().filter(|standing| standing.fit().is_none());
+        let failed = without_model.clone().filter(|standing| matches!(standing, Standing::Failed(_) | Standing::Broken(_))).count();
+        Self::of(failed, without_model.count() - failed)
+    }
+
+    /// Of one trial that was asked for.
+    pub fn of_one(standing: &Standing) -> Self {
+        let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
+        match standing {
+            Standing::Done(_) | Standing::Stopped(_) | Standing::Missing => Self::Done,
+            Standing::Failed(error) => trial(42, "the trial failed, and would again", error),
+            Standing::Broken(error) => trial(1, "the trial failed, but may not the next time", error),
+            Standing::TimedOut(error) => trial(124, "the trial is not done", error),
+        }
+    }
+}

@@ -26,7 +26,7 @@ mod train;
 
 pub use all_trials::rank_all;
 pub use device::Devices;
-pub use ending::{Standing, standings, stored_endings};
+pub use ending::{Ending, Standing, standings, stored_endings};
 pub use evaluate::evaluate;
 pub use halving::Decisions;
 pub(crate) use left::{left_to_one_rank, left_to_the_cpu};

@@ -1,7 +1,7 @@
 //! Raw interactions to prepared datasets.
 
 use super::Session;
-use crate::gc;
+use crate::mark;
 use anyhow::{Context, Result, ensure};
 
 /// The source files are not those that were submitted, and will not be.
@@ -32,5 +32,5 @@ pub fn prepare(session: &Session) -> Result<()> {
         ensure!(planned == found, "dataset {quoted}: the source files changed while they were read ({planned}, then {found}); run again");
         stage.finish(&prepared);
     }
-    Ok(gc::mark::mark(session.storage())?)
+    Ok(mark::mark(session.storage())?)
 }

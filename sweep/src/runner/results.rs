@@ -1,12 +1,11 @@
 //! What a sweep found, in memory and as tables under `sweeps/<name>/`.
 
 use super::{
-    Session, all_trials,
+    Ending, Session, all_trials,
     marker::{self, Tables},
 };
 use crate::{
     chain::chain,
-    cli::Ending,
     plan::{PlannedDataset, Spaces},
     report::{self, Input, RepeatedSplit, Report},
     tables::{self, CurveRow, Status, TrialRow},

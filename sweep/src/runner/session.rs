@@ -2,9 +2,9 @@
 
 use super::{Changed, Progress, device::Devices};
 use crate::{
-    cli::Usage,
     file::{self, DatasetEntry, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
+    usage::Usage,
 };
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, FileEntry, Location, Manifest};

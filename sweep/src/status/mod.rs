@@ -13,10 +13,10 @@ pub use trial::{TrialState, TrialStatus};
 
 use crate::{
     chain::chain,
-    cli::Usage,
     file::SweepFile,
     plan::PlannedRef,
     runner::{Decisions, Machine, Progress, Session},
+    usage::Usage,
 };
 use anyhow::Result;
 use cluster::client::{Cluster, Error, Seen, StageView, status};

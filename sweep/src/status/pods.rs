@@ -1,7 +1,7 @@
 //! Which pod trains which trial, or was the last one to.
 
 use super::{Way, open};
-use crate::{cli::Usage, file::SweepFile, runner::Decisions};
+use crate::{file::SweepFile, runner::Decisions, usage::Usage};
 use anyhow::Result;
 use cluster::client::{Cluster, PodView, Seen, StageView, Whose, status};
 use dataset::block_on;

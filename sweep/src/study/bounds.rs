@@ -1,9 +1,10 @@
 //! `theory bounds`: the probabilities that sampled losses bound metrics.
 
-use super::{Study, text::Rows};
+use super::Study;
+use crate::text_table::TextTable;
 use crate::{
     figure::{Axis, Chart, Key, Line, Mark, Panel},
-    report::number,
+    number,
     tables::{numbers, texts},
 };
 use anyhow::{Context, Result};
@@ -65,9 +66,9 @@ fn name(metric: Metric) -> &'static str {
 }
 
 /// NDCG without replacement, as the paper has it.
-fn rows(grid: &Grid, bounds: &[Bound]) -> Rows {
+fn rows(grid: &Grid, bounds: &[Bound]) -> TextTable {
     let names = LINES.map(|(_, _, name, _, _)| name);
-    let mut rows = Rows::new(&[&["-log NDCG: rank", "K"], &names[..]].concat());
+    let mut rows = TextTable::new(&[&["-log NDCG: rank", "K"], &names[..]].concat());
     for (&rank, &negatives) in grid.ranks.iter().flat_map(|rank| grid.negatives.iter().map(move |negatives| (rank, negatives))) {
         let cell = |(loss, form, ..): &(Loss, Form, _, _, _)| {
             let same = |bound: &&Bound| {

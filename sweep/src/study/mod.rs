@@ -10,6 +10,7 @@ use crate::{
     figure::Chart,
     report::Style,
     tables::{numbers, texts},
+    text_table::TextTable,
 };
 use anyhow::Result;
 use arrow::datatypes::UInt64Type;
@@ -18,7 +19,6 @@ use dataset::{
     table::{self, Column},
 };
 use streams::{Purpose, Stream};
-pub(crate) use text::Rows;
 use theory::Statement;
 
 /// What a command found.
@@ -34,7 +34,7 @@ pub(crate) struct Study {
     /// The picture.
     pub(crate) chart: Chart,
     /// The findings as a short table.
-    pub(crate) rows: Rows,
+    pub(crate) rows: TextTable,
     /// What was decided, in sentences.
     pub(crate) remarks: Vec<String>,
 }
@@ -106,7 +106,7 @@ mod tests {
             tables: vec![("", statement_columns(&[])), ("_more", statement_columns(&[]))],
             statements: vec![Statement::of("one", "Theorem 1", [true, false]), Statement::of("other", "Theorem 2", [true])],
             chart: Chart { title: "title".into(), notes: Vec::new(), keys, columns: 1, panels: vec![panel] },
-            rows: Rows::new(&["a"]),
+            rows: TextTable::new(&["a"]),
             remarks: vec!["what follows".into()],
         };
         let folder = Location::parse("memory:///study/written").unwrap();

@@ -1,9 +1,10 @@
 //! `theory opauc`: how closely partial areas under the ROC curve follow metrics, over permutations and over a model's lists.
 
-use super::{Study, text::Rows};
+use super::Study;
+use crate::text_table::TextTable;
 use crate::{
     figure::{Axis, Chart, Key, Line, Mark, Panel},
-    report::number,
+    number,
     tables::{numbers, numbers_or_null, texts},
 };
 use anyhow::{Context, Result};
@@ -164,8 +165,8 @@ fn statements(brackets: &[Bracketed], parts: &[Part], cutoffs: &[u32]) -> Vec<St
     within.chain(grows).collect()
 }
 
-fn rows(parts: &[Part], cutoffs: &[u32]) -> Rows {
-    let mut rows = Rows::new(&[
+fn rows(parts: &[Part], cutoffs: &[u32]) -> TextTable {
+    let mut rows = TextTable::new(&[
         "correlation of the area of the best b negatives with",
         "best b",
         "share",

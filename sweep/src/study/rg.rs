@@ -1,6 +1,7 @@
 //! `theory rg`: whether the quadratic forms of the softmax loss bound it.
 
-use super::{Study, fractions, text::Rows};
+use super::{Study, fractions};
+use crate::text_table::TextTable;
 use crate::{
     figure::{Axis, Chart, Key, Line, Mark, Panel},
     tables::{numbers, texts},
@@ -100,8 +101,8 @@ fn holds(curvature: &Curvature, limit: f64) -> bool {
     curvature.largest <= limit + 1e-12
 }
 
-fn rows(limit: f64, examples: &[Place]) -> Rows {
-    let mut rows = Rows::new(&["softmax of the scores", "curvature", "1/n", "at most 1/n", "along π"]);
+fn rows(limit: f64, examples: &[Place]) -> TextTable {
+    let mut rows = TextTable::new(&["softmax of the scores", "curvature", "1/n", "at most 1/n", "along π"]);
     for Place { name, curvature, .. } in examples {
         let holds = if holds(curvature, limit) { "yes" } else { "no" };
         rows.add([

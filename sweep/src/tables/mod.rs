@@ -1,11 +1,8 @@
 //! The sweep's own tables. One file for each: its row, how it is written and how it is read; `docs/tables.md` says the same to users.
 
 pub mod all_trials;
-pub(crate) mod average_ranks;
 pub mod claims;
 pub mod curves;
-pub(crate) mod dataset_pairs;
-pub(crate) mod friedman;
 pub mod leaderboard;
 pub mod reproduction;
 pub mod trials;

@@ -11,7 +11,7 @@ pub(super) mod npy;
 pub(super) mod parquet;
 pub(super) mod safetensors;
 
-use crate::{cli::Usage, model::Model};
+use crate::{model::Model, usage::Usage};
 use anyhow::Result;
 use dataset::Dataset;
 use evaluator::{Matrix, Scorer, Similarity};

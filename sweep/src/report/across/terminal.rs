@@ -1,10 +1,7 @@
 //! The comparison over datasets as text.
 
 use super::{AcrossDatasets, words};
-use crate::{
-    report::{Style, number},
-    study::Rows,
-};
+use crate::{number, report::Style, text_table::TextTable};
 
 /// The table, how sure it is, and how to read it.
 pub(super) fn terminal(across: &AcrossDatasets, style: Style) -> String {
@@ -31,10 +28,10 @@ fn table(across: &AcrossDatasets, style: Style) -> (String, usize) {
     drawn.unwrap_or_else(|| (rows(across, 0).to_string(), all))
 }
 
-fn rows(across: &AcrossDatasets, datasets: usize) -> Rows {
+fn rows(across: &AcrossDatasets, datasets: usize) -> TextTable {
     let mut header = vec!["method", "average rank", "wins", "ties", "losses"];
     header.extend(across.datasets[..datasets].iter().map(String::as_str));
-    let mut rows = Rows::new(&header);
+    let mut rows = TextTable::new(&header);
     for method in &across.methods {
         let record = [method.record.wins, method.record.ties, method.record.losses].map(number::count);
         let means = method.means().into_iter().take(datasets).map(number::value);

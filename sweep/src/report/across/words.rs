@@ -1,6 +1,7 @@
 //! What the datasets together say, in sentences.
 
-use super::{super::number, AcrossDatasets, Control};
+use super::{AcrossDatasets, Control};
+use crate::number;
 use evaluator::significance::datasets::fewest_datasets;
 
 /// More than so many methods are counted instead of named.

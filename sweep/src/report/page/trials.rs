@@ -1,6 +1,7 @@
 //! All trials: what was tried, what validation said, how long it took.
 
-use super::{super::number, Method, Palette};
+use super::{Method, Palette};
+use crate::number;
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use super::{
     super::{Input, Style, number},
     Reproduction, words,
 };
-use crate::study::Rows;
+use crate::text_table::TextTable;
 
 impl Reproduction {
     /// The tables and the sentences.
@@ -14,7 +14,7 @@ impl Reproduction {
             lines.push(style.wrap(&style.bold(&words::numbers(self, printed))));
             let apart: Vec<_> = self.numbers.iter().filter(|row| row.verdict() != "reproduced").collect();
             if !apart.is_empty() {
-                let mut rows = Rows::new(&["number", "printed", "ours", "difference", "verdict"]);
+                let mut rows = TextTable::new(&["number", "printed", "ours", "difference", "verdict"]);
                 for row in apart {
                     let ours = row.ours.as_ref().map_or_else(|| "-".to_owned(), |ours| number::value(ours.mean));
                     let name = format!("{} on {}, {}", row.title, row.dataset, row.at);
@@ -26,7 +26,7 @@ impl Reproduction {
         }
         if !self.claims.is_empty() {
             lines.push(style.wrap(&style.bold(&words::claims(self))));
-            let mut rows = Rows::new(&["claim", "difference", "p", "verdict"]);
+            let mut rows = TextTable::new(&["claim", "difference", "p", "verdict"]);
             for row in &self.claims {
                 let tested = row.tested.as_ref();
                 let cell = |of: fn(&crate::tables::TestedClaim) -> String| tested.map_or_else(|| "-".to_owned(), of);

@@ -1,6 +1,7 @@
 //! Printed numbers and claims in sentences.
 
-use super::{super::number, Reproduction};
+use super::Reproduction;
+use crate::number;
 use crate::{plan::Printed, tables::ReproductionRow};
 use evaluator::{Evaluation, settings::Margin};
 

@@ -23,8 +23,8 @@ use super::{
     score::{Score, best},
 };
 use crate::{
-    cli::Usage,
     plan::{Method, Plan, PlannedRef},
+    usage::Usage,
 };
 use anyhow::{Result, ensure};
 

@@ -10,7 +10,7 @@ mod claim;
 mod watch;
 
 use super::{Interrupted, Session, Standing, ending, halving, train};
-use crate::{cli::Usage, interrupt, plan::PlannedRef};
+use crate::{interrupt, plan::PlannedRef, usage::Usage};
 use anyhow::Result;
 use claim::Claim;
 use std::time::Duration;

@@ -4,11 +4,12 @@ pub(crate) mod model;
 pub(crate) mod normal;
 mod picture;
 
-use super::{Study, fractions, text::Rows};
+use super::{Study, fractions};
+use crate::text_table::TextTable;
 use crate::{
-    cli::Usage,
-    report::number,
+    number,
     tables::{numbers, numbers_or_null, texts, texts_or_null},
+    usage::Usage,
 };
 use anyhow::Result;
 use arrow::datatypes::{Float64Type, UInt32Type, UInt64Type};
@@ -139,9 +140,10 @@ fn bound(row: &Row, of: fn(f64, f64) -> f64) -> Option<f64> {
     (row.estimator == Estimator::Sample).then(|| of(row.negatives.into(), row.delta))
 }
 
-fn shown(settings: &Settings, rows: &[Row]) -> Rows {
+fn shown(settings: &Settings, rows: &[Row]) -> TextTable {
     let beyond = format!("beyond {}", settings.error);
-    let mut table = Rows::new(&["estimate from", "N", "mean error", "deviation", "exact", "above", &beyond, "at most (3.2)", "one-sided"]);
+    let mut table =
+        TextTable::new(&["estimate from", "N", "mean error", "deviation", "exact", "above", &beyond, "at most (3.2)", "one-sided"]);
     for row in rows {
         let errors = &row.errors;
         let probability = |of| bound(row, of).map_or_else(|| "-".to_owned(), |bound: f64| format!("{bound:.4}"));

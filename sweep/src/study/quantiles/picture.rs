@@ -3,7 +3,7 @@
 use super::{Estimator, Row, Settings, Subject, bound};
 use crate::{
     figure::{Axis, Chart, Key, Line, Mark, Panel},
-    report::number,
+    number,
 };
 use anyhow::{Context, Result};
 use theory::quantile::two_sided;

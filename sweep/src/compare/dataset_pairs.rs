@@ -1,7 +1,7 @@
 //! `dataset_pairs.parquet`: every pair of methods of a comparison over several datasets.
 
-use super::{numbers, numbers_or_null, texts};
 use crate::report::across::{AcrossDatasets, Control, RankedPair};
+use crate::tables::{numbers, numbers_or_null, texts};
 use arrow::datatypes::{Float64Type, UInt32Type};
 use dataset::{FileEntry, Location, Result, table};
 use evaluator::significance::{Interval, datasets::Improvement};

@@ -25,7 +25,7 @@ pub(crate) fn mark(storage: &Location) -> Result<()> {
 }
 
 /// Whether a storage is marked.
-pub(super) fn is_marked(storage: &Location) -> Result<bool> {
+pub(crate) fn is_marked(storage: &Location) -> Result<bool> {
     match marker::read::<Mark>(&storage.join(FILE), "run `ranksweep prepare` after deleting it") {
         Ok(mark) => Ok(mark.storage_of == "ranksweep"),
         Err(Error::NotFound { .. }) => Ok(false),
@@ -34,25 +34,25 @@ pub(super) fn is_marked(storage: &Location) -> Result<bool> {
 }
 
 /// Whether a folder is a trial's: its name is the checksum of its `trial.json`, without the spaces that make that readable.
-pub(super) fn is_trial(folder: &Location) -> Result<bool> {
+pub(crate) fn is_trial(folder: &Location) -> Result<bool> {
     let Some(text) = optional(folder.join("trial.json").read())? else { return Ok(false) };
     Ok(hex::encode(&Sha256::digest(compact(&text))[..8]) == folder.name())
 }
 
 /// Whether a file is a table that ranksweep wrote, by the table's own word.
-pub(super) fn is_table(at: &Location) -> Result<bool> {
+pub(crate) fn is_table(at: &Location) -> Result<bool> {
     let Some(content) = optional(at.read())? else { return Ok(false) };
     let table = ParquetRecordBatchReaderBuilder::try_new(content);
     Ok(table.is_ok_and(|table| table.metadata().file_metadata().created_by() == Some("ranksweep")))
 }
 
 /// Whether a file is what the test of a storage writes.
-pub(super) fn is_probe(at: &Location) -> Result<bool> {
+pub(crate) fn is_probe(at: &Location) -> Result<bool> {
     Ok(optional(at.read())?.is_some_and(|content| &content[..] == b"first" || &content[..] == b"second"))
 }
 
 /// Whether a folder holds the tables of a sweep of its name.
-pub(super) fn is_sweep(folder: &Location) -> Result<bool> {
+pub(crate) fn is_sweep(folder: &Location) -> Result<bool> {
     #[derive(Deserialize)]
     struct Plan {
         name: String,

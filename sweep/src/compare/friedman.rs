@@ -1,7 +1,7 @@
 //! `friedman.parquet`: whether the methods of a comparison differ at all. One row.
 
-use super::{numbers, numbers_or_null, texts};
 use crate::report::across::AcrossDatasets;
+use crate::tables::{numbers, numbers_or_null, texts};
 use arrow::{
     array::BooleanArray,
     datatypes::{Float64Type, UInt32Type},
