@@ -18,7 +18,7 @@ with tempfile.TemporaryDirectory() as folder:
     db = duckdb.connect(str(Path(folder) / "scratch.duckdb"))
     db.sql(f"SET memory_limit = '{memory}'; SET threads = {threads}; SET temp_directory = '{folder}/spill'; SET preserve_insertion_order = false")
     db.sql(f"""CREATE TABLE edges AS SELECT user_id, item_id, max(timestamp) AS time FROM read_csv('{csv}') WHERE rating >= 3 GROUP BY ALL""")
-    count = lambda: db.sql("SELECT count(*) FROM edges").fetchone()[0]
+    count = lambda: db.sql("SELECT count(*) FROM edges").fetchall()[0][0]
     before, rounds = -1, -1
     while (left := count()) != before:
         before, rounds = left, rounds + 1

@@ -10,6 +10,7 @@
 
 mod chunks;
 mod intake;
+mod peeled;
 mod relations;
 mod scratch_file;
 mod times;
@@ -50,7 +51,7 @@ pub(crate) fn prepare(
         reading.report_given(distinct, steps);
     } else {
         reading.report(preparation, distinct, steps)?;
-        pairs = core(preparation, &workspace, pairs, steps)?;
+        pairs = core(preparation, &workspace, limits, pairs, steps)?;
     }
     let timed = reading.timed && !preparation.source.is_split();
     let mut chunks = Chunks::new(&workspace, pairs, timed)?;
@@ -114,8 +115,8 @@ fn latest(workspace: &Workspace) -> Result<(Relation, Counts)> {
     Ok((pairs, Degrees::of(workspace, pairs)?.counts(DISTINCT)))
 }
 
-/// The k-core: in each round all users and items below their bound leave at once.
-fn core(preparation: &Preparation, workspace: &Workspace, mut pairs: Relation, steps: &mut Steps<'_>) -> Result<Relation> {
+/// The k-core: in each round all users and items below their bound leave at once. What is left is peeled in memory as soon as it fits there.
+fn core(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut pairs: Relation, steps: &mut Steps<'_>) -> Result<Relation> {
     let Some(k_core) = preparation.k_core else { return Ok(pairs) };
     let bounds = k_core.bounds();
     let leaving = |side: Side| {
@@ -125,7 +126,17 @@ fn core(preparation: &Preparation, workspace: &Workspace, mut pairs: Relation, s
     let (mut rounds, mut degrees) = (0, Degrees::stored(workspace, pairs)?);
     // Who loses all interactions in a round leaves in the next one, though nothing of theirs is left to take away.
     let mut bereft = 0;
+    let fits = |degrees: &Degrees| limits.memory.is_none_or(|limit| peeled::bytes(degrees.interactions, degrees.nodes()) <= limit);
     loop {
+        if fits(&degrees) {
+            let next = Relation::Pairs(rounds + 1);
+            let more = peeled::core(workspace, pairs, next, bounds)?;
+            if more > 0 {
+                (pairs, degrees) = (next, Degrees::stored(workspace, next)?);
+            }
+            rounds += more.max(usize::from(bereft > 0));
+            break;
+        }
         let below = [workspace.count(leaving(Side::Users))?, workspace.count(leaving(Side::Items))?];
         if below == [0, 0] && bereft == 0 {
             break;
