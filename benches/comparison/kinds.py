@@ -18,7 +18,7 @@ LOSSES = {
     "bce": {}, "gbce": {"calibration": 0.75}, "bpr": {}, "cce": {}, "softmax": SOFTMAX, "sampled-softmax": {}, "softmax-at-k": AT_K,
     "bsl(form=pairs)": {"positive_temperature": 0.5, "negative_temperature": 0.2, "form": "pairs"},
     "bsl(form=lists)": {"positive_temperature": 0.5, "negative_temperature": 0.2, "form": "lists"},
-    "psl": {"temperature": 0.2}, "ccl": {"margin": 0.4, "negative_weight": 50}, "sparsemax": {}, "mse": {}, "uib": {}, "cml": {"margin": 0.5},
+    "psl": {"temperature": 0.2}, "ccl": {"margin": 0.4, "negative_weight": 50}, "sparsemax": {}, "mse": {}, "rg2": {}, "rgx": {}, "uib": {}, "cml": {"margin": 0.5},
     "sml": {}, "direct-au": {"uniformity": 1}, "smooth-ndcg": {"temperature": 0.1}, "smooth-ap": {"temperature": 0.1},
     "smooth-recall": {"temperature": 0.1}, "approx-ndcg": {}, "neural-ndcg": {"temperature": 1},
     "sog-clr": {"temperature": 0.2, "update_rate": 0.9}, "sog-softmax-at-k": AT_K | {"update_rate": 0.9}, "adap-tau": {},

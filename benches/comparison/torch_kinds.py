@@ -507,6 +507,8 @@ LOSSES = {
     "ccl": pairs(True, lambda p, n: (1 - p).mean() + 50 * F.relu(n - 0.4).mean()),
     "sparsemax": pairs(False, sparsemax_loss),
     "mse": pairs(False, lambda p, n: (p - 1).square().mean() + n.square().sum(1).mean()),
+    "rg2": pairs(False, lambda p, n: (logits(p, n).mean(1) + logits(p, n).square().mean(1) / 2 - p).mean()),
+    "rgx": pairs(False, lambda p, n: (logits(p, n).mean(1) + logits(p, n).var(1, correction=0) / 2 - p).mean()),
     "uib": Uib,
     "cml": Cml,
     "sml": Sml,

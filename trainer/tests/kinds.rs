@@ -56,6 +56,8 @@ const LOSSES: &[(&str, &str)] = &[
     (r#""ccl": {"margin": 0.4, "negative_weight": 10}"#, UNIFORM),
     (r#""sparsemax": {}"#, UNIFORM),
     (r#""mse": {"positive_weight": 5}"#, UNIFORM),
+    (r#""rg2": {}"#, UNIFORM),
+    (r#""rgx": {}"#, r#"{"all": {"exclude": "row"}}"#),
     (r#""sog-clr": {"temperature": 0.2, "update_rate": 0.9}"#, UNIFORM),
     (
         r#""sog-softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.0, "quantile_every": 3, "update_rate": 0.9}"#,

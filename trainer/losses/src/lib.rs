@@ -35,8 +35,11 @@ mod neural_ndcg;
 mod neural_sort;
 pub mod primitives;
 mod psl;
+mod quadratic_softmax;
 pub mod quantile;
 mod quantile_estimator;
+mod rg2;
+mod rgx;
 mod sampled_softmax;
 mod scores;
 mod sml;
@@ -81,6 +84,8 @@ pub use psl::{Psl, Surrogate, psl};
 pub use quantile::{QuantileSchedule, QuantileUpdate, Quantiles};
 pub use quantile_estimator::UserScores;
 pub use quantile_estimator::{QuantileEstimator, QuantileRegression, SampleQuantile, UnbiasedQuantile};
+pub use rg2::{Rg2, rg2};
+pub use rgx::{Rgx, rgx};
 pub use sampled_softmax::{Correction, SampledSoftmax, sampled_softmax};
 pub use scores::{Given, Others, Pair, Relations, Scores};
 pub use sml::{Sml, Surroundings, sml};
@@ -157,6 +162,10 @@ losses! {
     Sparsemax,
     /// Squared error.
     Mse,
+    /// Quadratic approximation of the softmax (RG²).
+    Rg2,
+    /// Quadratic approximation of the softmax, with products of two scores (RG×).
+    Rgx,
     /// User interest boundary loss (UIB).
     Uib,
     /// Collaborative metric learning (CML).

@@ -169,3 +169,17 @@ pub(super) fn of_example_b(formula: impl Fn(&Tensor, &Tensor) -> Result<Tensor>)
     ORDER.iter().zip(by.concat()).for_each(|(&item, by)| gradient[item] = by);
     (value, gradient)
 }
+
+/// A loss of pairs on the reference's worked example B, whose negatives are all items but the row's positive: the sum over the three positives, and
+/// its gradient in the order of the items.
+pub(super) fn of_all_items(loss: &Loss) -> (f64, Vec<f64>) {
+    let (mut sum, mut gradient) = (0.0, vec![0.0; EXAMPLE_B.len()]);
+    for positive in [0, 2, 5] {
+        let others: Vec<usize> = (0..EXAMPLE_B.len()).filter(|&item| item != positive).collect();
+        let negatives: Vec<f64> = others.iter().map(|&item| EXAMPLE_B[item]).collect();
+        let (value, by) = evaluate_row(loss, EXAMPLE_B[positive], &negatives, 0.0);
+        sum += value;
+        [positive].iter().chain(&others).zip(by).for_each(|(&item, by)| gradient[item] += by);
+    }
+    (sum, gradient)
+}

@@ -22,6 +22,7 @@ mod own;
 mod own_tests;
 mod pairwise;
 mod psl;
+mod quadratic;
 mod sinkhorn;
 mod smooth_gain;
 mod smooth_metrics;
@@ -70,6 +71,10 @@ pub enum Fused {
     Sparsemax,
     /// `mse`
     Mse(Mse),
+    /// `rg2`
+    Rg2,
+    /// `rgx`
+    Rgx,
     /// `smooth-ndcg` of ranks, and `approx-ndcg`.
     SmoothNdcg(SmoothNdcg),
     /// `smooth-ndcg` of gains, with its temperature.
@@ -118,6 +123,8 @@ impl Fused {
             Fused::Psl(settings) => psl::psl(settings, positive, negatives),
             Fused::Ccl(settings) => ccl::ccl(settings, positive, negatives),
             Fused::Sparsemax => sparsemax::sparsemax(positive, negatives),
+            Fused::Rg2 => quadratic::quadratic(false, positive, negatives),
+            Fused::Rgx => quadratic::quadratic(true, positive, negatives),
             Fused::Mse(settings) => mse::mse(settings, positive, negatives),
             Fused::BslOfLists(settings) => return bsl::bsl_of_lists(*settings, positives, negatives),
             Fused::SmoothNdcg(settings) => return smooth_metrics::smooth_ndcg(settings, positives, negatives),
