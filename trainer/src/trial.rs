@@ -314,15 +314,14 @@ impl Learning {
 impl Learning {
     /// Whether a loss that weighs by the rank of the first violator has a sampler that looks for one, by the same margin.
     fn check_estimated_ranks(&self) -> Result<(), String> {
-        match (&self.loss, &self.sampler) {
-            (Loss::Warp(loss), Sampler::Warp(sampler)) if loss.margin != sampler.margin => Err(format!(
-                "margin is {} of the loss and {} of the sampler: expected the same, as the sampler looks for what the loss penalises",
-                loss.margin, sampler.margin
+        match (self.loss.estimated_rank_margin(), self.sampler.estimated_rank_margin()) {
+            (Some(loss), Some(sampler)) if loss != sampler => Err(format!(
+                "margin is {loss} of the loss and {sampler} of the sampler: expected the same, as the sampler looks for what the loss penalises"
             )),
-            (loss, sampler) if loss.needs_estimated_ranks() && !matches!(sampler, Sampler::Warp(_)) => Err(format!(
+            (Some(_), None) => Err(format!(
                 "the loss `{}` weighs by a rank, which the sampler `{}` does not estimate: it needs the sampler `warp`",
-                kind(loss),
-                kind(sampler)
+                kind(&self.loss),
+                kind(&self.sampler)
             )),
             _ => Ok(()),
         }
@@ -331,16 +330,16 @@ impl Learning {
     /// Whether the loss can have as many negatives as are drawn, or none drawn at all.
     fn check_draws(&self) -> Result<(), String> {
         let (loss, sampler) = (kind(&self.loss), kind(&self.sampler));
-        if self.loss.is_of_the_batch() && !matches!(self.sampler, Sampler::InBatch(_)) {
+        if self.loss.is_of_the_batch() && !self.sampler.compares_rows() {
             return Err(format!(
                 "the loss `{loss}` compares the rows of a batch with each other, which the sampler `{sampler}` does not: it needs the sampler \
                  `in-batch`, best with `negatives: 1`"
             ));
         }
         if let (Some(reason), None) = (self.loss.needs_draws(), self.candidates()) {
-            return Err(match self.sampler {
-                Sampler::All(_) => format!("the sampler `all` draws nothing, and {reason}; take one that draws"),
-                _ => format!("the sampler `{sampler}` draws nothing from the pool `all`, and {reason}; take a pool that draws"),
+            return Err(match self.sampler.looks_at_scores() {
+                false => format!("the sampler `{sampler}` draws nothing, and {reason}; take one that draws"),
+                true => format!("the sampler `{sampler}` draws nothing from the pool `all`, and {reason}; take a pool that draws"),
             });
         }
         match (self.loss.negatives(), self.negatives()) {

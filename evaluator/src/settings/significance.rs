@@ -146,13 +146,8 @@ impl Significance {
         };
         // 1 / (resamples + 1), times the number of comparisons, has to fall below alpha
         let needed = (comparisons as f64 / self.alpha).ceil() as u64;
-        let too_few = |test: &&Test| match test {
-            Test::Randomization => u64::from(self.resamples) < needed,
-            Test::Bootstrap => u64::from(self.bootstrap_resamples) < needed,
-            Test::PairedT | Test::Wilcoxon | Test::MannWhitney => false,
-        };
-        let test = self.tests.iter().filter(|test| multiplied(test)).find(too_few)?;
-        Some((if *test == Test::Randomization { "resamples" } else { "bootstrap_resamples" }, needed))
+        let resampled = self.tests.iter().filter(|test| multiplied(test)).filter_map(|test| test.kind().finest_p_value(self));
+        resampled.filter(|(_, resamples)| u64::from(*resamples) < needed).map(|(key, _)| (key, needed)).next()
     }
 }
 

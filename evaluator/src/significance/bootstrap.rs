@@ -51,6 +51,10 @@ impl TestKind for Bootstrap {
         true
     }
 
+    fn finest_p_value(&self, settings: &Significance) -> Option<(&'static str, u32)> {
+        Some(("bootstrap_resamples", settings.bootstrap_resamples))
+    }
+
     fn found(&self, compared: &Compared, resampled: Option<&Resampled>) -> Found {
         let Significance { alpha, bootstrap_resamples: resamples, seed, .. } = *compared.settings;
         let over = compared.over;

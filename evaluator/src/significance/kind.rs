@@ -1,7 +1,7 @@
 //! What a test of two methods is to the comparisons of a dataset. Each test says it in its own file.
 
 use super::{Correction, Interval, Tested, adjust, compare::Compared, power::Needed, resample::Resampled};
-use crate::settings::{Family, Over};
+use crate::settings::{Family, Over, Significance};
 
 /// A test of the difference between two methods.
 pub(crate) trait TestKind: Sync {
@@ -19,6 +19,11 @@ pub(crate) trait TestKind: Sync {
     /// Whether it looks at resampled means, where p-values and intervals are adjusted by a joint distribution or not.
     fn resamples(&self, _is_joint: bool) -> bool {
         false
+    }
+
+    /// The key of the resamples that its p-values are no finer than one in, and their number; `None` where it does not count resamples.
+    fn finest_p_value(&self, _settings: &Significance) -> Option<(&'static str, u32)> {
+        None
     }
 
     /// What it finds of each pair.

@@ -17,7 +17,7 @@ use super::{
     resample::Resampled,
     stream::stream,
 };
-use crate::settings::Over;
+use crate::settings::{Over, Significance};
 use rand::Rng;
 use rayon::prelude::*;
 
@@ -40,6 +40,10 @@ impl TestKind for Randomization {
 
     fn words(&self, _counted: Over) -> &'static str {
         "sign-flip randomization test"
+    }
+
+    fn finest_p_value(&self, settings: &Significance) -> Option<(&'static str, u32)> {
+        Some(("resamples", settings.resamples))
     }
 
     fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {

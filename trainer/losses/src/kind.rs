@@ -112,9 +112,9 @@ pub trait LossKind {
         None
     }
 
-    /// Whether it looks at the rank that the sampler `warp` estimates.
-    fn needs_estimated_ranks(&self) -> bool {
-        false
+    /// The margin by which a negative violates the order, for losses that look at the rank which a sampler estimates from the first that does.
+    fn estimated_rank_margin(&self) -> Option<f64> {
+        None
     }
 
     /// The norm that no row of the tables may exceed after a step.

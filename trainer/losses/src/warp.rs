@@ -67,8 +67,8 @@ impl LossKind for Warp {
         warp(positives, negatives, ranks, self)
     }
 
-    fn needs_estimated_ranks(&self) -> bool {
-        true
+    fn estimated_rank_margin(&self) -> Option<f64> {
+        Some(self.margin)
     }
 
     fn needs_draws(&self) -> Option<&'static str> {

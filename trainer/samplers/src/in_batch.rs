@@ -31,6 +31,10 @@ impl SamplerKind for InBatch {
     fn draws(&self) -> (Pool, Option<u32>) {
         (Pool::InBatch(InBatchPool {}), self.negatives)
     }
+
+    fn compares_rows(&self) -> bool {
+        true
+    }
 }
 
 /// The items' probabilities.

@@ -30,6 +30,16 @@ pub trait SamplerKind {
         None
     }
 
+    /// The margin of the violation that it looks for, where it estimates ranks from the first candidate that has it.
+    fn estimated_rank_margin(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether a row's negatives are the positives of the batch's other rows, and nothing else is done with them.
+    fn compares_rows(&self) -> bool {
+        false
+    }
+
     /// How many negatives are mixed from the vectors of what is drawn; `None` where negatives are items.
     fn mixed(&self) -> Option<usize> {
         None

@@ -135,6 +135,11 @@ impl Sampler {
         pool.width(count, batch_size)
     }
 
+    /// Whether it does something with the candidates' scores or vectors.
+    pub fn looks_at_scores(&self) -> bool {
+        self.mixed().is_some() || self.rule(0).is_some()
+    }
+
     /// Negatives that the loss sees of each positive; `None` when it sees every item.
     pub fn negatives(&self, batch_size: u32) -> Option<usize> {
         let candidates = self.candidates(batch_size);

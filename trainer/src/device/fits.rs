@@ -48,7 +48,7 @@ fn loss(loss: &Loss) -> Result<(), &'static str> {
         _ if loss.list().is_some() => Err("has several positives in a row"),
         _ if !loss.is_by_row() => Err("looks at more than the scores of its rows"),
         _ if loss.needs_log_probabilities() => Err("looks at the probabilities of the draws"),
-        _ if loss.needs_estimated_ranks() => Err("looks at estimated ranks"),
+        _ if loss.estimated_rank_margin().is_some() => Err("looks at estimated ranks"),
         _ if loss.max_norm().is_some() => Err("bounds the vectors' norms"),
         _ if loss.quantiles().is_some_and(|schedule| schedule.estimator != QuantileEstimator::default()) => {
             Err("estimates quantiles by another rule than `sample`")

@@ -56,6 +56,10 @@ impl SamplerKind for Warp {
         "candidates"
     }
 
+    fn estimated_rank_margin(&self) -> Option<f64> {
+        Some(self.margin)
+    }
+
     fn rule(&self, items: usize) -> Option<crate::Rule> {
         Some(crate::Rule::Warp(Self::rule(self, items)))
     }
