@@ -62,11 +62,6 @@ impl Optimizer {
         self.parts().adam
     }
 
-    /// Whether weight decay moves every row in every step, with a gradient or without.
-    pub fn decays_all_rows(&self) -> bool {
-        self.parts().all_rows_move && self.adam().weight_decay > 0.0
-    }
-
     /// The same with the learning rate of an epoch, counted from 1.
     pub fn in_epoch(&self, epoch: u32) -> Self {
         self.adam().learning_rate_decay.map_or_else(|| self.clone(), |decay| self.faster(decay.in_epoch(epoch)))

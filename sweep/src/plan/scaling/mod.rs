@@ -1,25 +1,12 @@
-//! What a step of a training takes on one GPU and on many, and what follows for a sweep: a model, not a measurement.
+//! What follows from sizes for a sweep on GPUs: the bytes that a trial takes of one, and those that several would send each other.
 //!
-//! ```text
-//! step(R) = kernels of B / R rows  +  kernels of whole tables  +  collectives      of R ranks, each of which holds all tables
-//! ```
-//! A kernel takes the longer of its bytes at the memory's rate and its operations at the chip's, times what it is over that floor, and a
-//! launch; a collective what NCCL's own model gives it. Nothing overlaps. Every figure that is taken from somewhere stands in
-//! [`machine`], so that measured ones replace it there. `docs/scaling.md` is made of this; `ranksweep plan` takes its advice from it.
+//! Nothing here is a time: kernels have not been measured on a chip. `docs/scaling.md` has the reasons for the advice of `ranksweep plan`.
 
 mod advice;
-mod collective;
-mod kernel;
-mod machine;
-#[cfg(test)]
-mod page;
-mod step;
+mod bytes;
 mod work;
 
 pub(super) use advice::advice;
 
-use collective::{Exchange, Message};
-use kernel::Kernel;
-use machine::{H200, Machine};
-use step::{Step, memory, start};
+use bytes::{memory, sent};
 use work::Work;

@@ -20,12 +20,6 @@ pub(super) struct Work {
     pub(super) drawn: Option<f64>,
     /// Propagations over the graph; 0 where a vector is a row of its table.
     pub(super) layers: f64,
-    /// Whether rows without a gradient move too, in every step.
-    pub(super) moves_all: bool,
-    /// Numbers of the loss's own for which a row has a derivative.
-    pub(super) numbers: f64,
-    /// Steps of the whole training.
-    pub(super) steps: f64,
     /// Whether ranks can share out a batch.
     pub(super) splits: bool,
 }
@@ -38,7 +32,6 @@ impl Work {
         let count = |count: usize| count as f64;
         let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
-        let decays = learning.optimizer.decays_all_rows();
         Some(Self {
             users: count(manifest.users),
             items: count(manifest.items),
@@ -48,9 +41,6 @@ impl Work {
             positives: count(learning.loss.list().unwrap_or(1)),
             drawn: learning.candidates().map(count),
             layers,
-            moves_all: layers > 0.0 || decays,
-            numbers: count(learning.loss.columns().len()),
-            steps: f64::from(learning.training.epochs) * (most / rows).ceil(),
             splits: learning.splits().is_ok(),
         })
     }
@@ -99,9 +89,6 @@ pub(super) mod tests {
         positives: 1.0,
         drawn: Some(1000.0),
         layers: 0.0,
-        moves_all: false,
-        numbers: 0.0,
-        steps: 792.0,
         splits: true,
     };
 

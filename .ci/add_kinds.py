@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Adds a loss, a sampler, a backbone, a metric, a source and a significance test to a copy of the repository, each by one file and its lines in
+the list beside it, and compiles all crates: a kind that another file has to know fails this.
+
+    python3 .ci/add_kinds.py
+
+The copy stands in target/check/kinds; what is compiled of other crates is shared with the other checks.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "target/check/kinds"
+
+SETTINGS = """
+/// `{name}` in a sweep file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct {kind} {{{fields}}}
+"""
+
+LOSS = """//! BPR of doubled scores.
+
+use super::{Facts, LossKind, Scores, bpr};
+use candle_core::Result;
+use serde::{Deserialize, Serialize};
+use vectors::Similarity;
+""" + SETTINGS.format(name="doubled-bpr", kind="DoubledBpr", fields="") + """
+impl LossKind for DoubledBpr {
+    fn similarity(&self) -> Similarity {
+        Similarity::Dot
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", values: "–", cost: "O(N)" }
+    }
+
+    fn forward(&self, scores: &Scores) -> Result<candle_core::Tensor> {
+        let [positives, negatives] = [scores.positives, scores.negatives].map(|scores| scores * 2.0);
+        bpr(&positives?, &negatives?, scores.given.weights)
+    }
+}
+"""
+
+SAMPLER = """//! Uniform draws, each item once.
+
+use super::{Facts, Pool, SamplerKind, UniformPool};
+use serde::{Deserialize, Serialize};
+""" + SETTINGS.format(name="distinct-uniform", kind="DistinctUniform", fields="\n    /// Negatives for each positive.\n    pub negatives: u32,\n") + """
+impl SamplerKind for DistinctUniform {
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", values: "–", state: "none", cost: "O(log P_u) a draw" }
+    }
+
+    fn draws(&self) -> (Pool, Option<u32>) {
+        (Pool::Uniform(UniformPool { replacement: false }), Some(self.negatives))
+    }
+}
+"""
+
+BACKBONE = """//! Items by their number, the first first.
+
+use super::{
+    BackboneKind, Facts, FoldIn, Stored,
+    kind::{ClosedForm, Sizes},
+};
+use crate::Result;
+use dataset::Dataset;
+use embeddings::Tables;
+use evaluator::Scorer;
+use serde::{Deserialize, Serialize};
+use vectors::Similarity;
+""" + SETTINGS.format(name="first-items", kind="FirstItems", fields="") + """
+impl BackboneKind for FirstItems {
+    fn facts(&self) -> Facts {
+        Facts { paper: "–", cost: "none", unknown_user: "as everyone", values: "–" }
+    }
+
+    fn stored(&self) -> Stored {
+        Stored::Vectors { dim: 1 }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Everyone
+    }
+}
+
+impl ClosedForm for FirstItems {
+    fn fit(&self, dataset: &Dataset, _memory: usize) -> Result<Scorer> {
+        let Tables { mut users, mut items } = Tables::zeros(dataset.users(), dataset.items(), 1);
+        users.values.fill(1.0);
+        items.values.iter_mut().enumerate().for_each(|(item, value)| *value = -(item as f32));
+        Ok(Scorer::Factors { users, items, similarity: Similarity::Dot })
+    }
+
+    fn memory(&self, Sizes { users, items, .. }: Sizes, ranking: u64) -> u64 {
+        (users + items) * 4 + ranking
+    }
+}
+"""
+
+METRIC = """//! The last rank that counts, over the list's length.
+
+use super::{MetricKind, hits};
+use crate::{rank::Ranked, settings::Recall};
+
+/// `last-hit` in a sweep file.
+pub(super) struct LastHit;
+
+impl MetricKind for LastHit {
+    fn name(&self) -> &'static str {
+        "last-hit"
+    }
+
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
+        f64::from(ranked.ranks[..hits(ranked.ranks, cutoff)].last().copied().unwrap_or(0)) / f64::from(cutoff)
+    }
+}
+"""
+
+SOURCE = """//! No rows at all.
+
+use super::{SourceKind, row::Sinks};
+use crate::Result;
+use dataset::Split;
+use serde::{Deserialize, Serialize};
+""" + SETTINGS.format(name="empty", kind="Empty", fields="") + """
+impl SourceKind for Empty {
+    fn files(&self) -> Vec<(&'static str, Split, &str)> {
+        Vec::new()
+    }
+
+    fn read(&self, _part: Split, _sinks: &dyn Sinks) -> Result<()> {
+        Ok(())
+    }
+}
+"""
+
+TEST = """//! Whether one method is better for more users than the other: the sign test, without its table.
+
+use super::{
+    Tested,
+    compare::Compared,
+    kind::{Found, TestKind},
+    resample::Resampled,
+};
+use crate::settings::Over;
+
+/// `no-test`
+pub(super) struct NoTest;
+
+impl TestKind for NoTest {
+    fn name(&self) -> &'static str {
+        "no-test"
+    }
+
+    fn words(&self, _counted: Over) -> &'static str {
+        "no test"
+    }
+
+    fn found(&self, compared: &Compared, _resampled: Option<&Resampled>) -> Found {
+        let tested = Tested { statistic: 0.0, p_value: 1.0, effect_size: 0.0 };
+        Found::over_users(compared, vec![tested; compared.pairs.all.len()])
+    }
+}
+"""
+
+# The new file, and the lines of the list beside it: after which line, what.
+KINDS = {
+    "trainer/losses/src/doubled_bpr.rs": (LOSS, "trainer/losses/src/lib.rs", [
+        ("mod direct_au;", "mod doubled_bpr;"), ("pub use direct_au::{DirectAu, direct_au};", "pub use doubled_bpr::DoubledBpr;"),
+        ("losses! {", "    /// BPR of doubled scores.\n    DoubledBpr,")]),
+    "trainer/samplers/src/distinct_uniform.rs": (SAMPLER, "trainer/samplers/src/lib.rs", [
+        ("mod distinct;", "mod distinct_uniform;"), ("pub use all::{All, Exclude};", "pub use distinct_uniform::DistinctUniform;"),
+        ("samplers! {", "    /// Uniform draws, each item once.\n    DistinctUniform,")]),
+    "trainer/models/src/first_items.rs": (BACKBONE, "trainer/models/src/lib.rs", [
+        ("mod facts;", "mod first_items;"), ("pub use facts::Facts;", "pub use first_items::FirstItems;"),
+        ("    closed_form {", "        /// Items by their number.\n        FirstItems,")]),
+    "evaluator/src/metric/last_hit.rs": (METRIC, "evaluator/src/metric/mod.rs", [
+        ("mod hit_rate;", "mod last_hit;"), ("metrics! {", "    /// The last rank that counts.\n    LastHit in last_hit,")]),
+    "pipeline/src/source/empty.rs": (SOURCE, "pipeline/src/source/mod.rs", [
+        ("mod delimited;", "mod empty;"), ("pub use delimited::Delimited;", "pub use empty::Empty;"),
+        ("sources! {", "    /// No rows at all.\n    Empty,")]),
+    "evaluator/src/significance/no_test.rs": (TEST, "evaluator/src/significance/mod.rs", [
+        ("mod moderation;", "mod no_test;"), ("tests! {", "    /// None.\n    NoTest in no_test,")]),
+}
+
+
+def main():
+    shutil.rmtree(COPY, ignore_errors=True)
+    tracked = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in filter(None, tracked.stdout.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("docs/"):
+            (COPY / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, COPY / name)
+    for file, (text, registry, lines) in KINDS.items():
+        (COPY / file).write_text(text)
+        listed = (COPY / registry).read_text()
+        for after, line in lines:
+            if f"\n{after}\n" not in listed:
+                sys.exit(f"add_kinds: {registry} has no line `{after}`")
+            listed = listed.replace(f"\n{after}\n", f"\n{after}\n{line}\n", 1)
+        (COPY / registry).write_text(listed)
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
+    checked = subprocess.run(["cargo", "check", "--workspace", "--locked"], cwd=COPY, env=environment)
+    shutil.rmtree(COPY)
+    return checked.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
