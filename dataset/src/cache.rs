@@ -24,7 +24,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// In a folder of this machine, which need not be there yet.
+    /// Makes a cache in a folder of this machine, which need not be there yet.
     ///
     /// # Errors
     /// [`Error::Url`](crate::Error::Url) for a path that this system does not have.

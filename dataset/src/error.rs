@@ -16,7 +16,7 @@ pub enum Error {
         /// Why it was refused.
         reason: String,
     },
-    /// Nothing is stored there.
+    /// Nothing is stored at the location.
     #[error("{at} does not exist")]
     NotFound {
         /// The missing file.

@@ -10,7 +10,7 @@ pub struct Interactions {
 }
 
 impl Interactions {
-    /// From (user, item) pairs in any order; repeats are dropped.
+    /// Makes interactions of (user, item) pairs in any order; repeats are dropped.
     ///
     /// # Panics
     /// When a user is not below `users`.
@@ -46,7 +46,7 @@ impl Interactions {
         Self { offsets, items }
     }
 
-    /// From the rows one after the other, and where each starts: `offsets [users + 1]`.
+    /// Makes interactions of the users' rows, one after the other, and of where each starts: `offsets [users + 1]`.
     ///
     /// # Panics
     /// When the offsets are not those of `items`, or a row is not ascending and without repeats.

@@ -43,7 +43,7 @@ const MOST_INTERACTIONS: usize = 1 << 40;
 const MOST_BYTES: u64 = 1 << 50;
 
 impl Manifest {
-    /// That the counts can be counts, so that sizes that follow from them are numbers.
+    /// Checks that the counts can be counts, so that sizes that follow from them are numbers.
     ///
     /// # Errors
     /// A sentence that names the first that cannot.

@@ -4,7 +4,7 @@ use crate::Manifest;
 
 /// An id as a string: its place in the list and a block of the allocator.
 const ID: u64 = 24 + 32;
-/// Of an interaction: its item, and its place where order is asked for; the start of a row.
+/// Bytes of an interaction's item, and of its place where order is asked for; `OFFSET` is the start of a row.
 const ITEM: u64 = 4;
 const OFFSET: u64 = 8;
 

@@ -6,11 +6,11 @@ use crate::{Interactions, Split};
 /// of their items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Of train, as [`Interactions::items`] has it.
+    /// Place of each train interaction, in the order of [`Interactions::items`].
     pub train: Vec<u32>,
-    /// Of validation.
+    /// Place of each validation interaction, in the order of [`Interactions::items`].
     pub validation: Vec<u32>,
-    /// Of test.
+    /// Place of each test interaction, in the order of [`Interactions::items`].
     pub test: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Of parts of a dataset, each with its places.
+    /// Makes histories of parts of a dataset, each with the places of its interactions.
     pub(crate) fn new(users: usize, parts: &[(&Interactions, &[u32])]) -> Self {
         let (mut offsets, mut items) = (Vec::with_capacity(users + 1), Vec::new());
         offsets.push(0);
@@ -51,7 +51,7 @@ impl Histories {
         Self { offsets, items }
     }
 
-    /// Of so many users without items.
+    /// Makes histories of so many users without items.
     pub fn none(users: usize) -> Self {
         Self { offsets: vec![0; users + 1], items: Vec::new() }
     }

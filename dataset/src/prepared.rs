@@ -56,7 +56,7 @@ pub struct Dataset {
     pub validation: Interactions,
     /// What is reported.
     pub test: Interactions,
-    /// In which order the interactions came, where it is known and was asked for.
+    /// The order in which the interactions came, where it is known and was asked for.
     pub order: Option<Order>,
     /// What was left after each step of the preparation.
     pub steps: Vec<Counts>,
@@ -266,10 +266,10 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// That no held-out interaction is also in train, in the users' own ids.
+    /// Checks that no interaction stands in two of train, validation and test.
     ///
     /// # Errors
-    /// A sentence that names the first offending pair.
+    /// A sentence that names the first offending pair by the dataset's own ids.
     pub fn check_disjoint(&self) -> Result<(), String> {
         let held_out = [(Split::Validation, Split::Train), (Split::Test, Split::Train), (Split::Test, Split::Validation)];
         for (held, known) in held_out {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 const VALUE: usize = 100;
 /// Characters of a whole message, at most.
 const LINE: usize = 1_600;
-/// Of a message that is cut, characters that are kept of its end, where the advice stands.
+/// Characters that are kept of the end of a message that is cut, where the advice stands.
 const END: usize = 400;
 /// Names that are quoted of a list.
 const NAMES: usize = 20;

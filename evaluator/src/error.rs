@@ -30,7 +30,7 @@ pub enum Error {
     Comparison {
         /// The dataset.
         dataset: String,
-        /// Why not, with the values.
+        /// Why the methods cannot be compared, with the values.
         reason: String,
     },
     /// A setting out of its range.
@@ -68,7 +68,7 @@ pub enum Error {
     Trial {
         /// The trial's id.
         trial: String,
-        /// Why not.
+        /// Why the trial could not be ranked.
         source: Box<Error>,
     },
 }

@@ -154,7 +154,7 @@ impl Task<'_> {
     }
 }
 
-/// The same error with the dataset's own ids where it has dense ones.
+/// The error with the dataset's own ids where it has dense ones.
 fn with_own_ids(error: Error, dataset: &Dataset) -> Error {
     let Error::NotFinite { user, item } = error else { return error };
     let (user, item) = (quote::value(&dataset.user_ids[user as usize]), quote::value(&dataset.item_ids[item as usize]));

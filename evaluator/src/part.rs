@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// The held-out interactions that are ranked.
 #[derive(Clone, Debug)]
 pub struct RankedPart<'a> {
-    /// Those of the ranked users: users who are left out have none.
+    /// Held-out interactions of the ranked users: users who are left out have none.
     pub interactions: Cow<'a, Interactions>,
     /// How many users have held-out items and no train interaction, ranked or not.
     pub unknown_users: usize,

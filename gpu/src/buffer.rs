@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 /// A number that kernels know.
 pub trait Element: Pod + Send + Sync + Device {
-    /// Its name in a kernel.
+    /// The type's name in a kernel.
     const NAME: &'static str;
     /// The types of an argument that points to some that are read, and to some that are written.
     const POINTERS: [&'static str; 2];
@@ -75,7 +75,7 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Whether it is of the device with this stream.
+    /// Whether the buffer is of the device with this stream.
     #[cfg(feature = "nccl")]
     pub(crate) fn is_on(&self, stream: &std::sync::Arc<candle_core::cuda_backend::cudarc::driver::CudaStream>) -> bool {
         match &self.memory {

@@ -10,7 +10,7 @@ use candle_core::{Shape, Tensor};
 /// A device. What is asked of it happens in the order in which it is asked; reading waits for it.
 #[derive(Debug)]
 pub enum Gpu {
-    /// One of NVIDIA's.
+    /// A GPU of NVIDIA's.
     #[cfg(feature = "cuda")]
     Cuda(crate::cuda::Cuda),
     /// The CPU, which runs kernels thread by thread.
@@ -34,7 +34,7 @@ impl Gpu {
         Self::Emulated(crate::emulated::Emulated)
     }
 
-    /// What it is called, such as `NVIDIA H200`.
+    /// What the device is called, such as `NVIDIA H200`.
     pub fn name(&self) -> String {
         match self {
             #[cfg(feature = "cuda")]
@@ -44,7 +44,7 @@ impl Gpu {
         }
     }
 
-    /// Zeros.
+    /// Makes a buffer of zeros.
     ///
     /// # Errors
     /// [`Error::Device`], as when its memory does not suffice.
@@ -227,7 +227,7 @@ impl Gpu {
 }
 
 impl Error {
-    /// Of candle.
+    /// Turns an error of candle into one of the device.
     pub(crate) fn candle(what: &str, error: &candle_core::Error) -> Self {
         Self::Device { what: what.to_owned(), reason: error.to_string() }
     }

@@ -21,9 +21,9 @@ pub struct Draws {
 /// Weights that items are drawn by.
 #[derive(Clone, Copy, Debug)]
 pub struct Law<'a> {
-    /// Of each item of an alias table the part that is its own, a fraction of 2^32, and its alias.
+    /// For each item of an alias table the part that is its own, a fraction of 2^32, and its alias.
     pub alias: &'a [[u32; 2]],
-    /// What the table stands for.
+    /// The weights that the alias table stands for.
     pub weights: &'a [f64],
 }
 
@@ -43,16 +43,16 @@ pub struct Keys {
 /// Where in a matrix of ids the draws are put.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
-    /// Of a row of the matrix.
+    /// Ids of a row of the matrix.
     pub width: usize,
-    /// The first that is written.
+    /// The first column that is written.
     pub first: usize,
-    /// How many are.
+    /// How many columns are written.
     pub count: usize,
 }
 
 impl Draws {
-    /// Of users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; draws are uniform, or by a law.
+    /// Prepares draws for users whose train items are `train[starts[u]..starts[u + 1]]`, ascending; draws are uniform, or by a law.
     ///
     /// # Errors
     /// Those of the device.
@@ -80,7 +80,7 @@ impl Draws {
         self.draw_by(self.weighted, gpu, (users, rows), keys, out, columns)
     }
 
-    /// The same, where every other item is as likely, even where there are weights.
+    /// Draws as [`draw`](Self::draw) does, but with every other item as likely, even where there are weights.
     ///
     /// # Errors
     /// Those of the device.

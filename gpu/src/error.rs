@@ -22,7 +22,7 @@ pub enum Error {
     /// There is no such device, or no driver for it.
     #[error("no CUDA device {ordinal}: {reason}; `nvidia-smi` lists what the driver sees, and `ranksweep doctor` what this build needs")]
     Missing {
-        /// Its number among the devices of this process.
+        /// Number of the device among those of this process.
         ordinal: usize,
         /// The words of the driver.
         reason: String,

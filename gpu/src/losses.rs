@@ -15,7 +15,7 @@ pub enum Loss {
     Bpr,
     /// `factor log sum_j exp((s_j - s+) / temperature)`
     Softmax {
-        /// Above 0.
+        /// Temperature of the softmax, above 0.
         temperature: f32,
         /// Whether the positive stands in the sum beside the negatives.
         include_positive: bool,
@@ -26,9 +26,9 @@ pub enum Loss {
     },
     /// `log sum_j (tanh((s_j - s+) / score_temperature) + 1)^(1 / temperature)`
     Psl {
-        /// Above 0.
+        /// Temperature of the exponent, above 0.
         temperature: f32,
-        /// Above 0.
+        /// Temperature of the score differences, above 0.
         score_temperature: f32,
     },
     /// `1 - s+ + negative_weight mean_j max(s_j - margin, 0)`
@@ -40,7 +40,7 @@ pub enum Loss {
     },
     /// `positive_weight (s+ - 1)^2 + sum_j s_j^2`
     Mse {
-        /// Above 0.
+        /// Weight of the positive's term, above 0.
         positive_weight: f32,
     },
 }
@@ -48,9 +48,9 @@ pub enum Loss {
 /// `sigmoid((s+ - quantile of the row's user) / temperature)`
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weight {
-    /// Above 0.
+    /// Temperature of the sigmoid, above 0.
     pub temperature: f32,
-    /// Whether it is a constant of the gradient.
+    /// Whether the weight is a constant of the gradient.
     pub detached: bool,
 }
 
@@ -120,7 +120,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Nothing yet.
+    /// Makes totals of nothing yet.
     ///
     /// # Errors
     /// Those of the device.
@@ -153,12 +153,12 @@ impl Totals {
 pub struct Pairs {
     users: Buffer<u32>,
     items: Buffer<u32>,
-    /// Of the epoch.
+    /// The order of the epoch: each pair's number once.
     order: Buffer<u32>,
 }
 
 impl Pairs {
-    /// Of all pairs.
+    /// Puts all train pairs on the device.
     ///
     /// # Errors
     /// Those of the device.

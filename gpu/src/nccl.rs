@@ -54,7 +54,7 @@ pub struct Patience<'a> {
 #[derive(Debug)]
 pub struct Party {
     comm: sys::ncclComm_t,
-    /// Of the device's kernels, and of what ranks exchange.
+    /// Stream of the device's kernels; `exchange` is that of what ranks exchange.
     stream: Arc<CudaStream>,
     exchange: Arc<CudaStream>,
     ranks: usize,
@@ -72,7 +72,7 @@ pub struct Pending<B> {
     buffers: Option<B>,
     /// Where the ranks' stream is done with them, once that was asked for.
     done: Option<CudaEvent>,
-    /// Of the buffers' device, on which they are freed.
+    /// Stream of the buffers' device, on which they are freed.
     stream: Arc<CudaStream>,
 }
 
@@ -275,7 +275,7 @@ impl Party {
 }
 
 impl<B> Pending<B> {
-    /// Has the kernels that are asked for from now on wait until it is done, and gives the buffers back to them.
+    /// Has the kernels that are asked for from now on wait until what is under way is done, and gives the buffers back to them.
     ///
     /// # Errors
     /// [`Error::Device`].

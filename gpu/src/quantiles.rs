@@ -18,12 +18,12 @@ pub struct Sample<'a> {
     pub draws: &'a Draws,
     /// What the users' generators have in common: a user's is keyed by its number, at step 0.
     pub key: u64,
-    /// How many are drawn.
+    /// How many other items are drawn for a user.
     pub negatives: usize,
 }
 
-/// Of each of the users `who`, which have so many `own` items, the `k`-th largest score of the own items and the drawn ones; the smallest where there
-/// are fewer. `memory` in bytes bounds the working space, down to that of one user.
+/// For each of the users `who`, which have so many `own` items, the `k`-th largest score of the own items and the drawn ones; the smallest where
+/// there are fewer. `memory` in bytes bounds the working space, down to that of one user.
 ///
 /// # Errors
 /// Those of the device.
@@ -72,7 +72,7 @@ fn draw(gpu: &Gpu, who: &Buffer<u32>, sample: Sample) -> Result<Buffer<u32>> {
     Ok(drawn)
 }
 
-/// Of each of the users `who` the `k`-th largest score of all items; the smallest where there are fewer. `memory` is as for [`top_k`].
+/// For each of the users `who` the `k`-th largest score of all items; the smallest where there are fewer. `memory` is as for [`top_k`].
 ///
 /// # Errors
 /// Those of [`top_k`].

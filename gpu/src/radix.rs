@@ -28,7 +28,7 @@ pub(crate) struct Radix {
 }
 
 impl Radix {
-    /// For so many keys at most.
+    /// Makes room for so many keys at most.
     pub(crate) fn new(gpu: &Gpu, most: usize) -> Result<Self> {
         let room = || Ok((gpu.zeros(most)?, gpu.zeros(most)?));
         let counts = gpu.zeros(DIGITS * most.div_ceil(TILE))?;

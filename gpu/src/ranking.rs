@@ -27,7 +27,7 @@ const ROOM: usize = 2560;
 pub struct Lists<'a> {
     /// `[users + 1]`, where each user's items begin in `items`.
     pub starts: &'a Buffer<u32>,
-    /// Each user's ascending.
+    /// The items of all users, each user's ascending.
     pub items: &'a Buffer<u32>,
 }
 
@@ -50,7 +50,7 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// Of users whose held-out items are `items[starts[u]..starts[u + 1]]`, without repeats.
+    /// Puts held-out items on the device, those of user u being `items[starts[u]..starts[u + 1]]`, without repeats.
     ///
     /// # Errors
     /// Those of the device.
@@ -81,7 +81,7 @@ impl<'a> Sides<'a> {
         self.0.map(|view| view.vectors.len() / view.dim)
     }
 
-    /// As the first arguments of a kernel.
+    /// The vectors of both sides as the first arguments of a kernel.
     pub(crate) fn arguments(self) -> [Argument<'a>; 5] {
         let [users, items] = self.0;
         let is_distance = items.similarity == Similarity::NegativeSquaredDistance;
@@ -90,14 +90,14 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Of each held-out item, in the order of [`HeldOut`]'s items: what stands before it among the items that are neither held out nor masked.
+/// What stands before each held-out item among the items that are neither held out nor masked, in the order of [`HeldOut`]'s items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     /// Items that score at least as high.
     pub at_least: Vec<u32>,
     /// Items that score higher.
     pub above: Vec<u32>,
-    /// Its score.
+    /// Score of each held-out item.
     pub scores: Vec<f32>,
 }
 

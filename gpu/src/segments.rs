@@ -29,7 +29,7 @@ pub struct Segments {
     /// Entries of the last sort.
     size: usize,
     radix: Radix,
-    /// Of each tile: how many segments begin there, and where the last of them does.
+    /// For each tile how many segments begin there, and where the last of them does.
     tiles: [Buffer<u32>; 2],
     /// The rows that have entries, ascending, where the segment of each begins, and how many there are.
     distinct: Buffer<u32>,

@@ -22,7 +22,7 @@ pub(crate) struct Coder<'a> {
 }
 
 impl<'a> Coder<'a> {
-    /// Of a dictionary that all threads share.
+    /// Makes a coder of a dictionary that all threads share.
     pub(crate) fn new(shared: &'a Mutex<Dictionary>) -> Self {
         let (short, long) = (ShortIds::default(), Dictionary::default());
         Self { shared, short, long, codes: Vec::new(), batch: Vec::new(), other: Vec::new() }

@@ -25,7 +25,7 @@ struct Partition {
 }
 
 impl Distinct {
-    /// Of the rows of `users` users.
+    /// Finds the distinct interactions among the rows of `users` users.
     pub(crate) fn new(rows: Vec<Partitions>, users: usize) -> Self {
         let partitions: Vec<_> = Partitions::merged(rows).enumerate().collect();
         let sort = |scratch: &mut Scratch, (place, chunks): (usize, Vec<Vec<Row>>)| {

@@ -61,7 +61,7 @@ pub enum Error {
         at: String,
         /// The last line that was read.
         line: u64,
-        /// What it means and what to do.
+        /// What the error means and what to do.
         reason: &'static str,
         /// The reader's error.
         source: io::Error,

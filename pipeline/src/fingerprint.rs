@@ -75,8 +75,8 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
     Ok(json!({"name": at.name(), "blake3": checksum(at).map_err(|error| absent(error, key, at))?}))
 }
 
-/// That the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag is
-/// another one, or there is none.
+/// Checks that the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag
+/// is another one, or there is none.
 ///
 /// # Errors
 /// [`Error::Changed`] for the first that is not, or the storage's error.

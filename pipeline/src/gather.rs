@@ -30,7 +30,7 @@ impl Reading {
         self.parts.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// That there is something in each part.
+    /// Checks that there is something in each part.
     ///
     /// # Errors
     /// [`Error::File`] for the first part without rows.
@@ -115,7 +115,7 @@ pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limi
     Ok(edges)
 }
 
-/// That no interaction is in two parts.
+/// Checks that no interaction is in two parts.
 pub(crate) fn check_parts(edges: &Edges) -> Result<()> {
     for (user, row) in edges.offsets.windows(2).enumerate() {
         let twice = (row[0] + 1..row[1]).find(|&place| edges.items[place - 1] == edges.items[place]);

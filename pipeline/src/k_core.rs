@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum KCore {
-    /// The same bound for users and items.
+    /// One bound for both users and items.
     Both(u32),
     /// A bound for each.
     Each(KCoreBounds),
@@ -24,9 +24,9 @@ pub enum KCore {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KCoreBounds {
-    /// Of a user.
+    /// The least number of interactions of a user.
     pub users: u32,
-    /// Of an item.
+    /// The least number of interactions of an item.
     pub items: u32,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Degrees {
 }
 
 impl Degrees {
-    /// Of users in rows, with this number of items.
+    /// Counts the degrees of users in rows, with this number of items.
     pub(crate) fn of(rows: &impl Neighbours, items: usize) -> Self {
         let count = |mut degrees: Vec<u32>, user: u32| {
             rows.of(user).for_each(|item| degrees[item as usize] += 1);
@@ -133,7 +133,7 @@ impl Degrees {
         Self { users: users.map(|user| rows.degree(user)).collect(), items }
     }
 
-    /// Of several together; users that only came later have none in those before.
+    /// Adds up several degrees; users that only came later have none in those before.
     pub(crate) fn sum(all: &[Self]) -> Self {
         let side = |side: fn(&Self) -> &[u32]| {
             let mut sum = vec![0; all.iter().map(|one| side(one).len()).max().unwrap_or_default()];

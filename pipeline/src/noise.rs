@@ -34,7 +34,7 @@ impl Missing {
         self.interactions += other.interactions;
     }
 
-    /// Its step in the counts, where any are missing.
+    /// The step of missing false positives in the counts, where any are missing.
     pub(crate) fn counts(self) -> Option<Counts> {
         let Self { users, interactions } = self;
         let step = "noise that is missing, of users with too few items left".to_owned();
@@ -56,7 +56,7 @@ impl Noise {
         self.share().map(|_| ())
     }
 
-    /// Whether it adds nothing.
+    /// Whether the noise adds nothing.
     pub fn is_off(self) -> bool {
         self.ratio == 0.0
     }

@@ -41,7 +41,7 @@ impl Partitions {
         }
     }
 
-    /// All of several, partition by partition.
+    /// Merges several, partition by partition.
     pub(crate) fn merged(all: Vec<Self>) -> impl Iterator<Item = Vec<Vec<Row>>> {
         let mut all: Vec<_> = all.into_iter().map(|partitions| partitions.chunks.into_iter()).collect();
         (0..PARTITIONS).map(move |_| all.iter_mut().flat_map(|chunks| chunks.next().unwrap_or_default()).collect())

@@ -30,7 +30,7 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// The same with other names for its source files, from their keys below the dataset's entry and the names.
+    /// This preparation with other names for its source files, from their keys below the dataset's entry and the names.
     pub fn with_files(&self, name: impl Fn(&'static str, &str) -> String) -> Self {
         let mut settings = serde_json::to_value(self).expect("a preparation is plain data");
         let source = settings["source"].as_object_mut().and_then(|source| source.values_mut().next());

@@ -10,11 +10,11 @@ use serde_json::Value;
 /// A dataset that stands in the storage.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// Its folder: `<datasets>/<name>-<fingerprint>`.
+    /// The dataset's folder: `<datasets>/<name>-<fingerprint>`.
     pub folder: Location,
-    /// What it holds.
+    /// What the dataset holds.
     pub manifest: Manifest,
-    /// Whether it was there already.
+    /// Whether the dataset was there already.
     pub reused: bool,
 }
 

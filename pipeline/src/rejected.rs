@@ -23,7 +23,7 @@ pub(crate) struct RejectedRows {
 }
 
 impl RejectedRows {
-    /// None so far.
+    /// No rejected rows so far.
     pub(crate) fn new(limits: &Limits) -> Result<Self> {
         Ok(Self { folder: limits.scratch_folder()?, file: None, count: 0, first: String::new() })
     }

@@ -23,7 +23,7 @@ impl Tally {
         }
     }
 
-    /// The same in numbers.
+    /// The tally in numbers, as the counts of a step.
     pub(crate) fn counts(&self, step: impl Into<String>) -> Counts {
         let items = self.items.iter().filter(|&&occurs| occurs).count();
         Counts { step: step.into(), users: self.users, items, interactions: self.interactions }

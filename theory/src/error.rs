@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Error {
     /// The option.
     pub key: &'static str,
-    /// Its value.
+    /// The key's value.
     pub value: u64,
     /// What is possible.
     pub expected: String,

@@ -17,7 +17,7 @@ pub fn two_sided(samples: f64, delta: f64) -> f64 {
     4.0 * (-2.0 * samples * delta * delta).exp()
 }
 
-/// The same with the one-sided constant on each side.
+/// The bound of [`two_sided`] with the one-sided constant on each side.
 pub fn one_sided(samples: f64, delta: f64) -> f64 {
     two_sided(samples, delta) / 2.0
 }
@@ -37,12 +37,12 @@ pub fn samples_to_say_anything(items: u64, cutoff: u64) -> f64 {
 pub struct NormalScores {
     /// The score that K of n items exceed on average.
     pub quantile: f64,
-    /// For the error that was asked for.
+    /// The `delta` of the error that was asked for.
     pub delta: f64,
 }
 
 impl NormalScores {
-    /// Of n items, K of which are above the quantile.
+    /// Finds the quantile that K of n items are above, and the `delta` of an error.
     pub fn new(items: u64, cutoff: u64, error: f64) -> Self {
         let p = 1.0 - cutoff as f64 / items as f64;
         let quantile = normal(p);
@@ -63,7 +63,7 @@ pub struct Errors {
     pub count: u64,
     /// Mean of estimate less quantile.
     pub mean: f64,
-    /// Their standard deviation.
+    /// Standard deviation of estimate less quantile.
     pub deviation: f64,
     /// Share of exact ones.
     pub exact: f64,

@@ -5,11 +5,11 @@
 pub struct Statement {
     /// What is claimed.
     pub claim: String,
-    /// Where it comes from: paper and place.
+    /// Where the statement comes from: paper and place.
     pub source: &'static str,
-    /// Cases that it was checked on.
+    /// Cases that the statement was checked on.
     pub cases: u64,
-    /// Cases in which it was false.
+    /// Cases in which the statement was false.
     pub violations: u64,
 }
 
@@ -24,7 +24,7 @@ impl Statement {
         statement
     }
 
-    /// Whether it was true in all cases.
+    /// Whether the statement was true in all cases.
     pub fn holds(&self) -> bool {
         self.violations == 0
     }

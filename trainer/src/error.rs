@@ -24,21 +24,21 @@ pub enum Error {
     #[cfg(any(test, feature = "cuda"))]
     #[error(transparent)]
     Gpu(#[from] gpu::Error),
-    /// It was asked to stop, and left its state.
+    /// The training was asked to stop, and left its state.
     #[error("interrupted in epoch {epoch}; its state is kept, and training goes on from it")]
     Interrupted {
-        /// Counted from 1; 0 before the first.
+        /// The epoch, counted from 1; 0 before the first.
         epoch: u32,
     },
     /// The trial is another process's by now; this one writes no more.
     #[error("another process has taken this trial over, as this one was silent for too long")]
     TakenOver,
-    /// As long as it might train it did, and left its state.
+    /// The training lasted as long as it might, and left its state.
     #[error("the time limit of {} is over in epoch {epoch}; its state is kept, and a larger limit goes on from it", duration(*.limit))]
     TimeLimit {
         /// The longest time of training, over all calls.
         limit: Duration,
-        /// Counted from 1.
+        /// The epoch, counted from 1.
         epoch: u32,
     },
     /// A GPU was asked of a build that has none.
@@ -57,9 +57,9 @@ pub enum Error {
     Collective {
         /// Whose call failed.
         rank: u32,
-        /// Counted from 1; 0 before the first.
+        /// The epoch, counted from 1; 0 before the first.
         epoch: u32,
-        /// Counted from 1 within the epoch.
+        /// The step, counted from 1 within the epoch.
         step: u32,
         /// What the ranks were to tell each other.
         operation: &'static str,

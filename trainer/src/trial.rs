@@ -25,9 +25,9 @@ pub struct Trial {
     pub dataset: String,
     /// The model.
     pub backbone: Backbone,
-    /// How it learns; `None` for backbones that fit without sampling.
+    /// How the backbone learns; `None` for backbones that fit without sampling.
     pub learning: Option<Learning>,
-    /// How long it learns towards an objective of its own; `None` for all other backbones.
+    /// How long the backbone learns towards an objective of its own; `None` for all other backbones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Iterations>,
     /// What the files of a model hold that another program trained; `None` for all other backbones.
@@ -80,7 +80,7 @@ pub struct ModelFiles {
 }
 
 impl Iterations {
-    /// Those of a `training` block.
+    /// The iterations of a `training` block.
     pub fn of(training: &Training, seed: u64) -> Self {
         let Training { epochs, evaluate_every, patience, .. } = *training;
         Self { epochs, evaluate_every, patience, seed }

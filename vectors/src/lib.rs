@@ -22,8 +22,8 @@ pub enum Similarity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// Behind all others.
+    /// The item stands behind all others of the same score.
     Pessimistic,
-    /// Before all others.
+    /// The item stands before all others of the same score.
     Optimistic,
 }

@@ -12,7 +12,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// One row.
+    /// The row of this number.
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.dim..(row + 1) * self.dim]
     }

@@ -46,7 +46,7 @@ struct Expected {
 }
 
 impl Location {
-    /// From a URL, or from a path that is relative to the working directory, or to the home folder where it starts with `~/`.
+    /// Reads a location from a URL, or from a path that is relative to the working directory, or to the home folder where it starts with `~/`.
     ///
     /// # Errors
     /// [`Error::Url`] for an unknown scheme or an address that its store refuses.
@@ -77,8 +77,7 @@ impl Location {
         Self { path, expected: None, base: self.base.clone(), server: Arc::clone(&self.server) }
     }
 
-    /// The same place, where a file of this description must stand: to [read](Self::read) another one, or none, is an error, which says the
-    /// remedy.
+    /// This location, where a file of this description must stand: to [read](Self::read) another one, or none, is an error, which says the remedy.
     pub fn holding(&self, entry: &FileEntry, remedy: impl Into<String>) -> Self {
         Self { expected: Some(Arc::new(Expected { entry: entry.clone(), remedy: remedy.into() })), ..self.clone() }
     }
@@ -103,7 +102,7 @@ impl Location {
         !matches!(self.base.as_str(), "file://" | "memory://")
     }
 
-    /// That the store answers and lets its files be listed, by one cheap request; what stands there does not matter.
+    /// Checks that the store answers and lets its files be listed, by one cheap request; what stands there does not matter.
     ///
     /// # Errors
     /// [`Error::Store`] for a store that does not answer, that refuses the credentials, or that has no such bucket.

@@ -11,11 +11,11 @@ use std::{
 
 /// Where what is written to a location goes.
 pub(super) enum Place {
-    /// There, by a rename: nothing stands there, or a file.
+    /// The location itself, by a rename: nothing stands there, or a file.
     Here,
     /// What a link leads to, by a rename.
     Linked(Location),
-    /// Into a pipe or a device, as it is opened.
+    /// A pipe or a device, which is written to as it is opened.
     Through(PathBuf),
 }
 

@@ -18,7 +18,8 @@ use url::Url;
 
 /// How long a store that has answered before may stay away until its error is the caller's.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The same for one that never answered: its address or its credentials are more likely wrong than its servers down.
+/// How long a store that never answered may stay away until its error is the caller's: its address or its credentials are more likely wrong than its
+/// servers down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(8);
 /// The longest that one operation of a store that never answered may take.
 const FIRST_ANSWER: Duration = Duration::from_secs(30);

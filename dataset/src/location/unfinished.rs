@@ -7,9 +7,9 @@ use std::{io, path::PathBuf};
 /// A file that was never put in place. No reader and no listing sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// On this machine.
+    /// Path of the file on this machine.
     pub path: PathBuf,
-    /// Its size.
+    /// Bytes of the file.
     pub bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl Location {
 }
 
 impl Unfinished {
-    /// Removes it; none there is no error.
+    /// Removes the file; that it is gone already is no error.
     ///
     /// # Errors
     /// [`Error::Store`] when the system refuses.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// What a folder holds for a dataset.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// Its finished trials, by id.
+    /// The dataset's finished trials, by id.
     pub(super) candidates: Vec<Candidate>,
     /// How many trials belong to other datasets.
     pub(super) other_datasets: usize,

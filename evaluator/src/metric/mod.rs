@@ -25,7 +25,7 @@ trait MetricKind: Sync {
         true
     }
 
-    /// Its value for one user, whose list is cut after so many ranks.
+    /// The metric's value for one user, whose list is cut after so many ranks.
     fn value(&self, ranked: &Ranked<'_>, cutoff: u32, recall: Recall) -> f64;
 }
 
@@ -100,7 +100,7 @@ impl Metric {
         self.kind().name()
     }
 
-    /// Whether it looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
+    /// Whether the metric looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
     pub fn has_cutoff(self) -> bool {
         self.kind().has_cutoff()
     }

@@ -4,7 +4,7 @@ use super::scores::{Scores, Scratch, TILE};
 use crate::{Error, Result, Scorer};
 use dataset::Interactions;
 
-/// That the scorer knows all users and items of the interactions.
+/// Checks that the scorer knows all users and items of the interactions.
 pub(super) fn sizes(scorer: &Scorer, history: &Interactions, masked: &[&Interactions], users: usize) -> Result<()> {
     let refuse = |reason: String| Err(Error::Ranking { reason });
     if scorer.users().is_some_and(|known| known != users) {
@@ -25,7 +25,7 @@ pub(super) fn sizes(scorer: &Scorer, history: &Interactions, masked: &[&Interact
     Ok(())
 }
 
-/// That the scorer fits, and that these users exist.
+/// Checks that the scorer fits, and that these users exist.
 pub(super) fn users(scorer: &Scorer, history: &Interactions, masked: &[&Interactions], users: &[u32]) -> Result<()> {
     sizes(scorer, history, masked, history.users())?;
     match users.iter().find(|&&user| user as usize >= history.users()) {
@@ -34,7 +34,7 @@ pub(super) fn users(scorer: &Scorer, history: &Interactions, masked: &[&Interact
     }
 }
 
-/// That every held-out item is a candidate.
+/// Checks that every held-out item is a candidate.
 ///
 /// # Errors
 /// [`Error::Ranking`] for the first that is outside the `items` of a scorer, or masked.

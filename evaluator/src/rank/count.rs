@@ -9,14 +9,14 @@ pub(super) struct Counts {
     thresholds: Vec<f32>,
     at_least: Vec<u32>,
     above: Vec<u32>,
-    /// Of how many thresholds, the first ones, the counts are still asked for.
+    /// How many thresholds, the first ones, have counts that are still asked for.
     asked: usize,
     /// The last rank that is asked for.
     limit: usize,
 }
 
 impl Counts {
-    /// For the scores of held-out items, in any order. Ranks beyond the limit need not be known.
+    /// Makes the counts of the scores of held-out items, in any order. Ranks beyond the limit need not be known.
     pub(super) fn new(mut thresholds: Vec<f32>, limit: Option<u32>) -> Self {
         thresholds.sort_unstable_by(|a, b| b.total_cmp(a));
         let zeros = vec![0; thresholds.len()];
@@ -51,7 +51,7 @@ impl Counts {
         self.thresholds[..self.asked].last().copied()
     }
 
-    /// Of every threshold that is still asked for, the best first: how many scores were at least it, and how many above it.
+    /// For every threshold that is still asked for, the best first: how many scores were at least it, and how many above it.
     pub(super) fn asked(&self) -> impl Iterator<Item = (u32, u32)> {
         self.at_least[..self.asked].iter().copied().zip(self.above[..self.asked].iter().copied())
     }

@@ -17,7 +17,7 @@ pub struct ListCounts {
     pub cutoff: u32,
     /// Ranked users whose lists have fewer candidates than the cutoff, though the catalogue has more for them.
     pub short: usize,
-    /// Those of them whose lists have none.
+    /// Users among `short` whose lists have no candidate.
     pub empty: usize,
     /// Masked items in the lists of ranked users, which are passed over.
     pub masked: usize,

@@ -66,9 +66,8 @@ pub fn rank(
     rank_within(scorer, history, masked, held_out, ties, memory, None)
 }
 
-/// The same, where no rank beyond `limit` is asked for: the ranks within it are those of [`rank()`]. Users leave the work as soon as
-/// `limit` items stand before each of their held-out items, so this is faster by far. [`metric::depth`](crate::metric::depth) says
-/// which limit metrics need.
+/// Ranks as [`rank()`] does, where no rank beyond `limit` is asked for: the ranks within it are the same. Users leave the work as soon as `limit`
+/// items stand before each of their held-out items, so this is faster by far. [`metric::depth`](crate::metric::depth) says which limit metrics need.
 ///
 /// # Errors
 /// Those of [`rank()`].

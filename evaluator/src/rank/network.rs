@@ -91,7 +91,7 @@ fn run<'c>(network: &Network, vector: &[f32], column: impl Fn(usize) -> &'c [f32
     Arch::new().dispatch(|| forward(network, vector, &column, working, count));
 }
 
-/// The same as plain loops, which the machine's instructions are found for.
+/// Scores of a user's vector with `count` items, as plain loops, which the machine's instructions are found for.
 #[inline(always)]
 fn forward<'c>(network: &Network, vector: &[f32], column: &impl Fn(usize) -> &'c [f32], working: &mut [f32], count: usize) {
     let (scores, layers) = working.split_at_mut(COLUMNS);

@@ -12,12 +12,12 @@ pub(super) struct Order {
     pub(super) items: Vec<u32>,
     /// Each item's place.
     pub(super) places: Vec<u32>,
-    /// For each tile the length of the longest vector in it or in those behind.
+    /// Length of the longest vector in each tile or in those behind it.
     longest: Vec<f64>,
 }
 
 impl Order {
-    /// By descending keys, equal ones by id.
+    /// Orders items by descending keys, equal ones by id.
     pub(super) fn descending(keys: &[f64], lengths: &[f64]) -> Self {
         let mut items: Vec<u32> = (0..keys.len() as u32).collect();
         items.sort_by(|&a, &b| keys[b as usize].total_cmp(&keys[a as usize]));

@@ -73,8 +73,8 @@ impl Rankings {
         self.tied.iter().filter(|&&tied| tied).count()
     }
 
-    /// From what stands before each held-out item, in the order of `held_out`: how many other candidates have at least its score, and how many are
-    /// above it. Candidates are all `items` but the masked ones, of which none is held out; `limit` is as for
+    /// Makes rankings from what stands before each held-out item, in the order of `held_out`: how many other candidates have at least its score, and
+    /// how many are above it. Candidates are all `items` but the masked ones, of which none is held out; `limit` is as for
     /// [`rank_within`](super::rank_within).
     ///
     /// # Panics
@@ -146,7 +146,7 @@ impl Rankings {
     }
 }
 
-/// Of held-out items by what stands before them among so many others.
+/// AUC of held-out items by what stands before them among so many others.
 fn auc(asked: &[(u32, u32)], others: u64) -> f64 {
     // Twice the number of (held-out, other) pairs in the right order, a tie being half of one.
     let ordered: u64 = asked.iter().map(|&(least, above)| 2 * others - u64::from(least) - u64::from(above)).sum();

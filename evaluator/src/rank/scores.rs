@@ -33,7 +33,7 @@ pub(super) enum Scores<'a> {
 pub(super) struct Scratch {
     /// The loaded users.
     pub(super) users: Vec<u32>,
-    /// Their vectors, `[users, dim]`.
+    /// Vectors of the loaded users, `[users, dim]`.
     pub(super) vectors: Aligned,
     /// The lengths of these vectors.
     pub(super) lengths: Vec<f64>,
@@ -41,12 +41,12 @@ pub(super) struct Scratch {
     pub(super) scores: Aligned,
     /// Item vectors as panels.
     pub(super) packed: Aligned,
-    /// Their scores, where sparse rows add up to them.
+    /// Scores of the loaded users, where sparse rows add up to them.
     pub(super) gathered: Gathered,
 }
 
 impl<'a> Scores<'a> {
-    /// Of a model that scores all items: top-N lists do not.
+    /// Prepares the scores of a model that scores all items: top-N lists do not.
     pub(super) fn new(scorer: &'a Scorer, history: &'a Interactions, ordered: bool, memory: usize) -> Result<Self> {
         Ok(match scorer {
             Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {

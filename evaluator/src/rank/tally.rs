@@ -15,7 +15,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// For the places of the held-out items, then of the masked ones, and the scores of the former; ranks beyond the limit need not be known.
+    /// Makes the tally for the places of the held-out items, then of the masked ones, and the scores of the former; ranks beyond the limit need not
+    /// be known.
     pub(super) fn new(places: impl Iterator<Item = u32>, scores: Vec<f32>, limit: Option<u32>) -> Self {
         let foreseen = scores.iter().copied().map(Some).chain(std::iter::repeat(None));
         let mut hidden: Vec<(u32, Option<f32>)> = places.zip(foreseen).collect();

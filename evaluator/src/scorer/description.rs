@@ -52,7 +52,7 @@ pub(super) struct NetworkSizes {
     pub(super) users: usize,
     pub(super) items: usize,
     pub(super) product: usize,
-    /// Of each hidden layer.
+    /// Numbers of each hidden layer.
     pub(super) hidden: Vec<usize>,
 }
 
@@ -86,12 +86,12 @@ pub(super) struct ListSizes {
 }
 
 impl Description {
-    /// For a scorer whose tensors stand in this file.
+    /// Describes a scorer whose tensors stand in this file.
     pub(super) fn new(scorer: &Scorer, tensors: FileEntry) -> Self {
         Self { schema_version: SCHEMA_VERSION, scorer: Kind::of(scorer), tensors }
     }
 
-    /// Reads it and checks its version and its own checksum.
+    /// Reads a description and checks its version and its own checksum.
     pub(super) fn read(at: &Location) -> Result<Self> {
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
         // The version first: another one may have other keys, and an older one no checksum of its own.

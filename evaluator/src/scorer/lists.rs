@@ -11,7 +11,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// From each user's (item, score) entries in any order, of a catalogue of so many items.
+    /// Makes lists of each user's (item, score) entries in any order, of a catalogue of so many items.
     ///
     /// # Errors
     /// In words: a score that is not finite, an item that stands twice in a list, or one outside of the catalogue.
@@ -28,7 +28,7 @@ impl Lists {
         Self::from_parts(catalogue, starts, items, scores)
     }
 
-    /// From what is stored: where each user's list starts, `[users + 1]`, and the items and scores of all entries.
+    /// Makes lists of what is stored: where each user's list starts, `[users + 1]`, and the items and scores of all entries.
     pub(super) fn from_parts(catalogue: usize, starts: Vec<u64>, items: Vec<u32>, scores: Vec<f64>) -> Result<Self, String> {
         let (first, last) = (starts.first().copied(), starts.last().copied());
         if items.len() != scores.len() || (first, last) != (Some(0), Some(items.len() as u64)) || !starts.is_sorted() {

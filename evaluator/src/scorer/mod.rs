@@ -27,7 +27,7 @@ pub enum Scorer {
         /// How a row of each makes a score.
         similarity: Similarity,
     },
-    /// As [`Factors`](Self::Factors), with a user's vector made of its history, which is longer when test is ranked (SASRec, GRU4Rec).
+    /// Vectors as of [`Factors`](Self::Factors), with a user's vector made of its history, which is longer when test is ranked (SASRec, GRU4Rec).
     Histories {
         /// `[users, dim]`, of the histories that end before validation: of train.
         validation: Matrix,

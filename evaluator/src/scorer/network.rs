@@ -37,7 +37,7 @@ impl Network {
         self.layers.iter().map(|layer| layer.weights.rows.max(layer.weights.dim)).max().unwrap_or(0)
     }
 
-    /// That the layers follow each other and end in one number, for vectors of so many.
+    /// Checks that the layers follow each other and end in one number, for vectors of `dim` numbers.
     pub(super) fn check(&self, dim: usize) -> Result<(), String> {
         if self.product + self.hidden() != dim {
             return Err(format!(

@@ -12,7 +12,7 @@ pub struct SparseMatrix {
 }
 
 impl SparseMatrix {
-    /// From the (column, value) entries of each row, whose length is `dim`.
+    /// Makes a matrix of the (column, value) entries of each row, whose length is `dim`.
     ///
     /// # Panics
     /// When a row's columns do not ascend, or one is not below `dim`.
@@ -29,7 +29,7 @@ impl SparseMatrix {
         Self::from_parts(dim, starts, columns, values).expect("columns ascend below `dim`")
     }
 
-    /// From what is stored: where each row starts, `[rows + 1]`, and the columns and values of the entries.
+    /// Makes a matrix of what is stored: where each row starts, `[rows + 1]`, and the columns and values of the entries.
     pub(super) fn from_parts(dim: usize, starts: Vec<u64>, columns: Vec<u32>, values: Vec<f32>) -> Result<Self, String> {
         let (first, last) = (starts.first().copied(), starts.last().copied());
         if columns.len() != values.len() || (first, last) != (Some(0), Some(columns.len() as u64)) {

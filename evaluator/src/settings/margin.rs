@@ -6,7 +6,7 @@ use std::fmt;
 /// Differences up to it do not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Margin {
-    /// In units of the metric: `0.002`.
+    /// A margin in units of the metric: `0.002`.
     Absolute(f64),
     /// A share of the mean of the two methods' means: `1%` is 0.01.
     Relative(f64),

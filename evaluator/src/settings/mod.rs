@@ -41,9 +41,9 @@ pub struct Evaluation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Users {
-    /// Those with train interactions.
+    /// Users with train interactions.
     Known,
-    /// Also those without, whom no training touched.
+    /// All users, also those without train interactions, whom no training touched.
     All,
 }
 
@@ -63,7 +63,7 @@ pub enum Mask {
 pub enum Recall {
     /// All held-out items of the user.
     Standard,
-    /// At most the cutoff (Mult-VAE; paper 002, appendix A).
+    /// Held-out items of the user, at most the cutoff (Mult-VAE; paper 002, appendix A).
     Capped,
 }
 

@@ -45,7 +45,7 @@ pub enum Over {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
-    /// As they are.
+    /// No adjustment: p-values as they are.
     None,
     /// Bonferroni: times the number of comparisons.
     Bonferroni,

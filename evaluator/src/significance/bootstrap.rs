@@ -128,7 +128,7 @@ impl BootstrapDistribution {
         Self::of(methods, &Resampled::new(&rows, resamples, seed), over, resamples, seed)
     }
 
-    /// From the resampled means of all replicates, in the order of the methods.
+    /// Makes the distribution from the resampled means of all replicates, in the order of the methods.
     pub(crate) fn of(methods: &[MethodValues<'_>], users: &Resampled, over: Over, resamples: u32, seed: u64) -> Self {
         let means: Vec<Vec<f64>> = methods.iter().map(MethodValues::replicate_means).collect();
         let mut deviations = vec![0.0; resamples as usize * methods.len()];
@@ -150,7 +150,7 @@ impl BootstrapDistribution {
         self.deviations.chunks_exact(self.methods).map(|methods| (methods[a] - methods[b]).abs()).collect()
     }
 
-    /// The same in one resample.
+    /// The size of one resample's deviation of the difference of two methods.
     pub(crate) fn size(&self, resample: u32, a: usize, b: usize) -> f64 {
         let methods = &self.deviations[resample as usize * self.methods..];
         (methods[a] - methods[b]).abs()

@@ -35,23 +35,23 @@ pub struct Comparison {
     pub standard_error: Option<f64>,
     /// Lower end of the interval of the difference, adjusted as the p-value is; none for tests of ranks and signs.
     pub ci_low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval of the difference, adjusted as the p-value is; none for tests of ranks and signs.
     pub ci_high: Option<f64>,
     /// The test.
     pub test: Test,
-    /// The sources of variance that it counts: what the verdict holds for.
+    /// The sources of variance that the test counts: what the verdict holds for.
     pub over: Over,
     /// Where the variance over replicates comes from; the less certain one of the two methods'.
     pub spread: Spread,
     /// The test's own statistic.
     pub statistic: f64,
-    /// Two-sided.
+    /// The two-sided p-value.
     pub p_value: f64,
-    /// Adjusted for all comparisons of this dataset, metric, cutoff and test.
+    /// The p-value adjusted for all comparisons of this dataset, metric, cutoff and test.
     pub p_adjusted: f64,
-    /// Which comparisons it was adjusted for, as [`Family::name`](crate::settings::Family::name) has it.
+    /// Which comparisons the p-value was adjusted for, as [`Family::name`](crate::settings::Family::name) has it.
     pub family: String,
-    /// How it was adjusted.
+    /// How the p-value was adjusted.
     pub correction: Correction,
     /// The size of the difference in the test's own terms.
     pub effect_size: f64,
@@ -63,9 +63,9 @@ pub struct Comparison {
     pub p_equivalence: Option<f64>,
     /// What is said of the first method.
     pub verdict: Verdict,
-    /// Of what is undecided by the t test: seeds of each method that would decide.
+    /// Seeds of each method that would decide, where the t test leaves the comparison undecided.
     pub needed_seeds: Option<u32>,
-    /// Likewise: users that would decide, with the seeds there are.
+    /// Users that would decide, with the seeds there are, where the t test leaves the comparison undecided.
     pub needed_users: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ pub struct MethodComponents {
     pub mean: f64,
     /// Lower end of the interval of the mean at the level `1 - alpha`, by the sources that are counted; none for one user.
     pub ci_low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval of the mean at the level `1 - alpha`, by the sources that are counted; none for one user.
     pub ci_high: Option<f64>,
     /// The sources that the interval counts.
     pub over: Over,
@@ -100,10 +100,10 @@ pub struct MethodComponents {
     pub var_splits: Option<f64>,
     /// The variance of one replicate's mean, moderated over the methods.
     pub var_replicate: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of `var_replicate`.
     pub degrees: f64,
-    /// The part of it that is the interaction of users and replicates.
+    /// The part of `var_replicate` that is the interaction of users and replicates.
     pub var_interaction: f64,
-    /// Where it comes from.
+    /// Where `var_replicate` comes from.
     pub spread: Spread,
 }

@@ -44,7 +44,7 @@ impl Contrast {
 pub struct Estimate {
     /// The weighted sum of the methods' means.
     pub value: f64,
-    /// Its variance, by the sources that are counted.
+    /// The variance of `value`, by the sources that are counted.
     pub variance: Crossed,
     /// The sources of variance that are counted: users alone where a method's variance over seeds is not known.
     pub over: Over,
@@ -57,7 +57,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of methods of a dataset by one metric, with their spreads.
+    /// Estimates a contrast of methods of a dataset by one metric, with their spreads.
     pub fn new(contrast: &Contrast, methods: &[MethodValues<'_>], spreads: &Spreads, over: Over) -> Self {
         let involved: Vec<_> = contrast.weights.iter().map(|&(place, weight)| (&methods[place], spreads.methods[place], weight)).collect();
         let least_certain = involved.iter().map(|(_, spread, _)| spread.source).max().unwrap_or(Spread::None);
@@ -88,11 +88,11 @@ fn combined(contrast: &Contrast, methods: &[MethodValues<'_>]) -> Vec<f64> {
 /// What is said of a contrast among others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// Two-sided, that the contrast is zero.
+    /// The two-sided p-value that the contrast is zero.
     pub p_value: f64,
-    /// Adjusted after Holm for all contrasts that were judged together.
+    /// The p-value adjusted after Holm for all contrasts that were judged together.
     pub p_adjusted: f64,
-    /// The interval of the contrast, adjusted likewise.
+    /// The interval of the contrast, adjusted as `p_adjusted` is.
     pub interval: Interval,
     /// [`Verdict::Better`] where the contrast is above zero.
     pub verdict: Verdict,

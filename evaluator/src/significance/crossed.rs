@@ -94,7 +94,7 @@ impl Crossed {
         Interval { low: difference - half, high: difference + half }
     }
 
-    /// Two-sided. 1 where the difference is zero or has no known variance, 0 where it has none.
+    /// The two-sided p-value of a difference. 1 where the difference is zero or has no known variance, 0 where it has none.
     pub fn p_value(&self, difference: f64) -> f64 {
         let size = difference.abs();
         if size == 0.0 || self.standard_error().is_nan() || self.standard_error().is_infinite() {

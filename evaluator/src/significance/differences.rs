@@ -22,7 +22,7 @@ impl Differences {
         Self { values, tolerance: tolerance(a).max(tolerance(b)) }
     }
 
-    /// One per user.
+    /// The differences, one per user.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -32,7 +32,7 @@ impl Differences {
         self.tolerance
     }
 
-    /// Those that are not zero.
+    /// The differences that are not zero.
     pub(crate) fn nonzero(&self) -> Vec<f64> {
         self.values.iter().copied().filter(|&difference| difference != 0.0).collect()
     }

@@ -49,9 +49,9 @@ pub fn compare(trials: &[TrialValues], evaluation: &Evaluation, progress: &mut d
 
 /// The methods of a dataset by one metric.
 pub struct MethodsAt<'a> {
-    /// Their values, in the order of their first trials.
+    /// The methods' values, in the order of their first trials.
     pub methods: Vec<MethodValues<'a>>,
-    /// Their spreads, in the same order.
+    /// The methods' spreads, in the order of `methods`.
     pub spreads: Spreads,
 }
 

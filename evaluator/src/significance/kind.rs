@@ -35,14 +35,14 @@ pub(crate) struct Found {
     pub(super) tested: Vec<Tested>,
     pub(super) p_adjusted: Vec<f64>,
     pub(super) correction: Correction,
-    /// Of each difference; of tests of the mean alone.
+    /// What a test of the mean finds of each difference; `None` for other tests.
     pub(super) mean: Option<Vec<OfMean>>,
 }
 
 /// What a test of the mean says of a pair.
 #[derive(Clone, Copy)]
 pub(super) struct OfMean {
-    /// Adjusted as the p-values are.
+    /// The interval, adjusted as the p-values are.
     pub(super) interval: Interval,
     pub(super) standard_error: f64,
     /// What is counted of the pair.
@@ -52,7 +52,7 @@ pub(super) struct OfMean {
 }
 
 impl Found {
-    /// Of a test over users, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`.
+    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`.
     pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
         let reported: Vec<f64> = compared.pairs.reported.iter().map(|&pair| tested[pair].p_value).collect();
         let correction = match (compared.settings.correction, &compared.settings.family) {

@@ -26,13 +26,13 @@ pub struct MethodValues<'a> {
     pub method: String,
     /// The users' dense ids, ascending.
     pub users: Vec<u32>,
-    /// For each replicate a value for each user, in the order of `users`.
+    /// Values of each replicate, one for each user, in the order of `users`.
     pub replicates: Vec<Cow<'a, [f64]>>,
     /// What the replicates are.
     pub replication: Replication,
     /// The means over users of single trials, by split; one group where the dataset has one split.
     pub trial_means: Vec<Vec<f64>>,
-    /// For each user the mean over replicates.
+    /// Mean of each user's values over replicates.
     pub values: Vec<f64>,
 }
 

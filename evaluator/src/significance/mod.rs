@@ -98,7 +98,7 @@ impl Test {
         self.kind().words(counted)
     }
 
-    /// Whether it is of the mean difference and can count seeds; the others are over users alone.
+    /// Whether the test is of the mean difference and can count seeds; the others are over users alone.
     pub fn counts_seeds(self) -> bool {
         self.kind().counts_seeds()
     }
@@ -114,7 +114,7 @@ fn normal_quantile(alpha: f64) -> f64 {
 pub struct Tested {
     /// The test's own statistic.
     pub statistic: f64,
-    /// Two-sided.
+    /// The two-sided p-value.
     pub p_value: f64,
     /// The size of the difference in the test's own terms; positive where the first method is better.
     pub effect_size: f64,

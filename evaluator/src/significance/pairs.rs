@@ -5,7 +5,7 @@ use crate::settings::Family;
 
 /// Pairs of places in a list of methods, the smaller one first.
 pub(crate) struct Pairs {
-    /// Those that are tested, in the order of the methods.
+    /// The pairs that are tested, in the order of the methods.
     pub(crate) all: Vec<(usize, usize)>,
     /// Places in `all` of those that are reported and adjusted for.
     pub(crate) reported: Vec<usize>,

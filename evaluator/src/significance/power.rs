@@ -18,11 +18,11 @@ const MOST_REPLICATES: u32 = 1000;
 /// The variances of a difference of two methods with equally many replicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variances {
-    /// Of the users' true differences: for one user.
+    /// Variance of the users' true differences, for one user.
     pub users: f64,
-    /// Of the interaction of users and replicates: for one user and one replicate of each method.
+    /// Variance of the interaction of users and replicates, for one user and one replicate of each method.
     pub interaction: f64,
-    /// Of the replicates: for one replicate of each method.
+    /// Variance of the replicates, for one replicate of each method.
     pub replicates: f64,
 }
 

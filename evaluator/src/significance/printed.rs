@@ -18,11 +18,11 @@ use super::{Crossed, Interval, MethodSpread, Spread};
 pub struct PrintedMean {
     /// The number.
     pub value: f64,
-    /// One unit of its last digit: 0.0001 for 0.0527.
+    /// One unit of the number's last digit: 0.0001 for 0.0527.
     pub unit: f64,
     /// Trainings that it is the mean of.
     pub runs: u32,
-    /// Whether its test users and their test items are ours.
+    /// Whether the number's test users and their test items are ours.
     pub same_users: bool,
 }
 
@@ -33,12 +33,12 @@ pub enum Agreement {
     Reproduced,
     /// There is a difference, and it is not known to be within the margin.
     Contradicted,
-    /// Neither is shown.
+    /// It is not shown that there is a difference, nor that it is within the margin.
     Undecided,
 }
 
 impl Agreement {
-    /// All of them.
+    /// All agreements.
     pub const ALL: [Self; 3] = [Self::Reproduced, Self::Contradicted, Self::Undecided];
 
     /// The name in tables.
@@ -58,9 +58,9 @@ pub struct BesidePrinted {
     pub difference: f64,
     /// The interval of the difference at the level `1 - alpha`; none where the spread of seeds is not known.
     pub interval: Option<Interval>,
-    /// Two-sided, that there is no difference; 1 where the spread is not known.
+    /// The two-sided p-value that there is no difference; 1 where the spread is not known.
     pub p_value: f64,
-    /// That the difference is not within the margin, by two one-sided tests.
+    /// The p-value that the difference is not within the margin, by two one-sided tests.
     pub p_equivalence: f64,
     /// What is said.
     pub agreement: Agreement,

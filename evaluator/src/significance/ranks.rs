@@ -2,7 +2,7 @@
 
 /// Ranks of values, ascending from 1.
 pub(crate) struct Ranks {
-    /// One per value; a multiple of one half.
+    /// The rank of each value; a multiple of one half.
     pub(crate) ranks: Vec<f64>,
     /// Sum of `t^3 - t` over the groups of `t` tied values.
     pub(crate) ties: f64,

@@ -18,18 +18,18 @@ use std::borrow::Cow;
 /// Where the variance over replicates comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spread {
-    /// There is none: the model fits at once, and the dataset has one split.
+    /// No variance: the model fits at once, and the dataset has one split.
     None,
-    /// From the method's own replicates, moderated by those of the other methods.
+    /// The method's own replicates, moderated by those of the other methods.
     Own,
-    /// From the replicates of other methods: the method has one.
+    /// The replicates of other methods: the method has one.
     Pooled,
-    /// It is not known: no method has a second replicate.
+    /// An unknown variance: no method has a second replicate.
     Unknown,
 }
 
 impl Spread {
-    /// All of them, the surest first.
+    /// All sources of the variance, the surest first.
     pub const ALL: [Self; 4] = [Self::None, Self::Own, Self::Pooled, Self::Unknown];
 
     /// The name in tables.
@@ -54,7 +54,7 @@ pub struct MethodSpread {
     pub raw: Option<f64>,
     /// The variance of one replicate's mean, moderated; zero where there is none, or it is not known.
     pub variance: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of `variance`.
     pub degrees: f64,
     /// The part of `variance` that is the interaction with users.
     pub interaction: f64,
@@ -95,7 +95,7 @@ impl Spreads {
         self.crossed(a, b, variance_of_mean(&differences.values), differences.values.len(), over)
     }
 
-    /// The same from the variance of the mean difference over so many users.
+    /// The variance of the difference of two methods' means, from that of the mean difference over so many users.
     pub(crate) fn crossed(&self, a: usize, b: usize, variance: f64, users: usize, over: Over) -> Crossed {
         crossed((variance, users), &[(self.methods[a], 1.0), (self.methods[b], 1.0)], over)
     }

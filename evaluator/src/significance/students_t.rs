@@ -8,7 +8,7 @@ const MANY: f64 = 200.0;
 /// Student's t, centred at zero.
 pub(crate) enum Students {
     Few(StudentsT),
-    /// With so many degrees of freedom.
+    /// The distribution with so many degrees of freedom.
     Many(f64),
     Normal,
 }

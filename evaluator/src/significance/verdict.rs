@@ -8,13 +8,13 @@ use super::{Interval, Tested};
 /// What is said of the first method of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It ranks better: the difference is significant, and not known to be within the margin.
+    /// The method ranks better: the difference is significant, and not known to be within the margin.
     Better,
-    /// It ranks worse, likewise.
+    /// The method ranks worse: the difference is significant, and not known to be within the margin.
     Worse,
     /// The difference is within the margin.
     Equivalent,
-    /// None of these is shown.
+    /// It is not shown that the method ranks better or worse, nor that the difference is within the margin.
     Undecided,
 }
 
@@ -41,7 +41,8 @@ impl Verdict {
         }
     }
 
-    /// From the difference, its adjusted interval where the test has one, whether it is significant, and the margin in units of the metric.
+    /// Finds the verdict from the difference, its adjusted interval where the test has one, whether it is significant, and the margin in units of the
+    /// metric.
     ///
     /// A significant test of ranks whose effect goes against the difference of the means decides nothing.
     pub(crate) fn new(difference: f64, tested: &Tested, interval: Option<Interval>, significant: bool, margin: Option<f64>) -> Self {

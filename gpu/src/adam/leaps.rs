@@ -45,7 +45,7 @@ pub struct Leaps {
 }
 
 impl Leaps {
-    /// With what n steps leave of the first and second moment in `decays[n]`, from n = 0 on. There is room for as many steps as these reach.
+    /// Makes leaps by what n steps leave of the first and second moment, `decays[n]` from n = 0 on. There is room for as many steps as these reach.
     ///
     /// # Errors
     /// Those of the device.

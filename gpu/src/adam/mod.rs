@@ -22,17 +22,17 @@ pub struct Step {
     pub weight_decay: f32,
     /// What is kept of the first moment.
     pub first_decay: f32,
-    /// What is taken of the gradient into it.
+    /// What is taken of the gradient into the first moment.
     pub first_gain: f32,
     /// What is kept of the second moment.
     pub second_decay: f32,
-    /// What is taken of the squared gradient into it.
+    /// What is taken of the squared gradient into the second moment.
     pub second_gain: f32,
-    /// By which the root of the second moment is multiplied.
+    /// What the root of the second moment is multiplied by.
     pub second_scale: f32,
     /// The learning rate of this step.
     pub rate: f32,
-    /// Added to the root.
+    /// What is added to the root of the second moment.
     pub epsilon: f32,
 }
 
@@ -48,9 +48,9 @@ impl Step {
 pub struct Table<'a> {
     /// The parameters.
     pub values: &'a mut Buffer<f32>,
-    /// Their first moments.
+    /// First moments of the parameters' gradient.
     pub first: &'a mut Buffer<f32>,
-    /// Their second moments.
+    /// Second moments of the parameters' gradient.
     pub second: &'a mut Buffer<f32>,
     /// Numbers of a row.
     pub dim: usize,

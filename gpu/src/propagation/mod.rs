@@ -68,8 +68,8 @@ fn make_room(gpu: &Gpu, pair: &mut [Buffer<f32>; 2], lengths: [usize; 2]) -> Res
 }
 
 impl Graph {
-    /// Of the train interactions from both sides: where each user's items begin (`[users + 1]`) and the items, and where each item's users do
-    /// (`[items + 1]`) and the users.
+    /// Makes the graph of train interactions from both sides: where each user's items begin (`[users + 1]`) and the items, and where each item's
+    /// users do (`[items + 1]`) and the users.
     ///
     /// # Errors
     /// Those of the device.

@@ -53,7 +53,7 @@ fn width(k: usize) -> usize {
     2 * k + 2 * TILE
 }
 
-/// Of each part of the catalogue, `[parts, users, k]`.
+/// The best items of each part of the catalogue for each user, `[parts, users, k]`.
 fn of_tiles(
     gpu: &Gpu,
     sides: Sides,
@@ -88,7 +88,7 @@ fn of_tiles(
     Ok(best)
 }
 
-/// Of the bests of all parts.
+/// The best items for each user, of the bests of all parts.
 fn of_all(gpu: &Gpu, sides: Sides, who: &Buffer<u32>, of_parts: &Buffer<u64>, (parts, k): (usize, usize)) -> Result<Best> {
     let (mut ids, mut scores) = (gpu.zeros(who.len() * k)?, gpu.zeros(who.len() * k)?);
     let arguments =

@@ -44,7 +44,7 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// With the hash of this key.
+    /// Prepares to read a source, with the hash of this key.
     pub(super) fn new(
         preparation: &'a Preparation,
         workspace: &'a Workspace,

@@ -58,7 +58,7 @@ impl Side {
 }
 
 impl Relation {
-    /// Its columns.
+    /// The relation's columns.
     pub(super) fn schema(self) -> Schema {
         let columns: &[(&str, DataType)] = match self {
             Self::Rows | Self::Pairs(_) => {
@@ -98,7 +98,7 @@ pub(super) fn degrees(pairs: DataFrame, side: Side) -> Frame {
     pairs.aggregate(vec![col(side.column()).alias("code")], vec![count(lit(1)).alias("degree")])
 }
 
-/// Those with fewer interactions than a bound.
+/// The users, or items, with fewer interactions than a bound.
 pub(super) fn below(degrees: DataFrame, bound: u32) -> Frame {
     degrees.filter(col("degree").lt(lit(i64::from(bound))))
 }

@@ -10,7 +10,7 @@ use arrow::{
     datatypes::{Float64Type, Int64Type},
 };
 
-/// Those of the sorted interactions in scratch.
+/// The times of the sorted interactions in scratch.
 pub(super) struct TimesOf<'a> {
     workspace: &'a Workspace,
 }

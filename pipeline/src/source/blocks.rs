@@ -23,7 +23,7 @@ pub(crate) struct Block {
     pub(crate) text: Vec<u8>,
     /// The line on which it starts, from 1.
     pub(crate) line: u64,
-    /// Its place in the file, from 0.
+    /// The block's place in the file, from 0.
     pub(crate) index: usize,
 }
 

@@ -63,7 +63,7 @@ impl Fields {
         (Ending::Complete, end.map(|end| &rest[end + separator.len()..]))
     }
 
-    /// The same, after an opening quote.
+    /// Takes a field up to a separator, after its opening quote; what comes after that, if it is there.
     fn quoted<'a>(&mut self, mut rest: &'a [u8], separator: &[u8]) -> (Ending, Option<&'a [u8]>) {
         loop {
             let Some(quote) = rest.iter().position(|&byte| byte == b'"') else { return (Ending::Open, None) };

@@ -137,7 +137,7 @@ sources! {
 pub(crate) enum Has {
     Yes,
     No,
-    /// Its header tells.
+    /// The source's header tells.
     Perhaps,
 }
 

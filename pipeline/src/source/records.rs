@@ -24,10 +24,10 @@ pub(crate) struct Records<'t> {
 pub(crate) struct Record<'t> {
     /// The line on which it starts, from 1.
     pub(crate) line: u64,
-    /// Its text without the last line end.
+    /// The record's text without the last line end.
     pub(crate) raw: &'t [u8],
     pub(crate) fields: &'t Fields,
-    /// Whether its quotes are sound; otherwise the fields are worth nothing.
+    /// Whether the record's quotes are sound; otherwise the fields are worth nothing.
     pub(crate) sound: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Step<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Of a text that starts on a line.
+    /// Makes the records of a text that starts on a line.
     pub(crate) fn new(text: &'t [u8], line: u64, separator: &'t [u8]) -> Self {
         Self { text, separator, position: 0, line, fields: Fields::default() }
     }

@@ -33,7 +33,7 @@ pub(crate) struct SortedTimes<'a> {
 }
 
 impl<'a> SortedTimes<'a> {
-    /// Of interactions in any order.
+    /// Takes the times of interactions in any order.
     pub(crate) fn new(times: &'a [f64]) -> Self {
         Self { times, sorted: None }
     }
@@ -73,7 +73,7 @@ pub(crate) struct Borders {
 }
 
 impl Borders {
-    /// Of test, and, of what is left, of validation. What happens at one time stays together.
+    /// Finds the borders of test, and, of what is left, of validation. What happens at one time stays together.
     ///
     /// # Errors
     /// [`Error::Setting`] when all of a share has the time of what is before it, or validation is to begin after test.

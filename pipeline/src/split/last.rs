@@ -12,7 +12,7 @@ use std::fmt;
 pub enum Last {
     /// A share of the interactions.
     Share(f64),
-    /// From a moment on: a date of ISO 8601, which is that many seconds since 1970, or a number in the source's own unit.
+    /// All interactions from a moment on: a date of ISO 8601, which is that many seconds since 1970, or a number in the source's own unit.
     From(String),
 }
 
@@ -24,7 +24,7 @@ impl Default for Last {
 }
 
 impl Last {
-    /// Whether it is nothing for sure.
+    /// Whether nothing is held out for sure.
     pub(super) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

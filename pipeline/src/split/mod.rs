@@ -110,17 +110,17 @@ impl Default for Split {
 }
 
 impl Split {
-    /// Whether it parts interactions by their times.
+    /// Whether the split parts interactions by their times.
     pub(crate) fn needs_timestamps(&self) -> bool {
         self.kind().needs_timestamps()
     }
 
-    /// Whether it takes the source's own parts.
+    /// Whether the split takes the source's own parts.
     pub fn takes_given_parts(&self) -> bool {
         self.kind().takes_given_parts()
     }
 
-    /// Whether it holds out a validation part.
+    /// Whether the split holds out a validation part.
     pub fn has_validation(&self) -> bool {
         self.kind().has_validation()
     }

@@ -16,7 +16,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Of a user, by the two numbers of a key.
+    /// Makes the hash of a user's interactions, by the two numbers of a key.
     pub(crate) fn new(key: (u64, u64), user: &str) -> Self {
         let bytes = [user.as_bytes(), &[0xFF]].concat();
         Self { hasher: SipHasher24::new_with_keys(key.0, key.1), user: bytes.len(), bytes }
@@ -41,7 +41,7 @@ impl Shuffled {
         Self(keyed)
     }
 
-    /// How many are left.
+    /// How many train interactions are left.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

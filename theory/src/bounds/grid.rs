@@ -12,16 +12,16 @@ pub struct Grid {
     pub negatives: Vec<u64>,
     /// All negatives of the user.
     pub population: u64,
-    /// Those that score at least 0, for BCE: at least `rank - 1` of them where the positive itself does, as the theorems assume.
+    /// Negatives that score at least 0, for BCE: at least `rank - 1` of them where the positive itself does, as the theorems assume.
     pub nonnegative: u64,
 }
 
 /// The probability that a loss bounds a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// What is bounded: `-log` of it.
+    /// The metric whose `-log` is bounded.
     pub metric: Metric,
-    /// By what.
+    /// The loss that bounds the metric.
     pub loss: Loss,
     /// Which probability.
     pub form: Form,
@@ -33,9 +33,9 @@ pub struct Bound {
     pub negatives: u64,
     /// All negatives.
     pub population: u64,
-    /// Those of all negatives that count: scored at least as high as the positive, or for BCE at least 0.
+    /// Negatives of all that count: scored at least as high as the positive, or for BCE at least 0.
     pub above: u64,
-    /// Those among the sampled that are needed.
+    /// How many of the sampled negatives have to count.
     pub needed: u64,
     /// `P(counted among the sampled >= needed)`
     pub probability: f64,
@@ -67,7 +67,7 @@ impl Grid {
         all.map(|((sampling, metric, loss, form), (negatives, rank))| self.bound(metric, loss, form, sampling, negatives, rank)).collect()
     }
 
-    /// One probability.
+    /// The probability that a loss bounds a metric at one rank, with so many sampled negatives.
     ///
     /// # Panics
     /// When there are no such rank, or not so many negatives.

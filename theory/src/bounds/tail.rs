@@ -12,10 +12,10 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// Both.
+    /// Both ways of drawing.
     pub const ALL: [Self; 2] = [Self::WithoutReplacement, Self::WithReplacement];
 
-    /// As in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::WithoutReplacement => "without-replacement",

@@ -31,19 +31,19 @@ pub enum Loss {
 /// Which probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// As the paper prints it: of more than the threshold.
+    /// The probability as the paper prints it: of more than the threshold.
     Printed,
-    /// Of at least the threshold.
+    /// The probability of at least the threshold.
     Survival,
-    /// Of at least the threshold that the whole sum of CCE gives. The other losses have none.
+    /// The probability of at least the threshold that the whole sum of CCE gives. The other losses have none.
     Tight,
 }
 
 impl Metric {
-    /// Both.
+    /// Both metrics.
     pub const ALL: [Self; 2] = [Self::Ndcg, Self::ReciprocalRank];
 
-    /// As in tables: `ndcg`, `rr`.
+    /// The name in tables: `ndcg`, `rr`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ndcg => "ndcg",
@@ -53,10 +53,10 @@ impl Metric {
 }
 
 impl Loss {
-    /// All.
+    /// All losses.
     pub const ALL: [Self; 3] = [Self::Bpr, Self::Bce, Self::Cce];
 
-    /// As in a sweep file.
+    /// The name in a sweep file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bpr => "bpr",
@@ -65,7 +65,7 @@ impl Loss {
         }
     }
 
-    /// The probabilities that there are of it.
+    /// The probabilities that there are of the loss.
     pub fn forms(self) -> &'static [Form] {
         match self {
             Self::Bpr | Self::Bce => &[Form::Printed, Form::Survival],
@@ -75,7 +75,7 @@ impl Loss {
 }
 
 impl Form {
-    /// As in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Printed => "printed",

@@ -12,10 +12,10 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All.
+    /// All metrics.
     pub const ALL: [Self; 3] = [Self::Recall, Self::Precision, Self::Ndcg];
 
-    /// As in a sweep file.
+    /// The name in a sweep file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Recall => "recall",

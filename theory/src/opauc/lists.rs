@@ -1,4 +1,4 @@
-//! The same correlations over real lists, which differ in their numbers of positives and negatives.
+//! Correlations of metrics and partial areas over real lists, which differ in their numbers of positives and negatives.
 //!
 //! The area is taken as the share of its largest value, `OPAUC N- / b`, so that lists of all sizes compare.
 

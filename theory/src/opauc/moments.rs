@@ -1,6 +1,6 @@
 //! Sums of values and of their products, from which Pearson's correlation follows.
 
-/// Of some xs against some ys, over lists. Values come less their expectation, so that no digits are lost in the difference of large sums.
+/// Moments of some xs against some ys, over lists. Values come less their expectation, so that no digits are lost in the difference of large sums.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Moments {
     count: f64,

@@ -36,7 +36,7 @@ pub struct Study {
 /// What the permutations gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
-    /// By metric, cutoff and depth.
+    /// Correlations by metric, cutoff and depth.
     pub correlations: Vec<Correlation>,
     /// Theorem 3, by cutoff: of those that are at most N+ and N-.
     pub brackets: Vec<(u32, Brackets)>,

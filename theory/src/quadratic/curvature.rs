@@ -3,7 +3,7 @@
 /// How steep, and what the paper's argument looks at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curvature {
-    /// Its largest eigenvalue.
+    /// The largest eigenvalue of the curvature.
     pub largest: f64,
     /// The Rayleigh quotient in the direction of pi.
     pub along_pi: f64,
@@ -11,7 +11,7 @@ pub struct Curvature {
     pub gershgorin: f64,
 }
 
-/// Of a distribution over items.
+/// The curvature at scores whose softmax is `pi`, a distribution over items.
 pub fn curvature(pi: &[f64]) -> Curvature {
     let power = |exponent: i32| pi.iter().map(|p| p.powi(exponent)).sum::<f64>();
     Curvature {

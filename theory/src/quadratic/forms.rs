@@ -14,10 +14,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// All.
+    /// All forms.
     pub const ALL: [Self; 4] = [Self::Softmax, Self::Rg2, Self::Rgx, Self::Boehning];
 
-    /// As in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Softmax => "softmax",
@@ -27,7 +27,7 @@ impl Form {
         }
     }
 
-    /// Its value, of scores `[n]` and the items that are positives.
+    /// The form's value, of scores `[n]` and the items that are positives.
     pub fn value(self, scores: &[f64], positives: &[usize]) -> f64 {
         let (items, liked) = (scores.len() as f64, positives.len() as f64);
         let sum: f64 = scores.iter().sum();

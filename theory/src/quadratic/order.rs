@@ -19,7 +19,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// Of n items, |P| positives and m negatives.
+    /// The loss of n items, |P| positives and m negatives.
     pub fn new(items: usize, positives: usize, negatives: usize) -> Self {
         let (n, liked, m) = (items as f64, positives as f64, negatives as f64);
         let scale = 2.0 * n * (m + 1.0);
@@ -49,7 +49,7 @@ impl Sampled {
     }
 }
 
-/// Of RG2 over n items.
+/// The minimiser's score by RG2 over n items, for an item that is the positive with probability `eta`.
 pub fn minimiser(items: usize, eta: f64) -> f64 {
     items as f64 * eta - 1.0
 }

@@ -3,7 +3,7 @@
 /// One user's scores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct List {
-    /// Of all items.
+    /// Scores of all items.
     pub scores: Vec<f64>,
     /// The items that are positives.
     pub positives: Vec<usize>,

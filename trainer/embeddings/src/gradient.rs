@@ -16,7 +16,7 @@ impl RowGradients {
         Self { dim, values: vec![0.0; rows * dim], touched: vec![false; rows] }
     }
 
-    /// Of a table whose every row has a gradient.
+    /// The gradient of a table whose every row has one.
     pub fn whole(table: Matrix) -> Self {
         Self { dim: table.dim, values: table.values, touched: vec![true; table.rows] }
     }

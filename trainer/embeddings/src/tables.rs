@@ -13,7 +13,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Zeros.
+    /// Makes tables of zeros.
     pub fn zeros(users: usize, items: usize, dim: usize) -> Self {
         let table = |rows: usize| Matrix { rows, dim, values: vec![0.0; rows * dim] };
         Self { users: table(users), items: table(items) }

@@ -17,7 +17,7 @@ pub(super) trait Contract: Sized {
     }
 }
 
-/// Those of all kinds.
+/// Examples of all kinds of losses.
 pub(super) fn examples() -> Vec<Loss> {
     Loss::examples()
 }

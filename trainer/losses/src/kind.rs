@@ -32,12 +32,12 @@ pub trait LossKind {
     /// When the shapes do not fit, or something that it needs is not given.
     fn forward(&self, scores: &Scores) -> Result<Tensor>;
 
-    /// The same loss on plain slices, value and gradient in one pass; `None` where there is none.
+    /// The loss on plain slices, value and gradient in one pass; `None` where there is none.
     fn fused(&self) -> Option<Fused> {
         None
     }
 
-    /// The same of a loss with numbers of its own, or with an adversary.
+    /// The loss on plain slices, value and gradient in one pass, with numbers of its own or with an adversary; `None` where there is none.
     fn fused_with_state(&self) -> Option<FusedWithState> {
         None
     }

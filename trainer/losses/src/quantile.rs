@@ -23,9 +23,9 @@ pub struct QuantileSchedule {
     pub cutoff: u32,
     /// Epochs between two updates.
     pub every: u32,
-    /// When in a due epoch.
+    /// When in a due epoch the quantile is set.
     pub update: QuantileUpdate,
-    /// What it is estimated by.
+    /// What the quantile is estimated by.
     pub estimator: QuantileEstimator,
 }
 
@@ -55,7 +55,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Zeros, as before the first update.
+    /// Makes quantiles of zero, as before the first update.
     pub fn new(users: usize) -> Self {
         Self { values: vec![0.0; users] }
     }

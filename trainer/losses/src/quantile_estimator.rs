@@ -79,7 +79,7 @@ pub struct UserScores<'a> {
 }
 
 impl QuantileEstimator {
-    /// Whether it is the one that a trial is named without.
+    /// Whether the estimator is the one that a trial is named without.
     pub(super) fn is_sample(&self) -> bool {
         matches!(self, Self::Sample(_))
     }

@@ -24,7 +24,7 @@ pub struct Given<'a> {
     pub weights: Option<&'a Tensor>,
     /// `[B]`, the quantile of each row's user, for losses with a [`QuantileSchedule`](super::QuantileSchedule).
     pub quantiles: Option<&'a Tensor>,
-    /// Those of the draws, for losses that [need them](super::LossKind::needs_log_probabilities).
+    /// Log-probabilities of the draws, for losses that [need them](super::LossKind::needs_log_probabilities).
     pub log_probabilities: Option<Pair<'a>>,
     /// Places among all items, counted from 1, for losses that [need them](super::LossKind::needs_ranks).
     pub ranks: Option<Pair<'a>>,
@@ -44,7 +44,7 @@ pub struct Given<'a> {
 /// A number for each positive, and one for each negative.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// As the positives' scores. Of log-probabilities: that of the positive, were it no positive.
+    /// A number for each positive, in the shape of their scores. Of log-probabilities: that of the positive, were it no positive.
     pub positives: &'a Tensor,
     /// `[B, N]`
     pub negatives: &'a Tensor,

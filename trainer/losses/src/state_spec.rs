@@ -5,13 +5,13 @@
 /// A list of numbers under a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateSpec {
-    /// Its name in the state of a training.
+    /// The list's name in the state of a training.
     pub name: &'static str,
-    /// What has a number.
+    /// What has a number of the list.
     pub per: Per,
-    /// What they are at first.
+    /// What the numbers are at first.
     pub initial: InitialValue,
-    /// How they change.
+    /// How the numbers change.
     pub update: Update,
 }
 
@@ -38,13 +38,13 @@ pub enum Per {
 /// How the numbers of a [`StateSpec`] change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Update {
-    /// By the loss's gradient, under the trial's optimizer.
+    /// The numbers are learned by the loss's gradient, under the trial's optimizer.
     Learned(Learned),
-    /// After each step to what [`remembered`](super::LossKind::remembered) gives; the mean where a user has several rows.
+    /// The numbers are set after each step to what [`remembered`](super::LossKind::remembered) gives; the mean where a user has several rows.
     Remembered,
     /// What [`remembered`](super::LossKind::remembered) gives is added up through an epoch; [`set_columns`](super::LossKind::set_columns) starts the sums anew.
     Summed,
-    /// By [`set_columns`](super::LossKind::set_columns), between epochs.
+    /// The numbers are set by [`set_columns`](super::LossKind::set_columns), between epochs.
     Set,
 }
 
@@ -60,7 +60,7 @@ impl Update {
 pub struct Learned {
     /// The learning rate over that of the model.
     pub rate: f64,
-    /// Up the gradient and not down.
+    /// Whether the number moves up the gradient and not down.
     pub ascends: bool,
     /// The least and the largest value; every step ends between them.
     pub bounds: (f32, f32),

@@ -12,7 +12,7 @@ pub(super) struct Rows<'a> {
     pub(super) positives: &'a [f64],
     pub(super) negatives: &'a [Vec<f64>],
     pub(super) quantiles: &'a [f64],
-    /// Of the positives and of the negatives.
+    /// Log-probabilities of the positives and of the negatives.
     pub(super) log_probabilities: (&'a [f64], &'a [Vec<f64>]),
     /// The scores whose order gives the ranks, where it is not that of the scores above: those of the positives and of the negatives.
     pub(super) ranks: Option<(&'a [f64], &'a [Vec<f64>])>,

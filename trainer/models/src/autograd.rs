@@ -37,14 +37,14 @@ pub(crate) struct Encoded {
 pub(crate) struct Autograd<F> {
     model: F,
     vectors: Tables,
-    /// Of the last step.
+    /// The variables of the last step, and what the forward pass made of them.
     pass: Option<(Vec<Var>, Encoded)>,
-    /// Of users, items and weights.
+    /// Gradients of users, items and weights.
     gradients: Vec<RowGradients>,
 }
 
 impl<F: Forward> Autograd<F> {
-    /// With vectors of so many users and items, of `dim` numbers each.
+    /// Makes an encoder with vectors of so many users and items, of `dim` numbers each.
     pub(crate) fn new(model: F, [users, items, dim]: [usize; 3]) -> Self {
         Self { model, vectors: Tables::zeros(users, items, dim), pass: None, gradients: Vec::new() }
     }

@@ -61,7 +61,7 @@ pub(super) struct ByItem {
 }
 
 impl ByItem {
-    /// Of the items of each user, of so many items in all.
+    /// Sorts the pairs of the users' rows by item, of so many items in all.
     pub(super) fn new(rows: &[Numbered], items: usize) -> Self {
         let mut starts = vec![0u32; items + 1];
         rows.iter().flat_map(|row| &row.ids).for_each(|&item| starts[item as usize + 1] += 1);

@@ -8,9 +8,9 @@ use vectors::Matrix;
 /// A step that vectors are made for.
 #[derive(Clone, Copy)]
 pub struct TrainStep<'a> {
-    /// Counted from 1.
+    /// The epoch, counted from 1.
     pub epoch: u32,
-    /// Counted from 1 within the epoch.
+    /// The step, counted from 1 within the epoch.
     pub step: u32,
     /// `[B]`, those of all ranks.
     pub users: &'a [u32],
@@ -37,7 +37,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// For so many users and items.
+    /// Makes marks for so many users and items.
     pub fn new(users: usize, items: usize) -> Self {
         Self { marks: [vec![false; users], vec![false; items]], all: [false; 2] }
     }
@@ -58,7 +58,7 @@ impl Marks {
         }
     }
 
-    /// Of users and of items; `None` for all.
+    /// Marks of users and of items; `None` for all.
     pub fn get(&self) -> [Option<&[bool]>; 2] {
         [0, 1].map(|side| (!self.all[side]).then_some(self.marks[side].as_slice()))
     }
@@ -66,9 +66,9 @@ impl Marks {
 
 /// The gradients of the parameters, and what the model adds to the loss.
 pub struct Backward<'a> {
-    /// Of users and of items.
+    /// Gradients of the tables of users and of items.
     pub tables: [&'a RowGradients; 2],
-    /// Of the weights, in their order.
+    /// Gradients of the weights, in their order.
     pub weights: &'a [RowGradients],
     /// The model's own loss of the batch, a mean over its rows; its gradient is in the others.
     pub auxiliary: f64,

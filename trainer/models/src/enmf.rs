@@ -270,7 +270,7 @@ fn gram(values: &[f32], dim: usize) -> Vec<f32> {
         .unwrap_or_else(|| vec![0.0; dim * dim])
 }
 
-/// The same of a batch, times the weight of all pairs.
+/// P^T P `[dim, dim]` of the scaled users of a batch, times the weight of all pairs.
 fn gram_of_users(scaled: &[f32], dim: usize, weight: f32) -> Vec<f32> {
     let mut squares = gram(scaled, dim);
     squares.iter_mut().for_each(|value| *value *= weight);

@@ -21,19 +21,19 @@ pub enum Error {
     /// The model needs more memory than it may use.
     #[error("{what} needs {} and the limit is {}; raise the limit (--memory) or leave it out", size(*.needed), size(*.limit))]
     Memory {
-        /// What needs it.
+        /// What needs the memory.
         what: String,
-        /// Bytes.
+        /// Bytes that are needed.
         needed: usize,
-        /// Bytes.
+        /// Bytes that may be used.
         limit: usize,
     },
     /// A number that is no number: the values are too extreme.
     #[error("epoch {epoch}, step {step}: {tensor} is not finite; a smaller learning rate or a larger temperature may help")]
     NotFinite {
-        /// Counted from 1.
+        /// The epoch, counted from 1.
         epoch: u32,
-        /// Counted from 1 within the epoch.
+        /// The step, counted from 1 within the epoch.
         step: u32,
         /// The first tensor that is not finite.
         tensor: String,

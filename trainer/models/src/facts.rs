@@ -5,11 +5,11 @@
 /// What a model makes of what it does not know, and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Where it is from.
+    /// Where the model is from.
     pub paper: &'static str,
     /// What a step, or a fit, costs beside scores.
     pub cost: &'static str,
-    /// By what it scores a user without train interactions.
+    /// What a user without train interactions is scored by.
     pub unknown_user: &'static str,
     /// Values that papers print.
     pub values: &'static str,

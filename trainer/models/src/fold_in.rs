@@ -22,7 +22,7 @@ use vectors::{Matrix, Similarity};
 
 /// How a model scores users that it has not seen.
 pub enum FoldIn {
-    /// Its weights score a history as they are.
+    /// The model's weights score a history as they are.
     History,
     /// All users have the same vector.
     Everyone,
@@ -30,7 +30,7 @@ pub enum FoldIn {
     LeastSquares(Equations),
     /// A user's vector comes from a ridge regression on the items of the history.
     Ridge,
-    /// It cannot.
+    /// The model cannot score users that it has not seen.
     Unknown,
 }
 
@@ -38,7 +38,7 @@ pub enum FoldIn {
 pub struct Equations(Box<dyn LeastSquares>);
 
 impl FoldIn {
-    /// By the equations of an objective.
+    /// Folds in by the equations of an objective.
     pub(super) fn by(model: impl LeastSquares + 'static) -> Self {
         Self::LeastSquares(Equations(Box::new(model)))
     }
@@ -52,7 +52,7 @@ impl FoldIn {
         }
     }
 
-    /// In words, for docs/kinds.md.
+    /// The way in words, for docs/kinds.md.
     pub fn words(&self) -> &'static str {
         match self {
             Self::History => "exactly",

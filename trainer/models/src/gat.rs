@@ -115,7 +115,7 @@ impl Learned for Gat {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
     }
 
-    /// Of each head two matrices of a layer and some ten numbers of each edge.
+    /// Bytes: for each head two matrices of a layer and some ten numbers of each edge.
     fn memory(&self, sizes: Sizes) -> u64 {
         let (Sizes { users, items, train, .. }, heads) = (sizes, u64::from(self.heads));
         let edges = Edges::count([users, items, train], true) * u64::from(self.layers) * heads * 4;

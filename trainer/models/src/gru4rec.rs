@@ -141,7 +141,7 @@ impl Learned for Gru4Rec {
         true
     }
 
-    /// Of each token the items' vectors, dropped, and the prediction; of each layer the gates and the states, with their gradients.
+    /// Bytes: for each token the items' vectors, dropped, and the prediction; for each layer the gates and the states, with their gradients.
     fn memory(&self, sizes: Sizes) -> u64 {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
         sequence::memory(sizes, 8 * dim + layers * 12 * hidden, [self.dim, self.max_length], self.targets)

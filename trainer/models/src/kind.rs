@@ -128,9 +128,9 @@ pub trait Epochs: Send {
 /// A file that a model is read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedFile<'a> {
-    /// Its key in the sweep file.
+    /// The file's key in the sweep file.
     pub key: &'static str,
-    /// Where it stands, as typed.
+    /// Where the file stands, as typed.
     pub path: &'a str,
 }
 
@@ -163,7 +163,7 @@ pub(super) fn bytes_of(files: &Files, key: &str) -> u64 {
 /// Letters of the name of a model that another program trained, at most.
 const LONGEST_NAME: usize = 60;
 
-/// That the name of a model that another program trained can stand in the name of a method.
+/// Checks that the name of a model that another program trained can stand in the name of a method.
 pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
     let fine = |letter: char| letter.is_alphanumeric() || "-_.+ @:".contains(letter);
     if !name.trim().is_empty() && name.trim() == name && name.chars().all(fine) && name.chars().count() <= LONGEST_NAME {

@@ -262,27 +262,27 @@ backbones! {
 }
 
 impl Backbone {
-    /// Whether a network scores pairs of its vectors.
+    /// Whether a network scores pairs of the model's vectors.
     pub fn has_network(&self) -> bool {
         self.learned().is_some_and(|model| model.network(0).is_some())
     }
 
-    /// Whether it reads histories in order, which the dataset has to know then.
+    /// Whether the model reads histories in order, which the dataset has to know then.
     pub fn reads_order(&self) -> bool {
         self.learned().is_some_and(Learned::reads_order)
     }
 
-    /// Whether it fits without a loss, a sampler and an optimizer of the sweep.
+    /// Whether the model fits without a loss, a sampler and an optimizer of the sweep.
     pub fn fits_without_sampling(&self) -> bool {
         self.learned().is_none()
     }
 
-    /// Whether it learns in epochs, towards a loss or an objective of its own.
+    /// Whether the model learns in epochs, towards a loss or an objective of its own.
     pub fn has_epochs(&self) -> bool {
         self.closed_form().is_none() && !self.is_pretrained()
     }
 
-    /// Whether another program trained it.
+    /// Whether another program trained the model.
     pub fn is_pretrained(&self) -> bool {
         self.pretrained().is_some()
     }

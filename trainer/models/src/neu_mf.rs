@@ -254,7 +254,8 @@ impl PairNetwork for Layers {
         Scorer::Network { users, items, network: Network { product, layers: hidden.chain([last]).collect() } }
     }
 
-    /// Of the products and of each hidden layer both factors or sums, what is dropped and what is left; as much once more on the way back.
+    /// Numbers of a pair: for the products and each hidden layer both factors or sums, what is dropped and what is left; as much once more on the way
+    /// back.
     fn floats_of_pair(&self) -> u64 {
         2 * (6 * self.settings.product() + 8 * self.settings.layers().iter().sum::<usize>()) as u64
     }

@@ -111,7 +111,7 @@ impl Learned for Ngcf {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
     }
 
-    /// Of each layer some twelve matrices that its derivatives need, and as many gradients; the vectors five times.
+    /// Bytes: for each layer some twelve matrices that its derivatives need, and as many gradients; the vectors five times.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));
         let table = nodes * u64::from(self.dim) * 4;

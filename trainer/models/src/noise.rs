@@ -72,7 +72,7 @@ pub(crate) fn normal(stream: &mut Stream, values: &mut [f32]) {
     values.fill_with(|| stream.standard_normal() as f32);
 }
 
-/// Of each row a share of numbers is dropped, and the others are as much larger: inverted dropout, by factors of 0 or 1 / (1 - share).
+/// Inverted dropout: a share of the numbers of each row is dropped, and the others are as much larger, by factors of 0 or 1 / (1 - share).
 pub(crate) fn dropout(share: f32) -> impl Fn(&mut Stream, &mut [f32]) + Sync {
     move |stream, values| {
         uniform(stream, values);

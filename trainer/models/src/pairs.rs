@@ -52,7 +52,7 @@ struct Block {
 
 /// Gradients of the touched rows of both tables, and of the weights.
 pub struct PairGradients {
-    /// Of each block the touched rows, and the gradients of rows and of weights.
+    /// The touched rows of each block, and the gradients of rows and of weights.
     blocks: Vec<([Touched; 2], Vec<Vec<f32>>)>,
 }
 
@@ -140,7 +140,7 @@ impl PairGradients {
         })
     }
 
-    /// Those of the weights, in their order.
+    /// The gradients of the weights, in their order.
     pub fn weights(self) -> impl Iterator<Item = Vec<f32>> {
         let add = |mut sums: Vec<Vec<f32>>, weights: Vec<Vec<f32>>| {
             let numbers = sums.iter_mut().flatten().zip(weights.iter().flatten());

@@ -8,7 +8,7 @@ use vectors::Matrix;
 pub struct Parameters {
     /// `[users, dim]` and `[items, dim]`
     pub tables: Tables,
-    /// Of the gradients of users and of items.
+    /// Moments of the gradients of users and of items.
     pub moments: [Moments; 2],
     /// Each has its whole gradient in every step.
     pub weights: Vec<Weights>,
@@ -16,16 +16,16 @@ pub struct Parameters {
 
 /// A matrix that all rows share.
 pub struct Weights {
-    /// In the state of a training: `layer1.sum`.
+    /// The weights' name in the state of a training: `layer1.sum`.
     pub name: String,
     /// The numbers.
     pub values: Matrix,
-    /// Of their gradient.
+    /// Moments of the weights' gradient.
     pub moments: Moments,
 }
 
 impl Weights {
-    /// With moments of zero.
+    /// Makes weights with moments of zero.
     pub fn new(name: &str, values: Matrix) -> Self {
         Self { name: name.to_owned(), moments: Moments::new(&values, false), values }
     }
@@ -52,7 +52,7 @@ impl Weights {
 }
 
 impl Parameters {
-    /// With moments of zero; all rows move in every step.
+    /// Makes parameters with moments of zero; all rows move in every step.
     pub fn new(tables: Tables, weights: Vec<(String, Matrix)>) -> Self {
         let moments = [&tables.users, &tables.items].map(|table| Moments::new(table, false));
         let weights = weights.into_iter().map(|(name, values)| Weights::new(&name, values));

@@ -95,7 +95,7 @@ impl Iterative for Rg2 {
 pub(super) struct Quadratic {
     pub(super) name: &'static str,
     pub(super) regularization: f64,
-    /// Of a softmax over samples; of all items where there is none.
+    /// How many negatives a softmax over samples has; `None` for one over all items.
     pub(super) negatives: Option<u32>,
     /// Whether the products of two items' scores are kept.
     pub(super) with_interaction: bool,

@@ -192,8 +192,8 @@ impl Learned for SasRec {
         true
     }
 
-    /// Of each token and layer its vectors, normalised, mapped and dropped, the network's numbers, and the attention of each head, with what its
-    /// operations leave.
+    /// Bytes: for each token and layer its vectors, normalised, mapped and dropped, the network's numbers, and the attention of each head, with what
+    /// its operations leave.
     fn memory(&self, sizes: Sizes) -> u64 {
         let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
         sequence::memory(sizes, 4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length), [self.dim, self.max_length], self.targets)

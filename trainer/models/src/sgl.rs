@@ -123,9 +123,9 @@ struct DroppedViews {
     vectors: Tables,
     wanted: Marks,
     views: [View; 2],
-    /// Of the views' graphs; 0 before the first.
+    /// The epoch of the views' graphs; 0 before the first.
     epoch: u32,
-    /// Of the last step.
+    /// What was contrasted in the last step.
     contrasted: Option<Contrasted>,
 }
 

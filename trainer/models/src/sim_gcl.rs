@@ -116,7 +116,7 @@ struct TwoViews {
     vectors: Tables,
     wanted: Marks,
     views: [Tables; 2],
-    /// Of the last step.
+    /// What was contrasted in the last step.
     contrasted: Option<Contrasted>,
 }
 

@@ -120,7 +120,7 @@ struct Towers {
     weights: usize,
     vectors: Tables,
     wanted: Marks,
-    /// Of the last step, users and items.
+    /// The passes of the last step, of users and of items.
     pass: Option<[Pass; 2]>,
     gradients: [RowGradients; 2],
     of_weights: Vec<RowGradients>,
@@ -130,7 +130,7 @@ struct Towers {
 struct Pass {
     /// The rows that were looked at, ascending.
     rows: Vec<usize>,
-    /// Those of the table, and the weights.
+    /// Variables of the table's rows, and of the weights.
     variables: Vec<Var>,
     vectors: Tensor,
 }
@@ -175,7 +175,7 @@ impl Towers {
 }
 
 impl Pass {
-    /// Of the marked rows; of all without marks.
+    /// Makes the vectors of the marked rows; of all without marks.
     fn new(table: &Matrix, weights: &[Weights], marks: Option<&[bool]>) -> candle_core::Result<Self> {
         let rows: Vec<usize> = (0..table.rows).filter(|&row| marks.is_none_or(|marks| marks[row])).collect();
         let values: Vec<f32> = rows.iter().flat_map(|&row| table.row(row)).copied().collect();

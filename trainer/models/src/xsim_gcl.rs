@@ -128,7 +128,7 @@ struct View {
     wanted: Marks,
     /// The layer that the vectors are held against.
     layer: Tables,
-    /// Of the last step.
+    /// What was contrasted in the last step.
     contrasted: Option<Contrasted>,
 }
 

@@ -62,7 +62,7 @@ fn epsilon() -> f64 {
 }
 
 impl Adam {
-    /// With this learning rate, and the defaults of all else.
+    /// Adam with this learning rate, and the defaults of all else.
     pub fn new(learning_rate: f64) -> Self {
         Self {
             learning_rate,

@@ -95,11 +95,11 @@ pub(super) struct CatchUp {
     steps: Vec<(f64, f64)>,
     /// `beta2^(n/2)` for n from 0 to the window.
     roots: Vec<f64>,
-    /// By the length of the leap, up to the window.
+    /// Leaps by their length, up to the window.
     recent: Vec<Leap>,
-    /// By the place that a row was left at: the leaps over a whole window, after which rows do not move.
+    /// Leaps over a whole window, after which rows do not move, by the place that a row was left at.
     older: Vec<Leap>,
-    /// By the length of the leap.
+    /// Decays by the length of the leap.
     decays: Vec<Decay>,
 }
 
@@ -167,7 +167,7 @@ impl CatchUp {
         }
     }
 
-    /// From the place where a row was left to now.
+    /// The leap and the decay from the place where a row was left to now.
     #[inline]
     pub(super) fn leap(&self, left: u32) -> (Leap, Decay) {
         let gap = self.now - left as usize;

@@ -34,17 +34,17 @@ struct Parts<'a> {
     adam: &'a Adam,
     /// Whether rows without a gradient move too.
     all_rows_move: bool,
-    /// The same kind with other values.
+    /// Makes an optimizer of this kind with other values.
     with: fn(Adam) -> Optimizer,
 }
 
 impl Optimizer {
-    /// The same with so many times the learning rate.
+    /// This optimizer with so many times the learning rate.
     pub fn faster(&self, times: f64) -> Self {
         self.at(self.adam().learning_rate * times)
     }
 
-    /// The same with another learning rate.
+    /// This optimizer with another learning rate.
     pub fn at(&self, learning_rate: f64) -> Self {
         let Parts { adam, with, .. } = self.parts();
         with(Adam { learning_rate, ..adam.clone() })
@@ -62,7 +62,7 @@ impl Optimizer {
         self.parts().adam
     }
 
-    /// The same with the learning rate of an epoch, counted from 1.
+    /// This optimizer with the learning rate of an epoch, counted from 1.
     pub fn in_epoch(&self, epoch: u32) -> Self {
         self.adam().learning_rate_decay.map_or_else(|| self.clone(), |decay| self.faster(decay.in_epoch(epoch)))
     }

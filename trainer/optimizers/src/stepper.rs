@@ -26,8 +26,8 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Zeros. Rows that may be `left_behind` are brought up to date when they are next looked at; that is worth it where a step touches
-    /// few of the rows.
+    /// Makes moments of zero. Rows that may be `left_behind` are brought up to date when they are next looked at; that is worth it where a step
+    /// touches few of the rows.
     pub fn new(table: &Matrix, left_behind: bool) -> Self {
         let zeros = || vec![0.0; table.values.len()];
         Self { first: zeros(), second: zeros(), left: vec![0; if left_behind { table.rows } else { 0 }] }
@@ -144,7 +144,7 @@ impl Stepper {
         self.move_decayed_table(table, moments, gradients, None);
     }
 
-    /// The same where each row has a weight decay of its own, `[rows]`, beside that of all.
+    /// The next step of a table whose rows are not left behind, each row with a weight decay of its own, `[rows]`, beside that of all.
     pub fn move_decayed_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients, decays: Option<&[f32]>) {
         let step = self.adam.constants(self.steps + 1);
         let gradients = gradients.values().par_chunks(BLOCK * table.dim).zip(gradients.touched().par_chunks(BLOCK));
@@ -154,7 +154,8 @@ impl Stepper {
         });
     }
 
-    /// The same, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the gradients of a block's rows.
+    /// The next step of a table whose rows are not left behind, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the
+    /// gradients of a block's rows.
     pub fn move_blocks(
         &self,
         table: &mut Matrix,

@@ -8,7 +8,7 @@ pub(super) struct Cumulative {
 }
 
 impl Cumulative {
-    /// Of weights that are not negative.
+    /// Makes the running sums of weights that are not negative.
     pub(super) fn new(mut weights: Vec<f64>) -> Self {
         let mut sum = 0.0;
         for entry in &mut weights {
@@ -18,7 +18,7 @@ impl Cumulative {
         Self { sums: weights }
     }
 
-    /// Of a user's possible negatives alone.
+    /// Makes the running sums of the weights of a user's possible negatives alone.
     pub(super) fn of_non_positives(mut weights: Vec<f64>, non_positives: NonPositives) -> Self {
         for &item in non_positives.positives() {
             weights[item as usize] = 0.0;

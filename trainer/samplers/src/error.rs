@@ -16,7 +16,7 @@ pub enum Error {
         count: usize,
         /// The first one's dense id.
         user: u32,
-        /// Its train items.
+        /// Train items of the first such user.
         positives: usize,
         /// Items of the dataset.
         items: usize,

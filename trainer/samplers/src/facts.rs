@@ -10,7 +10,7 @@ pub struct Facts {
     pub paper: &'static str,
     /// The best or the usual values of papers.
     pub values: &'static str,
-    /// What it keeps between draws.
+    /// What the sampler keeps between draws.
     pub state: &'static str,
     /// What a row costs, and making the state anew.
     pub cost: &'static str,

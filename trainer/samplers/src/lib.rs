@@ -135,7 +135,7 @@ impl Sampler {
         pool.width(count, batch_size)
     }
 
-    /// Whether it does something with the candidates' scores or vectors.
+    /// Whether the sampler does something with the candidates' scores or vectors.
     pub fn looks_at_scores(&self) -> bool {
         self.mixed().is_some() || self.rule(0).is_some()
     }
@@ -155,12 +155,12 @@ impl Sampler {
         if let Pool::All(All { exclude }) = self.draws().0 { exclude } else { Exclude::Train }
     }
 
-    /// Whether it looks at vectors, and not only those of what is drawn and scored.
+    /// Whether the sampler looks at vectors, and not only those of what is drawn and scored.
     pub fn needs_tables(&self) -> bool {
         self.mixes() || matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_) | Pool::Irgan(_))
     }
 
-    /// Whether its negatives are mixed from the vectors of what is drawn.
+    /// Whether the sampler's negatives are mixed from the vectors of what is drawn.
     pub fn mixes(&self) -> bool {
         self.mixed().is_some()
     }

@@ -8,7 +8,7 @@ pub(super) struct NonPositives<'a> {
 }
 
 impl<'a> NonPositives<'a> {
-    /// Of `positives`, ascending, in `0..items`.
+    /// Makes the items of `0..items` that are none of `positives`, which ascend.
     pub(super) fn new(positives: &'a [u32], items: u32) -> Self {
         Self { positives, items }
     }
@@ -28,7 +28,7 @@ impl<'a> NonPositives<'a> {
         self.positives
     }
 
-    /// Its items, ascending: `nth(0)` is the smallest.
+    /// The item of a rank, ascending: `nth(0)` is the smallest.
     ///
     /// With `k` positives below it, the item of rank `r` is `r + k`; `k` is the first with `positives[k] - k > r`.
     pub(super) fn nth(&self, rank: u32) -> u32 {
@@ -100,7 +100,7 @@ impl<'a, const WORDS: usize> Filter<'a, WORDS> {
         (item / 64) as usize % WORDS
     }
 
-    /// Whether the item is one of them.
+    /// Whether the item is none of the user's train items.
     #[inline]
     pub(super) fn contains(&self, item: u32) -> bool {
         self.marks[Self::word(item)] & bit(item) == 0 || self.non_positives.contains(item)

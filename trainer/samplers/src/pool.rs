@@ -80,7 +80,7 @@ impl Pool {
         }
     }
 
-    /// The same against the size of a batch.
+    /// Whether the values make sense for batches of this size, with how many candidates are drawn where that is given.
     pub(super) fn check_batch(&self, key: &str, count: Option<u32>, batch_size: u32) -> Result<(), String> {
         match (self, count) {
             (Pool::InBatch(_), _) if batch_size < 2 => {

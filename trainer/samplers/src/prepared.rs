@@ -26,7 +26,7 @@ pub(super) enum Proposal {
 }
 
 impl Proposal {
-    /// Of so many draws a row; with how many items it can draw.
+    /// Prepares a pool for so many draws a row; also with how many items it can draw.
     fn new((pool, draws): (&Pool, u32), train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
         Ok(match pool {
             Pool::All(_) => (Proposal::All, items),
@@ -62,7 +62,7 @@ impl Proposal {
 pub struct Row<'a> {
     /// Whose row it is.
     pub user: u32,
-    /// Its place in the batch.
+    /// The row's place in the batch.
     pub place: usize,
     /// The positives of all rows, `[B]`, for [`in-batch`](Prepared::needs_positives).
     pub positives: &'a [u32],
@@ -84,10 +84,10 @@ impl<'a> Prepared<'a> {
         Self::with_cache(sampler, train, items, None)
     }
 
-    /// The same, with a folder where pools that take long to prepare are kept and found again.
+    /// Prepares as [`new`](Self::new) does, with a folder where pools that take long to prepare are kept and found again.
     ///
     /// # Errors
-    /// Also when what is there cannot be read, or nothing can be written.
+    /// Those of [`new`](Self::new), and when what is there cannot be read, or nothing can be written.
     pub fn with_cache(sampler: &Sampler, train: &'a Interactions, items: usize, cache: Option<&Location>) -> Result<Self, Error> {
         let (pool, count) = sampler.draws();
         let (proposal, drawable) = Proposal::new((&pool, count.unwrap_or(1)), train, items, cache)?;
@@ -130,7 +130,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Whether its state has its size before the pool has looked at the model.
+    /// Whether the pool's state has its size before the pool has looked at the model.
     pub fn is_sized(&self) -> bool {
         if let Proposal::AdaptiveProposal(live) = &self.proposal { live.is_sized() } else { true }
     }
@@ -182,7 +182,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Those of several items, in the order of `ids`.
+    /// The log-probabilities of several items at one draw for the user, in the order of `ids`.
     pub fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
         match &self.proposal {
             Proposal::Popularity(proposal) => proposal.log_probabilities(self.non_positives(user), ids, out),

@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 #[must_use = "its buffers are there again when it is joined"]
 pub(crate) enum Pending<B> {
-    /// It is done.
+    /// Nothing is under way any more.
     Done(B),
     /// NCCL is at it.
     #[cfg(feature = "nccl")]
@@ -26,7 +26,7 @@ pub(crate) enum Pending<B> {
 pub(crate) struct Lent<B>(Option<B>);
 
 impl<B> Lent<B> {
-    /// With its buffers.
+    /// Makes the place with its buffers.
     pub(crate) fn new(buffers: B) -> Self {
         Self(Some(buffers))
     }
@@ -47,7 +47,7 @@ impl<B> Lent<B> {
         self.0.as_mut().expect("the buffers have been joined")
     }
 
-    /// Takes them out.
+    /// Takes the buffers out.
     ///
     /// # Panics
     /// While they are under way.
@@ -55,14 +55,14 @@ impl<B> Lent<B> {
         self.0.take().expect("the buffers have been joined")
     }
 
-    /// Puts them back, and shows them.
+    /// Puts the buffers back, and shows them.
     pub(crate) fn put(&mut self, buffers: B) -> &mut B {
         self.0.insert(buffers)
     }
 }
 
 impl Collective {
-    /// The same ranks, each now on a device of its own.
+    /// These ranks, each now on a device of its own.
     ///
     /// # Errors
     /// [`Error::Collective`](crate::Error::Collective) when NCCL finds no way between them.
@@ -114,7 +114,7 @@ impl Collective {
         Ok(Pending::Done([own, all]))
     }
 
-    /// Has what is asked of this rank's device from now on wait for it, and gives the buffers back.
+    /// Has what is asked of this rank's device from now on wait for what is under way, and gives the buffers back.
     #[cfg_attr(not(feature = "nccl"), expect(unused_variables, reason = "NCCL alone is not done at once"))]
     pub(crate) fn join_buffers<B>(&self, what: &'static str, pending: Pending<B>) -> Result<B> {
         match pending {

@@ -25,7 +25,7 @@ use std::{
 const LOOK: Duration = Duration::from_millis(200);
 /// A message that nobody has to be waited for takes no longer.
 const SOON: Duration = Duration::from_secs(60);
-/// The same where the process ends anyway.
+/// A message that nobody has to be waited for takes no longer where the process ends anyway.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// How a message of a failure begins.
@@ -52,7 +52,7 @@ pub(super) struct Bring {
 }
 
 impl Link {
-    /// Of this process to others, by their numbers.
+    /// Links this process to others, by their numbers.
     pub(super) fn new(rank: u32, mut peers: Vec<(u32, TcpStream)>) -> Self {
         for (_, peer) in &peers {
             let _slower_without = peer.set_nodelay(true);

@@ -35,7 +35,7 @@ const BLOCK: usize = 1 << 14;
 
 /// What joins a rank to the others.
 pub(crate) enum Collective {
-    /// There are no others.
+    /// One rank: there are no others.
     Single,
     /// Threads of this process.
     Threads(threads::Member),
@@ -75,7 +75,7 @@ impl Collective {
         }
     }
 
-    /// Its number among the ranks of this process, from 0.
+    /// This rank's number among the ranks of this process, from 0.
     #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn local_rank(&self) -> u32 {
         match self {
@@ -98,12 +98,12 @@ impl Collective {
         }
     }
 
-    /// Whether it is the rank that writes and decides.
+    /// Whether this rank is the one that writes and decides.
     pub(crate) fn leads(&self) -> bool {
         self.rank() == 0
     }
 
-    /// Those of so many rows that are this rank's: as many as the others have, or one more.
+    /// The rows, of so many, that are this rank's: as many as the others have, or one more.
     pub(crate) fn part(&self, rows: usize) -> Range<usize> {
         let start = |rank: u32| (rows as u64 * u64::from(rank) / u64::from(self.ranks())) as usize;
         start(self.rank())..start(self.rank() + 1)
@@ -133,7 +133,7 @@ impl Collective {
         Ok(all)
     }
 
-    /// The same, where each brings as many values as this one.
+    /// Exchanges values as [`exchange`](Self::exchange) does, where each rank brings as many as this one.
     fn exchange_equal<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
         let own = values.len();
         let all = self.exchange(what, values, own)?;
@@ -197,7 +197,7 @@ impl Collective {
         Ok(self.gather(what, own, most)?.swap_remove(0))
     }
 
-    /// Those of all ranks, one after the other; of each there are `most` at most.
+    /// The values of all ranks, one after the other; of each there are `most` at most.
     pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>, most: usize) -> Result<Vec<T>> {
         match self.ranks() {
             1 => Ok(values),

@@ -29,18 +29,18 @@ pub(crate) fn members(link: &Arc<Link>, local: u32, (process, processes): (u32, 
 }
 
 impl Member {
-    /// Its number among all, from 0.
+    /// This rank's number among all, from 0.
     pub(crate) fn rank(&self) -> u32 {
         self.first + self.local.rank()
     }
 
-    /// Its number among the ranks of this process, from 0.
+    /// This rank's number among the ranks of this process, from 0.
     #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn local_rank(&self) -> u32 {
         self.local.rank()
     }
 
-    /// How many there are.
+    /// How many ranks there are.
     pub(crate) fn ranks(&self) -> u32 {
         self.ranks
     }

@@ -31,12 +31,12 @@ pub struct Rendezvous {
     pub world: u32,
     /// The longest that a process waits for all to be there.
     pub limit: Duration,
-    /// By which the processes know each other.
+    /// The secret by which the processes know each other.
     pub secret: Secret,
 }
 
 impl Ranks {
-    /// So many threads of one process.
+    /// Ranks that are so many threads of one process.
     pub const fn threads(local: u32) -> Self {
         Self { local, nodes: None, limit: PATIENCE }
     }

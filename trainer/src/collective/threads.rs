@@ -55,12 +55,12 @@ pub(crate) fn members(ranks: u32, limit: Duration) -> Vec<Member> {
 }
 
 impl Member {
-    /// Its number, from 0.
+    /// This rank's number, from 0.
     pub(crate) fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// How many there are.
+    /// How many ranks there are.
     pub(crate) fn ranks(&self) -> u32 {
         self.table.lock().slots.len() as u32
     }

@@ -14,7 +14,7 @@ pub(super) struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    /// From now on for so long.
+    /// Limits a connection to so long from now on.
     pub(super) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         Self { stream, start: Instant::now(), limit }
     }

@@ -89,7 +89,7 @@ impl Batch {
         Ok(by_user.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, out.sums())?)
     }
 
-    /// The gradients of the items' vectors, likewise.
+    /// The gradients of the items' vectors; the rows must have been [found](Self::sort), and weighed.
     pub(super) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
         let Self { width, dim, scores, by_row: [_, by_item], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));

@@ -16,7 +16,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of numbers of the device with those of the CPU.
+    /// Compares numbers of the device with those of the CPU.
     ///
     /// # Panics
     /// When they are not as many.
@@ -32,7 +32,7 @@ impl Comparison {
         Self { what: what.into(), cases: cpu.len(), largest_difference: largest, allowed }
     }
 
-    /// Of ids, which must be the same: the difference is how many are not.
+    /// Compares ids, which must be the same: the difference is how many are not.
     ///
     /// # Panics
     /// When they are not as many.

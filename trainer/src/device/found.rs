@@ -7,13 +7,13 @@ use std::{collections::BTreeSet, fs, path::Path};
 /// A GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Found {
-    /// Its number, from 0, among those that the process may see (`CUDA_VISIBLE_DEVICES`).
+    /// The GPU's number, from 0, among those that the process may see (`CUDA_VISIBLE_DEVICES`).
     pub ordinal: usize,
-    /// Such as `NVIDIA H200`.
+    /// The GPU's name, such as `NVIDIA H200`.
     pub name: String,
-    /// Such as `9.0`.
+    /// The GPU's compute capability, such as `9.0`.
     pub compute_capability: String,
-    /// Bytes.
+    /// Bytes of the GPU's memory.
     pub memory: u64,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
@@ -26,9 +26,9 @@ pub struct Found {
 /// A library of the process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Library {
-    /// Such as `libcublas`.
+    /// The library's name, such as `libcublas`.
     pub name: String,
-    /// Its file, whose name tells the version on most systems.
+    /// The library's file, whose name tells the version on most systems.
     pub file: String,
 }
 

@@ -78,7 +78,7 @@ impl Gradient {
         Ok(UnderWay::Rows(keys, collective.gather_buffers(what, gpu, own_values, all_values)?))
     }
 
-    /// Ends it: rows are added up in the order of the ranks.
+    /// Ends the exchange of gradients: rows are added up in the order of the ranks.
     pub(super) fn take(
         &mut self,
         gpu: &Gpu,
@@ -104,7 +104,7 @@ impl Gradient {
 }
 
 impl Exchange {
-    /// Of a table with so many rows of `dim`, of which each of `ranks` touches at most `room` in a step.
+    /// Makes room for a table with so many rows of `dim`, of which each of `ranks` touches at most `room` in a step.
     pub(super) fn new(gpu: &Gpu, [rows, dim]: [usize; 2], room: usize, ranks: usize) -> Result<Self> {
         let all = room * ranks;
         Ok(Self {

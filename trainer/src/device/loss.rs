@@ -23,7 +23,7 @@ pub(crate) enum DeviceLoss {
 }
 
 impl DeviceLoss {
-    /// Of a loss that [fits](super::fits_gpu).
+    /// The device's form of a loss that [fits](super::fits_gpu).
     pub(crate) fn new(loss: &Loss, items: usize) -> Self {
         let softmax = |settings: &losses::fused::Softmax, factor: f32, weight: Option<kernels::Weight>| kernels::Loss::Softmax {
             temperature: settings.temperature,

@@ -23,7 +23,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Zeros; rows without a gradient are `left_behind` until they are next looked at, or move in every step.
+    /// Makes a table of zeros; rows without a gradient are `left_behind` until they are next looked at, or move in every step.
     pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize, left_behind: bool) -> Result<Self> {
         let zeros = || gpu.zeros(rows * dim);
         let left = left_behind.then(|| gpu.zeros(rows)).transpose()?;

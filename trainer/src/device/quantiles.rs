@@ -19,9 +19,9 @@ pub(crate) struct Estimator<'a> {
     /// Prepared vectors of all users and items.
     pub(crate) vectors: [View<'a>; 2],
     pub(crate) train: &'a Interactions,
-    /// Of the same train items.
+    /// Draws for users with the train items of `train`.
     pub(crate) draws: &'a Draws,
-    /// As many fresh negatives as the sampler draws candidates; `None` where it draws none.
+    /// Fresh negatives of a user, as many as the sampler draws candidates; `None` where it draws none.
     pub(crate) candidates: Option<usize>,
     /// Bytes of the device for working space.
     pub(crate) memory: usize,

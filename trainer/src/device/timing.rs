@@ -11,7 +11,7 @@ pub struct Timing {
     pub seconds: f64,
     /// Bytes that any way to compute it reads and writes.
     pub bytes: u64,
-    /// Additions and multiplications of it.
+    /// Additions and multiplications of one run.
     pub flops: u64,
 }
 

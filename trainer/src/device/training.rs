@@ -45,9 +45,9 @@ pub(crate) struct Training {
     loss: DeviceLoss,
     /// Users and items.
     tables: [Table; 2],
-    /// Of the optimizer, where rows of a table may be left behind.
+    /// Leaps of the optimizer, where rows of a table may be left behind.
     leaps: Option<Leaps>,
-    /// Of the tables whose rows several ranks exchange one by one.
+    /// Exchanges of the tables whose rows several ranks exchange one by one.
     exchange: [Option<Exchange>; 2],
     graph: Option<Propagated>,
     pairs: Pairs,
@@ -55,7 +55,7 @@ pub(crate) struct Training {
     quantiles: Option<Buffer<f32>>,
     batch: Batch,
     totals: Totals,
-    /// For scores of all users and items.
+    /// Room for scores of all users and items.
     whole: Whole,
     validator: Option<Validator>,
     /// Whether the tables have been taken from home, and whether those at home are still the same.
@@ -73,9 +73,9 @@ struct Propagated {
 /// Which rows of an epoch's order a step takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// Counted from 1.
+    /// The epoch, counted from 1.
     pub(crate) epoch: u32,
-    /// Counted from 1.
+    /// The step, counted from 1.
     pub(crate) step: u32,
     /// The first row, in the order of the epoch.
     pub(crate) first: usize,
@@ -96,7 +96,7 @@ pub(crate) struct Setting<'a> {
 }
 
 impl Training {
-    /// Of a trial that [fits](super::fits_gpu), with room for its largest batch.
+    /// Puts a trial that [fits](super::fits_gpu) on the device, with room for its largest batch.
     pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
         let Setting { trial, learning, dataset, pool, few, ranks } = *setting;
         let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);

@@ -51,7 +51,7 @@ pub(crate) struct Learner<'a> {
 }
 
 impl<'a> Learner<'a> {
-    /// Fresh, or as an interrupted training left it.
+    /// Makes a learner, fresh or as an interrupted training left it.
     pub(crate) fn new(
         trial: &'a Trial,
         learning: &'a Learning,
@@ -244,7 +244,7 @@ impl<'a> Learner<'a> {
         Ok(self.encoder.vectors(&self.parameters))
     }
 
-    /// Of all users, for losses that have them.
+    /// Quantiles of all users, for losses that have them.
     pub(crate) fn quantiles(&self) -> Option<&[f32]> {
         self.quantiles.as_ref().map(|quantiles| &quantiles.values[..])
     }
@@ -290,12 +290,12 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    /// After a step: says so, and writes the state or stops where that is due.
+    /// Says that a step is made, and writes the state or stops where that is due.
     pub(crate) fn after_step<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
         self.after_step_saving(|learner| learner.save(pools()))
     }
 
-    /// The same, with a way of its own to write the state.
+    /// Says that a step is made, and writes the state, in a way of its own, or stops where that is due.
     pub(crate) fn after_step_saving(&mut self, save: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.observe_step();
         match self.due()? {
@@ -309,7 +309,7 @@ impl<'a> Learner<'a> {
         self.observer.step(self.position.epoch + 1, self.position.so_far.step);
     }
 
-    /// The same between two epochs.
+    /// Writes the state or stops where that is due, between two epochs.
     fn heed_between(&mut self) -> Result<()> {
         match self.due()? {
             None => Ok(()),

@@ -57,10 +57,10 @@ pub struct EpochReport {
 
 /// Hears how a training goes.
 pub trait Observer: Send {
-    /// After each epoch.
+    /// Called after each epoch.
     fn epoch(&mut self, _report: &EpochReport) {}
 
-    /// After each step of an epoch, both counted from 1, before the bounds of [`Resources`] are looked at.
+    /// Called after each step of an epoch, both counted from 1, before the bounds of [`Resources`] are looked at.
     fn step(&mut self, _epoch: u32, _step: u32) {}
 
     /// What is stored of the trial is damaged, and is made again.

@@ -40,7 +40,7 @@ pub struct Resources<'a> {
     pub time_limit: Option<Duration>,
     /// Stop after so many epochs in all, if training has not ended sooner; at least 1.
     pub until: Option<u32>,
-    /// Where it computes.
+    /// Where the training computes.
     pub device: Device,
     /// How many ranks train together. Backbones that fit in closed form are fitted by one.
     pub ranks: Ranks,
@@ -80,7 +80,7 @@ impl Resources<'_> {
         self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// That the trial is still this process's.
+    /// Checks that the trial is still this process's.
     pub(crate) fn check_fence(&self) -> Result<()> {
         match self.fence.map_or(Ok(true), Fence::holds)? {
             true => Ok(()),

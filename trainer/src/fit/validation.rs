@@ -37,7 +37,7 @@ pub(crate) fn ranked(dataset: &Dataset) -> Result<Option<RankedPart<'_>>> {
 }
 
 impl Validation {
-    /// Of at least one user's ranks.
+    /// The validation metric of at least one user's ranks.
     pub(crate) fn new(rankings: Rankings, select_by: MetricAt) -> Self {
         let values = metric::values(&rankings, select_by, Recall::Standard);
         let mean = values.iter().sum::<f64>() / values.len() as f64;

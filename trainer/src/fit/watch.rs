@@ -29,7 +29,7 @@ pub(crate) enum Due {
 }
 
 impl<'a> Watch<'a> {
-    /// From now on, after so many seconds of training in earlier calls.
+    /// Watches a training from now on, after so many seconds of it in earlier calls.
     pub(crate) fn new(resources: &Resources<'a>, before: f64) -> Self {
         let Resources { interrupt, checkpoint_every, time_limit, .. } = *resources;
         Self { interrupt, checkpoint_every, time_limit, start: Instant::now(), before, written: Instant::now() }
@@ -58,7 +58,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Due {
-    /// Its number, above 0.
+    /// The number that stands for what is due, above 0.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Interrupt => 1,

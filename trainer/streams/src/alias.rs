@@ -16,10 +16,10 @@ struct Column {
 }
 
 impl Alias {
-    /// Of each item.
+    /// Bytes of the table for each item.
     pub const BYTES: usize = size_of::<Column>();
 
-    /// Of weights that are not negative; those of 0 are never drawn.
+    /// Makes the table of weights that are not negative; those of 0 are never drawn.
     pub fn new(weights: &[f64]) -> Self {
         let scale = weights.len() as f64 / weights.iter().sum::<f64>();
         let mut parts: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
@@ -41,7 +41,7 @@ impl Alias {
         Self { columns }
     }
 
-    /// One item.
+    /// Draws an item.
     #[inline]
     pub fn draw(&self, rng: &mut Stream) -> u32 {
         let (item, fraction) = rng.below_with_fraction(self.columns.len() as u32);
@@ -49,7 +49,7 @@ impl Alias {
         if fraction < column.own { item } else { column.alias }
     }
 
-    /// Of each item the part that is its own, a fraction of 2^32, and its alias.
+    /// For each item the part that is its own, a fraction of 2^32, and its alias.
     pub fn columns(&self) -> Vec<[u32; 2]> {
         self.columns.iter().map(|column| [column.own, column.alias]).collect()
     }

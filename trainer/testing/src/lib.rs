@@ -20,7 +20,7 @@ pub fn assert_drawn_from(frequencies: &[f64], probabilities: &[f64], variance: f
     assert!((1e-4..0.9999).contains(&p), "p = {p}: {frequencies:?}");
 }
 
-/// So many users and items with these train pairs.
+/// A dataset of so many users and items with these train pairs.
 pub fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
     let ids = |letter: &str, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
     Dataset {

@@ -17,7 +17,7 @@ use rand_xoshiro::SplitMix64;
 pub struct Improvement {
     /// `P(X > Y) + P(X = Y) / 2`, averaged over datasets.
     pub probability: f64,
-    /// Its bootstrap interval; none where both methods have a single seed on every dataset.
+    /// The bootstrap interval of `probability`; none where both methods have a single seed on every dataset.
     pub interval: Option<Interval>,
 }
 

@@ -156,7 +156,7 @@ struct Project<'a, W> {
     table: &'a [f32],
     ids: &'a [u32],
     vector: &'a [f32],
-    /// Of the k-th id, by its product with the vector.
+    /// The weight of the k-th id, by its product with the vector.
     weight: W,
     sum: &'a mut [f32],
 }

@@ -30,7 +30,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// For rows that are compared so.
+    /// Prepares to compare rows by this similarity.
     pub fn new(similarity: Similarity) -> Self {
         Self { similarity, ids: Vec::new(), touched: Touched::default(), prepared: Prepared::default(), gradients: Vec::new() }
     }
@@ -90,7 +90,7 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// For rows that are compared so.
+    /// Prepares to compare rows by this similarity.
     pub fn new(similarity: Similarity) -> Self {
         Self { similarity, prepared: Prepared::default(), gradients: Vec::new() }
     }

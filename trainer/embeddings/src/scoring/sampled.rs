@@ -73,7 +73,7 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Of users with a vector each.
+    /// Makes a batch of users with a vector each.
     pub fn new(users: &'a [u32], positives: &'a [u32]) -> Self {
         Self { users, queries: users, positives }
     }
@@ -86,7 +86,7 @@ impl<'a> Batch<'a> {
 
 /// One row of a batch with its scores, in whose places the derivatives of the row's loss are put.
 pub struct Row<'a> {
-    /// Its place in the batch.
+    /// The row's place in the batch.
     pub at: usize,
     /// `[P + N]`, the items that were scored: positives first.
     pub ids: &'a [u32],
@@ -191,8 +191,8 @@ impl Sampled {
         self.loss()
     }
 
-    /// The same at once, for losses that weigh a row by itself: `weigh(row)` turns scores into the derivatives of the row's loss and
-    /// returns that loss. Returns the sum of the losses.
+    /// Scores a batch and goes back at once, for losses that weigh a row by itself: `weigh(row)` turns scores into the derivatives of the row's loss
+    /// and returns that loss. Returns the sum of the losses.
     pub fn step(
         &mut self,
         (vectors, batch, negatives): (Vectors, Batch, usize),

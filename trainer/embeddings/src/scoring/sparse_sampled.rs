@@ -28,7 +28,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Of (user, positive) pairs; draws the negatives of every row by `draw(row, user, negatives)`.
+    /// Plans a batch of (user, positive) pairs; draws the negatives of every row by `draw(row, user, negatives)`.
     pub fn make(&mut self, pairs: impl Iterator<Item = (u32, u32)>, negatives: usize, draw: impl Fn(usize, u32, &mut [u32])) {
         self.width = 1 + negatives;
         self.user_ids.clear();
@@ -79,7 +79,7 @@ pub struct SparseSampled {
 }
 
 impl SparseSampled {
-    /// For vectors of this length, compared so.
+    /// Prepares to score vectors of this length by this similarity.
     pub fn new(dim: usize, similarity: Similarity) -> Self {
         let empty = || Matrix { rows: 0, dim, values: Vec::new() };
         let (unit_users, unit_items) = (Prepared::default(), Prepared::default());

@@ -24,7 +24,7 @@ pub trait Step {
     fn step(&self, value: f32) -> (f32, f32);
 }
 
-/// The same with several sums.
+/// What a loop with several sums does with each entry.
 pub trait Steps<const K: usize> {
     /// What the entry becomes, and what it adds to each sum.
     fn step(&self, value: f32) -> (f32, [f32; K]);

@@ -88,12 +88,12 @@ pub enum Fused {
 }
 
 impl Fused {
-    /// Whether it can weigh its negatives.
+    /// Whether the loss can weigh its negatives.
     pub fn takes_weights(&self) -> bool {
         matches!(self, Fused::Bpr)
     }
 
-    /// As [`row`](Self::row), of one positive whose negatives count as much as their weights.
+    /// The loss of a row as by [`row`](Self::row), of one positive whose negatives count as much as their weights.
     ///
     /// # Panics
     /// For losses that do not [take weights](Self::takes_weights).

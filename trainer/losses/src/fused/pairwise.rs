@@ -10,7 +10,7 @@ pub(super) fn bpr(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     (loss as f32, -sum(negatives) as f32)
 }
 
-/// The same, each negative counting as much as its weight.
+/// See [`bpr`](crate::bpr()); each negative counts as much as its weight.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn weighted_bpr(positive: f32, negatives: &mut [f32], weights: &[f32]) -> (f32, f32) {
     let (mut loss, mut derivative) = (0.0, 0.0);

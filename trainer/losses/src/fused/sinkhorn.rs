@@ -14,11 +14,11 @@ pub(super) struct Scaling {
     factors: Vec<[Vec<f64>; 2]>,
 }
 
-/// Of the rows and of the columns.
+/// A vector of the rows and one of the columns.
 pub(super) type Sides = [Vec<f64>; 2];
 
 impl Scaling {
-    /// At most so many iterations, fewer once all sums are 1, none of 0.
+    /// Scales a matrix in at most so many iterations, fewer once all sums are 1, none of 0.
     pub(super) fn new(matrix: &Matrix, iterations: u32, rows_first: bool) -> Self {
         let (first, second) = if rows_first { (Over::Columns, Over::Rows) } else { (Over::Rows, Over::Columns) };
         let ones = |over| vec![1.0; if over == Over::Rows { matrix.columns } else { matrix.rows().count() }];
@@ -46,7 +46,7 @@ impl Scaling {
         if self.first == Over::Rows { [second, first] } else { [first, second] }
     }
 
-    /// From derivatives by the factors to those by the matrix: vectors of rows and of columns, whose outer products are to be summed.
+    /// Turns derivatives by the factors into those by the matrix: vectors of rows and of columns, whose outer products are to be summed.
     pub(super) fn back(&self, matrix: &Matrix, by_factors: Sides) -> Vec<Sides> {
         let second = if self.first == Over::Rows { Over::Columns } else { Over::Rows };
         let [mut by_first, mut by_second] = self.sides(by_factors);

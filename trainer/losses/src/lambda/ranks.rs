@@ -75,7 +75,7 @@ pub(in super::super) fn with_ranks(source: RankSource, scores: &Scores, loss: im
     }
 }
 
-/// The same as [`sampled_ranks`] among the row's items and the user's other train items.
+/// Ranks as of [`sampled_ranks`], among the row's items and the user's other train items.
 fn ranks_with_others(positives: &Tensor, negatives: &Tensor, others: Others, items: Option<usize>) -> Result<(Tensor, Tensor)> {
     let (of_positives, of_negatives) = sampled_ranks(positives, negatives, None)?;
     let (of_positives, of_negatives) = ((of_positives + others.above.positives)?, (of_negatives + others.above.negatives)?);

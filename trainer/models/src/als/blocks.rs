@@ -19,7 +19,7 @@ const GATHERED: usize = 64;
 /// What a thread needs to solve rows block by block.
 pub(super) struct Blocks {
     block: usize,
-    /// Of a block's matrix and of a gathered vector.
+    /// Width of a block's matrix and of a gathered vector.
     width: usize,
     /// `[GATHERED, width]`
     gathered: Vec<f32>,

@@ -61,7 +61,7 @@ pub(super) struct Alternating<'d, M> {
 }
 
 impl<'d, M: LeastSquares> Alternating<'d, M> {
-    /// With fresh tables.
+    /// Starts a training with fresh tables.
     ///
     /// # Errors
     /// [`Error::Impossible`] without train interactions.

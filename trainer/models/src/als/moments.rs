@@ -29,7 +29,7 @@ impl Moments {
         8 * ((parts + 1) * (dim + 1) + rayon::current_num_threads() as u64 * (ROWS as u64 + dim)) * dim
     }
 
-    /// With a weight of at least 0 for each row.
+    /// The weighted sums of a table's rows, with a weight of at least 0 for each row.
     pub(in super::super) fn of(table: &Matrix, weight: impl Fn(usize) -> f64 + Sync) -> Self {
         Self::summed(table, |moments, blocks| {
             let mut scaled = vec![0.0; ROWS * table.dim];

@@ -23,7 +23,7 @@ pub(in super::super) struct Terms {
 }
 
 impl Terms {
-    /// Of gram, ridge, target and offset.
+    /// Gram, ridge, target and offset as floats, in this order.
     pub(super) fn floats(self) -> [f32; 4] {
         [self.gram, self.ridge, self.target, self.offset].map(|term| term as f32)
     }

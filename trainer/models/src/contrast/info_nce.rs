@@ -80,7 +80,7 @@ pub(super) fn info_nce(comparison: Comparison) -> InfoNce {
 struct Units {
     dim: usize,
     values: Vec<f32>,
-    /// Of the rows before.
+    /// Lengths of the rows before.
     lengths: Vec<f32>,
 }
 

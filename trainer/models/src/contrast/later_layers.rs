@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 
 /// The graph, and what a view is made of.
 pub(crate) struct LaterLayers {
-    /// Of one layer less.
+    /// The graph of one layer less.
     graph: Graph,
     count: u32,
     perturb: Perturb,
@@ -29,7 +29,7 @@ pub(crate) struct LaterLayers {
 
 /// A layer of a view.
 pub(crate) struct Kept<'a> {
-    /// Counted from 1.
+    /// The layer, counted from 1.
     pub(crate) layer: u32,
     pub(crate) vectors: &'a mut Tables,
 }

@@ -14,7 +14,7 @@ use streams::{Purpose, Stream};
 /// Random users, and random items, for a step.
 pub(super) struct Sample {
     pub(super) seed: u64,
-    /// Of each side, or all that it has.
+    /// Nodes that are drawn of each side, or all that it has.
     pub(super) count: u32,
     /// How many users and items there are.
     pub(super) sides: [usize; 2],

@@ -115,8 +115,8 @@ impl Learned for Dgcf {
         (parameters, Box::new(Autograd::new(Routing::new(self, dataset, seed), [users, items, dim])))
     }
 
-    /// Of each time that edges are shared out some twelve tables and sixteen numbers of an edge and factor, gradients among them; distances of the
-    /// sample.
+    /// Bytes: for each time that edges are shared out some twelve tables and sixteen numbers of an edge and factor, gradients among them; distances
+    /// of the sample.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let table = (users + items) * u64::from(self.dim) * 4;
         let times = u64::from(self.layers) * u64::from(self.iterations);

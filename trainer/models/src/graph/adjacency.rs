@@ -26,7 +26,7 @@ const BLOCK: usize = 64;
 #[derive(Clone)]
 pub struct Adjacency {
     matrix: Arc<Weighted>,
-    /// The same one where it is symmetric.
+    /// The transposed matrix: `matrix` itself where it is symmetric.
     transposed: Arc<Weighted>,
 }
 
@@ -41,12 +41,12 @@ struct Weighted {
 }
 
 impl Adjacency {
-    /// By the degrees of both ends, without loops.
+    /// The matrix with weights by the degrees of both ends, without loops.
     pub fn symmetric(train: &Interactions, items: usize) -> Self {
         Self::new(train, items, |one, other| 1.0 / (one * other).sqrt(), None)
     }
 
-    /// By the degrees of both ends with a loop at each node.
+    /// The matrix with weights by the degrees of both ends and a loop at each node.
     pub fn with_self_loops(train: &Interactions, items: usize) -> Self {
         Self::new(train, items, |one, other| 1.0 / ((one + 1.0) * (other + 1.0)).sqrt(), Some(|degree| 1.0 / (degree + 1.0)))
     }

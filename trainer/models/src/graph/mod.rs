@@ -63,7 +63,7 @@ struct Strip {
 }
 
 impl Graph {
-    /// Of train interactions; vectors go through so many layers.
+    /// Makes the graph of train interactions, over which vectors are propagated `layers` times.
     pub fn new(train: &Interactions, items: usize, layers: u32) -> Self {
         let sides = [Side::new(train.clone()), Side::new(train.transpose(items))];
         Self { layers, sides, reached: Default::default(), strip: Strip::default() }

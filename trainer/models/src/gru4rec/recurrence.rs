@@ -20,7 +20,7 @@ struct Gates<T> {
 }
 
 impl<T: Real> Gates<T> {
-    /// Of number `at` of a state, from the inputs' part and the state's, `[3 H]` each.
+    /// The gates of number `at` of a state, from the inputs' part and the state's, `[3 H]` each.
     fn new(inputs: &[T], state: &[T], at: usize) -> Self {
         let hidden = inputs.len() / 3;
         let part = |gate: usize| (inputs[gate * hidden + at], state[gate * hidden + at]);

@@ -86,7 +86,7 @@ impl Iterative for Ials {
 }
 
 impl Ials {
-    /// Before its first epoch, under the name that messages have.
+    /// The training before its first epoch, under the name that messages have.
     pub(super) fn training<'d>(&self, name: &'static str, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, WeightedSquares>> {
         Alternating::new(self.model(name, self.solver), dataset, (self.init, self.dim), seed)
     }

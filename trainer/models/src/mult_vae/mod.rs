@@ -208,7 +208,7 @@ impl<'d> Training<'d> {
         users.iter().map(row).collect()
     }
 
-    /// The same with some of the numbers dropped in a step.
+    /// x / |x| of the users with some of the numbers dropped in a step.
     fn dropped(&self, users: &[u32], epoch: u32, step: u32) -> Vec<Numbered> {
         let drop = dropout(self.settings.dropout as f32);
         let mut rows = self.rows(users);

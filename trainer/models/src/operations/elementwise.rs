@@ -19,7 +19,7 @@ fn numbers<'a, T: Real>((storage, layout): (&'a CpuStorage, &Layout)) -> Result<
 
 /// What a generic operation makes of tensors of one type.
 pub(super) trait Operation {
-    /// From the numbers of all tensors, and the shape of the first.
+    /// Makes the result from the numbers of all tensors, and the shape of the first.
     fn run<T: Real>(&self, from: &[&[T]], shape: &Shape) -> Result<Vec<T>>;
 
     /// The shape of the result, by those of the tensors.

@@ -41,7 +41,7 @@ impl Findings {
 }
 
 impl Named {
-    /// One more.
+    /// Adds an id.
     pub(super) fn add(&mut self, id: &str) {
         self.count += 1;
         if self.first.len() < NAMED {
@@ -49,12 +49,12 @@ impl Named {
         }
     }
 
-    /// How many there are.
+    /// How many ids there are.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// In words: ``2 users (`a`, `b`)``; `None` where there are none.
+    /// The ids in words: ``2 users (`a`, `b`)``; `None` where there are none.
     pub(super) fn words(&self, noun: &str) -> Option<String> {
         let more = self.count - self.first.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -19,9 +19,9 @@ use std::collections::BTreeMap;
 /// A file of a model.
 #[derive(Clone, Debug)]
 pub struct Content {
-    /// Where it stands.
+    /// Where the file stands.
     pub at: Location,
-    /// All of it.
+    /// All bytes of the file.
     pub bytes: Bytes,
 }
 

@@ -37,7 +37,7 @@ impl<'a> Side<'a> {
         self.dense.get(id).copied()
     }
 
-    /// How many there are, in words.
+    /// How many users or items there are, in words.
     pub fn counted(&self) -> String {
         counted(self.ids.len(), self.noun)
     }

@@ -41,7 +41,7 @@ pub(crate) struct Noise<'a> {
 }
 
 impl<'a> Noise<'a> {
-    /// Of a pass of a step.
+    /// The noise of a pass of a step.
     pub(super) fn new(seed: u64, step: &'a TrainStep<'a>, pass: u32) -> Self {
         Self { seed, step, pass }
     }
@@ -64,10 +64,10 @@ pub(crate) struct Sequences<M> {
     model: M,
     seed: u64,
     max_length: usize,
-    /// Before validation and before test.
+    /// Histories before validation and before test.
     histories: [Histories; 2],
     vectors: Tables,
-    /// Of the last step: the weights, and each pass.
+    /// The weights of the last step, and each of its passes.
     passes: (Vec<Var>, Vec<Pass>),
     of_users: RowGradients,
     of_weights: Vec<RowGradients>,
@@ -138,7 +138,7 @@ impl Block {
 }
 
 impl<M: Model> Sequences<M> {
-    /// For a dataset whose order is known; one without order has no histories.
+    /// Makes an encoder for a dataset whose order is known; one without order has no histories.
     pub(crate) fn new(model: M, dataset: &Dataset, [dim, max_length]: [u32; 2], seed: u64) -> Self {
         let none = || Histories::none(dataset.users());
         Self {

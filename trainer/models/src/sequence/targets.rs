@@ -23,7 +23,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Those of a dataset whose order is known.
+    /// The targets of a dataset whose order is known.
     ///
     /// # Errors
     /// [`Error::Impossible`] where it is not, or where no user has two train interactions.

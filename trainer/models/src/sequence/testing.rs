@@ -40,7 +40,7 @@ pub(in super::super) fn derivatives(model: &impl Model, parameters: &[Tensor]) -
     (states * weights).unwrap().sum_all().unwrap()
 }
 
-/// That a state is the one of its prefix by itself.
+/// Asserts that a state is the one of its prefix by itself.
 #[track_caller]
 pub(in super::super) fn assert_causal(model: &impl Model, parameters: &[Tensor]) {
     let all = states(model, parameters);

@@ -12,7 +12,7 @@ pub(crate) struct Piece {
     outputs: Vec<u32>,
     /// Outputs of a group.
     of_group: usize,
-    /// Of each group the places of its inputs among the inputs.
+    /// Places of each group's inputs among the inputs.
     places: Vec<u32>,
     /// Where each group's places end.
     ends: Vec<u32>,

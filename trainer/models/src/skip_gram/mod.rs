@@ -95,9 +95,9 @@ impl Decay {
 /// What becomes of contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
-    /// There are none.
+    /// No contexts.
     None,
-    /// They are learned and left behind.
+    /// Contexts are learned and left behind.
     Aside,
     /// Items are ranked by theirs.
     OfItems,
@@ -116,7 +116,7 @@ pub(super) struct Embedding<S> {
 }
 
 impl<S: Source> Embedding<S> {
-    /// Before the first epoch.
+    /// Makes the training as it is before the first epoch.
     pub(super) fn new(dataset: &Dataset, (seed, dim): (u64, u32), source: S, decay: Decay, contexts: Contexts) -> Self {
         let (users, nodes, dim) = (dataset.users(), dataset.users() + dataset.items(), dim as usize);
         let rows = if contexts == Contexts::None { nodes } else { 2 * nodes };

@@ -21,7 +21,7 @@ impl NoiseLaw {
         Self { first: first as u32, alias: Alias::new(&degrees.map(weight).collect::<Vec<f64>>()) }
     }
 
-    /// One node.
+    /// Draws a node.
     pub(crate) fn draw(&self, stream: &mut Stream) -> u32 {
         self.first + self.alias.draw(stream)
     }

@@ -46,7 +46,7 @@ impl Descent {
         items * (4 + 2 * (size_of::<Candidate>() as u64 + 8) + 4) + 2 * 4 * (items * items).min(KEPT as u64)
     }
 
-    /// For so many items, with at most so many numbers of kept rows.
+    /// Makes room for so many items, with at most so many numbers of kept rows.
     pub(super) fn new(items: usize, most: usize) -> Self {
         let (candidates, correlations, rows, spare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { places: vec![NONE; items], candidates, correlations, rows, most, spare }

@@ -9,11 +9,11 @@ const ITEMS: usize = 256;
 
 /// How many entries the Gram matrix has.
 pub(super) struct Pairs {
-    /// Of each item: the items that a user has together with it, itself among them.
+    /// Entries of each item: the items that a user has together with it, itself among them.
     of_item: Vec<usize>,
-    /// Of all items.
+    /// Entries of all items.
     pub(super) all: usize,
-    /// Those of two items that more users have together than a bound says.
+    /// Entries of two items that more users have together than a bound says.
     pub(super) above: usize,
 }
 

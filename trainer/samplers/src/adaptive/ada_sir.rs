@@ -207,7 +207,8 @@ impl Pools {
         out.fill_with(|| -log_weights[self.draw_slot(rng)]);
     }
 
-    /// The same of items whose slots are not known: minus the logarithm of the mean weight of an item's slots; 0 where it has none.
+    /// What stands for the log-probabilities of items whose slots are not known: minus the logarithm of the mean weight of an item's slots; 0 where
+    /// it has none.
     pub(super) fn log_probabilities(&self, user: usize, ids: &[u32], out: &mut [f32]) {
         let (pool, log_weights) = (&self.ids[self.slots(user)], &self.log_weights[self.slots(user)]);
         out.iter_mut().zip(ids).for_each(|(out, id)| {

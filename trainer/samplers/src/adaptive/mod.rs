@@ -66,7 +66,7 @@ impl AdaptiveProposal {
         }
     }
 
-    /// Whether it has to be refreshed before a step, counted from 1, of so many draws each.
+    /// Whether the proposal has to be refreshed before a step, counted from 1, of so many draws each.
     pub(super) fn is_due(&self, step: u32, items: usize, draws: usize) -> bool {
         match self {
             AdaptiveProposal::Aobpr(_) => (step - 1).is_multiple_of(aobpr::Lists::steps(items, draws)),
@@ -121,7 +121,7 @@ impl AdaptiveProposal {
         }
     }
 
-    /// Whether its state has its size before the first refresh.
+    /// Whether the proposal's state has its size before the first refresh.
     pub(super) fn is_sized(&self) -> bool {
         matches!(self, AdaptiveProposal::AdaSir(_) | AdaptiveProposal::Irgan(_))
     }

@@ -13,7 +13,7 @@ pub(super) enum Base {
 }
 
 impl Base {
-    /// Of the items' train counts.
+    /// Makes the law of the items' train counts.
     pub(super) fn new(form: Form, counts: &[u32]) -> Self {
         match form {
             Form::Proportional(settings) => Self::Popularity(popularity::Proposal::new(counts, settings.exponent, false)),

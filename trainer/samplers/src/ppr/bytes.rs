@@ -23,7 +23,7 @@ impl PprPool {
 }
 
 impl Proposal {
-    /// As it was kept in a folder; or prepared, and kept there.
+    /// The proposal as it was kept in a folder; or prepared, and kept there.
     ///
     /// # Errors
     /// When the store fails, or the file that is found is not what its name says.

@@ -25,7 +25,7 @@ pub(super) struct Laws {
 }
 
 impl Laws {
-    /// Of no user yet.
+    /// Makes the laws of no user yet.
     pub(super) fn new(own_offsets: &[usize]) -> Self {
         Self { offsets: vec![0], own_offsets: own_offsets.to_vec(), ..Self::default() }
     }

@@ -217,7 +217,7 @@ impl Proposal {
         }
     }
 
-    /// That of one item.
+    /// The log-probability of one item, at one draw for the user.
     pub(super) fn log_probability(&self, user: u32, non_positives: NonPositives, item: u32) -> f32 {
         let mut found = [0.0];
         self.log_probabilities(user, non_positives, &[item], &mut found);

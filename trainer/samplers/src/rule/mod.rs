@@ -85,7 +85,7 @@ impl Rule {
         }
     }
 
-    /// Whether its weights are other than 1, which only losses that sum over negatives can have.
+    /// Whether the rule's weights are other than 1, which only losses that sum over negatives can have.
     pub fn weighs(&self) -> bool {
         match self {
             Rule::Dns => false,
@@ -95,7 +95,7 @@ impl Rule {
         }
     }
 
-    /// Whether it looks at the log-probabilities of the draws.
+    /// Whether the rule looks at the log-probabilities of the draws.
     pub fn needs_log_probabilities(&self) -> bool {
         match self {
             Rule::Dns | Rule::DnsMn(_) | Rule::Warp(_) => false,
@@ -105,7 +105,7 @@ impl Rule {
         }
     }
 
-    /// Whether it looks at the score of one positive, which lists of several do not have.
+    /// Whether the rule looks at the score of one positive, which lists of several do not have.
     pub fn needs_positive(&self) -> bool {
         matches!(self, Rule::SoftmaxV(_) | Rule::Warp(_))
     }

@@ -18,7 +18,7 @@ const SIGNED: [&[u8]; 2] = [b"ranksweep hello", b"ranksweep answer"];
 /// Random bytes.
 pub(super) type Nonce = [u8; NONCE];
 
-/// Who comes.
+/// What a process says of itself when it comes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Hello {
     pub(super) build: String,

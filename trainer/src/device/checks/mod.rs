@@ -30,11 +30,11 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// For the emulator.
+    /// Sizes for the emulator.
     pub const SMALL: Self = Self { users: 40, items: 300, rows: 24, negatives: 45 };
-    /// Of whole trainings, for the emulator.
+    /// Sizes of whole trainings, for the emulator.
     pub const TINY: Self = Self { users: 20, items: 60, rows: 0, negatives: 0 };
-    /// For a GPU: about slatk-gowalla.
+    /// Sizes for a GPU: about slatk-gowalla.
     pub const LARGE: Self = Self { users: 30_000, items: 41_000, rows: 1_024, negatives: 1_000 };
 }
 

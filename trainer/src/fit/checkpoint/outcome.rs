@@ -18,7 +18,7 @@ pub struct Fit {
     pub validation: Option<f64>,
     /// Seconds of training and validation.
     pub seconds: f64,
-    /// Where it ran: `cpu`, `cuda: NVIDIA H200`; with the ranks where there were several.
+    /// Where the training ran: `cpu`, `cuda: NVIDIA H200`; with the ranks where there were several.
     pub device: String,
     /// What a reader should know of a model that another program trained.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -29,9 +29,9 @@ pub struct Fit {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", content = "detail", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// With a model.
+    /// The trial ended with a model.
     Done(Fit),
-    /// With an error. A stored one would come again.
+    /// The trial ended with an error. A stored one would come again.
     Failed(String),
 }
 
@@ -55,7 +55,7 @@ impl Outcome {
 pub struct Ended {
     /// The trial's id, which tells its marker from that of another.
     trial: String,
-    /// How it ended.
+    /// How the trial ended.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// The folder of the model, below the trial's.

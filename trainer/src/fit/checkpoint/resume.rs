@@ -32,9 +32,9 @@ pub(crate) struct Position {
     pub(crate) best: Option<(u32, f64)>,
     /// The model of that evaluation; of the last one, where nothing is validated.
     pub(crate) checkpoint: Option<Checkpoint>,
-    /// One for each epoch.
+    /// A point of the curve for each epoch.
     pub(crate) points: Vec<Point>,
-    /// Of the epoch that follows.
+    /// What is done of the epoch that follows.
     #[serde(default)]
     pub(crate) so_far: SoFar,
     /// Seconds of training.
@@ -85,12 +85,12 @@ pub(crate) fn at(folder: &Location) -> Location {
     folder.join("resume/state.safetensors")
 }
 
-/// Of where a training stands: of what can be read without the tensors.
+/// Checksum of where a training stands: of what can be read without the tensors.
 fn header_checksum(trial: &str, position: &str) -> String {
     hex::encode(Sha256::new().chain_update(trial).chain_update([0]).chain_update(position).finalize())
 }
 
-/// Of everything that is kept: the header's checksum, and the tensors by name.
+/// Checksum of everything that is kept: the header's checksum, and the tensors by name.
 fn checksum(header: &str, mut values: Vec<(&str, &[u8])>) -> String {
     values.sort_unstable();
     let hash = values.iter().fold(Sha256::new().chain_update(header), |hash, (name, values)| {

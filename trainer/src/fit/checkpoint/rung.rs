@@ -40,7 +40,7 @@ fn at(folder: &Location, epochs: u32) -> Location {
 pub(crate) struct Rung {
     /// The trial's id.
     pub(crate) trial: String,
-    /// After so many epochs.
+    /// Epochs after which the training was to stop.
     pub(crate) epochs: u32,
     pub(crate) fit: Fit,
     pub(crate) curve: StoredCurve,

@@ -20,16 +20,16 @@ pub(crate) const REMEDY: &str = "delete the trial's folder to train it again";
 /// A stored model with its validation values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// Its folder, below the trial's.
+    /// The model's folder, below the trial's.
     pub(crate) at: String,
-    /// Its files, by their paths below the trial's folder.
+    /// The model's files, by their paths below the trial's folder.
     pub(crate) files: Files,
 }
 
 /// A stored curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoredCurve {
-    /// Its path below the trial's folder.
+    /// The curve's path below the trial's folder.
     pub(crate) at: String,
     pub(crate) entry: FileEntry,
 }
@@ -49,7 +49,7 @@ impl Checkpoint {
         Ok(Self { at, files })
     }
 
-    /// That all files stand as they were written.
+    /// Checks that all files stand as they were written.
     pub(crate) fn check(&self, folder: &Location) -> dataset::Result<()> {
         self.files.iter().try_for_each(|(path, entry)| folder.join(path).holding(entry, REMEDY).read().map(drop))
     }

@@ -7,7 +7,7 @@ use losses::Adversary;
 use models::{Init, Normal};
 use optimizers::{Moments, Optimizer, Stepper};
 
-/// Its tables, and what moves them.
+/// The tables of a loss's adversary, and what moves them.
 pub(crate) struct AdversaryModel {
     adversary: Adversary,
     tables: Tables,
@@ -23,7 +23,7 @@ pub(crate) struct AdversaryModel {
 const OTHER_SEED: u64 = 1 << 63;
 
 impl AdversaryModel {
-    /// Fresh, of so many users and items.
+    /// Makes a fresh adversary, of so many users and items.
     pub(crate) fn new(adversary: Adversary, learning: &Learning, (users, items): (usize, usize)) -> Self {
         let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, learning.seed ^ OTHER_SEED);
         Self {

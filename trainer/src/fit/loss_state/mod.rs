@@ -40,7 +40,7 @@ struct Moving {
 }
 
 impl LossState {
-    /// As at first.
+    /// Makes the columns and the adversary as they are at first.
     pub(crate) fn new(learning: &Learning, users: usize, items: usize) -> Self {
         let kept = |(at, column): (usize, StateSpec)| Kept::new(column, (users, items), (at as u32, learning.seed), &learning.optimizer);
         let adversary_model = learning.loss.adversary().map(|adversary| AdversaryModel::new(adversary, learning, (users, items)));
@@ -80,7 +80,7 @@ impl LossState {
         self.columns.iter().any(|kept| kept.column.update == Update::Set)
     }
 
-    /// Has the loss set them after so many epochs.
+    /// Has the loss set its numbers after so many epochs.
     pub(crate) fn set(&mut self, loss: &Loss, model: &Statistics, epochs: u32) {
         loss.set_columns(&mut self.numbers(), model, epochs);
     }

@@ -21,7 +21,7 @@ pub(crate) struct AuxiliaryInputs {
 pub(crate) struct Found {
     relations: [Option<Vec<f32>>; 3],
     ranks: Option<[Vec<f32>; 2]>,
-    /// Of the positives, of the negatives, and how many there are.
+    /// How many of the user's other train items score above each positive and above each negative, and how many such items there are.
     others: Option<[Vec<f32>; 3]>,
 }
 
@@ -40,7 +40,7 @@ impl AuxiliaryInputs {
         }
     }
 
-    /// Of a batch whose rows scored the items `ids [B, P + N]`.
+    /// Finds what the loss asks for of a batch whose rows scored the items `ids [B, P + N]`.
     pub(crate) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32], train: &Interactions) -> Found {
         let Related { of_negatives, of_rows } = self.related;
         let relations = [
@@ -78,17 +78,17 @@ fn parted(values: &[f32], list: usize, width: usize) -> [Vec<f32>; 2] {
 }
 
 impl Found {
-    /// Of the negatives, of the users and of the positives.
+    /// Relations of the negatives, of the users and of the positives.
     pub(crate) fn relations(&self) -> [Option<&[f32]>; 3] {
         self.relations.each_ref().map(Option::as_deref)
     }
 
-    /// Of the positives, of the negatives, and how many there are.
+    /// How many of the user's other train items score above each positive and above each negative, and how many such items there are.
     pub(crate) fn others(&self) -> Option<[&[f32]; 3]> {
         self.others.as_ref().map(|others| others.each_ref().map(Vec::as_slice))
     }
 
-    /// Of the positives and of the negatives.
+    /// Ranks of the positives and of the negatives.
     pub(crate) fn ranks(&self) -> Option<[&[f32]; 2]> {
         self.ranks.as_ref().map(|ranks| ranks.each_ref().map(Vec::as_slice))
     }

@@ -14,7 +14,7 @@ pub(crate) struct BatchShard<'a> {
 }
 
 impl<'a> BatchShard<'a> {
-    /// This rank's of a batch.
+    /// Finds this rank's rows of a batch.
     pub(crate) fn new(collective: &Collective, whole: Batch<'a>) -> Self {
         let Batch { users, queries, positives } = whole;
         let (rows, list) = (collective.part(users.len()), whole.list());

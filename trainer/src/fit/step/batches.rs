@@ -35,7 +35,7 @@ enum Rows {
 }
 
 impl<'a> Batches<'a> {
-    /// Of all train pairs, or of `targets` alone; `cache` is where what a sampler prepares is kept.
+    /// Makes batches of all train pairs, or of `targets` alone; `cache` is where what a sampler prepares is kept.
     pub(crate) fn new(learning: &Learning, dataset: &'a Dataset, targets: Option<Targets>, cache: Option<&Location>) -> Result<Self> {
         let train = &dataset.train;
         let sampler = samplers::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);

@@ -199,7 +199,8 @@ impl Learner<'_> {
         collective.total("the losses", total)
     }
 
-    /// The same of this rank's rows, and the derivatives by all that is not the model's.
+    /// Gradients of the loss of this rank's rows by the vectors; returns the sum of these rows' losses, and the derivatives by all that is not the
+    /// model's.
     fn own_gradients(
         &mut self,
         (at, phase): ((u32, u32), Phase),

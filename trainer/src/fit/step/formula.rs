@@ -16,12 +16,12 @@ pub(crate) struct Rows<'a> {
     pub(crate) quantiles: Option<&'a [f32]>,
     pub(crate) log_probabilities: Option<[&'a [f32]; 2]>,
     pub(crate) ranks: Option<[&'a [f32]; 2]>,
-    /// Of the positives, of the negatives, and how many there are.
+    /// How many of the user's other train items score above each positive and above each negative, and how many such items there are.
     pub(crate) others: Option<[&'a [f32]; 3]>,
     pub(crate) estimated_ranks: Option<&'a [f32]>,
     pub(crate) columns: &'a [Vec<f32>],
     pub(crate) adversary: Option<&'a [f32]>,
-    /// Of the negatives, of the users and of the positives.
+    /// Relations of the negatives, of the users and of the positives.
     pub(crate) relations: [Option<&'a [f32]>; 3],
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Derivatives {
     pub(crate) scores: ScoreGradients,
     pub(crate) columns: Vec<Vec<f32>>,
     pub(crate) adversary: Vec<f32>,
-    /// Of the negatives, of the users and of the positives.
+    /// Derivatives by the relations of the negatives, of the users and of the positives.
     pub(crate) relations: [Vec<f32>; 3],
     /// New values of the columns that are remembered, `[B]` each.
     pub(crate) remembered: Vec<Vec<f32>>,
 }
 
 impl Derivatives {
-    /// Of no rows.
+    /// Derivatives of no rows.
     pub(crate) fn none(loss: &Loss) -> Self {
         let columns = loss.columns();
         let zeros = |column: &StateSpec| if let Per::Whole(length) = column.per { vec![0.0; length] } else { Vec::new() };

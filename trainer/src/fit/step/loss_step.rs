@@ -26,7 +26,7 @@ pub(crate) struct LossStep<'a> {
     /// The place in the batch of the first of these rows, and what derivatives are multiplied by: a step's loss is the mean of its rows'.
     pub(crate) first: usize,
     pub(crate) scale: f32,
-    /// Of all users, for losses that have them.
+    /// Quantiles of all users, for losses that have them.
     pub(crate) quantiles: Option<&'a [f32]>,
 }
 
@@ -36,10 +36,10 @@ pub(crate) struct Extra<'a> {
     pub(crate) phase: usize,
     pub(crate) columns: &'a [Vec<f32>],
     pub(crate) ranks: Option<[&'a [f32]; 2]>,
-    /// Of the positives, of the negatives, and how many there are.
+    /// How many of the user's other train items score above each positive and above each negative, and how many such items there are.
     pub(crate) others: Option<[&'a [f32]; 3]>,
     pub(crate) adversary: Option<&'a [f32]>,
-    /// Of the negatives, of the users and of the positives.
+    /// Relations of the negatives, of the users and of the positives.
     pub(crate) relations: [Option<&'a [f32]>; 3],
 }
 
@@ -49,12 +49,12 @@ thread_local! {
 }
 
 impl<'a> LossStep<'a> {
-    /// Of all rows of a step.
+    /// What all rows of a step are weighed by.
     pub(crate) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: (u32, u32), users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
         Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles }
     }
 
-    /// Of some of so many rows: these users' rows follow each other from `first` on.
+    /// What some of so many rows are weighed by: these users' rows follow each other from `first` on.
     pub(crate) fn some(self, first: usize, rows: usize) -> Self {
         Self { first, scale: 1.0 / rows as f32, ..self }
     }
@@ -80,7 +80,7 @@ impl<'a> LossStep<'a> {
         loss
     }
 
-    /// The same with those candidates alone that the sampler's rule chooses.
+    /// One row by the fused loss, with those candidates alone that the sampler's rule chooses.
     fn narrow_row(&self, fused: &Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
         self.choose(row.at, row.ids.get(row.positives.len()..), (row.positives[0], row.negatives), draws, choice);
         scores.clear();

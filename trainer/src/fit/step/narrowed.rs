@@ -16,7 +16,7 @@ pub(crate) struct Narrowed {
 }
 
 impl Narrowed {
-    /// Of so many rows and candidates, of which `chosen` are left: `choose(row, choice)`.
+    /// Narrows so many rows and candidates to the `chosen` that are left in each row: `choose(row, choice)`.
     pub(crate) fn new([rows, candidates, chosen]: [usize; 3], choose: impl Fn(usize, &mut Choice) + Sync) -> Self {
         let (mut places, mut weights, mut ranks) = (vec![0; rows * chosen], vec![0.0; rows * chosen], vec![0.0; rows]);
         let of_rows = places.par_chunks_exact_mut(chosen).zip(weights.par_chunks_exact_mut(chosen)).zip(&mut ranks).enumerate();

@@ -26,7 +26,7 @@ pub(crate) struct PairRows {
 }
 
 impl PairRows {
-    /// Of tables of so many users and items, with rows of `dim` numbers.
+    /// Makes room for tables of so many users and items, with rows of `dim` numbers.
     pub(crate) fn new([users, items, dim]: [usize; 3]) -> Self {
         Self { users: Vec::new(), positives: Vec::new(), gradients: [users, items].map(|rows| RowGradients::new(rows, dim)) }
     }

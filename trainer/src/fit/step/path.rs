@@ -40,8 +40,8 @@ pub(crate) struct StepKind {
 }
 
 impl StepKind {
-    /// From the numbers of users, items and pairs. Steps go by row where a vector is its own row of a table, the loss is one of rows too, and
-    /// leaves them as long as they are.
+    /// Finds the kind of steps from the numbers of users, items and pairs. Steps go by row where a vector is its own row of a table, the loss is one
+    /// of rows too, and leaves them as long as they are.
     pub(crate) fn new(backbone: &Backbone, learning: &Learning, (users, items, pairs): (usize, usize, usize)) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = backbone.mean_of_layers().is_some_and(|mean| mean.layers == 0);
@@ -175,7 +175,7 @@ impl StepPath {
         }
     }
 
-    /// For the vectors of so many users and items, of `dim` numbers each.
+    /// Makes the path of steps for the vectors of so many users and items, of `dim` numbers each.
     pub(crate) fn new(kind: StepKind, [users, items, dim]: [usize; 3], loss: &Loss) -> Self {
         if kind.few_items {
             return Self::Sparse(Box::new(SparseStep::new(SparseSampled::new(dim, loss.similarity()))));

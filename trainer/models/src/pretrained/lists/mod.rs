@@ -36,7 +36,7 @@ const FORMATS: [(&str, Read); 7] = [
     ("", trec::read),
 ];
 
-/// That a file's name says its format.
+/// Checks that a file's name says its format.
 ///
 /// # Errors
 /// In words: an unknown suffix.
@@ -200,7 +200,7 @@ impl Gathered<'_> {
     }
 }
 
-/// Of the columns, the place of the first of these names.
+/// The place among the columns of the first of these names.
 fn place<'n>(names: &[&'n str], asked: &[&str]) -> Option<usize> {
     asked.iter().find_map(|asked| names.iter().position(|name: &&'n str| name == asked))
 }

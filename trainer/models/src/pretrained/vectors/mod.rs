@@ -38,7 +38,7 @@ pub fn has_ids(name: &str) -> bool {
     suffix(name) == "parquet"
 }
 
-/// That a file's name says its format.
+/// Checks that a file's name says its format.
 ///
 /// # Errors
 /// In words: an unknown suffix.
@@ -73,7 +73,7 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// Of a shape and as many values.
+    /// Makes vectors of a shape and as many values.
     fn of_shape(shape: &[usize], values: Vec<f32>) -> Result<Self, String> {
         match *shape {
             [_, dim] if dim > 0 => Ok(Self { dim, values, ids: None }),

@@ -35,13 +35,13 @@ pub(super) struct Lesson {
 }
 
 impl Generator {
-    /// Zeros, before [`start`](Self::start).
+    /// Makes the generator with zeros, before [`start`](Self::start).
     pub(super) fn new(learning_rate: f64, [users, items]: [usize; 2], dim: usize) -> Self {
         let tables = Tables::zeros(users, items, dim);
         Self { learning_rate, moments: [&tables.users, &tables.items].map(|table| Moments::new(table, false)), tables }
     }
 
-    /// First values.
+    /// Gives the parameters their first values.
     pub(super) fn start(&mut self, seed: u64) {
         let Tables { users, items } = &self.tables;
         self.tables = Init::Normal(Normal { std: START }).tables(users.rows, items.rows, users.dim, seed ^ OTHER_SEED);

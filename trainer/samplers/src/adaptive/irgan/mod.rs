@@ -192,7 +192,7 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// Of so many draws for each train item.
+    /// Makes the game of so many draws for each train item.
     pub(super) fn new(settings: &IrganPool, draws: usize, train: &Interactions, items: usize) -> Self {
         Self {
             generator: Generator::new(settings.generator_learning_rate, [train.users(), items], settings.generator_dim as usize),
