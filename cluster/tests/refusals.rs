@@ -93,6 +93,18 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ("{evaluate: {memory: 16}}", "evaluate.memory is 16, in bytes"),
         ("{scratch: 1Ki}", "scratch is 1Ki, in bytes"),
         ("{gpus: 65}", "gpus is 65: expected 0 to 64"),
+        (
+            "{gpu_resource: amd.com/gpu}",
+            "gpu_resource is `amd.com/gpu`: ranksweep trains on NVIDIA GPUs, by CUDA, and not on AMD's: expected a name such as `nvidia.com/gpu`",
+        ),
+        ("{gpu_resource: gpu}", "gpu_resource is `gpu`: expected a name with a domain, such as `nvidia.com/gpu` or"),
+        (
+            "{gpus: 2, gpu_resource: nvidia.com/mig-1g.10gb}",
+            "gpu_resource is `nvidia.com/mig-1g.10gb`: a process sees one MIG slice, and gpus is 2: expected 1, or whole GPUs",
+        ),
+        ("{affinity: {node_affinity: {}, nodeAffinities: {a: 1}}}", "Kubernetes knows no `nodeAffinities` here"),
+        ("{topology_spread_constraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never, minDomain: 2}]}", "no `minDomain` here"),
+        ("{log_format: xml}", "unknown variant `xml`"),
         ("{nodes: 0}", "nodes is 0: expected 1 to 1024"),
         ("{parallelism: 0}", "parallelism is 0: expected 1 to 100000"),
         ("{retries: 1001}", "retries is 1001: expected 0 to 1000"),

@@ -1,7 +1,10 @@
 //! What the pods run.
 
 use super::{Sheet, config_map::FILE, volumes::SWEEP_FOLDER};
-use crate::resources::Share;
+use crate::resources::{LogFormat, Share};
+
+/// Seconds for which a storage that has not answered yet is waited for: a pod that gave up early would burn its retries while a server restarts.
+const PATIENCE: &str = "300";
 
 /// The program; it is the pod's first process, so that signals reach it.
 pub(super) const PROGRAM: &str = "ranksweep";
@@ -34,7 +37,15 @@ pub(super) fn evaluate(sheet: &Sheet<'_>, share: &Share<'_>) -> Vec<String> {
 pub(super) fn drive(sheet: &Sheet<'_>) -> Vec<String> {
     let submission = sheet.submission;
     let words = ["drive", &submission.name, "--namespace", &submission.namespace, "--submission", sheet.hash];
-    words.map(str::to_owned).into()
+    words.iter().chain(&log_format(sheet)).map(|&word| word.to_owned()).collect()
+}
+
+/// The flag that chooses how events are logged, where it is not the default.
+fn log_format(sheet: &Sheet<'_>) -> Vec<&'static str> {
+    match sheet.submission.resources.log_format {
+        LogFormat::Text => Vec::new(),
+        LogFormat::Json => vec!["--log-format", "json"],
+    }
 }
 
 fn stage(sheet: &Sheet<'_>, share: &Share<'_>, command: &str, more: &[&str]) -> Vec<String> {
@@ -42,8 +53,8 @@ fn stage(sheet: &Sheet<'_>, share: &Share<'_>, command: &str, more: &[&str]) -> 
     let file = format!("{SWEEP_FOLDER}/{FILE}");
     let (storage, plan) = (literal(&submission.storage), literal(&submission.plan));
     let memory = buffers(share);
-    let words = [command, &file, "--storage", &storage, "--plan", &plan, "--memory", &memory];
-    words.iter().chain(more).map(|&word| word.to_owned()).collect()
+    let words = [command, &file, "--storage", &storage, "--plan", &plan, "--memory", &memory, "--storage-patience", PATIENCE];
+    words.iter().chain(&log_format(sheet)).chain(more).map(|&word| word.to_owned()).collect()
 }
 
 /// Half of the pod's memory: the other half holds the tables themselves, and the model.

@@ -9,6 +9,7 @@ pub(crate) struct Share<'a> {
     pub(crate) memory: &'a Quantity,
     pub(crate) scratch: Option<&'a Quantity>,
     pub(crate) gpus: u32,
+    pub(crate) gpu_resource: &'a str,
     pub(crate) node_selector: &'a BTreeMap<String, String>,
     pub(crate) tolerations: &'a [Toleration],
 }
@@ -35,6 +36,7 @@ impl Resources {
             memory: stage.and_then(|stage| stage.memory.as_ref()).unwrap_or(&self.memory),
             scratch: stage.and_then(|stage| stage.scratch.as_ref()).or(self.scratch.as_ref()),
             gpus: 0,
+            gpu_resource: &self.gpu_resource,
             node_selector: stage.and_then(|stage| stage.node_selector.as_ref()).unwrap_or(&self.node_selector),
             tolerations: stage.and_then(|stage| stage.tolerations.as_ref()).unwrap_or(&self.tolerations),
         }

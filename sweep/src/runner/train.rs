@@ -9,7 +9,7 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::{Dataset, panics};
 use indicatif::BinaryBytes;
-use trainer::{Device, Error, Fence, Observer, Resources};
+use trainer::{Device, Error, Fence, Observer, Resources, progress};
 
 /// A signal stopped the training of a sweep.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
+    say_where(session, planned);
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
@@ -61,11 +62,23 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
         tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
         return Ok(None);
     };
+    say_where(session, planned);
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
     let standing = end(session, (planned, until), &session.progress.trials(1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+}
+
+/// Says in a pod that takes the place of another from where it goes on. What is damaged is said by who trains it.
+fn say_where(session: &Session, (.., trial): PlannedRef<'_>) {
+    if !session.is_submitted() {
+        return;
+    }
+    if let Ok(Some(progress)) = progress(&session.trial(&trial.id), &trial.id) {
+        let seconds = progress.seconds.round();
+        tracing::info!(trial = trial.id, epoch = progress.epoch, seconds, "goes on from its last checkpoint");
+    }
 }
 
 /// Whether one process alone can train the trial, and this is another of them.

@@ -1,29 +1,64 @@
 //! The status as text.
 
-use super::{OnCluster, Status, TrialState, TrialStatus};
+use super::{OnCluster, PodStatus, Status, TrialState, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
+/// As many trials without a model are named in one line.
+const NAMED: usize = 3;
+
 /// Stages, notes and trials. `width` is that of the terminal.
 pub fn show(status: &Status, width: Option<u16>) -> String {
-    let mut text = format!("sweep {}, stored in {}\n", status.sweep, status.storage);
+    let stored = status.storage.as_ref().map_or_else(String::new, |storage| format!(", stored in {storage}"));
+    let mut text = format!("sweep {}{stored}\n", status.sweep);
     if let Some(cluster) = &status.cluster {
         text += &stages(cluster, width);
     }
     for note in &status.notes {
         let _ = writeln!(text, "note: {note}");
     }
+    if status.storage.is_none() {
+        return text + "\n" + &pods(&status.pods, width);
+    }
     let _ = writeln!(text, "\n{}", counts(&status.trials));
+    if let Some(words) = status.has_ended().then(|| without_model(&status.trials)).flatten() {
+        let _ = writeln!(text, "{words}");
+    }
     text + &trials(&status.trials, width)
+}
+
+/// `1 trial failed (index 2: NaN at epoch 3); everything else was done`, of a sweep that has ended; none where every trial has a model.
+pub fn without_model(trials: &[TrialStatus]) -> Option<String> {
+    let has_none = |trial: &&TrialStatus| !matches!(trial.state, TrialState::Done | TrialState::Stopped);
+    let without: Vec<&TrialStatus> = trials.iter().filter(has_none).collect();
+    let why = |trial: &&TrialStatus| format!("index {}: {}", trial.index, trial.why.as_deref().unwrap_or("it has no pod and no result"));
+    let named: Vec<String> = without.iter().take(NAMED).map(why).collect();
+    let more = match without.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let count = if without.len() == 1 { "1 trial".to_owned() } else { format!("{} trials", without.len()) };
+    (!without.is_empty()).then(|| format!("{count} failed ({}{more}); everything else was done", named.join("; ")))
+}
+
+/// The pods of trials of which nothing else is known.
+fn pods(pods: &[PodStatus], width: Option<u16>) -> String {
+    let rows = pods.iter().map(|pod| {
+        let why = pod.reason.as_ref().map(ToString::to_string).or_else(|| pod.message.clone()).unwrap_or_default();
+        let index = pod.index.map(|index| index.to_string()).unwrap_or_default();
+        vec![pod.stage.clone(), index, pod.pod.clone(), pod.phase.clone(), why]
+    });
+    if pods.is_empty() { "no pod of a trial is there\n".to_owned() } else { table(&["stage", "index", "pod", "phase", ""], rows, width) }
 }
 
 fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
     let rows = cluster.stages.iter().map(|stage| {
         let time = |time: &Option<String>| time.clone().unwrap_or_default();
-        vec![stage.stage.clone(), stage.state.clone(), time(&stage.began), time(&stage.ended)]
+        let reasons: Vec<String> = stage.reasons.iter().map(ToString::to_string).collect();
+        vec![stage.stage.clone(), stage.state.clone(), time(&stage.began), time(&stage.ended), reasons.join("\n")]
     });
     let of = format!("submission {} in namespace {}\n\n", cluster.submission, cluster.namespace);
-    of + &table(&["stage", "state", "began", "ended"], rows, width)
+    of + &table(&["stage", "state", "began", "ended", "reason"], rows, width)
 }
 
 /// `12 trials: 3 done, 2 running, 2 waiting, 1 failed, 4 stopped by the search`.

@@ -4,9 +4,11 @@
 
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
+mod first_day;
 mod halving;
 mod interrupted;
 mod nodes;
+mod page;
 mod plan;
 mod refused;
 mod setting;
