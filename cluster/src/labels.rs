@@ -21,3 +21,5 @@ pub const DRIVER: &str = "driver";
 pub const PARALLELISM: &str = "ranksweep.dev/parallelism";
 /// Annotation of the driver's Job: for how many seconds the objects of a sweep that has ended are kept. It is changed while the sweep runs.
 pub const TTL: &str = "ranksweep.dev/ttl-seconds-after-finished";
+/// Annotation of a Job whose pods train several trials each: how many.
+pub const TRIALS_PER_POD: &str = "ranksweep.dev/trials-per-pod";

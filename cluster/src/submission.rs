@@ -136,7 +136,8 @@ impl Submission {
     /// Characters that follow the name in the longest host name of a pod: `-1a2b3c4d-train-r0-999`.
     fn longest_addition(&self) -> usize {
         let host = |stage: &Stage| {
-            let hosts = if let Stage::Train { trials, .. } = stage { trials.saturating_sub(1).to_string().len() + 1 } else { 0 };
+            let indexes = |trials: u32| self.resources.indexes(trials).saturating_sub(1).to_string().len() + 1;
+            let hosts = if let Stage::Train { trials, .. } = stage { indexes(*trials) } else { 0 };
             let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
             "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
         };

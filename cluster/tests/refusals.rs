@@ -104,6 +104,8 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ),
         ("{affinity: {node_affinity: {}, nodeAffinities: {a: 1}}}", "Kubernetes knows no `nodeAffinities` here"),
         ("{topology_spread_constraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never, minDomain: 2}]}", "no `minDomain` here"),
+        ("{trials_per_pod: 0}", "trials_per_pod is 0: expected 1 to 10000"),
+        ("{gpus: 1, nodes: 2, trials_per_pod: 4}", "trials_per_pod is 4, and nodes is 2, so that a trial has several pods: expected 1"),
         ("{log_format: xml}", "unknown variant `xml`"),
         ("{nodes: 0}", "nodes is 0: expected 1 to 1024"),
         ("{parallelism: 0}", "parallelism is 0: expected 1 to 100000"),

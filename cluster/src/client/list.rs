@@ -61,6 +61,7 @@ fn words(outcome: &Outcome, hash: &str) -> String {
         Outcome::Done => "done".to_owned(),
         Outcome::FailedTrials(1) => "done, but for 1 trial".to_owned(),
         Outcome::FailedTrials(count) => format!("done, but for {count} trials"),
+        Outcome::FailedBatches(count) => format!("done, but for some trials of {count} pods"),
         Outcome::Failed { .. } => format!("failed in {}", outcome.failed_stage(hash).unwrap_or("the driver")),
         Outcome::Gone(job) => format!("ended: the Job {job} was deleted"),
     }

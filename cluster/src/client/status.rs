@@ -6,7 +6,7 @@ use super::{
     reason::{container, words},
 };
 use crate::{
-    drive::{SeenJob, State, condition, driver, stages},
+    drive::{SeenJob, State, condition, driver, stages, trials_per_pod},
     exit, labels,
 };
 use k8s_openapi::{
@@ -50,6 +50,8 @@ pub struct StageView {
     pub state: State,
     /// The Kueue queue that admits it, if any.
     pub queue: Option<String>,
+    /// How many trials each of its pods trains.
+    pub trials_per_pod: u32,
     /// Whether the driver has started it, or handed it to its queue.
     pub started: bool,
     /// When its pods could first run, in RFC 3339.
@@ -116,7 +118,8 @@ fn plan_of(job: &Job) -> Option<String> {
 
 impl StageView {
     pub(super) fn of(seen: SeenJob, prefix: &str, jobs: &[Job], reasons: &BTreeMap<String, Vec<Reason>>) -> Self {
-        let status = jobs.iter().find(|job| job.name_any() == seen.name).and_then(|job| job.status.as_ref());
+        let job = jobs.iter().find(|job| job.name_any() == seen.name);
+        let status = job.and_then(|job| job.status.as_ref());
         let text = |time: &Option<Time>| time.as_ref().map(|time| time.0.to_string());
         let failed = || status.and_then(|status| condition(status, "Failed")).and_then(|failed| text(&failed.last_transition_time));
         Self {
@@ -125,6 +128,7 @@ impl StageView {
             job: seen.name,
             state: seen.state,
             queue: seen.queue,
+            trials_per_pod: job.map_or(1, trials_per_pod),
             started: seen.started,
             began: status.and_then(|status| text(&status.start_time)),
             ended: status.and_then(|status| text(&status.completion_time)).or_else(failed),

@@ -164,7 +164,8 @@ impl Cluster {
 
     /// Whether a submission has ended with everything done, but for some trials.
     async fn has_only_failed_trials(&self, sweep: &str, hash: &str) -> Result<bool, Error> {
-        Ok(matches!(end(&self.jobs(&Selector::submission(sweep, hash)).await?), Some(Outcome::FailedTrials(_))))
+        let end = end(&self.jobs(&Selector::submission(sweep, hash)).await?);
+        Ok(end.as_ref().is_some_and(Outcome::is_of_trials))
     }
 
     /// Creates objects in their order. Those that come after the driver's Job are owned by it.

@@ -9,6 +9,8 @@ use tokio::time::sleep;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(5);
+/// So many looks at the Jobs come between two at pods and events, of which there may be many more.
+const LOOKS_FOR_REASONS: u64 = 6;
 
 /// Waits for the end of a submission, and tells line by line what changes on the way: how far its stages are, and why something of them does
 /// not move. An API server that does not answer is waited for.
@@ -16,14 +18,16 @@ const LOOK: Duration = Duration::from_secs(5);
 /// # Errors
 /// What the server refuses.
 pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&str) + Send)) -> Result<Outcome, Error> {
-    let (of, mut away, mut said) = (Selector::submission(sweep, hash), Away::default(), Vec::new());
-    loop {
-        match look(cluster, &of).await {
+    let (of, mut away, mut said, mut reasons) = (Selector::submission(sweep, hash), Away::default(), Vec::new(), Vec::new());
+    for looks in 0_u64.. {
+        match look(cluster, &of, looks % LOOKS_FOR_REASONS == 0).await {
             Err(error) => sleep(away.failed(error)?).await,
-            Ok((end, lines)) => {
+            Ok(seen) => {
                 away.answered();
+                reasons = seen.reasons.unwrap_or(reasons);
+                let lines = [seen.pauses, reasons.clone()].concat();
                 lines.iter().filter(|line| !said.contains(*line)).for_each(|line| news(line));
-                if let Some(outcome) = end {
+                if let Some(outcome) = seen.end {
                     return Ok(outcome);
                 }
                 said = lines;
@@ -31,20 +35,36 @@ pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn Fn
             }
         }
     }
+    unreachable!("nobody looks so often")
 }
 
-/// How it has ended, if it has, and what there is to tell.
-async fn look(cluster: &Cluster, of: &Selector) -> Result<(Option<Outcome>, Vec<String>), Error> {
+/// What one look finds.
+struct Looked {
+    /// How it has ended, if it has.
+    end: Option<Outcome>,
+    /// What it waits for.
+    pauses: Vec<String>,
+    /// Why that does not move, where it was asked.
+    reasons: Option<Vec<String>>,
+}
+
+async fn look(cluster: &Cluster, of: &Selector, asks: bool) -> Result<Looked, Error> {
     let jobs = cluster.jobs(of).await?;
     let end = end(&jobs);
-    let mut lines = if end.is_some() { Vec::new() } else { pauses(&jobs) };
-    if is_told(end.as_ref()) && jobs.iter().any(lacks) {
-        let (pods, events) = (cluster.pods(of).await?, cluster.events().await?);
-        for (job, reasons) in cluster.reasons(&jobs, &pods, &events).await? {
-            lines.extend(reasons.iter().map(|reason| format!("{job}: {reason}")));
-        }
-    }
-    Ok((end, lines))
+    let pauses = if end.is_some() { Vec::new() } else { pauses(&jobs) };
+    let reasons = match is_told(end.as_ref()) && jobs.iter().any(lacks) {
+        true if asks || end.is_some() => Some(reasons(cluster, of, &jobs).await?),
+        true => None,
+        false => Some(Vec::new()),
+    };
+    Ok(Looked { end, pauses, reasons })
+}
+
+async fn reasons(cluster: &Cluster, of: &Selector, jobs: &[Job]) -> Result<Vec<String>, Error> {
+    let (pods, events) = (cluster.pods(of).await?, cluster.events().await?);
+    let of_jobs = cluster.reasons(jobs, &pods, &events).await?;
+    let lines = of_jobs.iter().flat_map(|(job, reasons)| reasons.iter().map(move |reason| format!("{job}: {reason}")));
+    Ok(lines.collect())
 }
 
 /// Of trials that failed their results say more than their pods.

@@ -20,5 +20,5 @@ mod step;
 
 pub use run::{Pace, drive};
 pub use seen::{Failure, SeenJob, State};
-pub(crate) use seen::{condition, driver, names_index, stages};
+pub(crate) use seen::{condition, driver, names_index, stages, trials_per_pod};
 pub use step::{Action, Outcome, Pause, step};

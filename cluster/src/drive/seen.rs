@@ -13,6 +13,8 @@ pub struct SeenJob {
     pub order: usize,
     /// Whether its pods train one trial together, so that its failure is that trial's.
     pub is_one_trial: bool,
+    /// Whether each of its indexes stands for several trials.
+    pub has_batches: bool,
     /// The Kueue queue that is to unsuspend it, if any.
     pub queue: Option<String>,
     /// Whether it was unsuspended before, or labelled with its queue.
@@ -90,6 +92,11 @@ pub(crate) fn stages(jobs: &[Job]) -> Option<Vec<SeenJob>> {
     Some(names.map(seen).collect())
 }
 
+/// How many trials an index of the Job stands for.
+pub(crate) fn trials_per_pod(job: &Job) -> u32 {
+    job.annotations().get(labels::TRIALS_PER_POD).and_then(|text| text.parse().ok()).filter(|&count| count > 0).unwrap_or(1)
+}
+
 /// The driver's own Job.
 pub(crate) fn driver(jobs: &[Job]) -> Option<&Job> {
     jobs.iter().find(|job| job.labels().get(labels::STAGE).is_some_and(|stage| stage == labels::DRIVER))
@@ -97,11 +104,12 @@ pub(crate) fn driver(jobs: &[Job]) -> Option<&Job> {
 
 impl SeenJob {
     fn missing(name: &str, order: usize) -> Self {
-        let (at_once, state) = (u32::MAX, State::Missing { overdue: false });
+        let (has_batches, at_once, state) = (false, u32::MAX, State::Missing { overdue: false });
         Self {
             name: name.to_owned(),
             order,
             is_one_trial: false,
+            has_batches,
             queue: None,
             started: false,
             at_once,
@@ -119,7 +127,8 @@ impl SeenJob {
         };
         let is_one_trial = job.spec.as_ref().is_some_and(|spec| spec.success_policy.is_some());
         let (name, at_once, state) = (job.name_any(), u32::MAX, State::of(job));
-        Self { name, order, is_one_trial, queue, started, at_once, is_stuck: false, is_held: false, state }
+        let has_batches = trials_per_pod(job) > 1;
+        Self { name, order, is_one_trial, has_batches, queue, started, at_once, is_stuck: false, is_held: false, state }
     }
 
     /// Whether some of its pods have no node, or do not run yet.

@@ -64,6 +64,8 @@ pub enum Outcome {
     Done,
     /// So many trials failed, and everything else was done.
     FailedTrials(u32),
+    /// In so many pods of several trials each some of them failed, and everything else was done.
+    FailedBatches(u32),
     /// A stage failed, and those after it were not begun.
     Failed {
         /// Its Job.
@@ -76,6 +78,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether all was done, but for some trials.
+    pub fn is_of_trials(&self) -> bool {
+        matches!(self, Self::FailedTrials(_) | Self::FailedBatches(_))
+    }
+
     /// The stage that failed, as `ranksweep logs --stage` names it: what follows the submission's hash in its Job's name.
     pub fn failed_stage(&self, hash: &str) -> Option<&str> {
         let Self::Failed { job, .. } = self else { return None };
@@ -101,7 +108,12 @@ pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
         }
         failed_trials += stage.iter().map(SeenJob::failed_trials).sum::<u32>();
     }
-    vec![Action::Finish(if failed_trials == 0 { Outcome::Done } else { Outcome::FailedTrials(failed_trials) })]
+    let has_batches = jobs.iter().any(|job| job.has_batches);
+    vec![Action::Finish(match failed_trials {
+        0 => Outcome::Done,
+        failed if has_batches => Outcome::FailedBatches(failed),
+        failed => Outcome::FailedTrials(failed),
+    })]
 }
 
 /// What to do about trials over several nodes: no more of them run than may, and each has all of its nodes before the next is started, so
@@ -207,6 +219,8 @@ impl fmt::Display for Outcome {
             Self::Done => f.write_str("the sweep is done"),
             Self::FailedTrials(1) => f.write_str("1 trial failed; everything else was done"),
             Self::FailedTrials(count) => write!(f, "{count} trials failed; everything else was done"),
+            Self::FailedBatches(1) => f.write_str("in 1 pod of several trials some failed; everything else was done"),
+            Self::FailedBatches(count) => write!(f, "in {count} pods of several trials each some failed; everything else was done"),
             Self::Failed { job, failure } if failure.is_bad_configuration() => {
                 write!(f, "{job} refused its sweep file or command line: {}", failure.message)
             }

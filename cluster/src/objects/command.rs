@@ -21,11 +21,13 @@ pub(super) fn prepare(sheet: &Sheet<'_>, share: &Share<'_>) -> Vec<String> {
     stage(sheet, share, "prepare", &[])
 }
 
-/// One trial: at `index` of the plan, or of a rung's promoted ones.
+/// One trial: at `index` of the plan, or of a rung's promoted ones; or as many of them as a pod may have.
 pub(super) fn train(sheet: &Sheet<'_>, share: &Share<'_>, index: &str, rung: Option<u32>) -> Vec<String> {
-    let rung = rung.map(|rung| rung.to_string());
-    let rung = rung.iter().flat_map(|rung| ["--rung", rung]);
-    let more: Vec<&str> = ["--index", index].into_iter().chain(rung).collect();
+    let several = sheet.submission.resources.trials_per_pod;
+    let rung = rung.map(|rung| ("--rung", rung.to_string()));
+    let several = (several > 1).then(|| ("--batch", several.to_string()));
+    let flags = rung.iter().chain(&several).flat_map(|(flag, value)| [*flag, value.as_str()]);
+    let more: Vec<&str> = ["--index", index].into_iter().chain(flags).collect();
     stage(sheet, share, "train", &more)
 }
 

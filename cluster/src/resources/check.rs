@@ -48,6 +48,11 @@ impl Resources {
         within("nodes", self.nodes, 1, MOST_NODES)?;
         within("parallelism", self.parallelism, 1, 100_000)?;
         within("retries", self.retries, 0, 1000)?;
+        within("trials_per_pod", self.trials_per_pod, 1, 10_000)?;
+        if let (2.., several @ 2..) = (self.nodes, self.trials_per_pod) {
+            let nodes = self.nodes;
+            return Err(format!("trials_per_pod is {several}, and nodes is {nodes}, so that a trial has several pods: expected 1"));
+        }
         quantities("", Some(&self.cpu), Some(&self.memory), self.scratch.as_ref())?;
         let of = |name: &str, stage: &Stage| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
         of("prepare.", &self.prepare)?;

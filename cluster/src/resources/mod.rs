@@ -40,8 +40,10 @@ pub struct Resources {
     pub prepare: Stage,
     /// What the pod that evaluates is given in place of the trial's; the driver's pod goes where this one goes.
     pub evaluate: Stage,
-    /// Trials at once; submitted with another number, a sweep that runs goes on with that one.
+    /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
+    /// Trials that one pod trains, one after the other: of short ones a pod of its own costs more than the trial.
+    pub trials_per_pod: u32,
     /// How often a pod that failed, and was not merely interrupted, is started again: for each trial, and for each other stage.
     pub retries: u32,
     /// Labels that a node must have.
@@ -135,6 +137,7 @@ impl Default for Resources {
             prepare: Stage::default(),
             evaluate: Stage::default(),
             parallelism: 32,
+            trials_per_pod: 1,
             retries: 3,
             node_selector: BTreeMap::new(),
             tolerations: Vec::new(),

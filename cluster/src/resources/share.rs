@@ -15,6 +15,11 @@ pub(crate) struct Share<'a> {
 }
 
 impl Resources {
+    /// How many pods so many trials take, each with as many as it may have.
+    pub(crate) fn indexes(&self, trials: u32) -> u32 {
+        trials.div_ceil(self.trials_per_pod)
+    }
+
     /// Of a trial's pod.
     pub(crate) fn trial(&self) -> Share<'_> {
         Share { gpus: self.gpus, ..self.share(None) }

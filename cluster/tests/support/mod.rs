@@ -58,6 +58,7 @@ secret: bucket
 priority_class: research
 log_format: json
 ttl_seconds_after_finished: 3600
+trials_per_pod: 5
 affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a, b]}]}]}}}
 topology_spread_constraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway}]
 ",

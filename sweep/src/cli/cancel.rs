@@ -1,6 +1,6 @@
 //! `ranksweep cancel SWEEP.yaml|NAME`
 
-use super::{Ending, namespace::Namespace, output};
+use super::{Ending, hint::Hint, namespace::Namespace, output};
 use crate::file::Named;
 use anyhow::Result;
 use clap::Args;
@@ -28,7 +28,8 @@ impl Cancel {
         let named = Named::of(&self.sweep)?;
         let (sweep, namespace) = (&named.name, self.namespace.name());
         let removed = block_on(cancel(&self.namespace.cluster()?, sweep, self.submission.as_deref()))?;
-        let again = named.file.map_or_else(|| "submitting it again".to_owned(), |file| format!("`ranksweep submit {file}`"));
+        let again = |file: &String| Hint { sweep: file, namespace, storage: None }.command("submit", &[]);
+        let again = named.file.as_ref().map_or_else(|| "submitting it again".to_owned(), again);
         let text = match (removed.join(", "), &self.submission) {
             (none, Some(hash)) if none.is_empty() => {
                 format!("sweep {sweep} has no submission {hash} on the cluster, in namespace {namespace}; nothing was changed\n")

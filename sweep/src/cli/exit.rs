@@ -79,6 +79,14 @@ impl Ending {
         Self::of(failed, without_model.count() - failed)
     }
 
+    /// Of several trials that were asked for together: as the worst of them, where one that may do better the next time is worse than one that
+    /// has no time left, and that than one that would fail again.
+    pub fn of_batch(standings: &[Standing]) -> Self {
+        let endings: Vec<Self> = standings.iter().map(Self::of_one).collect();
+        let of = |code: u8| endings.iter().find(|ending| matches!(ending, Self::Trial { code: own, .. } if *own == code));
+        [1, 124, 42].into_iter().find_map(of).cloned().unwrap_or(Self::Done)
+    }
+
     /// Of one trial that was asked for.
     pub fn of_one(standing: &Standing) -> Self {
         let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
@@ -171,6 +179,17 @@ mod tests {
         assert_eq!(code(Standing::Failed("NaN".into())), (42, "the trial failed, and would again: NaN".into()));
         assert_eq!(code(Standing::Broken("no memory".into())).0, 1);
         assert_eq!(code(Standing::TimedOut("over".into())).0, 124);
+    }
+
+    #[test]
+    fn a_batch_ends_as_its_worst_trial() {
+        let [failed, broken, out] = [Standing::Failed("NaN".into()), Standing::Broken("panic".into()), Standing::TimedOut("over".into())];
+        let code = |standings: &[Standing]| match Ending::of_batch(standings) {
+            Ending::Trial { code, .. } => code,
+            _ => 0,
+        };
+        assert_eq!((code(&[failed.clone(), out.clone(), broken]), code(&[failed.clone(), out]), code(&[failed])), (1, 124, 42));
+        assert_eq!(Ending::of_batch(&[Standing::Missing]), Ending::Done);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Submit {
         printed?;
         match outcome {
             Outcome::Done => output::print(&format!("{outcome}\n")).map(|()| Ending::Done),
-            Outcome::FailedTrials(_) => bail!("{}", self.failed_trials(global).unwrap_or_else(|| outcome.to_string())),
+            outcome if outcome.is_of_trials() => bail!("{}", self.failed_trials(global).unwrap_or_else(|| outcome.to_string())),
             outcome => bail!("{}", self.hint(global).ending(&outcome, hash)),
         }
     }

@@ -20,7 +20,7 @@ impl Named {
     /// # Errors
     /// A file that cannot be read or has no name.
     pub fn of(argument: &str) -> Result<Self> {
-        let is_file = Path::new(argument).exists() || argument.contains(['/', '.']);
+        let is_file = Path::new(argument).is_file() || argument.contains(['/', '.']);
         if !is_file {
             return Ok(Self { name: argument.to_owned(), file: None });
         }

@@ -2,6 +2,7 @@
 
 use super::{Session, Standing, ending, halving, progress::TrialStage};
 use crate::{
+    cli::Usage,
     doctor::memory_limit,
     interrupt::{self, Hold},
     plan::{Estimate, PlannedDataset, PlannedRef, PlannedTrial},
@@ -68,6 +69,34 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     }
     let standing = end(session, (planned, until), &session.progress.trials(1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+}
+
+/// Trains the trials of a batch, of the plan or of those that have come to a rung, one after the other; `index` counts batches of so many. How
+/// each of them stands that this process trains.
+///
+/// # Errors
+/// As for [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
+pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<usize>) -> Result<Vec<Standing>> {
+    let all = match rung {
+        Some(rung) => halving::in_rung(session, rung)?,
+        None => session.plan.trials().map(|planned| (planned, None)).collect(),
+    };
+    let own: Vec<_> = all.iter().skip(index.saturating_mul(batch)).take(batch).copied().collect();
+    if own.is_empty() && rung.is_none() {
+        let count = all.len();
+        return Err(Usage(format!("--index {index}: there is no such batch of {batch}: the plan has {count} trials")).into());
+    }
+    let (progress, trials) = (session.progress.trials(own.len()), own.len());
+    let (mut open, mut standings) = (None, Vec::new());
+    for (planned, until) in own {
+        say_where(session, planned);
+        if !is_left_to_another(session, planned)? {
+            let ended = standings.len();
+            let standing = end(session, (planned, until), &progress, &mut open, None)?;
+            standings.push(standing.ok_or(Interrupted { ended, trials })?);
+        }
+    }
+    Ok(standings)
 }
 
 /// Says in a pod that takes the place of another from where it goes on. What is damaged is said by who trains it.

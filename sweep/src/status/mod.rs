@@ -19,10 +19,11 @@ use crate::{
     runner::{Decisions, Machine, Progress, Session},
 };
 use anyhow::{Context, Result};
-use cluster::client::{Cluster, Error, Reason, Seen, StageView, status};
+use cluster::client::{Cluster, Error, PodView, Reason, Seen, StageView, status};
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
@@ -171,7 +172,20 @@ fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
         let known = trial::Known { stopped: stopped.get(id), pod: pods.get(id).copied() };
         trial::status(session, index, planned, &known)
     };
-    planned.into_par_iter().enumerate().map(status).collect()
+    let mut trials: Vec<TrialStatus> = planned.into_par_iter().enumerate().map(status).collect::<Result<_>>()?;
+    one_of_each_pod(&mut trials, &pods);
+    Ok(trials)
+}
+
+/// Of several trials of one pod, the first that has not ended is the one that runs.
+fn one_of_each_pod(trials: &mut [TrialStatus], pods: &HashMap<String, &PodView>) {
+    let mut busy = HashSet::new();
+    for trial in trials.iter_mut().filter(|trial| trial.state == TrialState::Running) {
+        let is_first = pods.get(&trial.trial).is_none_or(|pod| busy.insert(pod.name.as_str()));
+        if !is_first {
+            (trial.state, trial.why) = (TrialState::Waiting, Some("its pod trains others before it".to_owned()));
+        }
+    }
 }
 
 impl OnCluster {

@@ -58,7 +58,8 @@ pub fn whose(named: &Named, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) 
     // Where one Job has all trials, their places are its indexes.
     let is_plain = seen.iter().flat_map(|seen| &seen.stages).any(|job| job.stage == "train");
     if let (Which::Place(place), true) = (which, is_plain || seen.is_none()) {
-        return Ok(Whose { stage: stage(), index: Some(place) });
+        let several = seen.iter().flat_map(|seen| &seen.stages).find(|job| job.stage == "train").map_or(1, |job| job.trials_per_pod);
+        return Ok(Whose { stage: stage(), index: Some(place / several) });
     }
     let Some(path) = &named.file else {
         let stages: Vec<&str> = seen.iter().flat_map(|seen| &seen.stages).map(|stage| stage.stage.as_str()).collect();
@@ -92,13 +93,15 @@ pub(super) fn of_trials<'a>(decisions: &mut Decisions<'_>, seen: Option<&'a Seen
         let own: Vec<&PodView> = seen.pods.iter().filter(|pod| pod.job == job.job).collect();
         let trials = if own.is_empty() { Vec::new() } else { decisions.in_rung(rung)? };
         for pod in own {
-            let place = match (trial, pod.index) {
-                (Some(trial), Some(0)) => Some(trial),
-                (Some(_), _) => None,
-                (None, index) => index,
+            let (places, several) = match (trial, pod.index) {
+                (Some(trial), Some(0)) => (Some(trial), 1),
+                (Some(_), _) => (None, 1),
+                (None, index) => (index, job.trials_per_pod),
             };
-            let id = place.and_then(|place| trials.get(place as usize));
-            all.extend(id.map(|id| ((*id).to_owned(), pod)));
+            let places =
+                places.into_iter().flat_map(|index| index.saturating_mul(several)..index.saturating_add(1).saturating_mul(several));
+            let ids = places.filter_map(|place| trials.get(place as usize));
+            all.extend(ids.map(|id| ((*id).to_owned(), pod)));
         }
     }
     Ok(all)

@@ -112,3 +112,74 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, width: Option
     table.set_width(width.unwrap_or(u16::MAX)).set_header(header).add_rows(rows);
     format!("{table}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::StageStatus;
+    use cluster::client::Reason;
+
+    fn trial(index: usize, state: TrialState, why: Option<&str>) -> TrialStatus {
+        TrialStatus {
+            index,
+            trial: format!("{index:016x}"),
+            method: "mf, softmax, uniform".to_owned(),
+            dataset: "small".to_owned(),
+            split_seed: None,
+            seed: Some(1),
+            state,
+            epoch: None,
+            epochs: Some(200),
+            metric: "ndcg@20".to_owned(),
+            value: None,
+            why: why.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_sweep_that_ended_names_the_trials_without_a_model() {
+        let nan = Some("epoch 3, step 2: the loss is not finite");
+        let done = trial(0, TrialState::Done, None);
+        assert_eq!(without_model(std::slice::from_ref(&done)), None);
+        assert_eq!(
+            without_model(&[done, trial(2, TrialState::Failed, nan)]).unwrap(),
+            "1 trial failed (index 2: epoch 3, step 2: the loss is not finite); everything else was done"
+        );
+        let many: Vec<TrialStatus> = (0..5).map(|index| trial(index, TrialState::Waiting, None)).collect();
+        let said = without_model(&many).unwrap();
+        assert!(said.starts_with("5 trials failed (index 0: it has no pod and no result; index 1: "), "{said}");
+        assert!(said.ends_with("; and 2 more); everything else was done"), "{said}");
+    }
+
+    #[test]
+    fn tables_fit_the_terminal_and_reasons_are_whole() {
+        let what = "no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu)".to_owned();
+        let remedy = "it asks for nvidia.com/gpu 8: ask for less in `resources`, or add nodes".to_owned();
+        let stage = StageStatus {
+            stage: "train".to_owned(),
+            state: "runs: 0 of 3 done, 2 active, 0 of them ready".to_owned(),
+            began: Some("2026-01-01T00:00:00Z".to_owned()),
+            ended: None,
+            reasons: vec![Reason { what, remedy, pods: 2 }],
+        };
+        let cluster = OnCluster { namespace: "team".to_owned(), submission: "1a2b3c4d".to_owned(), ended: true, stages: vec![stage] };
+        let trials =
+            vec![trial(0, TrialState::Failed, Some("epoch 3, step 2: the user table (row 7) is not finite; a smaller learning rate"))];
+        let status = Status {
+            sweep: "s".to_owned(),
+            storage: Some("r".to_owned()),
+            cluster: Some(cluster),
+            notes: Vec::new(),
+            trials,
+            pods: Vec::new(),
+        };
+        let text = show(&status, Some(100));
+        let of_tables = text.lines().filter(|line| !line.contains("everything else was done"));
+        assert!(of_tables.clone().all(|line| line.chars().count() <= 100), "{text}");
+        let wide = show(&status, None);
+        assert!(
+            wide.contains("2 pods: no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu): it asks for nvidia.com/gpu 8:")
+        );
+        assert!(wide.contains("\n1 trial failed (index 0: epoch 3, step 2: the user table (row 7) is not finite;"), "{wide}");
+    }
+}

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
+mod batches;
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
 mod first_day;

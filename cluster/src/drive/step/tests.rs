@@ -3,8 +3,8 @@ use super::*;
 const RUNNING: State = State::Running { active: 1, ready: 1, done: 0, of: 1 };
 
 fn job(name: &str, order: usize, started: bool, state: State) -> SeenJob {
-    let (is_one_trial, queue, at_once, is_stuck, is_held) = (false, None, u32::MAX, false, false);
-    SeenJob { name: name.to_owned(), order, is_one_trial, queue, started, at_once, is_stuck, is_held, state }
+    let (is_one_trial, has_batches, queue, at_once, is_stuck, is_held) = (false, false, None, u32::MAX, false, false);
+    SeenJob { name: name.to_owned(), order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state }
 }
 
 /// Prepare, train and evaluate; those before the last begun were started.
