@@ -158,3 +158,17 @@ fn parallelism_is_changed_without_a_new_submission() {
     assert!(said.starts_with(&words), "{said}");
     assert_eq!(setting.drive(), Outcome::Done);
 }
+
+#[test]
+fn pods_log_for_a_collector_where_they_are_asked_to() {
+    let setting = Setting::new();
+    let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
+    setting.sandbox.write("s.yaml", text.replace("resources: {", "resources: {log_format: json, "));
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done, "every stage takes the flag");
+    let driver = format!("tiny-{}-drive", setting.hash());
+    let driver = setting.fake.with(|world| world.get("jobs", &driver).unwrap().clone());
+    let words: Vec<String> = serde_json::from_value(driver["spec"]["template"]["spec"]["containers"][0]["args"].clone()).unwrap();
+    let ended = setting.ranksweep(&words.join(" "));
+    assert!(ended.code == Some(0) && ended.error.lines().all(|line| line.starts_with('{')), "{words:?}\n{}", ended.error);
+}
