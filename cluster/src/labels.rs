@@ -17,3 +17,9 @@ pub const QUEUE: &str = "ranksweep.dev/queue";
 pub const KUEUE_QUEUE: &str = "kueue.x-k8s.io/queue-name";
 /// The value of [`STAGE`] on the driver's Job and pod.
 pub const DRIVER: &str = "driver";
+/// Annotation of the driver's Job: how many trials may run at once. It is changed while the sweep runs.
+pub const PARALLELISM: &str = "ranksweep.dev/parallelism";
+/// Annotation of the driver's Job: for how many seconds the objects of a sweep that has ended are kept. It is changed while the sweep runs.
+pub const TTL: &str = "ranksweep.dev/ttl-seconds-after-finished";
+/// Annotation of a Job whose pods train several trials each: how many.
+pub const TRIALS_PER_POD: &str = "ranksweep.dev/trials-per-pod";

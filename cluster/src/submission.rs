@@ -23,6 +23,8 @@ pub struct Submission {
     pub image: String,
     /// The sweep file.
     pub text: String,
+    /// What in it makes it another submission: all but its comments, and `resources`, which stand in the objects.
+    pub meaning: String,
     /// The variables of the environment that the sweep file names, with their values on the machine that submits.
     pub variables: BTreeMap<String, String>,
     /// The URL of the storage.
@@ -53,7 +55,7 @@ pub enum Stage {
 
 impl Stage {
     /// The value of the label [`STAGE`](crate::labels::STAGE).
-    pub fn label(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
             Self::Train { .. } => "train",
@@ -71,9 +73,12 @@ impl Stage {
 }
 
 impl Submission {
-    /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own.
+    /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own. What may change while it runs
+    /// is no part of it: `parallelism` and `ttl_seconds_after_finished`.
     pub fn hash(&self) -> String {
-        let unnamed = objects::render(self, "");
+        let Resources { parallelism, ttl_seconds_after_finished, .. } = Resources::default();
+        let resources = Resources { parallelism, ttl_seconds_after_finished, ..self.resources.clone() };
+        let unnamed = objects::render(&Self { resources, text: self.meaning.clone(), ..self.clone() }, "");
         let text = serde_json::to_string(&unnamed).expect("objects are plain data");
         hex::encode(&Sha256::digest(text)[..4])
     }
@@ -131,7 +136,8 @@ impl Submission {
     /// Characters that follow the name in the longest host name of a pod: `-1a2b3c4d-train-r0-999`.
     fn longest_addition(&self) -> usize {
         let host = |stage: &Stage| {
-            let hosts = if let Stage::Train { trials, .. } = stage { trials.saturating_sub(1).to_string().len() + 1 } else { 0 };
+            let indexes = |trials: u32| self.resources.indexes(trials).saturating_sub(1).to_string().len() + 1;
+            let hosts = if let Stage::Train { trials, .. } = stage { indexes(*trials) } else { 0 };
             let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
             "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
         };

@@ -2,9 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
-use cluster::{Resources, client::call::DRIVER};
+mod support;
+
+use cluster::{
+    Object, Resources,
+    client::{
+        Call,
+        call::{DRIVER, USER},
+    },
+};
+use serde::Deserialize;
 use serde_json::Value;
-use std::{fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 
 fn read(path: &str) -> String {
     fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
@@ -22,18 +35,163 @@ fn the_base_has_what_the_driver_runs_as() {
     assert_eq!(names, [cluster::objects::ACCOUNT; 3]);
     let binding = of_kind("RoleBinding");
     assert_eq!((&binding["roleRef"]["name"], &binding["subjects"][0]["name"]), (&names[0].into(), &names[0].into()));
-    let rules = of_kind("Role")["rules"].as_array().unwrap();
+    assert_eq!(granted(of_kind("Role")), asked(&DRIVER), "no more and no less than it asks for");
+}
+
+/// What a Role allows.
+fn granted(role: &Value) -> BTreeSet<String> {
     let words = |rule: &Value, key: &str| -> Vec<String> { serde_json::from_value(rule[key].clone()).unwrap() };
-    let granted = rules.iter().flat_map(|rule| {
-        let of = move |verb: String| words(rule, "resources").into_iter().map(move |resource| format!("{verb} {resource}"));
-        words(rule, "verbs").into_iter().flat_map(of)
-    });
-    assert_eq!(granted.collect::<Vec<_>>(), DRIVER.map(|call| call.to_string()), "no more and no less than it asks for");
+    let of_rule = |rule: &Value| {
+        let resources = words(rule, "resources");
+        let of = |verb: String| resources.iter().map(|resource| format!("{verb} {resource}")).collect::<Vec<_>>();
+        words(rule, "verbs").into_iter().flat_map(of).collect::<Vec<_>>()
+    };
+    role["rules"].as_array().unwrap().iter().flat_map(of_rule).collect()
+}
+
+fn asked(calls: &[Call]) -> BTreeSet<String> {
+    calls.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_base_has_what_a_user_may() {
+    let role = &documents("k8s/base/user.yaml")[0];
+    assert_eq!(granted(role), asked(&USER), "no more and no less than the commands ask for");
+    let groups: BTreeMap<&str, &str> = role["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| (rule["resources"][0].as_str().unwrap(), rule["apiGroups"][0].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        (groups["jobs"], groups["pods"], groups["networkpolicies"], groups["workloads"]),
+        ("batch", "", "networking.k8s.io", "kueue.x-k8s.io")
+    );
+}
+
+#[test]
+fn nobody_reaches_a_pod_that_no_policy_lets_be_reached() {
+    let policy = &documents("k8s/base/network-policy.yaml")[0];
+    let chosen: BTreeMap<String, String> = serde_json::from_value(policy["spec"]["podSelector"]["matchLabels"].clone()).unwrap();
+    assert_eq!((&policy["spec"]["policyTypes"], &policy["spec"]["ingress"]), (&serde_json::json!(["Ingress"]), &Value::Null));
+    for (name, ..) in support::SHAPES {
+        for object in support::rendered(name) {
+            let Object::Job(job) = object else { continue };
+            let labels = job.spec.unwrap().template.metadata.unwrap().labels.unwrap();
+            assert!(chosen.iter().all(|(key, value)| labels.get(key) == Some(value)), "{name}");
+        }
+    }
+}
+
+/// Objects of Kueue, as far as the example has them: what else stands there is refused.
+mod kueue {
+    use super::{BTreeMap, Deserialize};
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct Object<S> {
+        pub(super) api_version: String,
+        pub(super) kind: String,
+        pub(super) metadata: Metadata,
+        pub(super) spec: S,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct Metadata {
+        pub(super) name: String,
+        pub(super) namespace: Option<String>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct ClusterQueue {
+        pub(super) namespace_selector: Selector,
+        pub(super) preemption: Preemption,
+        pub(super) resource_groups: Vec<Group>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct Selector {
+        pub(super) match_labels: BTreeMap<String, String>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct Preemption {
+        pub(super) within_cluster_queue: String,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct Group {
+        pub(super) covered_resources: Vec<String>,
+        pub(super) flavors: Vec<Flavor>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct Flavor {
+        pub(super) name: String,
+        pub(super) resources: Vec<Quota>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct Quota {
+        pub(super) name: String,
+        pub(super) nominal_quota: serde_json::Value,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct LocalQueue {
+        pub(super) cluster_queue: String,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    pub(super) struct ResourceFlavor {
+        pub(super) api_version: String,
+        pub(super) kind: String,
+        pub(super) metadata: Metadata,
+    }
+}
+
+/// The queue that the rendered sweep names is there, in its namespace, and its quota covers all that pods ask for.
+#[test]
+fn the_example_of_kueue_admits_what_is_rendered() {
+    let [flavor, cluster, local]: [Value; 3] = documents("k8s/examples/kueue/queues.yaml").try_into().unwrap();
+    let flavor: kueue::ResourceFlavor = serde_json::from_value(flavor).unwrap();
+    let cluster: kueue::Object<kueue::ClusterQueue> = serde_json::from_value(cluster).unwrap();
+    let local: kueue::Object<kueue::LocalQueue> = serde_json::from_value(local).unwrap();
+    let kinds = [(&flavor.api_version, &flavor.kind), (&cluster.api_version, &cluster.kind), (&local.api_version, &local.kind)];
+    assert!(kinds.iter().all(|(version, _)| *version == "kueue.x-k8s.io/v1beta2"));
+    assert_eq!(kinds.map(|(_, kind)| kind.as_str()), ["ResourceFlavor", "ClusterQueue", "LocalQueue"]);
+    assert_eq!((&flavor.metadata.namespace, &cluster.metadata.namespace), (&None, &None), "these are the cluster's");
+    let [group] = cluster.spec.resource_groups.as_slice() else { panic!("one group") };
+    let [quota] = group.flavors.as_slice() else { panic!("one flavor") };
+    assert_eq!(group.covered_resources, quota.resources.iter().map(|quota| quota.name.clone()).collect::<Vec<_>>());
+    assert!(quota.resources.iter().all(|quota| !quota.nominal_quota.is_null()));
+    assert_eq!((&quota.name, &local.spec.cluster_queue), (&flavor.metadata.name, &cluster.metadata.name));
+    assert_eq!(cluster.spec.preemption.within_cluster_queue, "LowerPriority");
+    let sweep = support::submission("kueue");
+    assert_eq!((Some(&local.metadata.name), Some(&sweep.namespace)), (sweep.resources.queue.as_ref(), local.metadata.namespace.as_ref()));
+    assert_eq!(cluster.spec.namespace_selector.match_labels["kubernetes.io/metadata.name"], sweep.namespace);
+    for shape in ["kueue", "multi-gpu"] {
+        for object in support::rendered(shape) {
+            let Object::Job(job) = object else { continue };
+            let pod = job.spec.unwrap().template.spec.unwrap();
+            let requests = pod.containers[0].resources.as_ref().unwrap().requests.as_ref().unwrap();
+            assert!(requests.keys().all(|name| group.covered_resources.contains(name)), "{shape}: {requests:?}");
+        }
+    }
 }
 
 #[test]
 fn kustomizations_name_files_that_are_there() {
-    for folder in ["k8s/base", "k8s/examples/minio"] {
+    for folder in ["k8s/base", "k8s/examples/minio", "k8s/examples/kueue"] {
         let kustomization = &documents(&format!("{folder}/kustomization.yaml"))[0];
         for resource in kustomization["resources"].as_array().unwrap() {
             let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).join(resource.as_str().unwrap());

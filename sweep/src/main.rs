@@ -38,6 +38,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Gc(command) => command.run(global),
         Command::Submit(command) => command.run(global),
         Command::Status(command) => command.run(global),
+        Command::List(command) => command.run(),
         Command::Logs(command) => command.run(global),
         Command::Cancel(command) => command.run(),
         Command::Drive(command) => command.run(),

@@ -24,7 +24,7 @@ pub struct Target {
 
 /// The plan's place in the storage, by its content.
 pub fn plan_location(session: &Session) -> Location {
-    session.folder().join(PLANS).join(&format!("{}.json", session.plan.hash()))
+    session.folder().join(PLANS).join(&session.plan_name())
 }
 
 /// All that is submitted of a sweep.
@@ -49,6 +49,7 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
         namespace: target.namespace.clone(),
         image: resources.image.clone().unwrap_or_default(),
         text: file.text.clone(),
+        meaning: file.meaning()?,
         variables: file.variables(),
         storage: session.storage().to_string(),
         plan: plan_location(session).to_string(),

@@ -22,8 +22,8 @@ fn on_a_volume(more: &str) -> Sandbox {
 }
 
 /// The rendered Jobs.
-fn jobs(sandbox: &Sandbox) -> Vec<Value> {
-    let rendered = sandbox.ended(&mut sandbox.command(&["render", "s.yaml", "--out", "objects"]));
+fn jobs(sandbox: &Sandbox, more: &[&str]) -> Vec<Value> {
+    let rendered = sandbox.ended(&mut sandbox.command(&[&["render", "s.yaml", "--out", "objects"], more].concat()));
     assert_eq!(rendered.code, Some(0), "{}", rendered.error);
     let text = std::fs::read_to_string(sandbox.path("objects/tiny.yaml")).unwrap();
     let documents: Vec<Value> = serde_yaml::from_multiple(&text).unwrap();
@@ -47,14 +47,19 @@ fn store_plan(sandbox: &Sandbox, words: &[String]) {
 }
 
 #[track_caller]
-fn gives_the_bytes_of_one_machine(more: &str, stages: usize) {
+fn gives_the_bytes_of_one_machine(more: &str, stages: usize, offline: bool) {
     let sandbox = on_a_volume(more);
     sandbox.run_well();
     let expected = sandbox.results();
     std::fs::remove_dir_all(sandbox.path("runs")).unwrap();
-    let jobs = jobs(&sandbox);
+    let jobs = match offline {
+        true => rendered_offline(&sandbox),
+        false => jobs(&sandbox, &[]),
+    };
     assert_eq!(jobs.len(), 1 + stages);
-    store_plan(&sandbox, &words(&jobs[1], 0));
+    if !offline {
+        store_plan(&sandbox, &words(&jobs[1], 0));
+    }
     for job in &jobs[1..] {
         // Backwards: no trial waits for another.
         for index in (0..job["spec"]["completions"].as_u64().unwrap_or(1)).rev() {
@@ -70,20 +75,48 @@ fn gives_the_bytes_of_one_machine(more: &str, stages: usize) {
     assert_eq!(sandbox.stored("report.html").len(), 1);
 }
 
+/// Where neither the source nor the storage is there.
+fn rendered_offline(sandbox: &Sandbox) -> Vec<Value> {
+    std::fs::rename(sandbox.path("ratings.csv"), sandbox.path("away.csv")).unwrap();
+    let refused = sandbox.ended(&mut sandbox.command(&["render", "s.yaml"]));
+    assert_ne!(refused.code, Some(0), "the source is needed");
+    let jobs = jobs(sandbox, &["--offline"]);
+    std::fs::rename(sandbox.path("away.csv"), sandbox.path("ratings.csv")).unwrap();
+    jobs
+}
+
+#[test]
+fn what_is_rendered_offline_gives_the_same_bytes() {
+    gives_the_bytes_of_one_machine("", 3, true);
+    gives_the_bytes_of_one_machine("search: {kind: successive-halving, epochs: 1}\n", 4, true);
+}
+
+#[test]
+fn a_plan_that_was_rendered_offline_is_of_its_file() {
+    let sandbox = on_a_volume("");
+    let words = words(&jobs(&sandbox, &["--offline"])[1], 0);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(words[5].contains("/plans/offline-"), "{words:?}");
+    let text = std::fs::read_to_string(sandbox.path("s.yaml")).unwrap();
+    sandbox.write("s.yaml", text.replace("[0.1, 0.2, 0.4]", "[0.1, 0.2]"));
+    let ended = sandbox.ended(&mut sandbox.command(&words));
+    assert!(ended.complaint(2).ends_with(".json is the plan of another sweep file; render the sweep again"), "{}", ended.error);
+}
+
 #[test]
 fn the_pods_of_a_grid_do_what_one_machine_does() {
-    gives_the_bytes_of_one_machine("", 3);
+    gives_the_bytes_of_one_machine("", 3, false);
 }
 
 #[test]
 fn the_pods_of_rungs_do_what_one_machine_does() {
-    gives_the_bytes_of_one_machine("search: {kind: successive-halving, epochs: 1}\n", 4);
+    gives_the_bytes_of_one_machine("search: {kind: successive-halving, epochs: 1}\n", 4, false);
 }
 
 #[test]
 fn the_driver_is_told_what_this_program_understands() {
     let sandbox = on_a_volume("");
-    let driver = words(&jobs(&sandbox)[0], 0);
+    let driver = words(&jobs(&sandbox, &[])[0], 0);
     assert_eq!(driver[..2], ["drive", "tiny"]);
     let parsed = Cli::try_parse_from(["ranksweep".to_owned()].into_iter().chain(driver));
     assert!(parsed.is_ok(), "{}", parsed.unwrap_err());

@@ -29,6 +29,9 @@ pub(crate) const CREATE_JOBS: Call = Call::new("create", "jobs");
 pub(crate) const DELETE_JOBS: Call = Call::new("delete", "jobs");
 pub(crate) const LIST_PODS: Call = Call::new("list", "pods");
 pub(crate) const READ_LOGS: Call = Call::new("get", "pods/log");
+pub(crate) const LIST_WORKLOADS: Call = Call::new("list", "workloads");
+/// Everybody may ask for the groups of the API.
+pub(crate) const DISCOVER: Call = Call::new("list", "apis");
 pub(crate) const LIST_EVENTS: Call = Call::new("list", "events");
 pub(crate) const CREATE_CONFIG_MAPS: Call = Call::new("create", "configmaps");
 pub(crate) const PATCH_CONFIG_MAPS: Call = Call::new("patch", "configmaps");
@@ -46,9 +49,10 @@ pub(crate) const DELETE_NETWORK_POLICIES: Call = Call::new("delete", "networkpol
 /// All that the driver asks for, in its own namespace.
 pub const DRIVER: [Call; 2] = [LIST_JOBS, PATCH_JOBS];
 
-/// All that `submit`, `status`, `logs` and `cancel` ask for; of Services and NetworkPolicies only where trials have several nodes, but that
-/// `cancel` lists Services in any case.
-pub const USER: [Call; 19] = [
+/// All that `submit`, `status`, `list`, `logs` and `cancel` ask for; of Services and NetworkPolicies only where trials have several nodes, but
+/// that `cancel` lists Services in any case; of Kueue's Workloads only where a queue is named. Without those and without events they do all
+/// the same, and say less of why something does not move.
+pub const USER: [Call; 20] = [
     LIST_JOBS,
     CREATE_JOBS,
     PATCH_JOBS,
@@ -68,4 +72,5 @@ pub const USER: [Call; 19] = [
     PATCH_NETWORK_POLICIES,
     LIST_NETWORK_POLICIES,
     DELETE_NETWORK_POLICIES,
+    LIST_WORKLOADS,
 ];

@@ -20,16 +20,17 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(300);
 /// Between two looks at them.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Removes all of a sweep's submissions from the cluster, and waits until their pods have stopped. What they have stored stays. Gives the
-/// hashes of what was removed.
+/// Removes all of a sweep's submissions from the cluster, or only one, and waits until their pods have stopped. What they have stored stays.
+/// Gives the hashes of what was removed.
 ///
 /// # Errors
 /// What the server refuses, and [`Error::NotGone`] when pods go on for minutes.
-pub async fn cancel(cluster: &Cluster, sweep: &str) -> Result<Vec<String>, Error> {
+pub async fn cancel(cluster: &Cluster, sweep: &str, submission: Option<&str>) -> Result<Vec<String>, Error> {
     let hash = |job: &Job| job.labels().get(labels::SUBMISSION).cloned();
     let mut hashes: Vec<String> = cluster.jobs(&Selector::sweep(sweep)).await?.iter().filter_map(hash).collect();
     hashes.sort();
     hashes.dedup();
+    hashes.retain(|hash| submission.is_none_or(|only| only == hash));
     for hash in &hashes {
         cluster.remove(sweep, hash).await?;
     }

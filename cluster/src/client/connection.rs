@@ -2,9 +2,10 @@
 
 use super::{Call, Error, error::innermost, warnings::Warnings};
 use http::{Request, Response};
-use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::APIGroupList};
 use kube::{
     Api, Client, Config, Resource,
+    api::{ApiResource, DynamicObject},
     client::{Body, ClientBuilder},
     config::InferConfigError,
 };
@@ -79,6 +80,16 @@ impl Cluster {
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
     {
         Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Objects of a kind that is not Kubernetes's own.
+    pub(super) fn dynamic(&self, kind: &ApiResource) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &self.namespace, kind)
+    }
+
+    /// The groups of the API that the server has.
+    pub(super) async fn groups(&self) -> kube::Result<APIGroupList> {
+        self.client.list_api_groups().await
     }
 
     /// Asks once, within a time limit.

@@ -64,12 +64,14 @@ pub enum Error {
     },
     /// Another submission of the sweep has not ended.
     #[error(
-        "sweep `{sweep}` is still running as it was submitted before ({submission}); wait for it, end it with `ranksweep cancel`, \
-         or replace it with --replace: what it has trained stays"
+        "sweep `{sweep}` is still running as it was submitted before ({submission}); wait for it, end it with \
+         `ranksweep cancel {sweep} --namespace {namespace}`, or replace it with --replace: what it has trained stays"
     )]
     StillRunning {
         /// The sweep's name.
         sweep: String,
+        /// Where it runs.
+        namespace: String,
         /// The other submission's hash.
         submission: String,
     },

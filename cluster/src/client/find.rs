@@ -19,6 +19,11 @@ use std::fmt;
 pub(crate) struct Selector(String);
 
 impl Selector {
+    /// Everything of all sweeps.
+    pub(crate) fn all() -> Self {
+        Self(labels::SWEEP.to_owned())
+    }
+
     /// Everything of a sweep, of all its submissions.
     pub(crate) fn sweep(name: &str) -> Self {
         Self(format!("{}={name}", labels::SWEEP))

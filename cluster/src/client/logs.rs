@@ -32,15 +32,17 @@ pub async fn logs(
     follow: bool,
     line: &mut (dyn FnMut(&str, &str) -> bool + Send),
 ) -> Result<(), Error> {
+    let namespace = cluster.namespace();
     let Some(newest) = cluster.submissions(sweep).await?.into_iter().next() else {
-        return Err(Error::NotThere(format!("sweep `{sweep}` is not on the cluster, in namespace `{}`", cluster.namespace())));
+        let words = format!("sweep `{sweep}` is not on the cluster, in namespace `{namespace}`");
+        return Err(Error::NotThere(format!("{words}; `ranksweep list --namespace {namespace}` shows which are")));
     };
     let mut pods = cluster.pods(&Selector::submission(sweep, &newest.hash)).await?;
     pods.retain(|pod| whose.is_of(pod, &newest.hash));
-    let pods = super::status::newest_pods(pods);
+    let pods = super::status::newest_pods(&pods, &[]);
     if pods.is_empty() {
         return Err(Error::NotThere(format!(
-            "there is no pod of {whose}: it has not begun, or was removed; `ranksweep status` says which"
+            "there is no pod of {whose}: it has not begun, or was removed; `ranksweep status {sweep} --namespace {namespace}` says which"
         )));
     }
     if follow && pods.len() > 1 {
@@ -56,7 +58,7 @@ pub async fn logs(
 
 impl Whose {
     fn is_of(&self, pod: &Pod, hash: &str) -> bool {
-        let view = PodView::of(pod);
+        let view = PodView::of(pod, &[]);
         let job = view.job.split_once(&format!("-{hash}-")).map_or("", |(_, suffix)| suffix);
         let is_stage = stage_of(pod).is_some_and(|stage| *stage == self.stage) || job == self.stage;
         let is_driver = self.stage == labels::DRIVER;

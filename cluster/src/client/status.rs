@@ -1,18 +1,22 @@
-//! What is seen of a submission: its stages, its pods, and what keeps pods from being created.
+//! What is seen of a submission: its stages, its pods, and why they do not move.
 
-use super::{Cluster, Error, call, find::Selector};
+use super::{
+    Cluster, Error, Reason,
+    find::Selector,
+    reason::{container, words},
+};
 use crate::{
-    drive::{SeenJob, State, condition, driver, stages},
-    labels,
+    drive::{SeenJob, State, condition, driver, stages, trials_per_pod},
+    exit, labels,
 };
 use k8s_openapi::{
     api::{
         batch::v1::Job,
-        core::v1::{ContainerState, Event, Pod},
+        core::v1::{Event, Pod},
     },
     apimachinery::pkg::apis::meta::v1::Time,
 };
-use kube::{ResourceExt, api::ListParams};
+use kube::ResourceExt;
 use std::{collections::BTreeMap, fmt};
 
 /// Where the Job controller writes a pod's index.
@@ -33,8 +37,6 @@ pub struct Seen {
     pub stages: Vec<StageView>,
     /// The newest pod of each index of each Job.
     pub pods: Vec<PodView>,
-    /// Why pods cannot be created, in the cluster's words.
-    pub troubles: Vec<String>,
 }
 
 /// A Job.
@@ -48,12 +50,16 @@ pub struct StageView {
     pub state: State,
     /// The Kueue queue that admits it, if any.
     pub queue: Option<String>,
+    /// How many trials each of its pods trains.
+    pub trials_per_pod: u32,
     /// Whether the driver has started it, or handed it to its queue.
     pub started: bool,
     /// When its pods could first run, in RFC 3339.
     pub began: Option<String>,
     /// When it was over.
     pub ended: Option<String>,
+    /// Why it does not move.
+    pub reasons: Vec<Reason>,
 }
 
 /// A pod.
@@ -67,7 +73,9 @@ pub struct PodView {
     pub index: Option<u32>,
     /// `Pending`, `Running`, `Succeeded`, `Failed`.
     pub phase: String,
-    /// Why it does not run yet, or what it said last.
+    /// Why it does not run, or, where it has failed, how.
+    pub reason: Option<Reason>,
+    /// What it said last.
     pub message: Option<String>,
     /// How it ended.
     pub exit_code: Option<i32>,
@@ -88,12 +96,13 @@ pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, Erro
     let prefix = prefix.strip_suffix("drive").unwrap_or_default();
     let stages = stages(&jobs).unwrap_or_default();
     let own = SeenJob { queue: None, started: true, ..SeenJob::of(driver, 0) };
-    let view = |seen: SeenJob| StageView::of(seen, prefix, &jobs);
+    let (pods, events) = (cluster.pods(&of).await?, cluster.events().await?);
+    let reasons = cluster.reasons(&jobs, &pods, &events).await?;
+    let view = |seen: SeenJob| StageView::of(seen, prefix, &jobs, &reasons);
     Ok(Some(Seen {
         driver: view(own),
         stages: stages.into_iter().map(view).collect(),
-        pods: newest_pods(cluster.pods(&of).await?),
-        troubles: cluster.troubles(&jobs).await?,
+        pods: newest_pods(&pods, &events),
         plan: jobs.iter().find_map(plan_of),
         submission: newest.hash,
     }))
@@ -108,19 +117,28 @@ fn plan_of(job: &Job) -> Option<String> {
 }
 
 impl StageView {
-    fn of(seen: SeenJob, prefix: &str, jobs: &[Job]) -> Self {
-        let status = jobs.iter().find(|job| job.name_any() == seen.name).and_then(|job| job.status.as_ref());
+    pub(super) fn of(seen: SeenJob, prefix: &str, jobs: &[Job], reasons: &BTreeMap<String, Vec<Reason>>) -> Self {
+        let job = jobs.iter().find(|job| job.name_any() == seen.name);
+        let status = job.and_then(|job| job.status.as_ref());
         let text = |time: &Option<Time>| time.as_ref().map(|time| time.0.to_string());
         let failed = || status.and_then(|status| condition(status, "Failed")).and_then(|failed| text(&failed.last_transition_time));
         Self {
             stage: seen.name.strip_prefix(prefix).unwrap_or(&seen.name).to_owned(),
+            reasons: reasons.get(&seen.name).cloned().unwrap_or_default(),
             job: seen.name,
             state: seen.state,
             queue: seen.queue,
+            trials_per_pod: job.map_or(1, trials_per_pod),
             started: seen.started,
             began: status.and_then(|status| text(&status.start_time)),
             ended: status.and_then(|status| text(&status.completion_time)).or_else(failed),
         }
+    }
+
+    /// Whether the driver has ended and says by its exit code that trials or a stage have failed.
+    fn is_drivers_verdict(&self) -> bool {
+        let code = format!("failed with exit code {} ", exit::REPEATS);
+        self.stage == "drive" && matches!(&self.state, State::Failed(failure) if failure.message.contains(&code))
     }
 }
 
@@ -132,72 +150,51 @@ impl fmt::Display for StageView {
             (State::Suspended, _) if !self.started => f.write_str("waits for its turn"),
             (State::Suspended, Some(queue)) => write!(f, "waits for the queue `{queue}`"),
             (State::Suspended, None) => f.write_str("suspended by somebody"),
-            (State::Running { active, done, of }, _) => write!(f, "runs: {done} of {of} done, {active} active"),
+            (State::Running { active, ready, done, of }, _) if ready < active => {
+                write!(f, "runs: {done} of {of} done, {active} active, {ready} of them ready")
+            }
+            (State::Running { active, done, of, .. }, _) => write!(f, "runs: {done} of {of} done, {active} active"),
             (State::Done, _) => f.write_str("done"),
             (State::Failed(failure), _) if failure.is_of_indexes() => write!(f, "done, but for {}", failure.indexes),
+            (State::Failed(_), _) if self.is_drivers_verdict() => f.write_str("ended: not everything was done"),
             (State::Failed(failure), _) => write!(f, "failed: {} ({})", failure.message, failure.reason),
         }
     }
 }
 
 impl PodView {
-    pub(super) fn of(pod: &Pod) -> Self {
-        let (status, index) = (pod.status.clone().unwrap_or_default(), pod.annotations().get(INDEX));
-        let container = status.container_statuses.iter().flatten().next().and_then(|container| container.state.clone()).unwrap_or_default();
+    pub(super) fn of(pod: &Pod, events: &[Event]) -> Self {
+        let status = pod.status.clone().unwrap_or_default();
+        let ended = container(pod).and_then(|container| container.state.as_ref()?.terminated.as_ref());
         Self {
             name: pod.name_any(),
             job: pod.labels().get(JOB).cloned().unwrap_or_default(),
-            index: index.and_then(|index| index.parse().ok()),
-            phase: status.phase.clone().unwrap_or_default(),
-            message: said(&container).or_else(|| unscheduled(pod)),
-            exit_code: container.terminated.map(|ended| ended.exit_code),
+            index: index_of(pod),
+            phase: status.phase.unwrap_or_default(),
+            reason: Reason::of_pod(pod, events),
+            message: words(ended.and_then(|ended| ended.message.as_deref().or(ended.reason.as_deref())).or(status.message.as_deref())),
+            exit_code: ended.map(|ended| ended.exit_code),
             node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
         }
     }
 }
 
-/// What a container's state says: why it waits, or its last words.
-fn said(container: &ContainerState) -> Option<String> {
-    let waiting = container.waiting.as_ref().and_then(|waiting| waiting.message.clone().or_else(|| waiting.reason.clone()));
-    let ended = container.terminated.as_ref().and_then(|ended| ended.message.clone().or_else(|| ended.reason.clone()));
-    waiting.or(ended).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-/// Why the scheduler has no node for it.
-fn unscheduled(pod: &Pod) -> Option<String> {
-    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    conditions
-        .filter(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
-        .find_map(|condition| condition.message.clone())
+/// A pod's index, where its Job has indexes.
+pub(super) fn index_of(pod: &Pod) -> Option<u32> {
+    pod.annotations().get(INDEX)?.parse().ok()
 }
 
 /// Of the pods of each index the last, in the order of Jobs and indexes.
-pub(super) fn newest_pods(mut pods: Vec<Pod>) -> Vec<PodView> {
+pub(super) fn newest_of_index<'a>(pods: &[&'a Pod]) -> Vec<&'a Pod> {
+    let mut pods = pods.to_vec();
     pods.sort_by(|a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp));
-    let views = pods.iter().map(PodView::of).map(|view| ((view.job.clone(), view.index), view));
-    views.collect::<BTreeMap<_, _>>().into_values().collect()
+    let places = pods.into_iter().map(|pod| ((pod.labels().get(JOB).cloned(), index_of(pod)), pod));
+    places.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
-impl Cluster {
-    /// What the Job controller says of pods that it could not create.
-    async fn troubles(&self, jobs: &[Job]) -> Result<Vec<String>, Error> {
-        let list = ListParams::default().fields("reason=FailedCreate,involvedObject.kind=Job");
-        let events = match self.ask(call::LIST_EVENTS, self.api::<Event>().list(&list)).await {
-            // Events are helpful, and not everybody's to read.
-            Err(Error::Forbidden { .. }) => return Ok(Vec::new()),
-            other => other?.items,
-        };
-        let is_ours = |event: &Event| jobs.iter().any(|job| job.metadata.uid.is_some() && job.metadata.uid == event.involved_object.uid);
-        let is_idle = |event: &Event| {
-            let of = |job: &&Job| job.metadata.uid == event.involved_object.uid;
-            jobs.iter().find(of).is_some_and(|job| matches!(State::of(job), State::Running { active: 0, .. }))
-        };
-        let mut messages: Vec<String> =
-            events.into_iter().filter(|event| is_ours(event) && is_idle(event)).filter_map(|event| event.message).collect();
-        messages.sort();
-        messages.dedup();
-        Ok(messages)
-    }
+/// The same, as they are seen.
+pub(super) fn newest_pods(pods: &[Pod], events: &[Event]) -> Vec<PodView> {
+    newest_of_index(&pods.iter().collect::<Vec<_>>()).into_iter().map(|pod| PodView::of(pod, events)).collect()
 }
 
 /// The value of a pod's label for its stage.

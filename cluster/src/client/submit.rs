@@ -3,9 +3,16 @@
 use super::{
     Cluster, Error,
     find::{Found, Selector},
+    reason::no_kueue,
+    wait::end,
 };
-use crate::{Object, Submission, drive::State, objects};
+use crate::{
+    Object, Submission,
+    drive::{Outcome, State},
+    objects,
+};
 use kube::ResourceExt;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// What submitting did.
@@ -34,8 +41,12 @@ pub enum How {
     Completed(usize),
     /// It is on the cluster and has not ended.
     Running,
+    /// It is on the cluster and has not ended, and goes on with another `parallelism` or `ttl_seconds_after_finished`.
+    Adjusted,
     /// It is on the cluster and is done.
     Done,
+    /// It is on the cluster and is done, but for trials that would fail again.
+    Settled,
 }
 
 /// A submission that the cluster would take.
@@ -46,6 +57,12 @@ pub struct Rehearsed {
     how: How,
     /// What is to be created.
     missing: Vec<Object>,
+    /// What is to be changed: Jobs by their names, in this order.
+    adjusted: Vec<(String, Value)>,
+    /// Whether all was done when it ended, but for some trials.
+    only_trials_failed: bool,
+    /// Whether stages are to wait for a queue that nobody looks after.
+    lacks_kueue: bool,
     /// Submissions of the sweep that are to be removed first.
     running: Vec<String>,
     left: Vec<String>,
@@ -60,25 +77,33 @@ pub struct Rehearsed {
 /// A submission that no objects can be made of, [`Error::StillRunning`] without `replace`, [`Error::PodsForbidden`], and what the server
 /// would refuse.
 pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Rehearsed, Error> {
-    let (objects, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
+    let (all, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
     let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(&sweep).await?.into_iter().partition(|found| found.hash == hash);
     let (how, missing) = match same.first().map(|found| &found.state) {
-        None => (How::Created, objects),
+        None => (How::Created, all.clone()),
         Some(State::Done) => (How::Done, Vec::new()),
-        Some(State::Failed(_)) => (How::Restarted, objects),
-        Some(_) => match cluster.missing(&sweep, &hash, &objects).await? {
+        Some(State::Failed(_)) => (How::Restarted, all.clone()),
+        Some(_) => match cluster.missing(&sweep, &hash, &all).await? {
             missing if missing.is_empty() => (How::Running, missing),
             missing => (How::Completed(missing.len()), missing),
         },
     };
+    let (adjusted, only_trials_failed) = match same.first() {
+        Some(found) if !found.has_ended() => (cluster.adjustments(&sweep, found, &all).await?, false),
+        Some(found) if how == How::Restarted => (Vec::new(), cluster.has_only_failed_trials(&sweep, &found.hash).await?),
+        _ => (Vec::new(), false),
+    };
+    let how = if how == How::Running && !adjusted.is_empty() { How::Adjusted } else { how };
+    let lacks_kueue = submission.resources.queue.is_some() && !missing.is_empty() && cluster.kueue().await?.is_none();
     let (left, running): (Vec<Found>, Vec<Found>) = others.into_iter().partition(Found::has_ended);
     let [left, running] = [left, running].map(|found| found.into_iter().map(|found| found.hash).collect::<Vec<_>>());
-    let rehearsed = Rehearsed { sweep, hash, how, missing, running, left };
+    let rehearsed = Rehearsed { sweep, hash, how, missing, adjusted, only_trials_failed, lacks_kueue, running, left };
     if rehearsed.is_needless() {
         return Ok(rehearsed);
     }
     if let (Some(other), false) = (rehearsed.running.first(), replace) {
-        return Err(Error::StillRunning { sweep: rehearsed.sweep, submission: other.clone() });
+        let namespace = cluster.namespace().to_owned();
+        return Err(Error::StillRunning { sweep: rehearsed.sweep, namespace, submission: other.clone() });
     }
     cluster.rehearse(&rehearsed.missing).await?;
     Ok(rehearsed)
@@ -87,7 +112,17 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool)
 impl Rehearsed {
     /// Whether there is nothing to do.
     pub fn is_needless(&self) -> bool {
-        self.missing.is_empty()
+        self.missing.is_empty() && self.adjusted.is_empty()
+    }
+
+    /// Whether the same submission has ended with everything done, but for some trials, and is to start again.
+    pub fn is_of_failed_trials(&self) -> bool {
+        self.only_trials_failed
+    }
+
+    /// Leaves such a submission as it is, as its trials would fail again.
+    pub fn leave(self) -> Self {
+        Self { how: How::Settled, missing: Vec::new(), ..self }
     }
 
     /// Does it: removes what is in the way and waits until its pods have stopped, then creates the driver's Job, which owns what is created
@@ -104,7 +139,11 @@ impl Rehearsed {
             cluster.remove(&self.sweep, other).await?;
         }
         cluster.create(&self.sweep, &self.hash, self.missing).await?;
-        Ok(Submitted { hash: self.hash, how: self.how, replaced: self.running, left: self.left, warnings: cluster.warnings() })
+        for (job, patch) in &self.adjusted {
+            cluster.adjust(job, patch).await?;
+        }
+        let warnings = cluster.warnings().into_iter().chain(self.lacks_kueue.then(|| no_kueue().to_string())).collect();
+        Ok(Submitted { hash: self.hash, how: self.how, replaced: self.running, left: self.left, warnings })
     }
 }
 
@@ -121,6 +160,12 @@ impl Cluster {
         }
         let is_missing = |object: &&Object| !found.contains(&(object.kind(), object.name().to_owned()));
         Ok(objects.iter().filter(is_missing).cloned().collect())
+    }
+
+    /// Whether a submission has ended with everything done, but for some trials.
+    async fn has_only_failed_trials(&self, sweep: &str, hash: &str) -> Result<bool, Error> {
+        let end = end(&self.jobs(&Selector::submission(sweep, hash)).await?);
+        Ok(end.as_ref().is_some_and(Outcome::is_of_trials))
     }
 
     /// Creates objects in their order. Those that come after the driver's Job are owned by it.

@@ -1,7 +1,7 @@
 //! The end of a submission, waited for.
 
 use super::{Away, Cluster, Error, find::Selector};
-use crate::drive::{Action, Outcome, Pause, SeenJob, State, driver, stages, step};
+use crate::drive::{Action, Outcome, SeenJob, State, driver, stages, step};
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use std::time::Duration;
@@ -9,32 +9,84 @@ use tokio::time::sleep;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(5);
+/// So many looks at the Jobs come between two at pods and events, of which there may be many more.
+const LOOKS_FOR_REASONS: u64 = 6;
 
-/// Waits for the end of a submission, and tells what changes on the way. An API server that does not answer is waited for.
+/// Waits for the end of a submission, and tells line by line what changes on the way: how far its stages are, and why something of them does
+/// not move. An API server that does not answer is waited for.
 ///
 /// # Errors
 /// What the server refuses.
-pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&Pause) + Send)) -> Result<Outcome, Error> {
-    let (of, mut away, mut said) = (Selector::submission(sweep, hash), Away::default(), Vec::new());
-    loop {
-        match cluster.jobs(&of).await {
+pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&str) + Send)) -> Result<Outcome, Error> {
+    let (of, mut away, mut said, mut reasons) = (Selector::submission(sweep, hash), Away::default(), Vec::new(), Vec::new());
+    for looks in 0_u64.. {
+        match look(cluster, &of, looks % LOOKS_FOR_REASONS == 0).await {
             Err(error) => sleep(away.failed(error)?).await,
-            Ok(jobs) => {
+            Ok(seen) => {
                 away.answered();
-                if let Some(outcome) = end(&jobs) {
+                reasons = seen.reasons.unwrap_or(reasons);
+                let lines = [seen.pauses, reasons.clone()].concat();
+                lines.iter().filter(|line| !said.contains(*line)).for_each(|line| news(line));
+                if let Some(outcome) = seen.end {
                     return Ok(outcome);
                 }
-                let pauses = pauses(&jobs);
-                pauses.iter().filter(|pause| !said.contains(*pause)).for_each(&mut *news);
-                said = pauses;
+                said = lines;
                 sleep(LOOK).await;
             }
         }
     }
+    unreachable!("nobody looks so often")
+}
+
+/// What one look finds.
+struct Looked {
+    /// How it has ended, if it has.
+    end: Option<Outcome>,
+    /// What it waits for.
+    pauses: Vec<String>,
+    /// Why that does not move, where it was asked.
+    reasons: Option<Vec<String>>,
+}
+
+async fn look(cluster: &Cluster, of: &Selector, asks: bool) -> Result<Looked, Error> {
+    let jobs = cluster.jobs(of).await?;
+    let end = end(&jobs);
+    let pauses = if end.is_some() { Vec::new() } else { pauses(&jobs) };
+    let reasons = match is_told(end.as_ref()) && jobs.iter().any(lacks) {
+        true if asks || end.is_some() => Some(reasons(cluster, of, &jobs).await?),
+        true => None,
+        false => Some(Vec::new()),
+    };
+    Ok(Looked { end, pauses, reasons })
+}
+
+async fn reasons(cluster: &Cluster, of: &Selector, jobs: &[Job]) -> Result<Vec<String>, Error> {
+    let (pods, events) = (cluster.pods(of).await?, cluster.events().await?);
+    let of_jobs = cluster.reasons(jobs, &pods, &events).await?;
+    let lines = of_jobs.iter().flat_map(|(job, reasons)| reasons.iter().map(move |reason| format!("{job}: {reason}")));
+    Ok(lines.collect())
+}
+
+/// Of trials that failed their results say more than their pods.
+fn is_told(end: Option<&Outcome>) -> bool {
+    matches!(end, None | Some(Outcome::Failed { .. }))
+}
+
+/// Whether a Job may have a reason: where all of its pods run, nobody asks for them.
+fn lacks(job: &Job) -> bool {
+    match State::of(job) {
+        State::Running { active, ready, .. } => active == 0 || ready < active,
+        State::Suspended => {
+            let seen = SeenJob::of(job, 0);
+            seen.started && seen.queue.is_some()
+        }
+        State::Failed(failure) => !failure.is_of_indexes(),
+        State::Done | State::Missing { .. } => false,
+    }
 }
 
 /// How a submission has ended, if it has: its driver says that it has, and its stages how.
-fn end(jobs: &[Job]) -> Option<Outcome> {
+pub(super) fn end(jobs: &[Job]) -> Option<Outcome> {
     let Some(driver) = driver(jobs) else { return Some(Outcome::Gone("of the driver".to_owned())) };
     match State::of(driver) {
         State::Done => Some(Outcome::Done),
@@ -60,7 +112,7 @@ fn overdue(jobs: &[Job]) -> Vec<SeenJob> {
     stages
 }
 
-fn pauses(jobs: &[Job]) -> Vec<Pause> {
-    let pause = |action| if let Action::Wait(pause) = action { Some(pause) } else { None };
+fn pauses(jobs: &[Job]) -> Vec<String> {
+    let pause = |action| if let Action::Wait(pause) = action { Some(pause.to_string()) } else { None };
     step(&stages(jobs).unwrap_or_default()).into_iter().filter_map(pause).collect()
 }

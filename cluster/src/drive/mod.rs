@@ -7,6 +7,8 @@
 //! |---|---|
 //! | a stage is due and suspended | it is unsuspended; under Kueue it is labelled with its queue instead |
 //! | it runs, waits for its queue, or was suspended by somebody | nothing |
+//! | of trials over several nodes one is not placed yet | no other is started |
+//! | one stays without all of its nodes while others have theirs | it is suspended, and started again later |
 //! | some of its trials failed for good | the next stage is due all the same |
 //! | it failed as a whole | the end |
 //! | its Job was deleted | the end; a new `ranksweep submit` goes on from what is stored |
@@ -18,5 +20,5 @@ mod step;
 
 pub use run::{Pace, drive};
 pub use seen::{Failure, SeenJob, State};
-pub(crate) use seen::{condition, driver, stages};
+pub(crate) use seen::{condition, driver, names_index, stages, trials_per_pod};
 pub use step::{Action, Outcome, Pause, step};

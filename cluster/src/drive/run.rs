@@ -23,9 +23,6 @@ use tokio::time::Instant;
 
 /// The manager of the fields that the driver sets.
 const MANAGER: &str = "ranksweep-driver";
-/// The objects of a sweep that is done are kept for so many seconds, a week.
-const KEPT_SECONDS: u32 = 7 * 24 * 60 * 60;
-
 /// How often the driver looks, and for how long it waits for Jobs that are not there.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
@@ -33,11 +30,17 @@ pub struct Pace {
     pub look: Duration,
     /// A Job that is missing for so long is gone: submitting takes less.
     pub submitting: Duration,
+    /// A trial over several nodes that lacks one of them for so long gives way to others; autoscalers need a part of it to bring nodes, and
+    /// ranks wait for each other longer.
+    pub placing: Duration,
+    /// For so long after that, or until another trial has ended, it is not started again.
+    pub holding: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { look: Duration::from_secs(10), submitting: Duration::from_secs(120) }
+        let seconds = Duration::from_secs;
+        Self { look: seconds(10), submitting: seconds(120), placing: seconds(900), holding: seconds(300) }
     }
 }
 
@@ -47,6 +50,11 @@ impl Pace {
         let random = RandomState::new().hash_one(()) as f64 / u64::MAX as f64;
         self.look.mul_f64(1.0 + random / 4.0)
     }
+}
+
+/// How many Jobs have ended.
+fn ended(stages: &[SeenJob]) -> usize {
+    stages.iter().filter(|job| matches!(job.state, State::Done | State::Failed(_))).count()
 }
 
 /// Starts the stages of a submission one after the other, until the sweep has ended.
@@ -78,6 +86,10 @@ struct Driver<'a> {
     pace: Pace,
     /// Since when a Job has been missing.
     missing: BTreeMap<String, Instant>,
+    /// Since when a trial over several nodes has lacked some of them.
+    unplaced: BTreeMap<String, Instant>,
+    /// When such a trial gave way, and how many Jobs had ended then.
+    held: BTreeMap<String, (Instant, usize)>,
     /// What was said last.
     said: Vec<Pause>,
 }
@@ -85,7 +97,7 @@ struct Driver<'a> {
 impl<'a> Driver<'a> {
     fn new(cluster: &'a Cluster, sweep: &str, submission: &str, pace: Pace) -> Self {
         let jobs = Selector::submission(sweep, submission);
-        Self { cluster, jobs, pace, missing: BTreeMap::new(), said: Vec::new() }
+        Self { cluster, jobs, pace, missing: BTreeMap::new(), unplaced: BTreeMap::new(), held: BTreeMap::new(), said: Vec::new() }
     }
 
     /// One look at the Jobs and what follows from it; the outcome, where the sweep has ended.
@@ -93,17 +105,22 @@ impl<'a> Driver<'a> {
         let jobs = self.cluster.jobs(&self.jobs).await?;
         let Some(mut stages) = seen::stages(&jobs) else { return Ok(Some(Outcome::Gone("of the driver".to_owned()))) };
         self.time_missing(&mut stages);
+        self.time_gangs(&mut stages);
         let (mut pauses, mut outcome) = (Vec::new(), None);
         for action in step(&stages) {
             match action {
                 Action::Unsuspend(job) => self.unsuspend(&job).await?,
                 Action::Label { job, queue } => self.label(&job, &queue).await?,
+                Action::Suspend(job) => {
+                    self.suspend(&job).await?;
+                    self.held.insert(job, (Instant::now(), ended(&stages)));
+                }
                 Action::Wait(pause) => pauses.push(pause),
                 Action::Finish(end) => outcome = Some(end),
             }
         }
         self.say(pauses);
-        if outcome == Some(Outcome::Done) {
+        if outcome.is_some() {
             self.let_expire(&jobs).await?;
         }
         Ok(outcome)
@@ -121,6 +138,27 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Marks the trials over several nodes that have lacked one for too long, and those that have just given way.
+    fn time_gangs(&mut self, stages: &mut [SeenJob]) {
+        let is_unplaced = |name: &str| stages.iter().any(|job| job.name == name && job.is_one_trial && job.is_unplaced());
+        self.unplaced.retain(|name, _| is_unplaced(name));
+        let ended = ended(stages);
+        self.held.retain(|_, (since, before)| since.elapsed() < self.pace.holding && *before == ended);
+        for job in stages.iter_mut().filter(|job| job.is_one_trial) {
+            job.is_held = self.held.contains_key(&job.name);
+            if job.is_unplaced() {
+                let since = self.unplaced.entry(job.name.clone()).or_insert_with(Instant::now);
+                job.is_stuck = since.elapsed() >= self.pace.placing;
+            }
+        }
+    }
+
+    /// A Job that is suspended so counts as one that was never started.
+    async fn suspend(&self, job: &str) -> Result<(), Error> {
+        tracing::info!(job, "suspended: nodes for some of its pods are missing while others wait for theirs");
+        self.patch(job, json!({"metadata": {"annotations": {labels::STARTED: null}}, "spec": {"suspend": true}})).await
+    }
+
     async fn unsuspend(&self, job: &str) -> Result<(), Error> {
         tracing::info!(job, "unsuspended");
         let patch = json!({"metadata": {"annotations": {labels::STARTED: "true"}}, "spec": {"suspend": false}});
@@ -132,13 +170,14 @@ impl<'a> Driver<'a> {
         self.patch(job, json!({"metadata": {"labels": {labels::KUEUE_QUEUE: queue}}})).await
     }
 
-    /// Lets the controller clean up behind a sweep whose results are stored. Its Jobs go with the driver's, which owns them; those that it
+    /// Lets the controller clean up behind a sweep that has ended; its results are stored. Its Jobs go with the driver's, which owns them; those that it
     /// does not own belong to whoever applied them.
     async fn let_expire(&self, jobs: &[Job]) -> Result<(), Error> {
         let Some(driver) = seen::driver(jobs) else { return Ok(()) };
         let is_owned = |job: &Job| job.owner_references().iter().any(|owner| Some(&owner.uid) == driver.metadata.uid.as_ref());
-        if jobs.iter().all(|job| job.name_any() == driver.name_any() || is_owned(job)) {
-            self.patch(&driver.name_any(), json!({"spec": {"ttlSecondsAfterFinished": KEPT_SECONDS}})).await?;
+        let seconds = driver.annotations().get(labels::TTL).and_then(|text| text.parse::<u32>().ok());
+        if let (Some(seconds), true) = (seconds, jobs.iter().all(|job| job.name_any() == driver.name_any() || is_owned(job))) {
+            self.patch(&driver.name_any(), json!({"spec": {"ttlSecondsAfterFinished": seconds}})).await?;
         }
         Ok(())
     }

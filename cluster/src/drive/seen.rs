@@ -13,10 +13,18 @@ pub struct SeenJob {
     pub order: usize,
     /// Whether its pods train one trial together, so that its failure is that trial's.
     pub is_one_trial: bool,
+    /// Whether each of its indexes stands for several trials.
+    pub has_batches: bool,
     /// The Kueue queue that is to unsuspend it, if any.
     pub queue: Option<String>,
     /// Whether it was unsuspended before, or labelled with its queue.
     pub started: bool,
+    /// How many Jobs of its place may run at once.
+    pub at_once: u32,
+    /// Whether some of its pods have been without a node for longer than it takes to place them.
+    pub is_stuck: bool,
+    /// Whether it has just given way to another.
+    pub is_held: bool,
     /// How far it is.
     pub state: State,
 }
@@ -35,6 +43,8 @@ pub enum State {
     Running {
         /// Pods that wait for a node or run.
         active: u32,
+        /// Those of them that run.
+        ready: u32,
         /// Indexes, or pods, that are done.
         done: u32,
         /// Of so many.
@@ -73,12 +83,18 @@ impl Failure {
 pub(crate) fn stages(jobs: &[Job]) -> Option<Vec<SeenJob>> {
     let driver = driver(jobs)?;
     let stages = driver.annotations().get(labels::STAGES)?;
+    let at_once = driver.annotations().get(labels::PARALLELISM).and_then(|text| text.parse().ok()).unwrap_or(u32::MAX);
     let names = stages.split_whitespace().enumerate().flat_map(|(order, names)| names.split(',').map(move |name| (order, name)));
     let seen = |(order, name): (usize, &str)| match jobs.iter().find(|job| job.name_any() == name) {
-        Some(job) => SeenJob::of(job, order),
+        Some(job) => SeenJob { at_once, ..SeenJob::of(job, order) },
         None => SeenJob::missing(name, order),
     };
     Some(names.map(seen).collect())
+}
+
+/// How many trials an index of the Job stands for.
+pub(crate) fn trials_per_pod(job: &Job) -> u32 {
+    job.annotations().get(labels::TRIALS_PER_POD).and_then(|text| text.parse().ok()).filter(|&count| count > 0).unwrap_or(1)
 }
 
 /// The driver's own Job.
@@ -88,8 +104,19 @@ pub(crate) fn driver(jobs: &[Job]) -> Option<&Job> {
 
 impl SeenJob {
     fn missing(name: &str, order: usize) -> Self {
-        let state = State::Missing { overdue: false };
-        Self { name: name.to_owned(), order, is_one_trial: false, queue: None, started: false, state }
+        let (has_batches, at_once, state) = (false, u32::MAX, State::Missing { overdue: false });
+        Self {
+            name: name.to_owned(),
+            order,
+            is_one_trial: false,
+            has_batches,
+            queue: None,
+            started: false,
+            at_once,
+            is_stuck: false,
+            is_held: false,
+            state,
+        }
     }
 
     pub(crate) fn of(job: &Job, order: usize) -> Self {
@@ -99,7 +126,14 @@ impl SeenJob {
             None => job.annotations().contains_key(labels::STARTED),
         };
         let is_one_trial = job.spec.as_ref().is_some_and(|spec| spec.success_policy.is_some());
-        Self { name: job.name_any(), order, is_one_trial, queue, started, state: State::of(job) }
+        let (name, at_once, state) = (job.name_any(), u32::MAX, State::of(job));
+        let has_batches = trials_per_pod(job) > 1;
+        Self { name, order, is_one_trial, has_batches, queue, started, at_once, is_stuck: false, is_held: false, state }
+    }
+
+    /// Whether some of its pods have no node, or do not run yet.
+    pub(super) fn is_unplaced(&self) -> bool {
+        matches!(self.state, State::Running { ready, done, of, .. } if ready + done < of)
     }
 }
 
@@ -115,7 +149,12 @@ impl State {
         }
         match job.spec.as_ref().and_then(|spec| spec.suspend) {
             Some(true) => Self::Suspended,
-            _ => Self::Running { active: count(status.active), done: count(status.succeeded), of: indexes_of(job) },
+            _ => Self::Running {
+                active: count(status.active),
+                ready: count(status.ready),
+                done: count(status.succeeded),
+                of: indexes_of(job),
+            },
         }
     }
 }
@@ -146,11 +185,21 @@ pub(crate) fn count(number: Option<i32>) -> u32 {
 
 /// How many indexes `1,3-5,7` names.
 fn count_indexes(text: &str) -> u32 {
-    let span = |part: &str| {
+    spans(text).map(|(first, last)| last - first + 1).sum()
+}
+
+/// Whether `1,3-5,7` names an index.
+pub(crate) fn names_index(text: &str, index: u32) -> bool {
+    spans(text).any(|(first, last)| (first..=last).contains(&index))
+}
+
+/// The first and the last index of each part of `1,3-5,7`.
+fn spans(text: &str) -> impl Iterator<Item = (u32, u32)> {
+    text.split(',').filter_map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1)
-    };
-    text.split(',').filter_map(span).sum()
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first <= last).then_some((first, last))
+    })
 }
 
 #[cfg(test)]
@@ -162,6 +211,7 @@ mod tests {
         for (text, count) in [("", 0), ("4", 1), ("1,3-5,7", 5), ("0-999", 1000)] {
             assert_eq!(count_indexes(text), count, "{text}");
         }
+        assert!(names_index("1,3-5,7", 4) && names_index("1", 1) && !names_index("1,3-5,7", 2) && !names_index("", 0));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Stage,
-    labels::{DRIVER, STAGES},
+    labels::{DRIVER, PARALLELISM, STAGES, TTL},
 };
 use k8s_openapi::api::{
     batch::v1::{Job, JobSpec},
@@ -38,7 +38,10 @@ pub(super) fn job(sheet: &Sheet<'_>) -> Job {
         ..JobSpec::default()
     };
     let mut metadata = metadata(sheet, sheet.name("drive"), Some(DRIVER));
-    metadata.annotations = Some([(STAGES.to_owned(), stages(sheet))].into());
+    let resources = &sheet.submission.resources;
+    let (parallelism, ttl) = (resources.parallelism.to_string(), resources.ttl_seconds_after_finished.to_string());
+    let annotations = [(STAGES, stages(sheet)), (PARALLELISM, parallelism), (TTL, ttl)];
+    metadata.annotations = Some(annotations.map(|(key, value)| (key.to_owned(), value)).into());
     Job { metadata, spec: Some(spec), status: None }
 }
 

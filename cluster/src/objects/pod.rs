@@ -1,16 +1,24 @@
 //! The pod of a stage, within Pod Security `restricted`.
 
 use super::{Sheet, command::PROGRAM, environment, metadata::labels, volumes};
-use crate::resources::{Share, Toleration};
+use crate::{
+    Stage,
+    resources::{Share, Toleration},
+};
 use k8s_openapi::{
     api::core::v1::{
         Capabilities, Container, EnvVar, LocalObjectReference, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
-        SeccompProfile, SecurityContext,
+        SeccompProfile, SecurityContext, TopologySpreadConstraint,
     },
-    apimachinery::pkg::{api::resource::Quantity, apis::meta::v1::ObjectMeta},
+    apimachinery::pkg::{
+        api::resource::Quantity,
+        apis::meta::v1::{LabelSelector, ObjectMeta},
+    },
 };
 use std::collections::BTreeMap;
 
+/// The label of the stage whose pods train.
+const TRAIN: &str = Stage::Train { trials: 0, rung: None }.label();
 /// Nobody's user and group in distroless images.
 const USER: i64 = 65_532;
 /// Seconds from the polite signal to the rude one. The program has checkpointed and left after 10 at the latest.
@@ -28,10 +36,18 @@ pub(super) struct Work<'a> {
     pub(super) subdomain: Option<String>,
 }
 
+/// The rules as given; those without a selector count the pods of the sweep's trials.
+fn spread(sheet: &Sheet<'_>) -> Vec<TopologySpreadConstraint> {
+    let trials = || LabelSelector { match_labels: Some(labels(sheet, Some(TRAIN))), ..LabelSelector::default() };
+    let given = sheet.submission.resources.topology_spread_constraints.iter().map(|given| given.0.clone());
+    given.map(|rule| TopologySpreadConstraint { label_selector: rule.label_selector.or_else(|| Some(trials())), ..rule }).collect()
+}
+
 /// The template of a stage's pods.
 pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
     let resources = &sheet.submission.resources;
     let (volumes, mounts) = volumes::volumes(sheet, &work.share);
+    let is_of_trial = work.stage == TRAIN;
     let container = Container {
         env: Some(environment::of_stage(sheet).into_iter().chain(work.environment).collect()),
         env_from: environment::secret(sheet),
@@ -42,8 +58,9 @@ pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
         volumes: Some(volumes),
         subdomain: work.subdomain,
         service_account_name: resources.service_account.clone(),
-        priority_class_name: resources.priority_class.clone(),
         runtime_class_name: work.runtime_class,
+        affinity: resources.affinity.clone().filter(|_| is_of_trial).map(|given| given.0),
+        topology_spread_constraints: if is_of_trial { some(spread(sheet)) } else { None },
         // What a trial computes has no business with the API.
         automount_service_account_token: Some(false),
         ..placed(sheet, container, &work.share)
@@ -71,6 +88,7 @@ pub(super) fn placed(sheet: &Sheet<'_>, container: Container, share: &Share<'_>)
         // Variables for each Service of the namespace would stand among the sweep's.
         enable_service_links: Some(false),
         security_context: Some(nobody()),
+        priority_class_name: sheet.submission.resources.priority_class.clone(),
         image_pull_secrets: some(secrets),
         node_selector: (!share.node_selector.is_empty()).then(|| share.node_selector.clone()),
         tolerations: some(share.tolerations.iter().map(toleration).collect()),
@@ -94,14 +112,14 @@ pub(super) fn container(sheet: &Sheet<'_>, arguments: Vec<String>, resources: Re
 
 /// Requests equal limits: the pod is the last to be evicted, and starts as many threads as it has cores.
 fn amounts(share: &Share<'_>) -> ResourceRequirements {
-    let gpus = (share.gpus > 0).then(|| ("nvidia.com/gpu", share.gpus.to_string()));
+    let gpus = (share.gpus > 0).then(|| (share.gpu_resource, share.gpus.to_string()));
     let scratch = share.scratch.map(|scratch| ("ephemeral-storage", scratch.to_string()));
     let asked = [("cpu", share.cpu.to_string()), ("memory", share.memory.to_string())].into_iter().chain(gpus).chain(scratch);
     equal(asked)
 }
 
 /// The same requests and limits.
-pub(super) fn equal(amounts: impl IntoIterator<Item = (&'static str, String)>) -> ResourceRequirements {
+pub(super) fn equal<'a>(amounts: impl IntoIterator<Item = (&'a str, String)>) -> ResourceRequirements {
     let amounts: BTreeMap<String, Quantity> = amounts.into_iter().map(|(name, amount)| (name.to_owned(), Quantity(amount))).collect();
     ResourceRequirements { requests: Some(amounts.clone()), limits: Some(amounts), ..ResourceRequirements::default() }
 }

@@ -6,7 +6,7 @@ use super::{
     pod::{self, Work},
     policy,
 };
-use crate::{Stage, resources::Share};
+use crate::{Stage, labels::TRIALS_PER_POD, resources::Share};
 use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
 
 /// With partial admission Kueue starts a Job with fewer pods than it could have.
@@ -22,23 +22,25 @@ pub(super) fn evaluate(sheet: &Sheet<'_>) -> Job {
     single(sheet, Stage::Evaluate, command::evaluate(sheet, &share), share)
 }
 
-/// One trial for each index. An index that fails leaves the others alone: `maxFailedIndexes` is not set.
+/// One trial for each index, or several. An index that fails leaves the others alone: `maxFailedIndexes` is not set.
 pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>) -> Job {
     let stage = Stage::Train { trials, rung };
     let resources = &sheet.submission.resources;
-    let (share, parallelism) = (resources.trial(), resources.parallelism.min(trials));
+    let (share, indexes) = (resources.trial(), resources.indexes(trials));
     let arguments = command::train(sheet, &share, command::INDEX, rung);
     let work = Work { runtime_class: resources.runtime_class.clone(), ..work(stage, arguments, share) };
     let mut job = job(sheet, stage, work, policy::per_index());
     job.spec = job.spec.map(|spec| JobSpec {
         completion_mode: Some("Indexed".to_owned()),
-        completions: Some(signed(trials)),
-        parallelism: Some(signed(parallelism)),
+        completions: Some(signed(indexes)),
+        parallelism: Some(signed(resources.parallelism.min(indexes))),
         backoff_limit_per_index: Some(signed(resources.retries)),
         ..spec
     });
-    if resources.queue.is_some() {
-        job.metadata.annotations.get_or_insert_default().insert(LEAST_PARALLELISM.to_owned(), "1".to_owned());
+    let least = resources.queue.as_ref().map(|_| (LEAST_PARALLELISM, "1".to_owned()));
+    let several = (resources.trials_per_pod > 1).then(|| (TRIALS_PER_POD, resources.trials_per_pod.to_string()));
+    for (key, value) in [least, several].into_iter().flatten() {
+        job.metadata.annotations.get_or_insert_default().insert(key.to_owned(), value);
     }
     job
 }

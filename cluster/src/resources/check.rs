@@ -22,6 +22,9 @@ pub(crate) const OWN_VARIABLES: [&str; 9] = [
     "WORLD_SIZE",
     "KUBERNETES_SERVICE_HOST",
 ];
+/// Devices that CUDA does not know, by the domain of their names.
+const OTHER_DEVICES: [(&str, &str); 5] =
+    [("amd.com", "AMD's"), ("gpu.intel.com", "Intel's"), ("habana.ai", "Gaudi"), ("google.com", "TPUs"), ("aws.amazon.com", "Neuron")];
 /// Paths of the pods that have another use.
 const TAKEN: [&str; 6] = ["/sweep", "/tmp", "/dev", "/proc", "/sys", "/usr"];
 
@@ -32,6 +35,7 @@ impl Resources {
     /// In words: the key, its value, and what was expected.
     pub fn check(&self) -> Result<(), String> {
         self.amounts()?;
+        self.gpu_resource()?;
         self.named()?;
         self.placement()?;
         self.marks()?;
@@ -44,10 +48,33 @@ impl Resources {
         within("nodes", self.nodes, 1, MOST_NODES)?;
         within("parallelism", self.parallelism, 1, 100_000)?;
         within("retries", self.retries, 0, 1000)?;
+        within("trials_per_pod", self.trials_per_pod, 1, 10_000)?;
+        if let (2.., several @ 2..) = (self.nodes, self.trials_per_pod) {
+            let nodes = self.nodes;
+            return Err(format!("trials_per_pod is {several}, and nodes is {nodes}, so that a trial has several pods: expected 1"));
+        }
         quantities("", Some(&self.cpu), Some(&self.memory), self.scratch.as_ref())?;
         let of = |name: &str, stage: &Stage| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
         of("prepare.", &self.prepare)?;
         of("evaluate.", &self.evaluate)
+    }
+
+    /// The name by which nodes offer GPUs.
+    fn gpu_resource(&self) -> Result<(), String> {
+        let name = self.gpu_resource.as_str();
+        let refuse = |reason: String| Err(format!("gpu_resource is `{name}`: {reason}"));
+        if let Some((_, of)) = OTHER_DEVICES.iter().find(|(domain, _)| name.split('/').next() == Some(domain)) {
+            return refuse(format!("ranksweep trains on NVIDIA GPUs, by CUDA, and not on {of}: expected a name such as `nvidia.com/gpu`"));
+        }
+        match name.split_once('/') {
+            Some((domain, _)) if !domain.is_empty() && not_a_key(name).is_none() => {}
+            _ => return refuse("expected a name with a domain, such as `nvidia.com/gpu` or `nvidia.com/mig-1g.10gb`".to_owned()),
+        }
+        if self.gpus > 1 && name.contains("/mig-") {
+            let gpus = self.gpus;
+            return refuse(format!("a process sees one MIG slice, and gpus is {gpus}: expected 1, or whole GPUs (`nvidia.com/gpu`)"));
+        }
+        Ok(())
     }
 
     /// Other objects of the namespace.

@@ -1,15 +1,18 @@
 //! `resources` in a sweep file: what a trial's pods are given, and where the pods go.
 
 mod check;
+mod given;
 mod quantity;
 mod share;
 mod toleration;
 
 pub(crate) use check::OWN_VARIABLES;
+pub use given::Given;
 pub use quantity::Quantity;
 pub(crate) use share::Share;
 pub use toleration::{Effect, Operator, Toleration};
 
+use k8s_openapi::api::core::v1::{Affinity, TopologySpreadConstraint};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,6 +26,8 @@ pub struct Resources {
     pub image_pull_secrets: Vec<String>,
     /// GPUs of one pod of a trial.
     pub gpus: u32,
+    /// The name by which nodes offer them: `nvidia.com/gpu`, or that of a MIG slice such as `nvidia.com/mig-1g.10gb`.
+    pub gpu_resource: String,
     /// Pods of one trial, each on a node of its own choice.
     pub nodes: u32,
     /// Cores of one pod: requested, and the limit, so that the program starts as many threads.
@@ -35,15 +40,21 @@ pub struct Resources {
     pub prepare: Stage,
     /// What the pod that evaluates is given in place of the trial's; the driver's pod goes where this one goes.
     pub evaluate: Stage,
-    /// Trials at once.
+    /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
+    /// Trials that one pod trains, one after the other: of short ones a pod of its own costs more than the trial.
+    pub trials_per_pod: u32,
     /// How often a pod that failed, and was not merely interrupted, is started again: for each trial, and for each other stage.
     pub retries: u32,
     /// Labels that a node must have.
     pub node_selector: BTreeMap<String, String>,
     /// Taints on which the pods may run all the same.
     pub tolerations: Vec<Toleration>,
-    /// The pods' PriorityClass.
+    /// Further rules for the nodes of the trials' pods, as Kubernetes writes them.
+    pub affinity: Option<Given<Affinity>>,
+    /// How the trials' pods are spread over nodes or zones, as Kubernetes writes it; without a selector, it counts the pods of the sweep's trials.
+    pub topology_spread_constraints: Vec<Given<TopologySpreadConstraint>>,
+    /// The pods' PriorityClass, the driver's included.
     pub priority_class: Option<String>,
     /// The RuntimeClass of the trials' pods, such as `nvidia` where GPUs need one.
     pub runtime_class: Option<String>,
@@ -61,6 +72,21 @@ pub struct Resources {
     pub environment: BTreeMap<String, String>,
     /// A volume that every pod sees, where the storage is a folder of it.
     pub volume: Option<Volume>,
+    /// How the pods log.
+    pub log_format: LogFormat,
+    /// For how many seconds the objects of a sweep that has ended are kept; submitted with another number, a sweep that runs takes that one.
+    pub ttl_seconds_after_finished: u32,
+}
+
+/// How pods log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// One line of text for each event.
+    #[default]
+    Text,
+    /// One JSON object for each event, for collectors of logs.
+    Json,
 }
 
 /// What one stage's pod is given in place of what a trial's is.
@@ -103,6 +129,7 @@ impl Default for Resources {
             image: None,
             image_pull_secrets: Vec::new(),
             gpus: 0,
+            gpu_resource: "nvidia.com/gpu".to_owned(),
             nodes: 1,
             cpu: quantity("2"),
             memory: quantity("8Gi"),
@@ -110,9 +137,12 @@ impl Default for Resources {
             prepare: Stage::default(),
             evaluate: Stage::default(),
             parallelism: 32,
+            trials_per_pod: 1,
             retries: 3,
             node_selector: BTreeMap::new(),
             tolerations: Vec::new(),
+            affinity: None,
+            topology_spread_constraints: Vec::new(),
             priority_class: None,
             runtime_class: None,
             labels: BTreeMap::new(),
@@ -122,6 +152,8 @@ impl Default for Resources {
             secret: None,
             environment: BTreeMap::new(),
             volume: None,
+            log_format: LogFormat::default(),
+            ttl_seconds_after_finished: 7 * 24 * 60 * 60,
         }
     }
 }

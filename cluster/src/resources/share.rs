@@ -9,11 +9,17 @@ pub(crate) struct Share<'a> {
     pub(crate) memory: &'a Quantity,
     pub(crate) scratch: Option<&'a Quantity>,
     pub(crate) gpus: u32,
+    pub(crate) gpu_resource: &'a str,
     pub(crate) node_selector: &'a BTreeMap<String, String>,
     pub(crate) tolerations: &'a [Toleration],
 }
 
 impl Resources {
+    /// How many pods so many trials take, each with as many as it may have.
+    pub(crate) fn indexes(&self, trials: u32) -> u32 {
+        trials.div_ceil(self.trials_per_pod)
+    }
+
     /// Of a trial's pod.
     pub(crate) fn trial(&self) -> Share<'_> {
         Share { gpus: self.gpus, ..self.share(None) }
@@ -35,6 +41,7 @@ impl Resources {
             memory: stage.and_then(|stage| stage.memory.as_ref()).unwrap_or(&self.memory),
             scratch: stage.and_then(|stage| stage.scratch.as_ref()).or(self.scratch.as_ref()),
             gpus: 0,
+            gpu_resource: &self.gpu_resource,
             node_selector: stage.and_then(|stage| stage.node_selector.as_ref()).unwrap_or(&self.node_selector),
             tolerations: stage.and_then(|stage| stage.tolerations.as_ref()).unwrap_or(&self.tolerations),
         }

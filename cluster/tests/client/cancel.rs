@@ -1,5 +1,5 @@
 use crate::{
-    ask, drive_to_the_end,
+    ask, drive_to_the_end, end_driver,
     fake::{Fake, submission, submitted},
     server, submit,
 };
@@ -23,9 +23,9 @@ fn all_that_is_on_the_cluster_goes_and_can_come_again() {
         let fake = server();
         let hash = ask(&fake, async |cluster| submit(&cluster, &sweep, false).await).unwrap().hash;
         fake.with(|world| (0..4).for_each(|_| world.tick()));
-        assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s").await).unwrap(), std::slice::from_ref(&hash));
+        assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s", None).await).unwrap(), std::slice::from_ref(&hash));
         is_empty(&fake);
-        assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s").await).unwrap(), [""; 0]);
+        assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s", None).await).unwrap(), [""; 0]);
         ask(&fake, async |cluster| submit(&cluster, &sweep, false).await).unwrap();
         assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
     }
@@ -35,7 +35,21 @@ fn all_that_is_on_the_cluster_goes_and_can_come_again() {
 fn what_the_driver_does_not_own_goes_too() {
     for sweep in sweeps() {
         let fake = submitted(&sweep, false);
-        ask(&fake, async |cluster| cancel(&cluster, "s").await).unwrap();
+        ask(&fake, async |cluster| cancel(&cluster, "s", None).await).unwrap();
         is_empty(&fake);
     }
+}
+
+#[test]
+fn one_submission_goes_and_the_other_stays() {
+    let fake = server();
+    let first = ask(&fake, async |cluster| submit(&cluster, &submission(), false).await).unwrap().hash;
+    drive_to_the_end(&fake, &first);
+    end_driver(&fake, &first, 0);
+    let changed = Submission { meaning: "name: s, seeds: [2]".to_owned(), ..submission() };
+    let second = ask(&fake, async |cluster| submit(&cluster, &changed, false).await).unwrap().hash;
+    assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s", Some("0")).await).unwrap(), [""; 0]);
+    assert_eq!(ask(&fake, async |cluster| cancel(&cluster, "s", Some(&first)).await).unwrap(), std::slice::from_ref(&first));
+    let jobs = fake.with(|world| world.list("jobs"));
+    assert!(jobs.len() == 4 && jobs.iter().all(|job| job["metadata"]["name"].as_str().unwrap().contains(&second)));
 }

@@ -6,6 +6,8 @@
 mod fake;
 
 mod cancel;
+mod listing;
+mod reasons;
 mod refused;
 mod seen;
 mod submitting;

@@ -52,18 +52,6 @@ fn stages_and_pods_are_shown_as_they_stand() {
 }
 
 #[test]
-fn why_no_pod_can_be_created_is_said() {
-    let fake = submitted(&submission(), true);
-    fake.with(|world| {
-        world.forbids_pods = Some("exceeded quota: gpus".to_owned());
-        (0..3).for_each(|_| world.tick());
-    });
-    let troubles = seen(&fake).unwrap().troubles;
-    assert_eq!(troubles.len(), 1);
-    assert!(troubles[0].ends_with("is forbidden: exceeded quota: gpus"), "{troubles:?}");
-}
-
-#[test]
 fn logs_are_those_of_the_pods_asked_for() {
     let fake = submitted(&submission(), true);
     let hash = seen(&fake).unwrap().submission;

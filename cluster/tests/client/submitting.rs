@@ -5,8 +5,8 @@ use crate::{
 };
 use cluster::{
     Submission,
-    client::{Error, How, Submitted, wait},
-    drive::{Outcome, Pace, Pause, drive},
+    client::{Error, How, Submitted, rehearse, wait},
+    drive::{Outcome, Pace, drive},
 };
 use futures::future::join;
 use std::sync::{
@@ -22,9 +22,9 @@ fn names(fake: &Fake, resource: &str) -> Vec<String> {
     fake.with(|world| world.list(resource)).iter().map(|object| object["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The same sweep with another text.
+/// The same sweep with another meaning.
 fn changed() -> Submission {
-    Submission { text: "name: s\nseeds: [1, 2]\n".to_owned(), ..submission() }
+    Submission { meaning: "name: s, seeds: [1, 2]".to_owned(), ..submission() }
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_end_is_waited_for_and_told() {
     let ended = Arc::clone(&has_ended);
     fake.with(|world| world.pods(move |run| if run.job.ends_with("drive") && !ended.load(Relaxed) { Act::Run } else { Act::Exit(0) }));
     let mut news = Vec::new();
-    let mut note = |pause: &Pause| news.push(pause.to_string());
+    let mut note = |line: &str| news.push(line.to_owned());
     let outcome = ask(&fake, async |cluster| {
         let driver = async {
             drive(&cluster, "s", &hash, Pace::default()).await.unwrap();
@@ -145,4 +145,57 @@ fn the_end_names_the_stage_that_failed() {
     let outcome = ask(&fake, async |cluster| wait(&cluster, "s", &hash, &mut |_| ()).await.unwrap());
     assert_eq!(outcome, ended);
     assert!(matches!(outcome, Outcome::Failed { job, .. } if job.ends_with("-prepare")));
+}
+
+#[test]
+fn parallelism_and_ttl_are_changed_while_it_runs() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    let asked = |parallelism, ttl| {
+        let mut asked = submission();
+        (asked.resources.parallelism, asked.resources.ttl_seconds_after_finished) = (parallelism, ttl);
+        asked
+    };
+    let adjusted = submitted(&fake, &asked(3, 60), false).unwrap();
+    assert_eq!((adjusted.how, &adjusted.hash), (How::Adjusted, &hash));
+    let job = |suffix: &str| fake.with(|world| world.get("jobs", &format!("s-{hash}-{suffix}")).unwrap().clone());
+    assert_eq!((&job("train")["spec"]["parallelism"], &job("train")["spec"]["suspend"]), (&3.into(), &true.into()));
+    assert_eq!(submitted(&fake, &asked(3, 60), false).unwrap().how, How::Running, "once");
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::Done);
+    assert_eq!(job("drive")["spec"]["ttlSecondsAfterFinished"], 60);
+    // What is over is left as it is.
+    end_driver(&fake, &hash, 0);
+    assert_eq!(submitted(&fake, &asked(1, 60), false).unwrap().how, How::Done);
+    assert_eq!(job("train")["spec"]["parallelism"], 3);
+}
+
+#[test]
+fn a_sweep_of_which_only_trials_failed_can_be_left_as_it_is() {
+    let fake = server();
+    let hash = submitted(&fake, &submission(), false).unwrap().hash;
+    fake.with(|world| {
+        world.pods(|run| if run.job.ends_with("drive") { Act::Run } else { Act::Exit(42 * u8::from(run.index == 1)) });
+    });
+    assert_eq!(drive_to_the_end(&fake, &hash), Outcome::FailedTrials(1));
+    end_driver(&fake, &hash, 42);
+    let changes = || fake.with(|world| world.changes.len());
+    let before = changes();
+    let left = ask(&fake, async |cluster| {
+        let rehearsed = rehearse(&cluster, &submission(), false).await.unwrap();
+        assert!(rehearsed.is_of_failed_trials());
+        rehearsed.leave().create(&cluster).await.unwrap()
+    });
+    assert_eq!((left.how, changes()), (How::Settled, before));
+}
+
+#[test]
+fn a_queue_without_kueue_is_told_when_it_is_submitted() {
+    let mut queued = submission();
+    queued.resources.queue = Some("gpus".to_owned());
+    let fake = server();
+    assert_eq!(submitted(&fake, &queued, false).unwrap().warnings, [""; 0]);
+    let fake = server();
+    fake.with(|world| world.has_kueue = false);
+    let warnings = submitted(&fake, &queued, false).unwrap().warnings;
+    assert!(warnings.len() == 1 && warnings[0].starts_with("there is no Kueue on the cluster"), "{warnings:?}");
 }

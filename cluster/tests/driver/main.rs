@@ -4,13 +4,14 @@
 
 #[path = "../fake/mod.rs"]
 mod fake;
+mod gangs;
 mod setting;
 
 use cluster::{
     client::{Error, call},
     drive::Outcome,
 };
-use fake::{Act, Fake};
+use fake::{Act, Fake, Start, World};
 use serde_json::{Value, json};
 use setting::{driven, full, job, name, of_trials, started, sweep, with};
 use std::{
@@ -50,7 +51,7 @@ fn a_failed_index_lets_the_others_finish_and_is_reported() {
     let train = job(&fake, "train");
     assert_eq!((&train["status"]["failedIndexes"], &train["status"]["completedIndexes"]), (&json!("1"), &json!("0,2")));
     assert_eq!(started(&fake), ["prepare", "train", "evaluate"]);
-    assert!(job(&fake, "drive")["spec"]["ttlSecondsAfterFinished"].is_null(), "somebody will look at what failed");
+    assert_eq!(job(&fake, "drive")["spec"]["ttlSecondsAfterFinished"], 604_800, "it expires like others");
 }
 
 #[test]
@@ -201,6 +202,46 @@ fn kueue_alone_unsuspends_what_is_queued() {
     let changes = fake.with(|world| world.changes.clone());
     assert!(changes.iter().all(|change| !change.contains("suspend")), "{changes:?}");
     assert_eq!(changes.iter().filter(|change| change.contains("queue-name")).count(), 3);
+}
+
+#[test]
+fn what_kueue_takes_back_waits_for_its_queue_and_goes_on() {
+    let fake = with(|submission| submission.resources.queue = Some("gpus".to_owned()));
+    of_trials(&fake, |run| if run.now < 60 { Act::Run } else { Act::Exit(0) });
+    fake.with(|world| {
+        world.at(30, World::evict);
+        world.at(50, |world| {
+            let train = world.get("jobs", &name(world, "train")).unwrap().clone();
+            assert_eq!((&train["spec"]["suspend"], &train["status"]["active"]), (&json!(true), &json!(0)), "the driver leaves it to Kueue");
+            world.queue_admits = true;
+        });
+    });
+    assert_eq!(driven(&fake).unwrap(), Outcome::Done);
+    let changes = fake.with(|world| world.changes.clone());
+    assert_eq!(changes.iter().filter(|change| change.contains("queue-name")).count(), 3, "each stage is queued once");
+    assert!(changes.iter().all(|change| !change.contains("suspend")), "{changes:?}");
+}
+
+#[test]
+fn replaced_pods_wait_ever_longer_and_their_indexes_keep_their_slots() {
+    let fake = with(|submission| submission.resources.parallelism = 1);
+    of_trials(&fake, |run| if run.index == 0 && run.attempt < 5 { Act::Disrupted } else { Act::Exit(0) });
+    let began = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&began);
+    fake.with(|world| {
+        world.starts(move |run| {
+            if run.job.ends_with("-train") {
+                noted.lock().unwrap().push((run.index, run.now));
+            }
+            Start::Runs
+        });
+    });
+    assert_eq!(driven(&fake).unwrap(), Outcome::Done);
+    let began = began.lock().unwrap().clone();
+    assert_eq!(began.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1, 2], "nobody else has the slot");
+    let between: Vec<u32> = began[..6].windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+    // A tick of 10 s to start and one to run, and the pause: 10, 20, 40, 80, 160 s.
+    assert_eq!(between.iter().map(|ticks| ticks - between[0]).collect::<Vec<_>>(), [0, 1, 3, 7, 15], "{between:?}");
 }
 
 #[test]

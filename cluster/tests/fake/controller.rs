@@ -15,6 +15,8 @@ struct Tally {
     attempts: BTreeMap<u32, u32>,
     /// Failures of an index that count against its limit.
     failures: BTreeMap<u32, u32>,
+    /// Ends of an index that were none of success, counted or not, and the tick of the last.
+    ends: BTreeMap<u32, (u32, u32)>,
     /// The end of the whole Job: reason and message.
     end: Option<(&'static str, String)>,
 }
@@ -23,11 +25,8 @@ impl World {
     pub(super) fn run_controllers(&mut self) {
         self.run_pods();
         for job in self.list("jobs") {
-            let queued = !job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"].is_null();
             let mut job = job;
-            if queued && job["spec"]["suspend"] == true && self.queue_admits && condition(&job, "Complete").is_none() {
-                job["spec"]["suspend"] = false.into();
-            }
+            self.queue(&mut job);
             if condition(&job, "Complete").is_none() && condition(&job, "Failed").is_none() {
                 self.sync(&mut job);
             }
@@ -47,6 +46,7 @@ impl World {
         if job["spec"]["suspend"] == true {
             self.stop_pods(job);
             job["status"]["active"] = 0.into();
+            job["status"]["ready"] = 0.into();
             job["status"].as_object_mut().map(|status| status.remove("startTime"));
             return self.set(job, "Suspended", "True", "JobSuspended", "Job suspended");
         }
@@ -59,9 +59,11 @@ impl World {
         if target(job).is_none() {
             self.start_pods(job, &tally);
         }
-        let alive = self.pods_of(job).iter().filter(|pod| is_alive(pod)).count();
+        let pods = self.pods_of(job);
+        let alive = pods.iter().filter(|pod| is_alive(pod) && pod["metadata"]["deletionTimestamp"].is_null()).count();
         let status = &mut job["status"];
         status["active"] = alive.into();
+        status["ready"] = pods.iter().filter(|pod| is_ready(pod)).count().into();
         status["succeeded"] = tally.done.len().into();
         status["failed"] = tally.failures.values().sum::<u32>().into();
         status["completedIndexes"] = spans(&tally.done).into();
@@ -94,6 +96,9 @@ impl World {
                 tally.done.insert(index);
             } else {
                 tally.judge(job, &pod, index);
+                let (ends, last) = tally.ends.entry(index).or_default();
+                *ends += 1;
+                *last = (*last).max(annotation(&pod, "ended"));
             }
         }
         tally
@@ -115,7 +120,10 @@ impl World {
     fn start_pods(&mut self, job: &Value, tally: &Tally) {
         let room = job["spec"]["parallelism"].as_u64().unwrap_or(1) as usize;
         let open = (0..completions(job)).filter(|index| ![&tally.done, &tally.failed, &tally.alive].iter().any(|set| set.contains(index)));
-        for index in open.take(room.saturating_sub(tally.alive.len())) {
+        // An index that waits for its next pod keeps its slot.
+        let is_over = |index: &u32| tally.ends.get(index).is_none_or(|&(ends, last)| self.now >= last + pause(ends));
+        let due: Vec<u32> = open.take(room.saturating_sub(tally.alive.len())).filter(is_over).collect();
+        for index in due {
             self.create_pod(job, index, tally.attempts.get(&index).copied().unwrap_or_default());
         }
     }
@@ -174,9 +182,19 @@ fn target(job: &Value) -> Option<(&'static str, String, String)> {
     of("FailureTarget", "Failed").or_else(|| of("SuccessCriteriaMet", "Complete"))
 }
 
-fn condition(job: &Value, kind: &str) -> Option<Value> {
+pub(super) fn condition(job: &Value, kind: &str) -> Option<Value> {
     let conditions = job["status"]["conditions"].as_array()?;
     conditions.iter().find(|condition| condition["type"] == kind && condition["status"] == "True").cloned()
+}
+
+/// Ticks between an end and the next pod of its index: 10 s, 20 s, 40 s, and at most 10 minutes.
+fn pause(ends: u32) -> u32 {
+    if ends > 6 { 60 } else { 1 << (ends - 1) }
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let holds = |condition: &Value| condition["type"] == "Ready" && condition["status"] == "True";
+    is_alive(pod) && pod["status"]["conditions"].as_array().is_some_and(|conditions| conditions.iter().any(holds))
 }
 
 fn is_alive(pod: &Value) -> bool {

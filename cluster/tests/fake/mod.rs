@@ -4,13 +4,15 @@
 //! of Jobs or pods is one, and in each the controllers do what follows from what is stored. What pods do is the test's to say
 //! ([`World::pods`]), as is what else happens ([`World::at`]).
 //!
-//! Not played: watches, conflicts between field managers, schedulers, and the controller's delays.
+//! Pods that are replaced wait as they do there, 10 s after the first failure or interruption of an index and twice as long after each further
+//! one, at 10 s for a tick. Not played: watches, and conflicts between field managers.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 
 mod answer;
 mod controller;
+mod kueue;
 mod patch;
 mod pods;
 mod request;
@@ -19,7 +21,7 @@ mod sweep;
 mod world;
 
 pub(crate) use answer::Answer;
-pub(crate) use pods::{Act, PodRun};
+pub(crate) use pods::{Act, PodRun, Start};
 pub(crate) use sweep::{submission, submitted};
 pub(crate) use world::World;
 

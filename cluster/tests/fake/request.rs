@@ -19,11 +19,10 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn parse(method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Self {
-        let path = uri
-            .path()
-            .trim_start_matches("/apis/batch/v1/")
-            .trim_start_matches("/apis/networking.k8s.io/v1/")
-            .trim_start_matches("/api/v1/");
+        // What everybody may ask, of the cluster as a whole.
+        let path = if uri.path() == "/apis" { "namespaces/-/apis" } else { uri.path() };
+        let groups = ["/apis/batch/v1/", "/apis/networking.k8s.io/v1/", "/apis/kueue.x-k8s.io/v1beta2/", "/api/v1/"];
+        let path = groups.iter().find_map(|group| path.strip_prefix(group)).unwrap_or(path);
         let mut steps = path.split('/').map(str::to_owned);
         assert_eq!(steps.next().as_deref(), Some("namespaces"), "{uri}");
         let (namespace, mut resource, name) = (steps.next().unwrap(), steps.next().unwrap(), steps.next());
@@ -61,9 +60,9 @@ impl Asked {
 
     fn all(&self, selector: &str, of: impl Fn(&str) -> Option<String>) -> bool {
         let text = self.query.get(selector).map_or("", String::as_str);
-        text.split(',').filter(|part| !part.is_empty()).all(|part| {
-            let (key, value) = part.split_once('=').unwrap();
-            of(key).as_deref() == Some(value)
+        text.split(',').filter(|part| !part.is_empty()).all(|part| match part.split_once('=') {
+            Some((key, value)) => of(key).as_deref() == Some(value),
+            None => of(part).is_some(),
         })
     }
 }

@@ -10,6 +10,7 @@ pub(crate) fn submission() -> Submission {
         namespace: NAMESPACE.to_owned(),
         image: "ranksweep".to_owned(),
         text: "name: s\n".to_owned(),
+        meaning: "name: s".to_owned(),
         variables: BTreeMap::new(),
         storage: "s3://bucket".to_owned(),
         plan: "s3://bucket/plan.json".to_owned(),

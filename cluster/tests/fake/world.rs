@@ -1,6 +1,6 @@
 //! What is stored, and what happens to it.
 
-use super::{Act, Answer, NAMESPACE, PodRun, patch, request::Asked};
+use super::{Act, Answer, NAMESPACE, PodRun, Start, patch, request::Asked};
 use cluster::client::Call;
 use serde_json::{Value, json};
 use std::{
@@ -20,6 +20,13 @@ pub(crate) struct World {
     pub(crate) now: u32,
     happenings: Vec<Happening>,
     pub(super) script: Box<dyn FnMut(&PodRun) -> Act + Send>,
+    pub(super) starts: Box<dyn FnMut(&PodRun) -> Start + Send>,
+    /// How many pods have a node at a time.
+    pub(crate) nodes: Option<usize>,
+    /// Pods whose node is lost, by name, with the tick since which.
+    pub(super) lost: BTreeMap<String, u32>,
+    /// Whether there is a Kueue at all.
+    pub(crate) has_kueue: bool,
     /// What Pod Security says of pods, where the namespace forbids them.
     pub(crate) forbids_pods: Option<String>,
     /// Whether Kueue has room.
@@ -47,6 +54,10 @@ impl Default for World {
             now: 0,
             happenings: Vec::new(),
             script: Box::new(|_| Act::Exit(0)),
+            starts: Box::new(|_| Start::Runs),
+            nodes: None,
+            lost: BTreeMap::new(),
+            has_kueue: true,
             forbids_pods: None,
             queue_admits: true,
             absence: None,
@@ -64,6 +75,11 @@ impl World {
     /// What each running pod does in a tick.
     pub(crate) fn pods(&mut self, script: impl FnMut(&PodRun) -> Act + Send + 'static) {
         self.script = Box::new(script);
+    }
+
+    /// What becomes of each pod that does not run yet, in a tick; all of them start where nothing is said.
+    pub(crate) fn starts(&mut self, starts: impl FnMut(&PodRun) -> Start + Send + 'static) {
+        self.starts = Box::new(starts);
     }
 
     /// What else happens, in a tick to come.
@@ -137,6 +153,9 @@ impl World {
 
     pub(super) fn answer(&mut self, asked: &Asked, allowed: Option<&[Call]>) -> Answer {
         self.asked += 1;
+        if asked.resource == "apis" {
+            return self.groups();
+        }
         let creates = asked.is_apply() && asked.name.as_ref().is_some_and(|name| self.get(&asked.resource, name).is_none());
         for verb in [Some(asked.verb), creates.then_some("create")].into_iter().flatten() {
             self.calls.insert(format!("{verb} {}", asked.resource));
@@ -165,6 +184,17 @@ impl World {
         }
     }
 
+    /// The groups of the API.
+    fn groups(&self) -> Answer {
+        let group = |name: &str, version: &str| {
+            let version = json!({"groupVersion": format!("{name}/{version}"), "version": version});
+            json!({"name": name, "versions": [version], "preferredVersion": version})
+        };
+        let kueue = self.has_kueue.then(|| group("kueue.x-k8s.io", "v1beta2"));
+        let groups: Vec<Value> = [group("batch", "v1")].into_iter().chain(kueue).collect();
+        Answer::object(200, json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
+    }
+
     fn listed(&self, asked: &Asked, items: Vec<Value>) -> Answer {
         let (kind, version) = match asked.resource.as_str() {
             "jobs" => ("JobList", "batch/v1"),
@@ -173,6 +203,7 @@ impl World {
             "services" => ("ServiceList", "v1"),
             "networkpolicies" => ("NetworkPolicyList", "networking.k8s.io/v1"),
             "events" => ("EventList", "v1"),
+            "workloads" => ("WorkloadList", "kueue.x-k8s.io/v1beta2"),
             other => panic!("{other} is not played"),
         };
         let metadata = json!({"resourceVersion": self.version.to_string()});
@@ -226,6 +257,7 @@ fn forbidden(verb: &str, asked: &Asked) -> Answer {
     let group = match asked.resource.as_str() {
         "jobs" => "batch",
         "networkpolicies" => "networking.k8s.io",
+        "workloads" => "kueue.x-k8s.io",
         _ => "",
     };
     let named = asked.name.as_ref().map_or(String::new(), |name| format!(" \"{name}\""));

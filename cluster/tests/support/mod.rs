@@ -9,7 +9,7 @@ use cluster::{Object, Resources, Stage, Submission, objects};
 const ALL: [Stage; 3] = [Stage::Prepare, Stage::Train { trials: 12, rung: None }, Stage::Evaluate];
 
 /// The shapes by name, each with the `resources` of its sweep file and its stages.
-pub(crate) const SHAPES: [(&str, &str, &[Stage]); 6] = [
+pub(crate) const SHAPES: [(&str, &str, &[Stage]); 7] = [
     ("single-gpu", "{gpus: 1, cpu: 4, memory: 16Gi, secret: bucket}", &ALL),
     (
         "multi-gpu",
@@ -50,6 +50,20 @@ evaluate: {cpu: 16, node_selector: {pool: cpu}, tolerations: []}
             Stage::Evaluate,
         ],
     ),
+    (
+        "placed",
+        "gpus: 1
+gpu_resource: nvidia.com/mig-1g.10gb
+secret: bucket
+priority_class: research
+log_format: json
+ttl_seconds_after_finished: 3600
+trials_per_pod: 5
+affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: pool, operator: In, values: [a, b]}]}]}}}
+topology_spread_constraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway}]
+",
+        &ALL,
+    ),
     ("volume", "{cpu: 4, memory: 16Gi, volume: {claim: runs, path: /data}}", &ALL),
 ];
 
@@ -59,13 +73,14 @@ pub(crate) fn submission(name: &str) -> Submission {
     let resources: Resources = serde_yaml::from_str(resources).unwrap();
     resources.check().unwrap();
     let storage = if resources.volume.is_some() { "/data/runs" } else { "s3://bucket/runs" };
+    let text =
+        format!("name: {name}\nstorage: {storage}\ndatasets: [{{name: toys, source: {{format: movielens, path: \"${{RATINGS}}\"}}}}]\n");
     Submission {
         name: name.to_owned(),
         namespace: "ranksweep".to_owned(),
         image: "registry.example.com/ranksweep:0.1.0".to_owned(),
-        text: format!(
-            "name: {name}\nstorage: {storage}\ndatasets: [{{name: toys, source: {{format: movielens, path: \"${{RATINGS}}\"}}}}]\n"
-        ),
+        meaning: text.clone(),
+        text,
         variables: [("RATINGS".to_owned(), "s3://bucket/ratings.csv".to_owned())].into(),
         storage: storage.to_owned(),
         plan: format!("{storage}/sweeps/{name}/plans/0123456789abcdef.json"),

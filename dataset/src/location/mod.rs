@@ -2,7 +2,8 @@
 //!
 //! Credentials and endpoints come from the clouds' usual environment variables. Writes are atomic: a reader sees the old file, the
 //! new file or none. On a local disk a link stays and what it leads to is written; a pipe or a device is written into. Nothing waits
-//! for ever: a store that never answered is given up within 30 s, one that has answered before after 5 minutes (`server.rs`).
+//! for ever: a store that never answered is given up within 30 s unless it is waited for, one that has answered before after 5
+//! minutes (`server.rs`).
 
 mod place;
 mod read;
@@ -11,6 +12,7 @@ mod unfinished;
 mod words;
 mod write;
 
+pub use server::wait_for_first_answers;
 pub use unfinished::Unfinished;
 
 use crate::{Error, FileEntry, Result, redact::redacted};

@@ -10,17 +10,18 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 use url::Url;
 
 /// How long a store that has answered before may stay away until its error is the caller's.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long a store that never answered may stay away until its error is the caller's: its address or its credentials are more likely wrong than its
-/// servers down.
-const FIRST_PATIENCE: Duration = Duration::from_secs(8);
+/// Seconds that a store which never answered may stay away until its error is the caller's: its address or its credentials are more likely wrong than
+/// its servers down.
+static FIRST_PATIENCE: AtomicU64 = AtomicU64::new(8);
 /// The longest that one operation of a store that never answered may take.
 const FIRST_ANSWER: Duration = Duration::from_secs(30);
 /// The longest pause before an operation is tried again.
@@ -30,6 +31,11 @@ const REQUESTS: usize = 32;
 /// What the client is told unless the environment says otherwise. A request includes its body, which is at most [`super::PART`]: 140 kB/s.
 const LIMITS: [(&str, &str); 3] = [("connect_timeout", "5 seconds"), ("timeout", "60 seconds"), ("pool_idle_timeout", "30 seconds")];
 
+/// For how long a store that has not answered yet is tried again, of those that are opened from now on; 8 seconds unless it is said.
+pub fn wait_for_first_answers(patience: Duration) {
+    FIRST_PATIENCE.store(patience.as_secs(), Ordering::Relaxed);
+}
+
 /// A server and a bucket of it, this machine's file system, or memory.
 pub(super) struct Server {
     pub(super) store: Arc<dyn ObjectStore>,
@@ -37,6 +43,7 @@ pub(super) struct Server {
     pub(super) endpoint: Option<(&'static str, String)>,
     is_remote: bool,
     has_answered: AtomicBool,
+    first_patience: Duration,
 }
 
 impl Server {
@@ -53,8 +60,9 @@ impl Server {
     }
 
     fn open(url: &Url) -> object_store::Result<Self> {
-        let near = |store| Self { store, endpoint: None, is_remote: false, has_answered: AtomicBool::new(true) };
-        let far = |store, endpoint| Self { store, endpoint, is_remote: true, has_answered: AtomicBool::new(false) };
+        let first_patience = Duration::from_secs(FIRST_PATIENCE.load(Ordering::Relaxed));
+        let near = |store| Self { store, endpoint: None, is_remote: false, has_answered: AtomicBool::new(true), first_patience };
+        let far = |store, endpoint| Self { store, endpoint, is_remote: true, has_answered: AtomicBool::new(false), first_patience };
         /// Opens a cloud's store with the environment's settings; the builders have no trait in common.
         macro_rules! cloud {
             ($builder:ty, $settings:expr) => {{
@@ -108,7 +116,7 @@ impl Server {
                     return answer;
                 }
             };
-            let patience = if self.has_answered.load(Ordering::Relaxed) { PATIENCE } else { FIRST_PATIENCE };
+            let patience = if self.has_answered.load(Ordering::Relaxed) { PATIENCE } else { self.first_patience };
             if start.elapsed() + pause > patience {
                 return Err(error);
             }
@@ -161,9 +169,14 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
+    /// One that never answered.
+    fn server(first_patience: Duration) -> Server {
+        Server { store: Arc::new(InMemory::new()), endpoint: None, is_remote: true, has_answered: AtomicBool::new(false), first_patience }
+    }
+
     /// How often an operation is tried whose first two tries fail like this, and whether it succeeds.
     fn tries(text: &str, is_remote: bool) -> (u32, bool) {
-        let server = Server { store: Arc::new(InMemory::new()), endpoint: None, is_remote, has_answered: AtomicBool::new(true) };
+        let server = Server { is_remote, has_answered: AtomicBool::new(true), ..server(PATIENCE) };
         let count = Cell::new(0);
         let result = server.attempt(|| {
             count.set(count.get() + 1);
@@ -184,6 +197,24 @@ mod tests {
         for lasting in [&status("403 Forbidden"), &status("400 Bad Request"), elsewhere, "No space left on device"] {
             assert_eq!(tries(lasting, true), (1, false), "{lasting}");
         }
+    }
+
+    /// For how many seconds a store is tried that never answers, on a clock that leaps over pauses.
+    fn seconds_until_given_up(seconds: u64) -> u64 {
+        let server = server(Duration::from_secs(seconds));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let start = Instant::now();
+            let away = || object_store::Error::Generic { store: "S3", source: "Got invalid list response: unexpected end".into() };
+            server.attempted(|| std::future::ready(Err::<(), _>(away()))).await.unwrap_err();
+            start.elapsed().as_secs()
+        })
+    }
+
+    #[test]
+    fn a_store_that_never_answered_is_given_up_early_unless_it_is_waited_for() {
+        assert!((3..=8).contains(&seconds_until_given_up(8)));
+        assert!((280..=300).contains(&seconds_until_given_up(300)));
     }
 
     #[test]

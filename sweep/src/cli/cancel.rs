@@ -1,7 +1,7 @@
-//! `ranksweep cancel SWEEP.yaml`
+//! `ranksweep cancel SWEEP.yaml|NAME`
 
-use super::{Ending, namespace::Namespace, output};
-use crate::file::SweepFile;
+use super::{Ending, hint::Hint, namespace::Namespace, output};
+use crate::file::Named;
 use anyhow::Result;
 use clap::Args;
 use cluster::client::cancel;
@@ -10,27 +10,34 @@ use dataset::block_on;
 /// The end of a sweep on the cluster, before its time.
 #[derive(Debug, Args)]
 pub struct Cancel {
-    /// The sweep file; only its name is used
+    /// The sweep file, of which only the name is read, or the sweep's name
     sweep: String,
     #[command(flatten)]
     namespace: Namespace,
+    /// Only this submission; all of the sweep's when left out
+    #[arg(long, value_name = "HASH")]
+    submission: Option<String>,
 }
 
 impl Cancel {
     /// Removes the sweep's objects, and waits until its pods have stopped.
     ///
     /// # Errors
-    /// A bad sweep file, or what the cluster refuses.
+    /// A file without a name, or what the cluster refuses.
     pub fn run(&self) -> Result<Ending> {
-        let file = SweepFile::open(&self.sweep)?;
-        let (sweep, namespace) = (&file.name.value, self.namespace.name());
-        let removed = block_on(cancel(&self.namespace.cluster()?, sweep))?;
-        let text = match removed.join(", ") {
-            none if none.is_empty() => format!("sweep {sweep} is not on the cluster, in namespace {namespace}; nothing was changed\n"),
-            hashes => format!(
-                "sweep {sweep}: stopped and removed ({hashes}). What it has stored stays: `ranksweep submit {}` goes on\n",
-                self.sweep
-            ),
+        let named = Named::of(&self.sweep)?;
+        let (sweep, namespace) = (&named.name, self.namespace.name());
+        let removed = block_on(cancel(&self.namespace.cluster()?, sweep, self.submission.as_deref()))?;
+        let again = |file: &String| Hint { sweep: file, namespace, storage: None }.command("submit", &[]);
+        let again = named.file.as_ref().map_or_else(|| "submitting it again".to_owned(), again);
+        let text = match (removed.join(", "), &self.submission) {
+            (none, Some(hash)) if none.is_empty() => {
+                format!("sweep {sweep} has no submission {hash} on the cluster, in namespace {namespace}; nothing was changed\n")
+            }
+            (none, None) if none.is_empty() => {
+                format!("sweep {sweep} is not on the cluster, in namespace {namespace}; nothing was changed\n")
+            }
+            (hashes, _) => format!("sweep {sweep}: stopped and removed ({hashes}). What it has stored stays: {again} goes on\n"),
         };
         output::print(&text)?;
         Ok(Ending::Done)

@@ -1,6 +1,6 @@
 //! `ranksweep drive NAME --namespace NAMESPACE --submission HASH`: what the driver's pod runs
 
-use super::{Ending, exit::EndedBadly, namespace::Namespace};
+use super::{Ending, exit::EndedBadly, hint::Hint, namespace::Namespace};
 use anyhow::Result;
 use clap::Args;
 use cluster::drive::{Outcome, Pace, drive};
@@ -27,7 +27,10 @@ impl Drive {
         let cluster = self.namespace.cluster()?;
         match block_on(drive(&cluster, &self.name, &self.submission, Pace::default()))? {
             Outcome::Done => Ok(Ending::Done),
-            outcome => Err(EndedBadly(outcome.to_string()).into()),
+            outcome => {
+                let hint = Hint { sweep: &self.name, namespace: self.namespace.name(), storage: None };
+                Err(EndedBadly(hint.ending(&outcome, &self.submission)).into())
+            }
         }
     }
 }

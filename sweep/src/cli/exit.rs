@@ -103,6 +103,17 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_ends_as_its_worst_trial() {
+        let [failed, broken, out] = [Standing::Failed("NaN".into()), Standing::Broken("panic".into()), Standing::TimedOut("over".into())];
+        let code = |standings: &[Standing]| match Ending::of_batch(standings) {
+            Ending::Trial { code, .. } => code,
+            _ => 0,
+        };
+        assert_eq!((code(&[failed.clone(), out.clone(), broken]), code(&[failed.clone(), out]), code(&[failed])), (1, 124, 42));
+        assert_eq!(Ending::of_batch(&[Standing::Missing]), Ending::Done);
+    }
+
+    #[test]
     fn failures_and_what_did_not_end_are_counted_apart() {
         let [failed, out] = [Standing::Broken("panic".into()), Standing::TimedOut("over".into())];
         assert_eq!(Ending::of_all(&[failed, out.clone(), out]), Ending::Trials { failed: 1, unfinished: 2 });

@@ -13,6 +13,7 @@ use std::{
     io::{self, IsTerminal},
     num::NonZero,
     path::PathBuf,
+    time::Duration,
 };
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
@@ -31,6 +32,9 @@ pub struct Global {
     /// Where everything is stored, in place of the sweep file's `storage`
     #[arg(long, global = true, value_name = "URL")]
     pub storage: Option<String>,
+    /// Seconds for which a storage that has not answered yet is tried again
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub storage_patience: u64,
     /// Where datasets of a storage that is not on this machine are kept after they were read; the system's folder for caches when left out
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
@@ -69,6 +73,7 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
     let threads = global.threads.map_or_else(own_threads, usize::from);
     limits::check(threads)?;
     candle::limit_threads(threads);
+    dataset::wait_for_first_answers(Duration::from_secs(global.storage_patience));
     interrupt::listen(global.log_format).context("the system takes no handlers of signals")?;
     dataset::start_runtime().context("the system gives no threads; raise its limits")?;
     rayon::ThreadPoolBuilder::new()

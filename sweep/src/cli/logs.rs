@@ -1,4 +1,4 @@
-//! `ranksweep logs SWEEP.yaml`
+//! `ranksweep logs SWEEP.yaml|NAME`
 
 use super::{
     Ending, Global,
@@ -6,7 +6,7 @@ use super::{
     output,
 };
 use crate::{
-    file::SweepFile,
+    file::Named,
     status::{self, Which},
 };
 use anyhow::Result;
@@ -17,7 +17,7 @@ use dataset::block_on;
 /// What pods wrote.
 #[derive(Debug, Args)]
 pub struct Logs {
-    /// The sweep file
+    /// The sweep file, or the sweep's name
     sweep: String,
     #[command(flatten)]
     namespace: Namespace,
@@ -41,9 +41,9 @@ impl Logs {
     /// # Errors
     /// A bad sweep file, a trial that the plan does not have, pods that are not there, or what the cluster refuses.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let file = SweepFile::open(&self.sweep)?;
+        let named = Named::of(&self.sweep)?;
         let cluster = self.namespace.cluster()?;
-        let whose = self.whose(global, &cluster)?;
+        let whose = self.whose(&named, global, &cluster)?;
         let (mut last, mut printed) = (String::new(), Ok(()));
         let mut line = |pod: &str, text: &str| {
             let header = if pod == last { String::new() } else { format!("==> {pod} <==\n") };
@@ -51,15 +51,15 @@ impl Logs {
             printed = output::print(&format!("{header}{text}\n"));
             printed.is_ok()
         };
-        block_on(logs(&cluster, &file.name.value, &whose, self.follow, &mut line))?;
+        block_on(logs(&cluster, &named.name, &whose, self.follow, &mut line))?;
         printed?;
         Ok(Ending::Done)
     }
 
-    fn whose(&self, global: &Global, cluster: &Cluster) -> Result<Whose> {
+    fn whose(&self, named: &Named, global: &Global, cluster: &Cluster) -> Result<Whose> {
         let which = self.trial.as_deref().map(Which::Id).or(self.index.map(Which::Place));
         match (&self.stage, which) {
-            (None, Some(which)) => status::whose(&self.sweep, &way(global), cluster, which),
+            (None, Some(which)) => status::whose(named, &way(global), cluster, which),
             (stage, _) => Ok(Whose { stage: stage.clone().unwrap_or_else(|| "driver".to_owned()), index: self.index }),
         }
     }

@@ -12,8 +12,10 @@ mod exit;
 mod export;
 mod gc;
 mod global;
+mod hint;
 mod kinds;
 mod limits;
+mod list;
 mod log;
 mod logs;
 mod man;
@@ -52,7 +54,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The commands. Each takes a sweep file, but `doctor`, `theory` and those behind them need none.
+/// The commands. Each takes a sweep file, but `list`, `doctor`, `theory` and those behind them need none.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
@@ -81,6 +83,8 @@ pub enum Command {
     Submit(submit::Submit),
     /// Show how the stages and trials of a sweep fare, on the cluster and on the storage
     Status(status::Status),
+    /// Print the sweeps of a namespace, and how far they are
+    List(list::List),
     /// Print what the pods of a sweep wrote
     Logs(logs::Logs),
     /// Stop a sweep on the cluster; what it has stored stays

@@ -20,6 +20,9 @@ pub struct Render {
     /// The container image, in place of the sweep file's `resources.image`
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
+    /// Look at neither the storage nor the source files, which need not be reached: the pod that prepares makes the plan of what it finds
+    #[arg(long)]
+    offline: bool,
     /// The folder for NAME.yaml, where NAME is the sweep's name; `-` prints it
     #[arg(short, long, value_name = "FOLDER", default_value = "-")]
     out: String,
@@ -31,7 +34,8 @@ impl Render {
     /// # Errors
     /// A bad sweep file, sources that cannot be read, what [`submission`] refuses, or a folder that cannot be written.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
+        let open = if self.offline { Session::offline } else { Session::open };
+        let session = open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let target = Target { namespace: self.namespace.clone(), image: self.image.clone() };
         let submission = submission(&session, &target)?;
         let yaml = cluster::to_yaml(&cluster::objects(&submission)?);

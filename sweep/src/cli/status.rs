@@ -1,11 +1,14 @@
-//! `ranksweep status SWEEP.yaml`
+//! `ranksweep status SWEEP.yaml|NAME`
 
 use super::{
     Ending, Global,
     namespace::{Namespace, way},
     output,
 };
-use crate::status::{Status as Found, find, show};
+use crate::{
+    file::Named,
+    status::{Status as Found, find, show},
+};
 use anyhow::Result;
 use clap::Args;
 use console::Term;
@@ -17,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(5);
 /// How a sweep fares.
 #[derive(Debug, Args)]
 pub struct Status {
-    /// The sweep file
+    /// The sweep file, or the sweep's name, by which only the cluster's side is known
     sweep: String,
     #[command(flatten)]
     namespace: Namespace,
@@ -33,11 +36,12 @@ impl Status {
     /// Prints what the cluster and the storage know; where only one can be asked, what it knows.
     ///
     /// # Errors
-    /// A bad sweep file, or a store that fails.
+    /// A bad sweep file, or neither of them to ask.
     pub fn run(&self, global: &Global) -> Result<Ending> {
+        let named = Named::of(&self.sweep)?;
         loop {
             let cluster = self.namespace.cluster();
-            let status = find(&self.sweep, &way(global), &cluster)?;
+            let status = find(&named, &way(global), &cluster)?;
             self.print(&status)?;
             if !self.watch || status.has_ended() {
                 return Ok(Ending::Done);

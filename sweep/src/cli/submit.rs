@@ -1,15 +1,22 @@
 //! `ranksweep submit SWEEP.yaml`
 
-use super::{Ending, Global, namespace::Namespace, output};
+use super::{
+    Ending, Global,
+    hint::Hint,
+    namespace::{Namespace, way},
+    output,
+};
 use crate::{
-    runner::Session,
+    file::Named,
+    runner::{self, Session, Standing},
+    status::{find, without_model},
     submission::{Target, plan_location, submission},
 };
 use anyhow::{Result, bail};
 use clap::Args;
 use cluster::{
-    client::{Cluster, How, Submitted, rehearse, wait},
-    drive::{Outcome, Pause},
+    client::{How, Submitted, rehearse, wait},
+    drive::Outcome,
 };
 use dataset::block_on;
 use std::fmt::Write;
@@ -30,6 +37,9 @@ pub struct Submit {
     /// Wait until the sweep has ended on the cluster, and tell how it goes; the exit code is then the sweep's
     #[arg(long)]
     wait: bool,
+    /// Also try trials again that failed in a way that is remembered, as after another image
+    #[arg(long)]
+    retry_failed: bool,
 }
 
 impl Submit {
@@ -42,18 +52,28 @@ impl Submit {
         let target = Target { namespace: self.namespace.name().to_owned(), image: self.image.clone() };
         let submission = submission(&session, &target)?;
         let cluster = self.namespace.cluster()?;
-        let rehearsed = block_on(rehearse(&cluster, &submission, self.replace))?;
+        let mut rehearsed = block_on(rehearse(&cluster, &submission, self.replace))?;
+        if rehearsed.is_of_failed_trials() && !self.retry_failed && would_fail_again(&session)? {
+            rehearsed = rehearsed.leave();
+        }
         if !rehearsed.is_needless() {
             plan_location(&session).write(session.plan.to_json())?;
+            if self.retry_failed {
+                runner::forget_failures(&session)?;
+            }
         }
         let submitted = block_on(rehearsed.create(&cluster))?;
-        output::print(&self.words(&session, &submitted))?;
-        if self.wait { ended(&cluster, &session.plan.name, &submitted.hash) } else { Ok(Ending::Done) }
+        output::print(&self.words(&session, &submitted, global))?;
+        if self.wait { self.ended(&session, &submitted.hash, global) } else { Ok(Ending::Done) }
+    }
+
+    fn hint<'a>(&'a self, global: &'a Global) -> Hint<'a> {
+        Hint { sweep: &self.sweep, namespace: self.namespace.name(), storage: global.storage.as_deref() }
     }
 
     /// What was done, and what can be done next.
-    fn words(&self, session: &Session, submitted: &Submitted) -> String {
-        let (sweep, hash, namespace) = (&session.plan.name, &submitted.hash, self.namespace.name());
+    fn words(&self, session: &Session, submitted: &Submitted, global: &Global) -> String {
+        let (sweep, hash, namespace, hint) = (&session.plan.name, &submitted.hash, self.namespace.name(), self.hint(global));
         let mut text = match submitted.how {
             How::Created => {
                 format!("sweep {sweep}: submitted to namespace {namespace} as {hash}, {} trials\n", session.plan.trials().count())
@@ -61,32 +81,57 @@ impl Submit {
             How::Restarted => format!("sweep {sweep}: submission {hash} had ended with failures, and starts again; what is done is kept\n"),
             How::Completed(count) => format!("sweep {sweep}: {count} objects of submission {hash} were missing, and are there again\n"),
             How::Running => format!("sweep {sweep}: submission {hash} is on the cluster and has not ended; nothing was changed\n"),
+            How::Adjusted => {
+                let resources = &session.file.resources.value;
+                let (parallelism, ttl) = (resources.parallelism, resources.ttl_seconds_after_finished);
+                format!("sweep {sweep}: submission {hash} runs on, with parallelism {parallelism} and ttl_seconds_after_finished {ttl}\n")
+            }
             How::Done => format!("sweep {sweep}: submission {hash} is done; nothing was changed. Its tables are in {}\n", session.folder()),
+            How::Settled => format!(
+                "sweep {sweep}: submission {hash} is done, but for trials that would fail again ({} says why); nothing was changed. With \
+                 --retry-failed they are trained anew\n",
+                hint.stored("status")
+            ),
         };
         for other in &submitted.replaced {
             let _ = writeln!(text, "submission {other} was stopped: this one takes its place, and uses what it has trained");
         }
         for other in &submitted.left {
-            let _ = writeln!(text, "submission {other} has ended, and its objects are left; `ranksweep cancel` removes them");
+            let cancel = hint.command("cancel", &["--submission", other]);
+            let _ = writeln!(text, "submission {other} has ended, and its objects are left; {cancel} removes them");
         }
         for warning in &submitted.warnings {
             let _ = writeln!(text, "the cluster warns: {warning}");
         }
-        if submitted.how != How::Done {
-            let _ = writeln!(text, "`ranksweep status {} --namespace {namespace}` shows how it fares", self.sweep);
+        if !matches!(submitted.how, How::Done | How::Settled) {
+            let _ = writeln!(text, "{} shows how it fares", hint.stored("status"));
         }
         text
     }
+
+    /// Waits for the end of the sweep, and tells on the way how it goes.
+    fn ended(&self, session: &Session, hash: &str, global: &Global) -> Result<Ending> {
+        let (cluster, sweep) = (self.namespace.cluster()?, &session.plan.name);
+        let mut printed = Ok(());
+        let mut news = |line: &str| printed = output::print(&format!("{line}\n"));
+        let outcome = block_on(wait(&cluster, sweep, hash, &mut news))?;
+        printed?;
+        match outcome {
+            Outcome::Done => output::print(&format!("{outcome}\n")).map(|()| Ending::Done),
+            outcome if outcome.is_of_trials() => bail!("{}", self.failed_trials(global).unwrap_or_else(|| outcome.to_string())),
+            outcome => bail!("{}", self.hint(global).ending(&outcome, hash)),
+        }
+    }
+
+    /// Which trials failed, and why, as far as storage and pods tell.
+    fn failed_trials(&self, global: &Global) -> Option<String> {
+        let named = Named::of(&self.sweep).ok()?;
+        without_model(&find(&named, &way(global), &self.namespace.cluster()).ok()?.trials)
+    }
 }
 
-/// Waits for the end of the sweep, and tells on the way how it goes.
-fn ended(cluster: &Cluster, sweep: &str, hash: &str) -> Result<Ending> {
-    let mut printed = Ok(());
-    let mut news = |pause: &Pause| printed = output::print(&format!("{pause}\n"));
-    let outcome = block_on(wait(cluster, sweep, hash, &mut news))?;
-    printed?;
-    match outcome {
-        Outcome::Done => output::print(&format!("{outcome}\n")).map(|()| Ending::Done),
-        outcome => bail!("{outcome}"),
-    }
+/// Whether every trial has ended, so that to start again would give nothing new.
+fn would_fail_again(session: &Session) -> Result<bool> {
+    let has_ended = |standing: &Standing| matches!(standing, Standing::Done(_) | Standing::Stopped(_) | Standing::Failed(_));
+    Ok(runner::standings(session)?.iter().all(has_ended))
 }

@@ -1,4 +1,4 @@
-//! `ranksweep train SWEEP.yaml [--index N [--rung R] | --trial ID]`
+//! `ranksweep train SWEEP.yaml [--index N [--rung R] [--batch K] | --trial ID]`
 
 use super::{Ending, Global, Usage, planned::Planned};
 use crate::runner;
@@ -19,6 +19,9 @@ pub struct Train {
     /// With --index: up to rung R of successive halving, from 0, where N counts the trials that have come to it
     #[arg(long, value_name = "R", requires = "index", conflicts_with = "trial")]
     rung: Option<usize>,
+    /// With --index: one after the other the trials of a batch of K, where N counts the batches
+    #[arg(long, value_name = "K", requires = "index", conflicts_with = "trial", value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Option<u32>,
     /// Only the trial with this id
     #[arg(long, value_name = "ID")]
     trial: Option<String>,
@@ -49,6 +52,9 @@ impl Train {
     /// A bad sweep file, a dataset that is not prepared, or a trial that the plan does not have.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = self.plan.open(&self.sweep, global)?;
+        if let (Some(index), Some(batch)) = (self.index, self.batch) {
+            return Ok(Ending::of_batch(&runner::train_batch(&session, index, batch as usize, self.rung)?));
+        }
         if let (Some(index), Some(rung)) = (self.index, self.rung) {
             let standing = runner::train_in_rung(&session, index, rung)?;
             return Ok(standing.map_or(Ending::Done, |standing| Ending::of_one(&standing)));

@@ -53,6 +53,20 @@ impl Node {
         parse::document(text, file)
     }
 
+    /// What it is, without where it stands.
+    pub(super) fn meaning(&self) -> String {
+        match &self.value {
+            Value::Null => "null".to_owned(),
+            Value::Scalar { text, plain: true } => text.clone(),
+            Value::Scalar { text, plain: false } => format!("{text:?}"),
+            Value::Sequence(items) => format!("[{}]", items.iter().map(Self::meaning).collect::<Vec<_>>().join(", ")),
+            Value::Mapping(entries) => {
+                let entry = |(key, value): &(Key, Self)| format!("{:?}: {}", key.name, value.meaning());
+                format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
     /// The value of a key, where this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.keys().find(|(name, _)| name.name == key).map(|(_, node)| node)

@@ -97,6 +97,11 @@ impl SweepFile {
     /// # Errors
     /// A file that cannot be read, and all that [`parse`](Self::parse) refuses.
     pub fn open(path: &str) -> Result<Self> {
+        Self::parse(&Self::read(path)?, path)
+    }
+
+    /// The text of a sweep file.
+    pub(super) fn read(path: &str) -> Result<String> {
         let refuse = |error: &dyn Display| {
             let path = quote::value(path);
             Error::new(format!("cannot read the sweep file `{path}`: {error} (expected the path of a YAML file in UTF-8)"))
@@ -107,8 +112,7 @@ impl SweepFile {
         if bytes.len() as u64 > MOST_BYTES {
             return Err(refuse(&format!("it has more than {} MiB", MOST_BYTES >> 20)));
         }
-        let text = String::from_utf8(bytes).map_err(|_| refuse(&"stream did not contain valid UTF-8"))?;
-        Self::parse(&text, path)
+        String::from_utf8(bytes).map_err(|_| refuse(&"stream did not contain valid UTF-8"))
     }
 
     /// How each split of each dataset is prepared, with the dataset's entry, in the order of the file.
@@ -119,6 +123,16 @@ impl SweepFile {
     /// The variables of the environment that the file names, with their values.
     pub fn variables(&self) -> BTreeMap<String, String> {
         environment::named_in(&self.text)
+    }
+
+    /// What the file says but for `resources`: neither comments nor the way in which it is written change it.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse).
+    pub fn meaning(&self) -> Result<String> {
+        let root = Node::parse(&self.text, "")?;
+        let keys = root.keys().filter(|(key, _)| key.name != "resources");
+        Ok(keys.map(|(key, value)| format!("{:?}: {}", key.name, value.meaning())).collect::<Vec<_>>().join(", "))
     }
 
     /// Reads a sweep file from its text; `file` names it in errors.

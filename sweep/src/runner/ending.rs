@@ -144,19 +144,27 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Of a sweep, with so many failed and unfinished trials, or none.
+    /// The ending of a sweep with so many failed and unfinished trials, or none.
     pub fn of(failed: usize, unfinished: usize) -> Self {
         if failed + unfinished == 0 { Self::Done } else { Self::Trials { failed, unfinished } }
     }
 
-    /// Of trials that were just trained.
+    /// The ending of trials that were just trained.
     pub fn of_all(standings: &[Standing]) -> Self {
         let without_model = standings.iter().filter(|standing| standing.fit().is_none());
         let failed = without_model.clone().filter(|standing| matches!(standing, Standing::Failed(_) | Standing::Broken(_))).count();
         Self::of(failed, without_model.count() - failed)
     }
 
-    /// Of one trial that was asked for.
+    /// The ending of several trials that were asked for together: that of the worst of them, where one that may do better the next time is worse than
+    /// one that has no time left, and that than one that would fail again.
+    pub fn of_batch(standings: &[Standing]) -> Self {
+        let endings: Vec<Self> = standings.iter().map(Self::of_one).collect();
+        let of = |code: u8| endings.iter().find(|ending| matches!(ending, Self::Trial { code: own, .. } if *own == code));
+        [1, 124, 42].into_iter().find_map(of).cloned().unwrap_or(Self::Done)
+    }
+
+    /// The ending of one trial that was asked for.
     pub fn of_one(standing: &Standing) -> Self {
         let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
         match standing {

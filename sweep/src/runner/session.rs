@@ -1,17 +1,21 @@
 //! One sweep opened: the file, the plan and the places where things are stored.
 
-use super::{Changed, Progress, device::Devices};
+use super::{
+    Changed, Progress,
+    device::Devices,
+    planned::{OFFLINE, offline_name, stored, unread, unread_plan},
+};
 use crate::{
     file::{self, DatasetEntry, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
     usage::Usage,
 };
 use anyhow::{Context, Result};
-use dataset::{Cache, Dataset, FileEntry, Location, Manifest};
+use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
 use pipeline::{Engine, Limits, Preparation};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -42,6 +46,7 @@ pub struct Session {
     storage: Location,
     cache: Option<Cache>,
     submitted: bool,
+    offline: bool,
     devices: OnceLock<Devices>,
 }
 
@@ -61,10 +66,20 @@ impl Session {
     /// # Errors
     /// As for [`open`](Self::open).
     pub fn of_datasets(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
-        Self::opened(path, storage, machine, progress, |checked, file| {
-            let unread = FileEntry { bytes: 0, sha256: String::new() };
-            Ok(checked.plan_of(&fingerprints(file)?, &mut |_| Ok(unread.clone()))?)
+        Self::opened(path, storage, machine, progress, |checked, file, storage| {
+            storage.reach()?;
+            Ok(checked.plan_of(&fingerprints(file)?, &mut |_| Ok(unread()))?)
         })
+    }
+
+    /// As [`open`](Self::open), but neither the storage nor the source files are looked at: the plan has as many trials as the sweep, whose
+    /// ids are of nothing.
+    ///
+    /// # Errors
+    /// [`file::Error`](crate::file::Error) for a bad sweep file.
+    pub fn offline(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
+        let session = Self::opened(path, storage, machine, progress, |checked, _, _| unread_plan(checked))?;
+        Ok(Self { offline: true, ..session })
     }
 
     /// As [`open`](Self::open), but with the plan that `ranksweep submit` stored: what the source files hold is taken from it.
@@ -72,9 +87,12 @@ impl Session {
     /// # Errors
     /// As for [`open`](Self::open), and [`Usage`] for a plan that is not of this sweep file.
     pub fn planned(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
-        let session = Self::opened(path, storage, machine, progress, |checked, file| match plan {
-            Some(url) => stored(checked, url),
-            None => Ok(checked.plan_with_printed(&fingerprints(file)?)?),
+        let session = Self::opened(path, storage, machine, progress, |checked, file, storage| {
+            storage.reach()?;
+            match plan {
+                Some(url) => stored(checked, url),
+                None => Ok(checked.plan_with_printed(&fingerprints(file)?)?),
+            }
         })?;
         Ok(Self { submitted: plan.is_some(), ..session })
     }
@@ -84,7 +102,7 @@ impl Session {
         storage: Option<&str>,
         machine: Machine,
         progress: Progress,
-        plan: impl FnOnce(&Checked<'_>, &SweepFile) -> Result<Plan>,
+        plan: impl FnOnce(&Checked<'_>, &SweepFile, &Location) -> Result<Plan>,
     ) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
@@ -92,19 +110,27 @@ impl Session {
             Some(url) => Location::parse(url).map_err(|error| file::Error::new(format!("--storage: {error}")))?,
             None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
         };
-        storage.reach()?;
-        let plan = plan(&checked, &file)?;
+        let plan = plan(&checked, &file, &storage)?;
         let cache = cache(&storage, machine.cache.as_deref())?;
-        Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, devices: OnceLock::new() })
+        Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, offline: false, devices: OnceLock::new() })
     }
 
     /// As [`planned`](Self::planned), for the stage that begins: a plan that is not stored, as of a sweep that was only rendered, is made
-    /// from the source files and stored, if it is the one that is asked for.
+    /// from the source files and stored, if it is the one that is asked for; that of a sweep that was rendered offline in any case.
     ///
     /// # Errors
     /// As for [`planned`](Self::planned), and [`Changed`] for a plan that the source files do not give any more.
     pub fn beginning(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
-        let missing = plan.map(Location::parse).transpose()?.map(|at| Ok::<_, dataset::Error>((at.exists()?, at))).transpose()?;
+        let at = plan.map(Location::parse).transpose()?;
+        if let Some(at) = at.as_ref().filter(|at| at.name().starts_with(OFFLINE)) {
+            let session = Self::open(path, storage, machine, progress)?;
+            if at.name() != offline_name(&plan::check(&session.file)?)? {
+                return Err(Usage(format!("--plan: {at} is the plan of another sweep file; render the sweep again")).into());
+            }
+            at.write(session.plan.to_json())?;
+            return Ok(Self { submitted: true, ..session });
+        }
+        let missing = at.map(|at| Ok::<_, dataset::Error>((at.exists()?, at))).transpose()?;
         let Some((false, at)) = missing else { return Self::planned(path, storage, plan, machine, progress) };
         let session = Self::open(path, storage, machine, progress)?;
         if at.name() != format!("{}.json", session.plan.hash()) {
@@ -118,6 +144,12 @@ impl Session {
     /// Where everything is stored.
     pub fn storage(&self) -> &Location {
         &self.storage
+    }
+
+    /// The name under which the plan is stored: by its content, or, where the source files are not looked at, by all but theirs.
+    pub fn plan_name(&self) -> String {
+        let offline = if self.offline { OFFLINE } else { "" };
+        format!("{offline}{}.json", self.plan.hash())
     }
 
     /// Whether the plan is a stored one.
@@ -255,39 +287,6 @@ fn cache(storage: &Location, asked: Option<&Path>) -> Result<Option<Cache>> {
     let folder = asked.map(Path::to_owned).or_else(|| if storage.is_remote() { own() } else { None });
     let refused = |error: dataset::Error| Usage(format!("--cache: {error}"));
     Ok(folder.map(|folder| Cache::new(&folder)).transpose().map_err(refused)?)
-}
-
-/// A stored plan, which must be the one that the sweep file gives with the plan's own fingerprints. What papers print is taken from it.
-fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
-    let refuse = |reason: &str| Usage(format!("--plan: {url} {reason}; submit the sweep again"));
-    let text = match Location::parse(url).and_then(|at| at.read()) {
-        Err(dataset::Error::NotFound { .. }) => return Err(refuse("is not there").into()),
-        other => other?,
-    };
-    let plan: Plan = serde_json::from_slice(&text).map_err(|error| refuse(&format!("is no plan of this version ({error})")))?;
-    let fingerprints: Vec<String> = plan.datasets.iter().map(|dataset| dataset.fingerprint.clone()).collect();
-    if Location::parse(url)?.name() != format!("{}.json", plan.hash()) {
-        return Err(refuse("is not the plan that its name says").into());
-    }
-    let known = known_files(&plan);
-    let mut contents = |path: &str| known.get(path).cloned().ok_or_else(|| format!("the stored plan has no file `{path}`"));
-    let mut again = || checked.plan_of(&fingerprints, &mut contents);
-    let is_same = fingerprints.len() == checked.splits() && Plan { printed: plan.printed.clone(), ..again()? } == plan;
-    if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
-}
-
-/// What a plan says of the files of models that other programs trained, by their paths as typed.
-fn known_files(plan: &Plan) -> HashMap<String, FileEntry> {
-    let mut known = HashMap::new();
-    for (.., planned) in plan.trials() {
-        let on = plan.datasets.iter().find(|dataset| dataset.is_of(planned));
-        let (Some(on), Some(files)) = (on, &planned.trial.files) else { continue };
-        for file in planned.trial.backbone.files() {
-            let path = model_files::path(file.path, on, planned.seed());
-            known.extend(files.files.get(file.key).map(|entry| (path, entry.clone())));
-        }
-    }
-    known
 }
 
 /// The location of a path as typed.

@@ -5,11 +5,12 @@ use crate::{
     doctor::memory_limit,
     interrupt::{self, Hold},
     plan::{Estimate, PlannedDataset, PlannedRef, PlannedTrial},
+    usage::Usage,
 };
 use anyhow::{Context, Result};
 use dataset::{Dataset, panics};
 use indicatif::BinaryBytes;
-use trainer::{Device, Error, Fence, Observer, Resources};
+use trainer::{Device, Error, Fence, Observer, Resources, progress};
 
 /// A signal stopped the training of a sweep.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
 /// # Errors
 /// As for [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
+    say_where(session, planned);
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
@@ -61,11 +63,51 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
         tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
         return Ok(None);
     };
+    say_where(session, planned);
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
     let standing = end(session, (planned, until), &session.progress.trials(1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
+}
+
+/// Trains the trials of a batch, of the plan or of those that have come to a rung, one after the other; `index` counts batches of so many. How
+/// each of them stands that this process trains.
+///
+/// # Errors
+/// As for [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
+pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<usize>) -> Result<Vec<Standing>> {
+    let all = match rung {
+        Some(rung) => halving::in_rung(session, rung)?,
+        None => session.plan.trials().map(|planned| (planned, None)).collect(),
+    };
+    let own: Vec<_> = all.iter().skip(index.saturating_mul(batch)).take(batch).copied().collect();
+    if own.is_empty() && rung.is_none() {
+        let count = all.len();
+        return Err(Usage(format!("--index {index}: there is no such batch of {batch}: the plan has {count} trials")).into());
+    }
+    let (progress, trials) = (session.progress.trials(own.len()), own.len());
+    let (mut open, mut standings) = (None, Vec::new());
+    for (planned, until) in own {
+        say_where(session, planned);
+        if !is_left_to_another(session, planned)? {
+            let ended = standings.len();
+            let standing = end(session, (planned, until), &progress, &mut open, None)?;
+            standings.push(standing.ok_or(Interrupted { ended, trials })?);
+        }
+    }
+    Ok(standings)
+}
+
+/// Says in a pod that takes the place of another from where it goes on. What is damaged is said by who trains it.
+fn say_where(session: &Session, (.., trial): PlannedRef<'_>) {
+    if !session.is_submitted() {
+        return;
+    }
+    if let Ok(Some(progress)) = progress(&session.trial(&trial.id), &trial.id) {
+        let seconds = progress.seconds.round();
+        tracing::info!(trial = trial.id, epoch = progress.epoch, seconds, "goes on from its last checkpoint");
+    }
 }
 
 /// Whether one process alone can train the trial, and this is another of them.

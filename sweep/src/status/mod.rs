@@ -1,42 +1,45 @@
 //! How a sweep fares: its stages by the cluster, its trials by the storage and by their pods.
 //!
-//! Each side is shown as far as it can be reached. What a trial has stored is the truth about what is done and what failed; the cluster
+//! Each side is shown as far as it can be reached, and why something does not move. What a trial has stored is the truth about what is done and what failed; the cluster
 //! says what runs, and why something does not.
 
 mod pods;
 mod show;
 mod trial;
 
-pub use pods::{Which, whose};
-pub use show::show;
+pub use pods::{PodStatus, Which, whose};
+pub use show::{show, without_model};
 pub use trial::{TrialState, TrialStatus};
 
 use crate::{
     chain::chain,
-    file::SweepFile,
+    file::{self, Named},
     plan::PlannedRef,
     runner::{Decisions, Machine, Progress, Session},
     usage::Usage,
 };
-use anyhow::Result;
-use cluster::client::{Cluster, Error, Seen, StageView, status};
+use anyhow::{Context, Result};
+use cluster::client::{Cluster, Error, PodView, Reason, Seen, StageView, status};
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// The sweep's name.
     pub sweep: String,
-    /// Where everything is stored.
-    pub storage: String,
+    /// Where everything is stored, where that can be read.
+    pub storage: Option<String>,
     /// The newest submission; none where the cluster has none, or cannot be asked.
     pub cluster: Option<OnCluster>,
     /// What could not be found out, and what stands in the way.
     pub notes: Vec<String>,
-    /// Every trial, in the plan's order.
+    /// Every trial, in the plan's order; none where the storage cannot be read.
     pub trials: Vec<TrialStatus>,
+    /// Where the storage cannot be read, the last pod of each trial that the cluster has.
+    pub pods: Vec<PodStatus>,
 }
 
 /// A submission as it stands.
@@ -63,9 +66,23 @@ pub struct StageStatus {
     pub began: Option<String>,
     /// When it was over.
     pub ended: Option<String>,
+    /// Why it does not move, and what to do.
+    pub reasons: Vec<Reason>,
 }
 
 impl Status {
+    fn of(
+        named: &Named,
+        seen: Option<&Seen>,
+        namespace: &str,
+        notes: Vec<String>,
+        (storage, trials): (Option<String>, Vec<TrialStatus>),
+    ) -> Self {
+        let pods = if storage.is_some() { Vec::new() } else { pods::alone(seen) };
+        let cluster = seen.map(|seen| OnCluster::of(seen, namespace));
+        Self { sweep: named.name.clone(), storage, cluster, notes, trials, pods }
+    }
+
     /// Whether nothing will change any more.
     pub fn has_ended(&self) -> bool {
         let has_ended = |state: TrialState| matches!(state, TrialState::Done | TrialState::Stopped | TrialState::Failed);
@@ -86,24 +103,47 @@ pub struct Way<'a> {
 /// The sweep as it is now.
 ///
 /// # Errors
-/// A bad sweep file, or a storage that fails. A cluster that cannot be reached is a note.
-pub fn find(path: &str, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Result<Status> {
-    let (file, mut notes) = (SweepFile::open(path)?, Vec::new());
+/// A bad sweep file, or a storage that fails while the cluster does not know the sweep either. Where one of both can be asked, the other is a
+/// note; by a name alone, without a file, the cluster alone is asked.
+pub fn find(named: &Named, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Result<Status> {
+    let mut notes = Vec::new();
     let asked = cluster.as_ref().map_err(Error::to_string);
-    let seen =
-        asked.and_then(|cluster| block_on(status(cluster, &file.name.value)).map_err(|error| error.to_string())).unwrap_or_else(|error| {
-            notes.push(format!("{error}. What follows is known from the storage alone"));
-            None
-        });
+    let seen = asked.and_then(|cluster| block_on(status(cluster, &named.name)).map_err(|error| error.to_string()));
+    let Some(path) = &named.file else { return by_name(named, seen, cluster) };
+    let seen = seen.unwrap_or_else(|error| {
+        notes.push(format!("{error}. What follows is known from the storage alone"));
+        None
+    });
     if let (None, Ok(cluster), true) = (&seen, cluster, notes.is_empty()) {
         notes.push(format!("the sweep is not on the cluster, in namespace {}", cluster.namespace()));
     }
-    notes.extend(seen.iter().flat_map(|seen| &seen.troubles).map(|trouble| format!("no pod can be created: {trouble}")));
-    let session = open(path, way, seen.as_ref(), &mut notes)?;
-    let trials = trials(&session, seen.as_ref())?;
-    let namespace = cluster.as_ref().map_or("", |cluster| cluster.namespace());
-    let cluster = seen.map(|seen| OnCluster::of(&seen, namespace));
-    Ok(Status { sweep: session.plan.name.clone(), storage: session.storage().to_string(), cluster, notes, trials })
+    let stored = open(path, way, seen.as_ref(), &mut notes).and_then(|session| {
+        let trials = trials(&session, seen.as_ref())?;
+        Ok((session.storage().to_string(), trials))
+    });
+    let (storage, trials) = match (stored, &seen) {
+        (Ok((storage, trials)), _) => (Some(storage), trials),
+        (Err(error), Some(_)) if !error.is::<file::Error>() => {
+            notes.push(format!("{}. What follows is known from the cluster alone", chain(&error)));
+            (None, Vec::new())
+        }
+        (Err(error), _) => return Err(error),
+    };
+    Ok(Status::of(named, seen.as_ref(), namespace(cluster), notes, (storage, trials)))
+}
+
+/// What the cluster alone knows.
+fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<Cluster, Error>) -> Result<Status> {
+    let namespace = namespace(cluster);
+    let list = format!("`ranksweep list --namespace {namespace}` shows which are");
+    let missing = || format!("sweep `{}` is not on the cluster, in namespace {namespace}; {list}", named.name);
+    let seen = seen.map_err(|error| anyhow::anyhow!(error))?.with_context(missing)?;
+    let notes = vec!["by its name alone, a sweep is known from the cluster: with its file, `status` reads the storage too".to_owned()];
+    Ok(Status::of(named, Some(&seen), namespace, notes, (None, Vec::new())))
+}
+
+fn namespace(cluster: &Result<Cluster, Error>) -> &str {
+    cluster.as_ref().map_or("", |cluster| cluster.namespace())
 }
 
 /// With the submitted plan the sources need not be read. A sweep file that was changed since has another.
@@ -132,7 +172,20 @@ fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
         let known = trial::Known { stopped: stopped.get(id), pod: pods.get(id).copied() };
         trial::status(session, index, planned, &known)
     };
-    planned.into_par_iter().enumerate().map(status).collect()
+    let mut trials: Vec<TrialStatus> = planned.into_par_iter().enumerate().map(status).collect::<Result<_>>()?;
+    one_of_each_pod(&mut trials, &pods);
+    Ok(trials)
+}
+
+/// Of several trials of one pod, the first that has not ended is the one that runs.
+fn one_of_each_pod(trials: &mut [TrialStatus], pods: &HashMap<String, &PodView>) {
+    let mut busy = HashSet::new();
+    for trial in trials.iter_mut().filter(|trial| trial.state == TrialState::Running) {
+        let is_first = pods.get(&trial.trial).is_none_or(|pod| busy.insert(pod.name.as_str()));
+        if !is_first {
+            (trial.state, trial.why) = (TrialState::Waiting, Some("its pod trains others before it".to_owned()));
+        }
+    }
 }
 
 impl OnCluster {
@@ -142,6 +195,7 @@ impl OnCluster {
             state: stage.to_string(),
             began: stage.began.clone(),
             ended: stage.ended.clone(),
+            reasons: stage.reasons.clone(),
         };
         let stages = seen.stages.iter().map(|stage| status(stage, &stage.stage));
         Self {

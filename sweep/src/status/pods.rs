@@ -1,11 +1,43 @@
 //! Which pod trains which trial, or was the last one to.
 
 use super::{Way, open};
-use crate::{file::SweepFile, runner::Decisions, usage::Usage};
+use crate::{file::Named, runner::Decisions, usage::Usage};
 use anyhow::Result;
-use cluster::client::{Cluster, PodView, Seen, StageView, Whose, status};
+use cluster::client::{Cluster, PodView, Reason, Seen, StageView, Whose, status};
 use dataset::block_on;
+use serde::Serialize;
 use std::collections::HashMap;
+
+/// A pod as it stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct PodStatus {
+    /// The stage: `train`, `train-r0`.
+    pub stage: String,
+    /// Its index in the stage.
+    pub index: Option<u32>,
+    /// Its name.
+    pub pod: String,
+    /// `Pending`, `Running`, `Succeeded`, `Failed`.
+    pub phase: String,
+    /// How it ended.
+    pub exit_code: Option<i32>,
+    /// Why it does not run.
+    pub reason: Option<Reason>,
+    /// What it said last.
+    pub message: Option<String>,
+}
+
+/// The last pod of each trial, where nothing else is known of the trials.
+pub(super) fn alone(seen: Option<&Seen>) -> Vec<PodStatus> {
+    let Some(seen) = seen else { return Vec::new() };
+    let status = |pod: &PodView| {
+        let stage = seen.stages.iter().find(|stage| stage.job == pod.job).filter(|stage| parse(&stage.stage).is_some())?;
+        let pod = pod.clone();
+        let (stage, PodView { name, index, phase, exit_code, reason, message, .. }) = (stage.stage.clone(), pod);
+        Some(PodStatus { stage, index, pod: name, phase, exit_code, reason, message })
+    };
+    seen.pods.iter().filter_map(status).collect()
+}
 
 /// A trial as it is named on a command line.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +52,20 @@ pub enum Which<'a> {
 ///
 /// # Errors
 /// A bad sweep file, a trial that the plan does not have, a store that fails, what the cluster refuses.
-pub fn whose(path: &str, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
-    let seen = block_on(status(cluster, &SweepFile::open(path)?.name.value))?;
+pub fn whose(named: &Named, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
+    let seen = block_on(status(cluster, &named.name))?;
     let stage = || "train".to_owned();
     // Where one Job has all trials, their places are its indexes.
     let is_plain = seen.iter().flat_map(|seen| &seen.stages).any(|job| job.stage == "train");
     if let (Which::Place(place), true) = (which, is_plain || seen.is_none()) {
-        return Ok(Whose { stage: stage(), index: Some(place) });
+        let several = seen.iter().flat_map(|seen| &seen.stages).find(|job| job.stage == "train").map_or(1, |job| job.trials_per_pod);
+        return Ok(Whose { stage: stage(), index: Some(place / several) });
     }
+    let Some(path) = &named.file else {
+        let stages: Vec<&str> = seen.iter().flat_map(|seen| &seen.stages).map(|stage| stage.stage.as_str()).collect();
+        let words = "by the sweep's name alone, a trial is found by --index within a --stage";
+        return Err(Usage(format!("{words} (expected one of {}); or give the sweep file", stages.join(", "))).into());
+    };
     let session = open(path, way, seen.as_ref(), &mut Vec::new())?;
     let ids: Vec<&str> = session.plan.trials().map(|(.., trial)| trial.id.as_str()).collect();
     let place = match which {
@@ -55,13 +93,15 @@ pub(super) fn of_trials<'a>(decisions: &mut Decisions<'_>, seen: Option<&'a Seen
         let own: Vec<&PodView> = seen.pods.iter().filter(|pod| pod.job == job.job).collect();
         let trials = if own.is_empty() { Vec::new() } else { decisions.in_rung(rung)? };
         for pod in own {
-            let place = match (trial, pod.index) {
-                (Some(trial), Some(0)) => Some(trial),
-                (Some(_), _) => None,
-                (None, index) => index,
+            let (places, several) = match (trial, pod.index) {
+                (Some(trial), Some(0)) => (Some(trial), 1),
+                (Some(_), _) => (None, 1),
+                (None, index) => (index, job.trials_per_pod),
             };
-            let id = place.and_then(|place| trials.get(place as usize));
-            all.extend(id.map(|id| ((*id).to_owned(), pod)));
+            let places =
+                places.into_iter().flat_map(|index| index.saturating_mul(several)..index.saturating_add(1).saturating_mul(several));
+            let ids = places.filter_map(|place| trials.get(place as usize));
+            all.extend(ids.map(|id| ((*id).to_owned(), pod)));
         }
     }
     Ok(all)

@@ -119,10 +119,15 @@ impl TrialStatus {
 /// What the last pod of a trial without a result says of it.
 fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
     let said = |text: &str| match &pod.message {
-        Some(message) => Some(format!("{text}: {}", message.lines().last().unwrap_or_default())),
+        Some(message) => Some(format!("{text}: {message}")),
+        None => Some(text.to_owned()),
+    };
+    let hindered = |text: &str| match &pod.reason {
+        Some(reason) => Some(format!("{text}: {}", reason.what)),
         None => Some(text.to_owned()),
     };
     match (pod.phase.as_str(), pod.exit_code) {
+        ("Running", _) if pod.reason.is_some() => (TrialState::Waiting, hindered("its pod may not run any longer")),
         ("Running", _) => (TrialState::Running, None),
         ("Failed", Some(exit::TIME_LIMIT)) => (TrialState::Failed, Some("its time limit is over; with a larger one it goes on".to_owned())),
         ("Failed", Some(exit::INTERRUPTED) | None) => {
@@ -132,7 +137,7 @@ fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
             (TrialState::Failed, said(&format!("its pod ended with exit code {code}")))
         }
         ("Failed", Some(code)) => (TrialState::Waiting, said(&format!("its last pod ended with exit code {code}"))),
-        ("Pending", _) => (TrialState::Waiting, said("its pod is not running yet")),
+        ("Pending", _) => (TrialState::Waiting, hindered("its pod is not running yet")),
         _ => (TrialState::Waiting, None),
     }
 }
@@ -140,6 +145,7 @@ fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cluster::client::Reason;
 
     fn pod(phase: &str, exit_code: Option<i32>, message: Option<&str>) -> PodView {
         PodView {
@@ -147,6 +153,7 @@ mod tests {
             job: "j".to_owned(),
             index: Some(0),
             phase: phase.to_owned(),
+            reason: None,
             message: message.map(str::to_owned),
             exit_code,
             node: None,
@@ -156,12 +163,14 @@ mod tests {
     #[test]
     fn a_pod_says_why_its_trial_waits_or_failed() {
         assert_eq!(by_pod(&pod("Running", None, None)), (TrialState::Running, None));
-        let (state, why) = by_pod(&pod("Pending", None, Some("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")));
+        let what = "no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu)".to_owned();
+        let reason = Some(Reason { what, remedy: "add nodes".to_owned(), pods: 1 });
+        let (state, why) = by_pod(&PodView { reason: reason.clone(), ..pod("Pending", None, None) });
         assert_eq!(
             (state, why.unwrap().as_str()),
-            (TrialState::Waiting, "its pod is not running yet: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
+            (TrialState::Waiting, "its pod is not running yet: no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu)")
         );
-        let (state, why) = by_pod(&pod("Failed", Some(42), Some("line\nerror: the loss is not finite")));
+        let (state, why) = by_pod(&pod("Failed", Some(42), Some("error: the loss is not finite")));
         assert_eq!((state, why.unwrap().as_str()), (TrialState::Failed, "its pod ended with exit code 42: error: the loss is not finite"));
         assert_eq!(by_pod(&pod("Failed", Some(124), None)).0, TrialState::Failed);
         for code in [Some(1), Some(75), None] {

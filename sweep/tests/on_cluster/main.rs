@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
+mod batches;
 #[path = "../../../cluster/tests/fake/mod.rs"]
 mod fake;
+mod first_day;
 mod halving;
 mod interrupted;
 mod nodes;
+mod page;
 mod plan;
 mod refused;
 mod setting;

@@ -65,7 +65,8 @@ fn logs_and_cancel_are_about_the_pods() {
     let id = setting.json("status s.yaml --namespace team --json")["trials"][1]["trial"].as_str().unwrap().to_owned();
     assert_eq!(setting.well(&format!("logs s.yaml --namespace team --trial {id} --follow")), format!("==> {pod} <==\nhello from {pod}\n"));
     let said = setting.well("cancel s.yaml --namespace team");
-    assert_eq!(said, format!("sweep tiny: stopped and removed ({hash}). What it has stored stays: `ranksweep submit s.yaml` goes on\n"));
+    let again = "`ranksweep submit s.yaml --namespace team` goes on";
+    assert_eq!(said, format!("sweep tiny: stopped and removed ({hash}). What it has stored stays: {again}\n"));
     assert_eq!(
         setting.well("cancel s.yaml --namespace team"),
         "sweep tiny is not on the cluster, in namespace team; nothing was changed\n"

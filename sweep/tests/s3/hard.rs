@@ -68,6 +68,21 @@ fn a_server_that_goes_away_for_a_while_is_waited_for() {
     assert_same(&timeless(bucket.files("runs/")), &timeless(files_below(&here.path("runs"), &here.path("runs"))));
 }
 
+/// A pod that starts while the server is away: 8 s are not enough, and cost it one of its retries.
+#[test]
+fn a_server_that_is_away_at_the_start_is_waited_for_where_it_is_asked() {
+    let Some(bucket) = Bucket::create("late") else { return };
+    for (patience, code) in [("8", 1), ("300", 0)] {
+        let there = Sandbox::new(SWEEP);
+        let proxy = Proxy::new(&bucket.server, Faults { outage: (0, 40), ..NONE });
+        let storage = format!("s3://{}/runs", bucket.name);
+        let mut command = there.command(&["prepare", "s.yaml", "--storage", &storage, "--storage-patience", patience]);
+        let ended = there.ended(bucket::credentials(&mut command, &proxy.endpoint()));
+        assert_eq!(ended.code, Some(code), "{patience}: {}", ended.error);
+        assert!(ended.error.contains(&format!("is tried again for up to {patience} s")), "{}", ended.error);
+    }
+}
+
 /// The network of a process hangs in the middle of a trial, long enough for another to finish the sweep; then it answers again.
 #[test]
 fn who_was_cut_off_and_overtaken_harms_nothing() {

@@ -1,9 +1,10 @@
 use super::*;
 
-const RUNNING: State = State::Running { active: 1, done: 0, of: 1 };
+const RUNNING: State = State::Running { active: 1, ready: 1, done: 0, of: 1 };
 
 fn job(name: &str, order: usize, started: bool, state: State) -> SeenJob {
-    SeenJob { name: name.to_owned(), order, is_one_trial: false, queue: None, started, state }
+    let (is_one_trial, has_batches, queue, at_once, is_stuck, is_held) = (false, false, None, u32::MAX, false, false);
+    SeenJob { name: name.to_owned(), order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state }
 }
 
 /// Prepare, train and evaluate; those before the last begun were started.
@@ -72,11 +73,65 @@ fn a_group_of_pods_that_fails_is_one_trial() {
     assert_eq!(step(&jobs(State::Suspended)[..3]), [Action::Finish(Outcome::FailedTrials(2))]);
 }
 
+/// Trials over two nodes, of which at most three run at once; each with how many of its pods run, or none that was not started.
+fn gangs(ready: [Option<u32>; 4]) -> Vec<SeenJob> {
+    let state = |ready: Option<u32>| ready.map_or(State::Suspended, |ready| State::Running { active: 2, ready, done: 0, of: 2 });
+    let gang = |(place, ready): (usize, Option<u32>)| SeenJob {
+        is_one_trial: true,
+        at_once: 3,
+        ..job(&format!("t{place}"), 0, ready.is_some(), state(ready))
+    };
+    ready.into_iter().enumerate().map(gang).collect()
+}
+
+/// The Jobs that are started, and those that are suspended.
+fn changed(jobs: &[SeenJob]) -> (Vec<String>, Vec<String>) {
+    let (mut started, mut suspended) = (Vec::new(), Vec::new());
+    for action in step(jobs) {
+        match action {
+            Action::Unsuspend(job) | Action::Label { job, .. } => started.push(job),
+            Action::Suspend(job) => suspended.push(job),
+            Action::Wait(_) => {}
+            Action::Finish(outcome) => panic!("{outcome}"),
+        }
+    }
+    (started, suspended)
+}
+
+fn names<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).into()
+}
+
 #[test]
-fn jobs_of_one_stage_start_together() {
-    let jobs = [job("t0", 0, true, RUNNING), job("t1", 0, false, State::Suspended), job("t2", 0, false, State::Suspended)];
-    let starts = |action: &&Action| matches!(action, Action::Unsuspend(_));
-    assert_eq!(step(&jobs).iter().filter(starts).count(), 2);
+fn one_gang_at_a_time_gets_its_nodes() {
+    assert_eq!(changed(&gangs([None; 4])), (names(["t0"]), names([])));
+    assert_eq!(changed(&gangs([Some(1), None, None, None])), (names([]), names([])), "half of it has no node");
+    assert_eq!(changed(&gangs([Some(2), None, None, None])), (names(["t1"]), names([])));
+    assert_eq!(changed(&gangs([Some(2), Some(2), Some(2), None])), (names([]), names([])), "parallelism is 3");
+    let turn = Action::Wait(Pause::Turn { waiting: 1, at_once: 3 });
+    assert!(step(&gangs([Some(2), Some(2), Some(2), None])).contains(&turn));
+}
+
+#[test]
+fn a_gang_that_gets_no_nodes_gives_way() {
+    let with = |ready, stuck: usize, held: usize| {
+        let mut jobs = gangs(ready);
+        (jobs[stuck].is_stuck, jobs[held].is_held) = (true, true);
+        jobs
+    };
+    assert_eq!(changed(&with([Some(2), Some(1), None, None], 1, 3)), (names([]), names(["t1"])));
+    assert_eq!(changed(&with([Some(1), Some(1), None, None], 0, 3)), (names([]), names(["t0"])));
+    assert_eq!(changed(&with([Some(1), None, None, None], 0, 3)), (names([]), names([])), "nobody is there to give way to");
+    // It is not started again while another runs that was there before.
+    assert_eq!(changed(&with([Some(2), None, None, None], 0, 1)), (names(["t2"]), names([])));
+    assert_eq!(changed(&with([None, None, None, None], 3, 0)), (names(["t0"]), names([])));
+}
+
+#[test]
+fn gangs_of_a_queue_are_placed_by_kueue() {
+    let mut jobs = gangs([Some(1), None, None, None]);
+    jobs.iter_mut().for_each(|job| job.queue = Some("gpus".to_owned()));
+    assert_eq!(changed(&jobs), (names(["t1", "t2"]), names([])));
 }
 
 #[test]

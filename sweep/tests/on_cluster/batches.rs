@@ -1,0 +1,79 @@
+//! Several short trials in one pod.
+
+use crate::{
+    fake::Act,
+    setting::Setting,
+    support::{SWEEP, changed},
+};
+use cluster::drive::Outcome;
+
+fn two_in_a_pod(sweep: &str) -> Setting {
+    let setting = Setting::of(sweep);
+    let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
+    setting.sandbox.write("s.yaml", text.replace("resources: {", "resources: {trials_per_pod: 2, "));
+    setting
+}
+
+fn pods(setting: &Setting, stage: &str) -> usize {
+    let is_of = |pod: &serde_json::Value| pod["metadata"]["name"].as_str().unwrap().contains(stage);
+    setting.fake.with(|world| world.list("pods")).iter().filter(|pod| is_of(pod)).count()
+}
+
+#[test]
+fn two_trials_in_a_pod_give_the_bytes_of_one_machine() {
+    let setting = two_in_a_pod(SWEEP);
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done);
+    assert_eq!(pods(&setting, "-train-"), 2, "of three trials");
+    let on_cluster = setting.sandbox.results();
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("3 trials: 3 done, 0 running, 0 waiting, 0 failed"), "{text}");
+    // The log of a trial is that of its pod.
+    let pod = format!("tiny-{}-train-0-0", setting.hash());
+    assert_eq!(setting.well("logs s.yaml --namespace team --index 1"), format!("==> {pod} <==\nhello from {pod}\n"));
+    std::fs::remove_dir_all(setting.sandbox.path("runs")).unwrap();
+    setting.sandbox.run_well();
+    assert!(on_cluster == setting.sandbox.results());
+}
+
+#[test]
+fn rungs_have_batches_too() {
+    let sweep = changed("temperature: 0.2", "temperature: [0.1, 0.2, 0.4]");
+    let setting = two_in_a_pod(&format!("{sweep}search: {{kind: successive-halving, epochs: 1}}\n"));
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done);
+    assert_eq!((pods(&setting, "-train-r0-"), pods(&setting, "-train-r1-")), (3, 1));
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("5 trials: 3 done, 0 running, 0 waiting, 0 failed, 2 stopped by the search\n"), "{text}");
+}
+
+#[test]
+fn a_trial_that_fails_takes_no_other_of_its_pod_with_it() {
+    let exploding =
+        changed("dim: 4}", "dim: 4, init: {kind: normal, std: 0.1}}").replace("learning_rate: 0.05", "learning_rate: [1.0e+38, 0.05]");
+    let setting = two_in_a_pod(&exploding);
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::FailedBatches(2));
+    let ended = setting.ranksweep("submit s.yaml --namespace team --wait");
+    assert!(ended.complaint(1).starts_with("2 trials failed (index 0: epoch 1, step 2"), "{}", ended.error);
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("5 trials: 3 done, 0 running, 0 waiting, 2 failed"), "{text}");
+    assert!(setting.well("list --namespace team").contains("done, but for some trials of 2 pods"));
+}
+
+#[test]
+fn the_first_of_a_pod_is_the_one_that_runs() {
+    let setting = two_in_a_pod(SWEEP);
+    setting.well("submit s.yaml --namespace team");
+    let train = format!("tiny-{}-train", setting.hash());
+    setting.fake.with(|world| {
+        world.pods(|_| Act::Run);
+        world.change("jobs", &train, &serde_json::json!({"spec": {"suspend": false}}));
+        (0..4).for_each(|_| world.tick());
+    });
+    let status = setting.json("status s.yaml --namespace team --json");
+    let states: Vec<_> = status["trials"].as_array().unwrap().iter().map(|trial| trial["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["running", "waiting", "running"]);
+    let beyond = setting.ranksweep("train s.yaml --index 2 --batch 2");
+    assert_eq!(beyond.complaint(2), "--index 2: there is no such batch of 2: the plan has 3 trials");
+}
