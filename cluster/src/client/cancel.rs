@@ -89,7 +89,8 @@ impl Cluster {
             tracing::info!(submission = hash, pods, jobs, "stopping");
             sleep(LOOK).await;
         }
-        Err(Error::NotGone { submission: hash.to_owned(), seconds: STOPPED_WITHIN.as_secs() })
+        let (namespace, submission) = (self.namespace().to_owned(), hash.to_owned());
+        Err(Error::NotGone { namespace, submission, seconds: STOPPED_WITHIN.as_secs() })
     }
 }
 

@@ -76,8 +76,14 @@ pub enum Error {
         submission: String,
     },
     /// What was deleted does not go away.
-    #[error("pods of submission {submission} did not stop within {seconds} s; `kubectl get pods` shows them, try again when they have")]
+    #[error(
+        "pods of submission {submission} did not stop within {seconds} s; \
+         `kubectl get pods --namespace {namespace} --selector {key}={submission}` shows them, try again when they have",
+        key = crate::labels::SUBMISSION
+    )]
     NotGone {
+        /// Where they are.
+        namespace: String,
         /// The submission's hash.
         submission: String,
         /// The limit.

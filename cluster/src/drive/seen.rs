@@ -9,6 +9,8 @@ use kube::ResourceExt;
 pub struct SeenJob {
     /// Its name.
     pub name: String,
+    /// Where it is.
+    pub namespace: String,
     /// Its place in the order of stages, from 0; Jobs of the same place run side by side.
     pub order: usize,
     /// Whether its pods train one trial together, so that its failure is that trial's.
@@ -107,6 +109,7 @@ impl SeenJob {
         let (has_batches, at_once, state) = (false, u32::MAX, State::Missing { overdue: false });
         Self {
             name: name.to_owned(),
+            namespace: String::new(),
             order,
             is_one_trial: false,
             has_batches,
@@ -127,8 +130,8 @@ impl SeenJob {
         };
         let is_one_trial = job.spec.as_ref().is_some_and(|spec| spec.success_policy.is_some());
         let (name, at_once, state) = (job.name_any(), u32::MAX, State::of(job));
-        let has_batches = trials_per_pod(job) > 1;
-        Self { name, order, is_one_trial, has_batches, queue, started, at_once, is_stuck: false, is_held: false, state }
+        let (has_batches, namespace) = (trials_per_pod(job) > 1, job.namespace().unwrap_or_default());
+        Self { name, namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck: false, is_held: false, state }
     }
 
     /// Whether some of its pods have no node, or do not run yet.

@@ -45,7 +45,12 @@ pub enum Pause {
         queue: String,
     },
     /// Somebody has suspended it.
-    Suspended(String),
+    Suspended {
+        /// The Job.
+        job: String,
+        /// Its namespace.
+        namespace: String,
+    },
     /// It is not there, and may yet be created.
     Missing(String),
     /// Trials over several nodes wait for their turn.
@@ -186,7 +191,7 @@ impl SeenJob {
         match (&self.state, &self.queue) {
             (State::Missing { overdue: true }, _) => Action::Finish(Outcome::Gone(job)),
             (State::Missing { .. }, _) => Action::Wait(Pause::Missing(job)),
-            (State::Suspended, None) if self.started => Action::Wait(Pause::Suspended(job)),
+            (State::Suspended, None) if self.started => Action::Wait(Pause::Suspended { job, namespace: self.namespace.clone() }),
             (State::Suspended, None) => Action::Unsuspend(job),
             (State::Suspended, Some(queue)) if self.started => Action::Wait(Pause::Queued { job, queue: queue.clone() }),
             (State::Suspended, Some(queue)) => Action::Label { job, queue: queue.clone() },
@@ -201,8 +206,9 @@ impl fmt::Display for Pause {
         match self {
             Self::Runs { job, active, done, of } => write!(f, "{job}: {done} of {of} done, {active} pods run or wait for a node"),
             Self::Queued { job, queue } => write!(f, "{job}: waits until the Kueue queue `{queue}` admits it"),
-            Self::Suspended(job) => {
-                write!(f, "{job}: somebody suspended it; `kubectl patch job {job} --patch '{{\"spec\":{{\"suspend\":false}}}}'` goes on")
+            Self::Suspended { job, namespace } => {
+                let patch = "{\"spec\":{\"suspend\":false}}";
+                write!(f, "{job}: somebody suspended it; `kubectl patch job {job} --namespace {namespace} --patch '{patch}'` goes on")
             }
             Self::Missing(job) => write!(f, "{job}: is not there yet"),
             Self::Turn { waiting, at_once: u32::MAX } => write!(f, "{waiting} trials wait for their nodes, one after the other"),

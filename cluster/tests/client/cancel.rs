@@ -53,3 +53,16 @@ fn one_submission_goes_and_the_other_stays() {
     let jobs = fake.with(|world| world.list("jobs"));
     assert!(jobs.len() == 4 && jobs.iter().all(|job| job["metadata"]["name"].as_str().unwrap().contains(&second)));
 }
+
+#[test]
+fn pods_that_do_not_stop_are_named_by_what_finds_them() {
+    let fake = server();
+    let hash = ask(&fake, async |cluster| submit(&cluster, &submission(), false).await).unwrap().hash;
+    fake.with(|world| {
+        (0..3).for_each(|_| world.tick());
+        world.lose_node(&format!("s-{hash}-drive-0-0"));
+    });
+    let error = ask(&fake, async |cluster| cancel(&cluster, "s", None).await).unwrap_err().to_string();
+    let words = format!("`kubectl get pods --namespace team --selector ranksweep.dev/submission={hash}` shows them");
+    assert!(error.contains(&words), "{error}");
+}

@@ -148,7 +148,9 @@ impl World {
             let owners = object["metadata"]["ownerReferences"].as_array();
             owners.is_some_and(|owners| !owners.iter().any(|owner| alive.contains(owner["uid"].as_str().unwrap())))
         };
-        self.objects.retain(|_, object| !is_orphan(object));
+        // The pods of a lost node are deleted, and stay until it is back.
+        let lost = &self.lost;
+        self.objects.retain(|(resource, name), object| !is_orphan(object) || (resource == "pods" && lost.contains_key(name)));
     }
 
     pub(super) fn answer(&mut self, asked: &Asked, allowed: Option<&[Call]>) -> Answer {

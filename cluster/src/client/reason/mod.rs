@@ -104,7 +104,7 @@ fn told(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     let (more, pods) = (told.len().saturating_sub(MOST), told.iter().skip(MOST).map(|reason| reason.pods).sum());
     if more > 0 {
         told.truncate(MOST);
-        told.push(Reason { pods, ..Reason::new("there are further reasons", "`ranksweep status` shows that of each trial") });
+        told.push(Reason { pods, ..Reason::new("there are further reasons", "the row of each trial has its own") });
     }
     told
 }
@@ -151,6 +151,6 @@ mod tests {
         let told = told(["a", "b", "b", "c", "d", "d", "e"].map(reason).into_iter());
         let texts: Vec<String> = told.iter().map(ToString::to_string).collect();
         assert_eq!(texts[..3], ["2 pods: b: do it", "2 pods: d: do it", "a: do it"]);
-        assert_eq!(texts[3], "2 pods: there are further reasons: `ranksweep status` shows that of each trial");
+        assert_eq!(texts[3], "2 pods: there are further reasons: the row of each trial has its own");
     }
 }

@@ -4,7 +4,8 @@ const RUNNING: State = State::Running { active: 1, ready: 1, done: 0, of: 1 };
 
 fn job(name: &str, order: usize, started: bool, state: State) -> SeenJob {
     let (is_one_trial, has_batches, queue, at_once, is_stuck, is_held) = (false, false, None, u32::MAX, false, false);
-    SeenJob { name: name.to_owned(), order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state }
+    let namespace = "team".to_owned();
+    SeenJob { name: name.to_owned(), namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state }
 }
 
 /// Prepare, train and evaluate; those before the last begun were started.
@@ -148,7 +149,10 @@ fn kueue_owns_the_suspension_of_its_jobs() {
 #[test]
 fn what_somebody_suspended_is_left_alone() {
     let jobs = [job("train", 0, true, State::Suspended)];
-    assert_eq!(step(&jobs), [Action::Wait(Pause::Suspended("train".to_owned()))]);
+    let pause = Pause::Suspended { job: "train".to_owned(), namespace: "team".to_owned() };
+    let hint = "`kubectl patch job train --namespace team --patch '{\"spec\":{\"suspend\":false}}'` goes on";
+    assert!(pause.to_string().ends_with(hint), "{pause}");
+    assert_eq!(step(&jobs), [Action::Wait(pause)]);
 }
 
 #[test]
