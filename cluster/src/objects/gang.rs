@@ -1,7 +1,7 @@
 //! A trial over several nodes: an Indexed Job whose index is the rank, and a headless Service through which the ranks find each other.
 
 use super::{
-    Object, Sheet, command,
+    Object, RenderContext, command,
     environment::variable,
     metadata::{metadata, of_stage},
     pod::{self, Work},
@@ -20,13 +20,13 @@ const PORT: u16 = 29_500;
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 
 /// Service and Job of one trial.
-pub(super) fn gang(sheet: &Sheet<'_>, stage: Stage, trial: u32) -> [Object; 2] {
-    let name = sheet.name(&format!("{}-{trial}", stage.suffix()));
-    [service(sheet, stage, &name).into(), job(sheet, stage, trial, name).into()]
+pub(super) fn gang(context: &RenderContext<'_>, stage: Stage, trial: u32) -> [Object; 2] {
+    let name = context.name(&format!("{}-{trial}", stage.suffix()));
+    [service(context, stage, &name).into(), job(context, stage, trial, name).into()]
 }
 
 /// Names for pods that are not ready yet: the ranks look for each other before any of them is.
-fn service(sheet: &Sheet<'_>, stage: Stage, name: &str) -> Service {
+fn service(context: &RenderContext<'_>, stage: Stage, name: &str) -> Service {
     let selector = [("batch.kubernetes.io/job-name".to_owned(), name.to_owned())];
     let port = ServicePort { name: Some("rendezvous".to_owned()), port: PORT.into(), ..ServicePort::default() };
     let spec = ServiceSpec {
@@ -36,18 +36,18 @@ fn service(sheet: &Sheet<'_>, stage: Stage, name: &str) -> Service {
         ports: Some(vec![port]),
         ..ServiceSpec::default()
     };
-    Service { metadata: metadata(sheet, name.to_owned(), Some(stage.label())), spec: Some(spec), status: None }
+    Service { metadata: metadata(context, name.to_owned(), Some(stage.label())), spec: Some(spec), status: None }
 }
 
 /// The trial has ended well when rank 0 has: it stores the result. Any rank that fails takes the others' collectives with it, so that
 /// one failure costs up to as many retries as there are ranks.
-fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, name: String) -> Job {
-    let resources = &sheet.submission.resources;
+fn job(context: &RenderContext<'_>, stage: Stage, trial: u32, name: String) -> Job {
+    let resources = &context.submission.resources;
     let rung = if let Stage::Train { rung, .. } = stage { rung } else { None };
     let share = resources.trial();
     let work = Work {
         stage: stage.label(),
-        arguments: command::train(sheet, &share, &trial.to_string(), rung),
+        arguments: command::train(context, &share, &trial.to_string(), rung),
         share,
         runtime_class: resources.runtime_class.clone(),
         environment: rendezvous(&name, resources.nodes),
@@ -60,9 +60,9 @@ fn job(sheet: &Sheet<'_>, stage: Stage, trial: u32, name: String) -> Job {
         parallelism: Some(signed(resources.nodes)),
         backoff_limit: Some(signed(resources.retries * resources.nodes)),
         success_policy: Some(SuccessPolicy { rules: vec![first] }),
-        ..suspended(pod::template(sheet, work), policy::whole())
+        ..suspended(pod::template(context, work), policy::whole())
     };
-    Job { metadata: of_stage(sheet, name, stage.label()), spec: Some(spec), status: None }
+    Job { metadata: of_stage(context, name, stage.label()), spec: Some(spec), status: None }
 }
 
 /// torchrun's variables. A rank is a process, and so a pod; the GPUs of a pod are its threads.

@@ -33,41 +33,43 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
 
 /// The objects under names with a hash.
 pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
-    let sheet = Sheet { submission, hash };
-    let first = [Object::from(driver::job(&sheet)), Object::from(config_map::config_map(&sheet))];
-    let policy = (submission.resources.nodes > 1).then(|| Object::from(network_policy::network_policy(&sheet)));
-    let stages = submission.stages.iter().flat_map(|&stage| of_stage(&sheet, stage));
+    let context = RenderContext { submission, hash };
+    let first = [Object::from(driver::job(&context)), Object::from(config_map::config_map(&context))];
+    let policy = (submission.resources.nodes > 1).then(|| Object::from(network_policy::network_policy(&context)));
+    let stages = submission.stages.iter().flat_map(|&stage| of_stage(&context, stage));
     first.into_iter().chain(policy).chain(stages).collect()
 }
 
 /// A submission under a hash: what every object is made from.
-struct Sheet<'a> {
+struct RenderContext<'a> {
     submission: &'a Submission,
     hash: &'a str,
 }
 
-impl Sheet<'_> {
+impl RenderContext<'_> {
     fn name(&self, suffix: &str) -> String {
         self.submission.object_name(self.hash, suffix)
     }
 }
 
 /// The names of a stage's Jobs.
-fn names(sheet: &Sheet<'_>, stage: Stage) -> Vec<String> {
-    let name = sheet.name(&stage.suffix());
+fn names(context: &RenderContext<'_>, stage: Stage) -> Vec<String> {
+    let name = context.name(&stage.suffix());
     match stage {
-        Stage::Train { trials, .. } if sheet.submission.resources.nodes > 1 => (0..trials).map(|trial| format!("{name}-{trial}")).collect(),
+        Stage::Train { trials, .. } if context.submission.resources.nodes > 1 => {
+            (0..trials).map(|trial| format!("{name}-{trial}")).collect()
+        }
         _ => vec![name],
     }
 }
 
-fn of_stage(sheet: &Sheet<'_>, stage: Stage) -> Vec<Object> {
+fn of_stage(context: &RenderContext<'_>, stage: Stage) -> Vec<Object> {
     match stage {
-        Stage::Prepare => vec![stage::prepare(sheet).into()],
-        Stage::Train { trials, .. } if sheet.submission.resources.nodes > 1 => {
-            (0..trials).flat_map(|index| gang::gang(sheet, stage, index)).collect()
+        Stage::Prepare => vec![stage::prepare(context).into()],
+        Stage::Train { trials, .. } if context.submission.resources.nodes > 1 => {
+            (0..trials).flat_map(|index| gang::gang(context, stage, index)).collect()
         }
-        Stage::Train { trials, rung } => vec![stage::train(sheet, trials, rung).into()],
-        Stage::Evaluate => vec![stage::evaluate(sheet).into()],
+        Stage::Train { trials, rung } => vec![stage::train(context, trials, rung).into()],
+        Stage::Evaluate => vec![stage::evaluate(context).into()],
     }
 }

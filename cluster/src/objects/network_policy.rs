@@ -1,6 +1,6 @@
 //! Who may reach the ranks of trials over several nodes: each other, and nobody else. Of all pods they alone listen.
 
-use super::{Sheet, metadata::metadata};
+use super::{RenderContext, metadata::metadata};
 use crate::{Stage, labels};
 use k8s_openapi::{
     api::networking::v1::{NetworkPolicy, NetworkPolicyIngressRule, NetworkPolicyPeer, NetworkPolicySpec},
@@ -8,9 +8,9 @@ use k8s_openapi::{
 };
 
 /// One policy for all trials of a submission. NCCL picks its ports, so that all are open among the ranks. What they reach out to is left alone.
-pub(super) fn network_policy(sheet: &Sheet<'_>) -> NetworkPolicy {
+pub(super) fn network_policy(context: &RenderContext<'_>) -> NetworkPolicy {
     let train = Stage::Train { trials: 0, rung: None }.label();
-    let ranks = [(labels::SUBMISSION, sheet.hash), (labels::STAGE, train)];
+    let ranks = [(labels::SUBMISSION, context.hash), (labels::STAGE, train)];
     let ranks = ranks.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let ranks = LabelSelector { match_labels: Some(ranks.into()), ..LabelSelector::default() };
     let from = NetworkPolicyPeer { pod_selector: Some(ranks.clone()), ..NetworkPolicyPeer::default() };
@@ -20,5 +20,5 @@ pub(super) fn network_policy(sheet: &Sheet<'_>) -> NetworkPolicy {
         ingress: Some(vec![NetworkPolicyIngressRule { from: Some(vec![from]), ports: None }]),
         egress: None,
     };
-    NetworkPolicy { metadata: metadata(sheet, sheet.name("ranks"), Some(train)), spec: Some(spec) }
+    NetworkPolicy { metadata: metadata(context, context.name("ranks"), Some(train)), spec: Some(spec) }
 }

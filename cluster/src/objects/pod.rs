@@ -1,6 +1,6 @@
 //! The pod of a stage, within Pod Security `restricted`.
 
-use super::{Sheet, command::PROGRAM, environment, metadata::labels, volumes};
+use super::{RenderContext, command::PROGRAM, environment, metadata::labels, volumes};
 use crate::{
     Stage,
     resources::{Share, Toleration},
@@ -37,22 +37,22 @@ pub(super) struct Work<'a> {
 }
 
 /// The rules as given; those without a selector count the pods of the sweep's trials.
-fn spread(sheet: &Sheet<'_>) -> Vec<TopologySpreadConstraint> {
-    let trials = || LabelSelector { match_labels: Some(labels(sheet, Some(TRAIN))), ..LabelSelector::default() };
-    let given = sheet.submission.resources.topology_spread_constraints.iter().map(|given| given.0.clone());
+fn spread(context: &RenderContext<'_>) -> Vec<TopologySpreadConstraint> {
+    let trials = || LabelSelector { match_labels: Some(labels(context, Some(TRAIN))), ..LabelSelector::default() };
+    let given = context.submission.resources.topology_spread_constraints.iter().map(|given| given.0.clone());
     given.map(|rule| TopologySpreadConstraint { label_selector: rule.label_selector.or_else(|| Some(trials())), ..rule }).collect()
 }
 
 /// The template of a stage's pods.
-pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
-    let resources = &sheet.submission.resources;
-    let (volumes, mounts) = volumes::volumes(sheet, &work.share);
+pub(super) fn template(context: &RenderContext<'_>, work: Work<'_>) -> PodTemplateSpec {
+    let resources = &context.submission.resources;
+    let (volumes, mounts) = volumes::volumes(context, &work.share);
     let is_of_trial = work.stage == TRAIN;
     let container = Container {
-        env: Some(environment::of_stage(sheet).into_iter().chain(work.environment).collect()),
-        env_from: environment::secret(sheet),
+        env: Some(environment::of_stage(context).into_iter().chain(work.environment).collect()),
+        env_from: environment::secret(context),
         volume_mounts: Some(mounts),
-        ..container(sheet, work.arguments, amounts(&work.share))
+        ..container(context, work.arguments, amounts(&work.share))
     };
     let spec = PodSpec {
         volumes: Some(volumes),
@@ -60,27 +60,27 @@ pub(super) fn template(sheet: &Sheet<'_>, work: Work<'_>) -> PodTemplateSpec {
         service_account_name: resources.service_account.clone(),
         runtime_class_name: work.runtime_class,
         affinity: resources.affinity.clone().filter(|_| is_of_trial).map(|given| given.0),
-        topology_spread_constraints: if is_of_trial { some(spread(sheet)) } else { None },
+        topology_spread_constraints: if is_of_trial { some(spread(context)) } else { None },
         // What a trial computes has no business with the API.
         automount_service_account_token: Some(false),
-        ..placed(sheet, container, &work.share)
+        ..placed(context, container, &work.share)
     };
-    of_stage(sheet, work.stage, spec)
+    of_stage(context, work.stage, spec)
 }
 
 /// A pod with its labels and annotations.
-pub(super) fn of_stage(sheet: &Sheet<'_>, stage: &str, spec: PodSpec) -> PodTemplateSpec {
-    let resources = &sheet.submission.resources;
+pub(super) fn of_stage(context: &RenderContext<'_>, stage: &str, spec: PodSpec) -> PodTemplateSpec {
+    let resources = &context.submission.resources;
     let annotations = (!resources.annotations.is_empty()).then(|| resources.annotations.clone());
-    let labels = resources.labels.clone().into_iter().chain(labels(sheet, Some(stage))).collect();
+    let labels = resources.labels.clone().into_iter().chain(labels(context, Some(stage))).collect();
     let metadata = ObjectMeta { labels: Some(labels), annotations, ..ObjectMeta::default() };
     PodTemplateSpec { metadata: Some(metadata), spec: Some(spec) }
 }
 
 /// What all pods have in common.
-pub(super) fn placed(sheet: &Sheet<'_>, container: Container, share: &Share<'_>) -> PodSpec {
+pub(super) fn placed(context: &RenderContext<'_>, container: Container, share: &Share<'_>) -> PodSpec {
     let secret = |name: &String| LocalObjectReference { name: name.clone() };
-    let secrets: Vec<_> = sheet.submission.resources.image_pull_secrets.iter().map(secret).collect();
+    let secrets: Vec<_> = context.submission.resources.image_pull_secrets.iter().map(secret).collect();
     PodSpec {
         containers: vec![container],
         restart_policy: Some("Never".to_owned()),
@@ -88,7 +88,7 @@ pub(super) fn placed(sheet: &Sheet<'_>, container: Container, share: &Share<'_>)
         // Variables for each Service of the namespace would stand among the sweep's.
         enable_service_links: Some(false),
         security_context: Some(nobody()),
-        priority_class_name: sheet.submission.resources.priority_class.clone(),
+        priority_class_name: context.submission.resources.priority_class.clone(),
         image_pull_secrets: some(secrets),
         node_selector: (!share.node_selector.is_empty()).then(|| share.node_selector.clone()),
         tolerations: some(share.tolerations.iter().map(toleration).collect()),
@@ -97,10 +97,10 @@ pub(super) fn placed(sheet: &Sheet<'_>, container: Container, share: &Share<'_>)
 }
 
 /// The only container. Its last lines become the pod's message when it fails.
-pub(super) fn container(sheet: &Sheet<'_>, arguments: Vec<String>, resources: ResourceRequirements) -> Container {
+pub(super) fn container(context: &RenderContext<'_>, arguments: Vec<String>, resources: ResourceRequirements) -> Container {
     Container {
         name: PROGRAM.to_owned(),
-        image: Some(sheet.submission.image.clone()),
+        image: Some(context.submission.image.clone()),
         command: Some(vec![PROGRAM.to_owned()]),
         args: Some(arguments),
         resources: Some(resources),

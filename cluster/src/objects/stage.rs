@@ -1,7 +1,7 @@
 //! The stages' Jobs. They are created suspended; the driver starts each when its turn has come.
 
 use super::{
-    Sheet, command,
+    RenderContext, command,
     metadata::of_stage,
     pod::{self, Work},
     policy,
@@ -12,24 +12,24 @@ use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
 /// With partial admission Kueue starts a Job with fewer pods than it could have.
 const LEAST_PARALLELISM: &str = "kueue.x-k8s.io/job-min-parallelism";
 
-pub(super) fn prepare(sheet: &Sheet<'_>) -> Job {
-    let share = sheet.submission.resources.preparing();
-    single(sheet, Stage::Prepare, command::prepare(sheet, &share), share)
+pub(super) fn prepare(context: &RenderContext<'_>) -> Job {
+    let share = context.submission.resources.preparing();
+    single(context, Stage::Prepare, command::prepare(context, &share), share)
 }
 
-pub(super) fn evaluate(sheet: &Sheet<'_>) -> Job {
-    let share = sheet.submission.resources.evaluating();
-    single(sheet, Stage::Evaluate, command::evaluate(sheet, &share), share)
+pub(super) fn evaluate(context: &RenderContext<'_>) -> Job {
+    let share = context.submission.resources.evaluating();
+    single(context, Stage::Evaluate, command::evaluate(context, &share), share)
 }
 
 /// One trial for each index, or several. An index that fails leaves the others alone: `maxFailedIndexes` is not set.
-pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>) -> Job {
+pub(super) fn train(context: &RenderContext<'_>, trials: u32, rung: Option<u32>) -> Job {
     let stage = Stage::Train { trials, rung };
-    let resources = &sheet.submission.resources;
+    let resources = &context.submission.resources;
     let (share, indexes) = (resources.trial(), resources.indexes(trials));
-    let arguments = command::train(sheet, &share, command::INDEX, rung);
+    let arguments = command::train(context, &share, command::INDEX, rung);
     let work = Work { runtime_class: resources.runtime_class.clone(), ..work(stage, arguments, share) };
-    let mut job = job(sheet, stage, work, policy::per_index());
+    let mut job = job(context, stage, work, policy::per_index());
     job.spec = job.spec.map(|spec| JobSpec {
         completion_mode: Some("Indexed".to_owned()),
         completions: Some(signed(indexes)),
@@ -45,9 +45,9 @@ pub(super) fn train(sheet: &Sheet<'_>, trials: u32, rung: Option<u32>) -> Job {
     job
 }
 
-fn single(sheet: &Sheet<'_>, stage: Stage, arguments: Vec<String>, share: Share<'_>) -> Job {
-    let mut job = job(sheet, stage, work(stage, arguments, share), policy::whole());
-    job.spec = job.spec.map(|spec| JobSpec { backoff_limit: Some(signed(sheet.submission.resources.retries)), ..spec });
+fn single(context: &RenderContext<'_>, stage: Stage, arguments: Vec<String>, share: Share<'_>) -> Job {
+    let mut job = job(context, stage, work(stage, arguments, share), policy::whole());
+    job.spec = job.spec.map(|spec| JobSpec { backoff_limit: Some(signed(context.submission.resources.retries)), ..spec });
     job
 }
 
@@ -55,10 +55,10 @@ fn work<'a>(stage: Stage, arguments: Vec<String>, share: Share<'a>) -> Work<'a> 
     Work { stage: stage.label(), arguments, share, environment: Vec::new(), runtime_class: None, subdomain: None }
 }
 
-fn job(sheet: &Sheet<'_>, stage: Stage, work: Work<'_>, policy: PodFailurePolicy) -> Job {
+fn job(context: &RenderContext<'_>, stage: Stage, work: Work<'_>, policy: PodFailurePolicy) -> Job {
     Job {
-        metadata: of_stage(sheet, sheet.name(&stage.suffix()), stage.label()),
-        spec: Some(suspended(pod::template(sheet, work), policy)),
+        metadata: of_stage(context, context.name(&stage.suffix()), stage.label()),
+        spec: Some(suspended(pod::template(context, work), policy)),
         status: None,
     }
 }

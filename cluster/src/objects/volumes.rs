@@ -1,6 +1,6 @@
 //! The pods' folders: the root file system is read-only.
 
-use super::{Sheet, config_map};
+use super::{RenderContext, config_map};
 use crate::resources::Share;
 use k8s_openapi::{
     api::core::v1::{ConfigMapVolumeSource, EmptyDirVolumeSource, PersistentVolumeClaimVolumeSource, Volume, VolumeMount},
@@ -16,14 +16,14 @@ pub(super) const SCRATCH: &str = "/tmp";
 const SHARED_GIB: u32 = 1;
 
 /// Volumes and where they are mounted.
-pub(super) fn volumes(sheet: &Sheet<'_>, share: &Share<'_>) -> (Vec<Volume>, Vec<VolumeMount>) {
-    let always = [sweep(sheet), scratch()];
+pub(super) fn volumes(context: &RenderContext<'_>, share: &Share<'_>) -> (Vec<Volume>, Vec<VolumeMount>) {
+    let always = [sweep(context), scratch()];
     let shared = (share.gpus > 1).then(|| shared_memory(share.gpus));
-    always.into_iter().chain(shared).chain(storage(sheet)).unzip()
+    always.into_iter().chain(shared).chain(storage(context)).unzip()
 }
 
-fn sweep(sheet: &Sheet<'_>) -> (Volume, VolumeMount) {
-    let config_map = ConfigMapVolumeSource { name: config_map::name(sheet), ..ConfigMapVolumeSource::default() };
+fn sweep(context: &RenderContext<'_>) -> (Volume, VolumeMount) {
+    let config_map = ConfigMapVolumeSource { name: config_map::name(context), ..ConfigMapVolumeSource::default() };
     let volume = Volume { name: "sweep".to_owned(), config_map: Some(config_map), ..Volume::default() };
     let (volume, mount) = mounted(volume, SWEEP_FOLDER);
     (volume, VolumeMount { read_only: Some(true), ..mount })
@@ -41,8 +41,8 @@ fn shared_memory(gpus: u32) -> (Volume, VolumeMount) {
     mounted(Volume { name: "shared-memory".to_owned(), empty_dir, ..Volume::default() }, "/dev/shm")
 }
 
-fn storage(sheet: &Sheet<'_>) -> Option<(Volume, VolumeMount)> {
-    let asked = sheet.submission.resources.volume.as_ref()?;
+fn storage(context: &RenderContext<'_>) -> Option<(Volume, VolumeMount)> {
+    let asked = context.submission.resources.volume.as_ref()?;
     let claim = PersistentVolumeClaimVolumeSource { claim_name: asked.claim.clone(), ..PersistentVolumeClaimVolumeSource::default() };
     let volume = Volume { name: "storage".to_owned(), persistent_volume_claim: Some(claim), ..Volume::default() };
     Some(mounted(volume, &asked.path))

@@ -11,7 +11,7 @@ use std::{
 
 /// Where what is written to a location goes.
 pub(super) enum Place {
-    /// The location itself, by a rename: nothing stands there, or a file.
+    /// The location itself, by a rename: nothing stands there, a file or a folder, or it is no path of this machine.
     Here,
     /// What a link leads to, by a rename.
     Linked(Location),

@@ -52,7 +52,8 @@ pub(super) struct OfMean {
 }
 
 impl Found {
-    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm in the place of `romano-wolf`.
+    /// What a test over users finds, which has no joint resampling: its p-values are adjusted by Holm, and
+    /// against the best by Bonferroni, in the place of `romano-wolf`.
     pub(super) fn over_users(compared: &Compared, tested: Vec<Tested>) -> Self {
         let reported: Vec<f64> = compared.pairs.reported.iter().map(|&pair| tested[pair].p_value).collect();
         let correction = match (compared.settings.correction, &compared.settings.family) {
