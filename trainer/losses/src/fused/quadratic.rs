@@ -7,7 +7,7 @@ use multiversion::multiversion;
 /// The series of the softmax up to the second order, and its derivative by the positive; `negatives` become the derivatives by them. `centred`
 /// has the square of the mean.
 pub(super) fn quadratic(centred: bool, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let count = 1 + negatives.iter().filter(|&&score| score >= MASKED_BELOW as f32).count();
+    let count = 1 + negatives.iter().filter(|&&score| !is_masked(score)).count();
     let wide = f64::from(positive);
     let mean = (sums(negatives) + wide) / count as f64;
     let (share, shift) = (1.0 / count as f64, if centred { mean } else { 0.0 });
@@ -17,12 +17,18 @@ pub(super) fn quadratic(centred: bool, positive: f32, negatives: &mut [f32]) -> 
     (loss as f32, (share * (1.0 - shift + wide) - 1.0) as f32)
 }
 
+/// A score that is not a number is not masked.
+#[inline(always)]
+fn is_masked(score: f32) -> bool {
+    score < MASKED_BELOW as f32
+}
+
 struct Sum;
 
 impl Step for Sum {
     #[inline(always)]
     fn step(&self, score: f32) -> (f32, f32) {
-        (score, if score >= MASKED_BELOW as f32 { score } else { 0.0 })
+        (score, if is_masked(score) { 0.0 } else { score })
     }
 }
 
@@ -34,7 +40,7 @@ struct Derivative {
 impl Step for Derivative {
     #[inline(always)]
     fn step(&self, score: f32) -> (f32, f32) {
-        if score >= MASKED_BELOW as f32 { (self.share * (self.start + score), score * score) } else { (0.0, 0.0) }
+        if is_masked(score) { (0.0, 0.0) } else { (self.share * (self.start + score), score * score) }
     }
 }
 
