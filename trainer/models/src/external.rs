@@ -66,7 +66,7 @@ impl BackboneKind for External {
         Ok(())
     }
 
-    /// Its size is known once its files are: [`Trial::stored`](crate::Trial::stored) has it.
+    /// Its size is known once its files are: `Trial::stored` has it.
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: 1 }
     }

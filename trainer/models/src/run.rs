@@ -39,7 +39,7 @@ impl BackboneKind for Run {
         lists::check_name(&self.path).map_err(|reason| format!("path: {reason}"))
     }
 
-    /// Its size is known once its file is: [`Trial::stored`](crate::Trial::stored) has it.
+    /// Its size is known once its file is: `Trial::stored` has it.
     fn stored(&self) -> Stored {
         Stored::Lists { entries: 0 }
     }

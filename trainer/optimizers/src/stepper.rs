@@ -21,7 +21,7 @@ pub struct Moments {
     pub first: Vec<f32>,
     /// `[rows * dim]`, running means of its square.
     pub second: Vec<f32>,
-    /// The step, as [`CatchUp`] counts, to which each row is up to date. Empty for a table whose rows all move in every step.
+    /// The step, as `CatchUp` counts, to which each row is up to date. Empty for a table whose rows all move in every step.
     pub left: Vec<u32>,
 }
 

@@ -75,7 +75,7 @@ impl Observer for () {}
 /// very bits of a training that was never stopped.
 ///
 /// # Errors
-/// [`Error::NotFinite`] and [`Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
+/// [`models::Error::NotFinite`] and [`models::Error::Impossible`] are remembered in `done.json`: a later call returns [`Error::FailedBefore`].
 /// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not, nor is what ranks lost of each other ([`Error::Collective`]); a
 /// later call goes on, with any number of ranks. Processes that train together each call this, and the first alone touches the folder.
 ///

@@ -47,7 +47,7 @@ impl Entry {
     }
 }
 
-/// The largest batch whose rows fit into an [`Entry`].
+/// The largest batch whose rows fit into an `Entry`.
 pub const LARGEST_BATCH: u32 = 1 << (32 - BUCKET_BITS);
 
 /// The vectors of a step and how they are compared.

@@ -107,7 +107,7 @@ impl Ended {
     /// The model.
     ///
     /// # Errors
-    /// [`Error::Impossible`] where there is none; others where it cannot be read or is damaged.
+    /// [`Error::Model`] where there is none; others where it cannot be read or is damaged.
     pub fn scorer(&self, folder: &Location) -> Result<Scorer> {
         let none = || Error::impossible(format!("trial {} has no model", self.trial));
         let (checkpoint, description) = self.checkpoint(folder).ok_or_else(none)?;

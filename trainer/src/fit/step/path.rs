@@ -97,7 +97,7 @@ pub(crate) struct FullTableStep {
 /// The way of a training on its device, and the ranks, who meet there.
 ///
 /// # Errors
-/// [`Error::Impossible`](crate::Error::Impossible) when the trial cannot be trained there, and those of the device.
+/// `Error::Impossible` when the trial cannot be trained there, and those of the device.
 pub(crate) fn of(
     (trial, learning): (&Trial, &Learning),
     dataset: &Dataset,
