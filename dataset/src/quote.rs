@@ -3,6 +3,7 @@
 //! Control characters and those that turn the direction of writing are shown by their numbers: `\u{1b}` for an escape.
 
 use crate::redact::redacted;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// Characters of one quoted value, at most.
@@ -38,6 +39,15 @@ fn cut(message: &str) -> Cow<'_, str> {
     let at = |place: usize| message.char_indices().nth(place).map_or(message.len(), |(at, _)| at);
     let (start, end) = (&message[..at(LINE - END)], &message[at(count - END)..]);
     format!("{} … ({} characters left out) … {}", visible(start), count - LINE, visible(end)).into()
+}
+
+/// The name that a loss, a sampler or a model has in a sweep file, from its settings: `dns-mn`.
+///
+/// # Panics
+/// For what is not stored as one key with its settings.
+pub fn kind(settings: &impl Serialize) -> String {
+    let settings = serde_json::to_value(settings).expect("settings are plain data");
+    settings.as_object().and_then(|settings| settings.keys().next().cloned()).expect("a kind is a key with its settings")
 }
 
 /// Several values, each in backquotes: the first 20, and how many more there are.

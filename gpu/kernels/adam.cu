@@ -17,7 +17,7 @@ struct Step {
     Rounded weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon;
 };
 
-// Some steps without gradient at once: the series of trainer/optimizers/src/idle.rs, and what is left of the moments.
+// Some steps without gradient at once: the series of trainer/optimizers/src/catch_up.rs, and what is left of the moments.
 struct Leap {
     Rounded scale, weight, a, b, c, d, e, first_decay, second_decay, epsilon;
 };

@@ -1,6 +1,6 @@
 //! Rows that are left behind, and make all their steps at once when they are next looked at.
 //!
-//! Steps without gradient are a leap: trainer/optimizers/src/idle.rs has its formula, and makes the numbers. Places in time are counted from a
+//! Steps without gradient are a leap: trainer/optimizers/src/catch_up.rs has its formula, and makes the numbers. Places in time are counted from a
 //! base at which all rows had been brought up to date; `left` has for each row the place to which it is. The leap to now from each place
 //! stands in a table by that place. A row that was left more than a window ago does not move any more, so that a step changes the leaps of the
 //! last places alone: those are sent, and the older ones stay as they are.
@@ -11,7 +11,7 @@ use crate::{
     launch::{Argument, Grid, count, number, read, write},
 };
 
-/// Some steps without gradient at once, as trainer/optimizers/src/idle.rs has them.
+/// Some steps without gradient at once, as trainer/optimizers/src/catch_up.rs has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leap {
     /// D

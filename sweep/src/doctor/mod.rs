@@ -1,7 +1,7 @@
 //! What this program can train with here, and whether all of it computes the same: `ranksweep doctor`.
 //!
 //! [`look`] says what there is. [`check`] trains a small sweep in every way that there is, against one rank on the CPU, and compares every
-//! kernel of each GPU with its twin on the CPU; [`time`] times the kernels. A [`Report`] is one JSON file, or tables for a terminal.
+//! kernel of each GPU with the same computation on the CPU; [`time`] times the kernels. A [`Report`] is one JSON file, or tables for a terminal.
 
 mod machine;
 mod report;

@@ -7,7 +7,7 @@
 //! ```
 //! `adam` moves every row in every step, as PyTorch's dense Adam does: a row without gradient still moves by its momentum and its
 //! weight decay. Where a step touches few rows, the others are left behind, and make all their steps at once when they are next looked at:
-//! see `idle.rs`. With weight decay they cannot, as each step then depends on where the one before has led; every row is moved in every
+//! see `catch_up.rs`. With weight decay they cannot, as each step then depends on where the one before has led; every row is moved in every
 //! step, at the cost of the whole table. `lazy-adam` leaves such rows alone: neither parameters nor moments change, and only t goes on; under
 //! `light-gcn`, and for items under the sampler `all`, every row has a gradient in every step and the two are the same. Weight decay is the
 //! coupled one (part of the gradient), not AdamW's. Kingma and Ba, ICLR 2015.

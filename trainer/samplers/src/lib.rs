@@ -99,12 +99,6 @@ samplers! {
 }
 
 impl Sampler {
-    /// Its name in a sweep file, as `dns-mn`.
-    fn name(&self) -> String {
-        let part = serde_json::to_value(self).expect("settings are plain data");
-        part.as_object().and_then(|part| part.keys().next().cloned()).expect("a kind is a key with its settings")
-    }
-
     /// Whether the values make sense.
     ///
     /// # Errors
@@ -114,7 +108,7 @@ impl Sampler {
         let (pool, count) = self.draws();
         pool.check(self.count_key(), count)?;
         if count.is_none() && !matches!(pool, Pool::All(_) | Pool::InBatch(_)) {
-            let (kind, key) = (self.name(), self.count_key());
+            let (kind, key) = (dataset::quote::kind(self), self.count_key());
             return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
         }
         Ok(())

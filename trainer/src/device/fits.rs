@@ -1,6 +1,7 @@
 //! Which trials can be trained on a GPU.
 
-use crate::{Learning, Trial, trial::kind};
+use crate::{Learning, Trial};
+use dataset::quote::kind;
 use losses::{Loss, QuantileEstimator};
 use samplers::Pool;
 

@@ -3,7 +3,7 @@
 //! Each takes the next trial that has not ended and that nobody holds, by a [claim](claim), and comes back for the trials that others hold
 //! until all have ended. A process that is not heard of for a while loses its trials to the others, which go on from what it stored. Should
 //! it work after all, it looks at its claim before each write, sees that it has lost it, and writes no more. What it wrote between that look
-//! and the other's has a name of its own (`trainer/src/fit/kept.rs`), and no marker counts it.
+//! and the other's has a name of its own (`trainer/src/fit/checkpoint/stored_files.rs`), and no marker counts it.
 
 mod alive;
 mod claim;
