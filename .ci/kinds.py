@@ -40,7 +40,6 @@ KNOWN = {
     "trainer/models/src/enmf.rs": "the optimizer where a file names none",
     "trainer/models/src/mult_vae/mod.rs": "the optimizer where a file names none",
     "trainer/samplers/src/adaptive/irgan/generator.rs": "the optimizer of the generator",
-    "trainer/src/device/loss.rs": "which losses have a kernel; the enum is `gpu::losses::Loss`",
     "trainer/src/device/timings.rs": "what is timed",
     "trainer/src/fit/loss_state/quantiles.rs": "quantiles are estimated from uniform draws",
 }

@@ -13,7 +13,7 @@
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
-use super::{Adversary, Facts, FusedWithState, LossKind, Phase, Scores, check_above_zero, fused, scores};
+use super::{Adversary, Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, check_above_zero, fused, scores};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -155,11 +155,8 @@ impl LossKind for AdvInfoNce {
         adv_info_nce(positives, negatives, hardness, self.temperature, self.negative_weight)
     }
 
-    fn fused_with_state(&self) -> Option<FusedWithState> {
-        Some(FusedWithState::AdvInfoNce(fused::AdvInfoNce {
-            temperature: self.temperature as f32,
-            negative_weight: self.negative_weight as f32,
-        }))
+    fn fused_with_state(&self) -> Option<&dyn FusedLossWithState> {
+        Some(self)
     }
 
     fn phases(&self, epoch: u32) -> Vec<Phase> {
@@ -172,6 +169,16 @@ impl LossKind for AdvInfoNce {
 
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLossWithState for AdvInfoNce {
+    fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows) {
+        let width = negatives.len() / losses.len();
+        let rows = negatives.chunks_exact_mut(width).zip(own.adversary.chunks_exact_mut(width));
+        for ((loss, positive), (negatives, hardness)) in losses.iter_mut().zip(positives).zip(rows) {
+            (*loss, *positive) = fused::adv_info_nce::adv_info_nce(self, *positive, negatives, hardness);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! 2010; Bruch et al., "Revisiting Approximate Metric Optimization in the Age of Deep Neural Networks", SIGIR 2019.
 
 use super::smooth_rank::check_positives;
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused, smooth_ndcg::ndcg_of_smooth_ranks};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused, smooth_ndcg::ndcg_of_smooth_ranks};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -52,9 +52,8 @@ impl LossKind for ApproxNdcg {
         approx_ndcg(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        let ranks = fused::SmoothRank { temperature: (1.0 / self.steepness) as f32, include_self: false };
-        Some(Fused::SmoothNdcg(fused::SmoothNdcg { ranks, best: 0.0 }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn list(&self) -> Option<usize> {
@@ -63,6 +62,13 @@ impl LossKind for ApproxNdcg {
 
     fn list_memory(&self, scores: u64) -> u64 {
         u64::from(self.positives) * scores * 4
+    }
+}
+
+impl FusedLoss for ApproxNdcg {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        let ranks = fused::SmoothRank { temperature: (1.0 / self.steepness) as f32, include_self: false };
+        fused::smooth_metrics::smooth_ndcg(0.0, ranks, positives, negatives)
     }
 }
 

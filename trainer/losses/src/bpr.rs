@@ -7,7 +7,7 @@
 //! ends the gradient of badly ranked pairs, is left out. Rendle et al., UAI 2009, arXiv:1205.2618.
 
 use super::primitives::{margins, softplus, sum_over_negatives};
-use super::{Facts, Fused, LossKind, Scores};
+use super::{Facts, FusedLoss, Kernel, LossKind, Scores, fused::bpr as rows, fused::with_derivative};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -39,12 +39,30 @@ impl LossKind for Bpr {
         bpr(positives, negatives, given.weights)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Bpr)
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(Kernel { name: "weigh_bpr", arguments: vec![] })
     }
 
     fn weighs_negatives(&self) -> bool {
         true
+    }
+}
+
+impl FusedLoss for Bpr {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::bpr(positive, negatives))
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn weighted_row(&self, positives: &mut [f32], negatives: &mut [f32], weights: &[f32]) -> f32 {
+        with_derivative(positives, |positive| rows::weighted_bpr(positive, negatives, weights))
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::primitives::{MASKED_BELOW, log_sum_exp, unmask};
 use super::smooth_rank::{POSITIVES, check_positives};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, Kernel, LossKind, Scores, check_above_zero, fused, fused::with_derivative, softmax};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -78,19 +78,36 @@ impl LossKind for Bsl {
         }
     }
 
-    fn fused(&self) -> Option<Fused> {
-        let (positive_temperature, negative_temperature) = (self.positive_temperature as f32, self.negative_temperature as f32);
-        Some(match self.form {
-            BslForm::Lists => Fused::BslOfLists(fused::BslOfLists { positive_temperature, negative_temperature }),
-            BslForm::Pairs => Fused::Bsl(fused::Bsl {
-                softmax: fused::Softmax { temperature: negative_temperature, include_positive: false },
-                factor: (self.negative_temperature / self.positive_temperature) as f32,
-            }),
-        })
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        (self.form == BslForm::Pairs).then(|| softmax::kernel(self.negative_temperature, false, self.factor()))
     }
 
     fn list(&self) -> Option<usize> {
         (self.form == BslForm::Lists).then(|| self.positives.unwrap_or(POSITIVES) as usize)
+    }
+}
+
+impl Bsl {
+    /// What the softmax of pairs is multiplied by.
+    fn factor(&self) -> f32 {
+        (self.negative_temperature / self.positive_temperature) as f32
+    }
+}
+
+impl FusedLoss for Bsl {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        let (factor, temperature) = (self.factor(), self.negative_temperature as f32);
+        match self.form {
+            BslForm::Lists => fused::bsl::bsl_of_lists(self.positive_temperature as f32, temperature, positives, negatives),
+            BslForm::Pairs => with_derivative(positives, |positive| {
+                let (loss, derivative) = fused::softmax::softmax(temperature, false, positive, negatives, factor);
+                (factor * loss, derivative)
+            }),
+        }
     }
 }
 

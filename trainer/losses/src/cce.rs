@@ -6,8 +6,8 @@
 //! The positive is in the sum, the temperature is 1. With the sampler `all` this is the full form over the items that are not train
 //! positives; RecStudio's sums over the user's other positives too.
 
-use super::softmax::softmax;
-use super::{Facts, Fused, LossKind, Scores, fused};
+use super::softmax::{self, softmax};
+use super::{Facts, FusedLoss, Kernel, LossKind, Scores, fused::softmax as rows, fused::with_derivative};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -35,8 +35,18 @@ impl LossKind for Cce {
         cce(positives, negatives)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Softmax(fused::Softmax { temperature: 1.0, include_positive: true }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(softmax::kernel(1.0, true, 1.0))
+    }
+}
+
+impl FusedLoss for Cce {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::softmax(1.0, true, positive, negatives, 1.0))
     }
 }
 

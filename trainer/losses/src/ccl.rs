@@ -9,7 +9,9 @@
 //! Mao et al., "SimpleX: A Simple and Strong Baseline for Collaborative Filtering", CIKM 2021, arXiv:2109.12613.
 
 use super::primitives::{is_item, sum_over_negatives};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{
+    Facts, FusedLoss, Kernel, KernelArgument::Number, LossKind, Scores, check_above_zero, fused::ccl as rows, fused::with_derivative,
+};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -52,12 +54,22 @@ impl LossKind for Ccl {
         ccl(positives, negatives, given.weights, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Ccl(fused::Ccl { margin: self.margin as f32, negative_weight: self.negative_weight as f32 }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(Kernel { name: "weigh_ccl", arguments: vec![Number(self.margin as f32), Number(self.negative_weight as f32)] })
     }
 
     fn weighs_negatives(&self) -> bool {
         true
+    }
+}
+
+impl FusedLoss for Ccl {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::ccl(self.margin as f32, self.negative_weight as f32, positive, negatives))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each loss says it in its own file. The defaults are those of a formula on the scores of pairs.
 
 use super::{
-    Adversary, Facts, Fused, FusedWithState, ModelStatistics, Phase, QuantileSchedule, Related, Scores, StateSpec,
+    Adversary, Facts, FusedLoss, FusedLossWithState, Kernel, ModelStatistics, Phase, QuantileSchedule, Related, Scores, StateSpec,
     lambda::{RankSource, Sampled},
     needs::ONE_PHASE,
 };
@@ -33,12 +33,17 @@ pub trait LossKind {
     fn forward(&self, scores: &Scores) -> Result<Tensor>;
 
     /// The loss on plain slices, value and gradient in one pass; `None` where there is none.
-    fn fused(&self) -> Option<Fused> {
+    fn fused(&self) -> Option<&dyn FusedLoss> {
         None
     }
 
     /// The loss on plain slices, value and gradient in one pass, with numbers of its own or with an adversary; `None` where there is none.
-    fn fused_with_state(&self) -> Option<FusedWithState> {
+    fn fused_with_state(&self) -> Option<&dyn FusedLossWithState> {
+        None
+    }
+
+    /// The kernel that a GPU runs for it; `None` where a GPU computes the formula.
+    fn kernel(&self) -> Option<Kernel> {
         None
     }
 

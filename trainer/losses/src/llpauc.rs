@@ -18,7 +18,7 @@
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
-use super::{Facts, FusedWithState, InitialValue, Learned, LossKind, Per, Scores, StateSpec, Update, fused};
+use super::{Facts, FusedLossWithState, InitialValue, Learned, LossKind, Per, Scores, StateRows, StateSpec, Update, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -149,13 +149,8 @@ impl LossKind for Llpauc {
         llpauc(positives, negatives, &Tensor::cat(given.columns, 0)?, self)
     }
 
-    fn fused_with_state(&self) -> Option<FusedWithState> {
-        let (alpha, beta) = (self.true_positive_rate, self.false_positive_rate);
-        let (weights, bounds) = match self.form {
-            Form::Paper => ([1.0, 1.0], [beta, alpha]),
-            Form::Release => ([1.0 / beta, 1.0 / alpha], [1.0, 1.0]),
-        };
-        Some(FusedWithState::Llpauc(fused::Llpauc { weights, bounds, square: 1.0 + self.concavity }))
+    fn fused_with_state(&self) -> Option<&dyn FusedLossWithState> {
+        Some(self)
     }
 
     fn columns(&self) -> Vec<StateSpec> {
@@ -182,6 +177,34 @@ impl LossKind for Llpauc {
 
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLossWithState for Llpauc {
+    fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows) {
+        let width = negatives.len() / losses.len();
+        let scalars = own.numbers.try_into().expect("llpauc has seven scalars");
+        for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
+            (*loss, *positive) = fused::llpauc::llpauc(self, *positive, negatives, scalars, own.by_numbers);
+        }
+    }
+}
+
+impl Llpauc {
+    /// What the mean over the negatives is multiplied by, and the positive's term.
+    pub(super) fn weights(&self) -> [f64; 2] {
+        match self.form {
+            Form::Paper => [1.0, 1.0],
+            Form::Release => [1.0 / self.false_positive_rate, 1.0 / self.true_positive_rate],
+        }
+    }
+
+    /// What `s-` and `s+` are multiplied by.
+    pub(super) fn bounds(&self) -> [f64; 2] {
+        match self.form {
+            Form::Paper => [self.false_positive_rate, self.true_positive_rate],
+            Form::Release => [1.0, 1.0],
+        }
     }
 }
 

@@ -9,7 +9,9 @@
 //! Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008.
 
 use super::primitives::{is_item, sum_over_negatives};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{
+    Facts, FusedLoss, Kernel, KernelArgument::Number, LossKind, Scores, check_above_zero, fused::mse as rows, fused::with_derivative,
+};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -52,12 +54,22 @@ impl LossKind for Mse {
         mse(positives, negatives, given.weights, self.positive_weight)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Mse(fused::Mse { positive_weight: self.positive_weight as f32 }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(Kernel { name: "weigh_mse", arguments: vec![Number(self.positive_weight as f32)] })
     }
 
     fn weighs_negatives(&self) -> bool {
         true
+    }
+}
+
+impl FusedLoss for Mse {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::mse(self.positive_weight as f32, positive, negatives))
     }
 }
 

@@ -15,7 +15,7 @@
 use super::neural_sort::{neural_sort, sinkhorn};
 use super::primitives::unmask;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -78,13 +78,8 @@ impl LossKind for NeuralNdcg {
         neural_ndcg(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::NeuralNdcg(fused::NeuralNdcg {
-            temperature: self.temperature,
-            cutoff: self.cutoff.map_or(usize::MAX, |cutoff| cutoff as usize),
-            sinkhorn_iterations: self.sinkhorn_iterations,
-            transposed: self.transposed,
-        }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn list(&self) -> Option<usize> {
@@ -98,6 +93,12 @@ impl LossKind for NeuralNdcg {
 
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLoss for NeuralNdcg {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        fused::neural_ndcg::neural_ndcg(self, positives, negatives)
     }
 }
 

@@ -16,7 +16,9 @@
 //! Yang et al., NeurIPS 2024, arXiv:2411.00163.
 
 use super::primitives::{arctan, is_item, log_sigmoid, log_sum_exp, margins};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{
+    Facts, FusedLoss, Kernel, KernelArgument::Number, LossKind, Scores, check_above_zero, fused::psl as rows, fused::with_derivative,
+};
 use candle_core::{DType, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
@@ -81,9 +83,13 @@ impl LossKind for Psl {
         psl(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        let fused = fused::Psl { temperature: self.temperature as f32, score_temperature: self.score_temperature as f32 };
-        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(Fused::Psl(fused))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        (self.surrogate == Surrogate::Tanh && !self.whole_batch).then_some(self as &dyn FusedLoss)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        let arguments = vec![Number(1.0 / self.temperature as f32), Number(2.0 / self.score_temperature as f32)];
+        self.fused().map(|_| Kernel { name: "weigh_psl", arguments })
     }
 
     fn sees_the_batch(&self) -> bool {
@@ -92,6 +98,12 @@ impl LossKind for Psl {
 
     fn needs_draws(&self) -> Option<&'static str> {
         self.whole_batch.then_some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLoss for Psl {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::psl(self.temperature as f32, self.score_temperature as f32, positive, negatives))
     }
 }
 

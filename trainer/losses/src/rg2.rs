@@ -8,7 +8,7 @@
 //! least squares; here it is trained by gradients, on any model. Negatives that a sampler masks are no candidates. Scores are not
 //! bounded by it from above as by the softmax: it is a parabola that is smallest at scores near 0. Paper RG, Equations 13 to 18.
 
-use super::{Facts, Fused, LossKind, Scores, quadratic_softmax::series};
+use super::{Facts, FusedLoss, LossKind, Scores, fused::quadratic, fused::with_derivative, quadratic_softmax::series};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -35,8 +35,14 @@ impl LossKind for Rg2 {
         rg2(scores.positives, scores.negatives)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Rg2)
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+}
+
+impl FusedLoss for Rg2 {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| quadratic::quadratic(false, positive, negatives))
     }
 }
 

@@ -6,7 +6,7 @@
 //! As [`Rg2`](super::Rg2), and like the softmax the same when all scores are shifted alike. With `exclude: row` of the sampler `all` the sum over a
 //! user's positives is the paper's RG×, which the backbone `rgx` minimises by alternating least squares. Paper RG, Equations 13 to 18.
 
-use super::{Facts, Fused, LossKind, Scores, quadratic_softmax::series};
+use super::{Facts, FusedLoss, LossKind, Scores, fused::quadratic, fused::with_derivative, quadratic_softmax::series};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -33,8 +33,14 @@ impl LossKind for Rgx {
         rgx(scores.positives, scores.negatives)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Rgx)
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+}
+
+impl FusedLoss for Rgx {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| quadratic::quadratic(true, positive, negatives))
     }
 }
 

@@ -8,7 +8,7 @@
 //! Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 7, after Brown et al., "Smooth-AP", ECCV 2020, arXiv:2007.12163.
 
 use super::smooth_rank::{check_positives, smooth_ranks};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -49,8 +49,8 @@ impl LossKind for SmoothAp {
         smooth_ap(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::SmoothAp(fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn list(&self) -> Option<usize> {
@@ -59,6 +59,13 @@ impl LossKind for SmoothAp {
 
     fn list_memory(&self, scores: u64) -> u64 {
         u64::from(self.positives) * scores * 4
+    }
+}
+
+impl FusedLoss for SmoothAp {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        let ranks = fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self };
+        fused::smooth_metrics::smooth_ap(ranks, positives, negatives)
     }
 }
 

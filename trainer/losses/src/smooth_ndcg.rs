@@ -11,7 +11,7 @@
 
 use super::smooth_gain::ndcg_of_smooth_gains;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg, smooth_ranks};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -74,12 +74,8 @@ impl LossKind for SmoothNdcg {
         smooth_ndcg(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        let ranks = fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self };
-        Some(match self.form {
-            NdcgForm::Ranks => Fused::SmoothNdcg(fused::SmoothNdcg { ranks, best: 1.0 }),
-            NdcgForm::Gains => Fused::SmoothGains(self.temperature),
-        })
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn list(&self) -> Option<usize> {
@@ -92,6 +88,16 @@ impl LossKind for SmoothNdcg {
 
     fn needs_draws(&self) -> Option<&'static str> {
         (self.form == NdcgForm::Gains).then_some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLoss for SmoothNdcg {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        let ranks = fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self };
+        match self.form {
+            NdcgForm::Ranks => fused::smooth_metrics::smooth_ndcg(1.0, ranks, positives, negatives),
+            NdcgForm::Gains => fused::smooth_gain::smooth_ndcg(self.temperature, positives, negatives),
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 
 use super::primitives::sigmoid;
 use super::smooth_rank::{check_positives, smooth_ranks};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -71,12 +71,8 @@ impl LossKind for SmoothRecall {
         smooth_recall(positives, negatives, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::SmoothRecall(fused::SmoothRecall {
-            ranks: fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self },
-            cutoffs: self.cutoffs.clone(),
-            cutoff_temperature: self.cutoff_temperature as f32,
-        }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn list(&self) -> Option<usize> {
@@ -85,6 +81,12 @@ impl LossKind for SmoothRecall {
 
     fn list_memory(&self, scores: u64) -> u64 {
         u64::from(self.positives) * scores * 4
+    }
+}
+
+impl FusedLoss for SmoothRecall {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        fused::smooth_metrics::smooth_recall(self, positives, negatives)
     }
 }
 

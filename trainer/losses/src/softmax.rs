@@ -7,7 +7,9 @@
 //! `include_positive` adds it. Wu et al., "On the Effectiveness of Sampled Softmax Loss for Item Recommendation", TOIS 2024.
 
 use super::primitives::{log_sum_exp, margins, softplus};
-use super::{Facts, Fused, LossKind, Scores, check_above_zero, fused};
+use super::{
+    Facts, FusedLoss, Kernel, KernelArgument::*, LossKind, Scores, check_above_zero, fused::softmax as rows, fused::with_derivative,
+};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -48,9 +50,26 @@ impl LossKind for Softmax {
         softmax(positives, negatives, self.temperature, self.include_positive)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Softmax(fused::Softmax { temperature: self.temperature as f32, include_positive: self.include_positive }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(kernel(self.temperature, self.include_positive, 1.0))
+    }
+}
+
+impl FusedLoss for Softmax {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| rows::softmax(self.temperature as f32, self.include_positive, positive, negatives, 1.0))
+    }
+}
+
+/// The kernel of `factor log sum_j exp((s_j - s+) / temperature)`, without a weight of rows.
+pub(super) fn kernel(temperature: f64, include_positive: bool, factor: f32) -> Kernel {
+    let softmax = [Number(1.0 / temperature as f32), Flag(include_positive), Number(factor)];
+    let unweighted = [NoNumbers, Users, Number(0.0), Flag(false)];
+    Kernel { name: "weigh_softmax", arguments: [&softmax[..], &unweighted].concat() }
 }
 
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.

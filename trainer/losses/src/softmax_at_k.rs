@@ -10,7 +10,8 @@
 
 use super::primitives::sigmoid;
 use super::{
-    Facts, Fused, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, check_above_zero, facts, fused, scores, softmax,
+    Facts, FusedLoss, Kernel, KernelArgument::*, LossKind, QuantileEstimator, QuantileSchedule, QuantileUpdate, Scores, check_above_zero,
+    facts, fused::softmax as rows, fused::with_derivative, scores, softmax,
 };
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -77,12 +78,14 @@ impl LossKind for SoftmaxAtK {
         softmax_at_k(positives, negatives, quantiles, self)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::SoftmaxAtK(fused::SoftmaxAtK {
-            softmax: fused::Softmax { temperature: self.temperature as f32, include_positive: self.include_positive },
-            weight_temperature: self.weight_temperature as f32,
-            detach_weight: self.detach_weight,
-        }))
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        let softmax = [Number(1.0 / self.temperature as f32), Flag(self.include_positive), Number(1.0)];
+        let weight = [Quantiles, Users, Number(1.0 / self.weight_temperature as f32), Flag(self.detach_weight)];
+        Some(Kernel { name: "weigh_softmax", arguments: [softmax.as_slice(), &weight].concat() })
     }
 
     fn quantiles(&self) -> Option<QuantileSchedule> {
@@ -91,6 +94,18 @@ impl LossKind for SoftmaxAtK {
             every: self.quantile_every,
             update: self.quantile_update,
             estimator: self.quantile_estimator,
+        })
+    }
+}
+
+impl FusedLoss for SoftmaxAtK {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], quantile: f32) -> f32 {
+        let sharpness = 1.0 / self.weight_temperature as f32;
+        with_derivative(positives, |positive| {
+            let weight = 1.0 / (1.0 + ((quantile - positive) * sharpness).exp());
+            let (loss, derivative) = rows::softmax(self.temperature as f32, self.include_positive, positive, negatives, weight);
+            let slope = if self.detach_weight { 0.0 } else { weight * (1.0 - weight) * sharpness };
+            (weight * loss, derivative + slope * loss)
         })
     }
 }

@@ -10,7 +10,7 @@
 //! the sampler `all` these are the items that are not train positives, and with drawn negatives their sample.
 //! Martins and Astudillo, "From Softmax to Sparsemax", ICML 2016, arXiv:1602.02068.
 
-use super::{Facts, Fused, LossKind, Scores};
+use super::{Facts, FusedLoss, LossKind, Scores, fused::sparsemax, fused::with_derivative};
 use candle_core::{D, DType, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -38,12 +38,18 @@ impl LossKind for Sparsemax {
         sparsemax(positives, negatives)
     }
 
-    fn fused(&self) -> Option<Fused> {
-        Some(Fused::Sparsemax)
+    fn fused(&self) -> Option<&dyn FusedLoss> {
+        Some(self)
     }
 
     fn lacks_kernel(&self) -> Option<&'static str> {
         Some("sorts its scores")
+    }
+}
+
+impl FusedLoss for Sparsemax {
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
+        with_derivative(positives, |positive| sparsemax::sparsemax(positive, negatives))
     }
 }
 

@@ -1,11 +1,12 @@
 //! The batch of a step on the device: scores of its rows, and the gradients that they give to both tables.
 
-use super::{gradient::Gradient, loss::DeviceLoss};
+use super::{
+    gradient::Gradient,
+    loss::{DeviceLoss, Scored},
+};
 use crate::Result;
 use gpu::{
-    Buffer, Gpu,
-    losses::Scored,
-    scores,
+    Buffer, Gpu, scores,
     segments::{Segments, Terms},
     vectors::{Prepared, Similarity},
 };

@@ -4,15 +4,30 @@ use crate::Result;
 use candle_core::{Tensor, Var};
 use gpu::{
     Buffer, Gpu,
-    losses::{self as kernels, Scored},
+    rows::{self, Argument, Rows},
 };
-use losses::{Given, Loss, Scores, fused::Fused};
+use losses::{Given, Kernel, KernelArgument, Loss, Scores};
+
+/// The rows of a batch.
+#[derive(Debug)]
+pub(crate) struct Scored<'a> {
+    /// `[rows, 1 + N]`, positives first; once weighed, the derivatives.
+    pub(crate) scores: &'a mut Buffer<f32>,
+    /// Rows.
+    pub(crate) rows: usize,
+    /// `1 + N`
+    pub(crate) width: usize,
+    /// `[users]`, of losses that have quantiles.
+    pub(crate) quantiles: Option<&'a Buffer<f32>>,
+    /// The rows' users.
+    pub(crate) users: &'a Buffer<u32>,
+}
 
 /// What weighs the rows of a batch.
 #[derive(Debug)]
 pub(crate) enum DeviceLoss {
-    /// A kernel, that of `losses::fused`.
-    Kernel(kernels::Loss),
+    /// A kernel.
+    Kernel(Kernel),
     /// The formula, in candle's operations on the device.
     Formula {
         /// The loss.
@@ -25,28 +40,7 @@ pub(crate) enum DeviceLoss {
 impl DeviceLoss {
     /// The device's form of a loss that [fits](super::fits_gpu).
     pub(crate) fn new(loss: &Loss, items: usize) -> Self {
-        let softmax = |settings: &losses::fused::Softmax, factor: f32, weight: Option<kernels::Weight>| kernels::Loss::Softmax {
-            temperature: settings.temperature,
-            include_positive: settings.include_positive,
-            factor,
-            weight,
-        };
-        let kernel = match loss.fused() {
-            Some(Fused::Bpr) => kernels::Loss::Bpr,
-            Some(Fused::Softmax(settings)) => softmax(&settings, 1.0, None),
-            Some(Fused::SoftmaxAtK(settings)) => {
-                let weight = kernels::Weight { temperature: settings.weight_temperature, detached: settings.detach_weight };
-                softmax(&settings.softmax, 1.0, Some(weight))
-            }
-            Some(Fused::Bsl(settings)) => softmax(&settings.softmax, settings.factor, None),
-            Some(Fused::Psl(settings)) => {
-                kernels::Loss::Psl { temperature: settings.temperature, score_temperature: settings.score_temperature }
-            }
-            Some(Fused::Ccl(settings)) => kernels::Loss::Ccl { margin: settings.margin, negative_weight: settings.negative_weight },
-            Some(Fused::Mse(settings)) => kernels::Loss::Mse { positive_weight: settings.positive_weight },
-            _ => return Self::Formula { loss: loss.clone(), items },
-        };
-        Self::Kernel(kernel)
+        loss.kernel().map_or_else(|| Self::Formula { loss: loss.clone(), items }, Self::Kernel)
     }
 
     /// Replaces scores `[rows, 1 + N]` by the derivatives of the losses times `scale`; `losses [rows]`.
@@ -55,10 +49,24 @@ impl DeviceLoss {
             return Ok(()); // of a rank that has no row of a small batch: candle launches nothing of no numbers
         }
         match self {
-            Self::Kernel(kernel) => Ok(kernel.weigh(gpu, scored, scale, losses)?),
+            Self::Kernel(kernel) => run(gpu, kernel, scored, scale, losses),
             Self::Formula { loss, items } => formula(gpu, (loss, *items), scored, scale, losses),
         }
     }
+}
+
+fn run(gpu: &Gpu, kernel: &Kernel, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+    let Scored { scores, rows, width, quantiles, users } = scored;
+    let argument = |argument: &KernelArgument| match argument {
+        KernelArgument::Number(value) => Argument::Number(*value),
+        KernelArgument::Flag(value) => Argument::Flag(*value),
+        KernelArgument::Quantiles => Argument::Numbers(Some(quantiles.expect("a loss with quantiles is given them"))),
+        KernelArgument::NoNumbers => Argument::Numbers(None),
+        KernelArgument::Users => Argument::Ids(users),
+    };
+    let arguments: Vec<Argument> = kernel.arguments.iter().map(argument).collect();
+    let kernel = rows::Kernel { name: kernel.name, arguments: &arguments };
+    Ok(rows::weigh(gpu, kernel, Rows { scores, rows, width }, scale, losses)?)
 }
 
 fn formula(gpu: &Gpu, (loss, items): (&Loss, usize), scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {

@@ -8,17 +8,18 @@ use super::{
     checks::interactions,
     checks::wave,
     draws::{draws, starts},
+    loss::{DeviceLoss, Scored},
     optimizer,
 };
 use crate::{Error, Result};
 use gpu::{
     Buffer, Gpu, adam,
     draws::{Columns, Keys},
-    losses::{Loss, Scored, Weight},
     propagation, scores,
     segments::{Segments, Sums, Terms},
     vectors::{self, Similarity},
 };
+use losses::Loss;
 use optimizers::{Adam, Optimizer, Stepper};
 use samplers::{Prepared, Sampler, Uniform};
 use std::time::Instant;
@@ -130,8 +131,10 @@ impl<'a> Batch<'a> {
     fn losses(&mut self) -> Result<Timing> {
         let (count, width, rows) = (self.count(), self.width(), self.sizes.rows);
         let (quantiles, mut losses) = (self.gpu.zeros(self.sizes.users)?, self.gpu.zeros(rows)?);
-        let weight = Some(Weight { temperature: 1.0, detached: false });
-        let loss = Loss::Softmax { temperature: 0.2, include_positive: false, factor: 1.0, weight };
+        let loss: Loss =
+            serde_json::from_str(r#"{"softmax-at-k": {"cutoff": 20, "temperature": 0.2, "weight_temperature": 1, "quantile_every": 5}}"#)
+                .expect("a loss");
+        let loss = DeviceLoss::new(&loss, self.sizes.items);
         timed(self.gpu, "loss: softmax at k", [2 * count * NUMBER, 4 * count], || {
             let scored = Scored { scores: &mut self.scores, rows, width, quantiles: Some(&quantiles), users: &self.users };
             Ok(loss.weigh(self.gpu, scored, 1.0 / rows as f32, &mut losses)?)

@@ -19,8 +19,8 @@ use evaluator::Similarity;
 use gpu::{
     Buffer, Gpu,
     adam::Leaps,
+    batches::{Pairs, Totals},
     draws::{Columns, Draws, Keys},
-    losses::{Pairs, Totals},
     marks,
     propagation::Graph,
     vectors,

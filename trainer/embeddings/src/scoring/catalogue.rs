@@ -173,7 +173,7 @@ impl Catalogue {
 mod tests {
     use super::*;
     use crate::Tables;
-    use losses::fused;
+    use losses::Loss;
     use std::convert::Infallible;
 
     /// The reference's list of eight scores, whose items 0, 2 and 5 are the user's (LOSSES.md, EX-B): the value of SL@3 and its derivatives by the
@@ -184,11 +184,11 @@ mod tests {
         let mut tables = Tables::zeros(1, 8, 1);
         (tables.users.values, tables.items.values) = (vec![1.0], scores.to_vec());
         let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: Similarity::Dot };
-        let loss = fused::Fused::SoftmaxAtK(fused::SoftmaxAtK {
-            softmax: fused::Softmax { temperature: 0.2, include_positive: true },
-            weight_temperature: 1.0,
-            detach_weight: false,
-        });
+        let loss: Loss = serde_json::from_str(
+            r#"{"softmax-at-k": {"cutoff": 3, "temperature": 0.2, "weight_temperature": 1, "quantile_every": 1, "include_positive": true}}"#,
+        )
+        .unwrap();
+        let loss = loss.fused().unwrap();
         let weigh = |_: usize, positives: &mut [f32], negatives: &mut [f32]| {
             let rows = positives.chunks_mut(1).zip(negatives.chunks_mut(8));
             Ok::<f64, Infallible>(rows.map(|(positive, negatives)| f64::from(loss.row(positive, negatives, 0.5))).sum())

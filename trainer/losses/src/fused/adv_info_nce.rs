@@ -4,24 +4,16 @@ use super::{
     lanes,
     softmax::{exponentials, softplus},
 };
+use crate::AdvInfoNce;
 use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
-
-/// Values of [`adv_info_nce`](crate::adv_info_nce()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdvInfoNce {
-    /// Temperature, above 0.
-    pub temperature: f32,
-    /// What the negatives' sum is multiplied by, above 0.
-    pub negative_weight: f32,
-}
 
 /// What stands for no item among the adversary's scores.
 const MASKED: f32 = -1e30;
 
 /// The loss of a row, and its derivative by the positive; `negatives` and the adversary's `hardness` become the derivatives by them.
-pub(super) fn adv_info_nce(settings: &AdvInfoNce, positive: f32, negatives: &mut [f32], hardness: &mut [f32]) -> (f32, f32) {
-    let sharpness = 1.0 / settings.temperature;
+pub(crate) fn adv_info_nce(settings: &AdvInfoNce, positive: f32, negatives: &mut [f32], hardness: &mut [f32]) -> (f32, f32) {
+    let sharpness = 1.0 / settings.temperature as f32;
     let largest = lanes::max(negatives);
     let count = negatives.iter().filter(|&&score| !is_masked(score)).count();
     if count == 0 {
@@ -31,7 +23,7 @@ pub(super) fn adv_info_nce(settings: &AdvInfoNce, positive: f32, negatives: &mut
     }
     exponents(negatives, hardness, largest, sharpness);
     let ((max, sum), (hardest, whole)) = (exponentials(negatives, 1.0), exponentials(hardness, 1.0));
-    let log_weight = (f64::from(settings.negative_weight) * count as f64).ln();
+    let log_weight = (f64::from(settings.negative_weight as f32) * count as f64).ln();
     let log_mean = f64::from(max) + sum.ln() - f64::from(hardest) - whole.ln();
     let (loss, share) = softplus(log_weight + log_mean + f64::from(largest - positive) * f64::from(sharpness));
     shares(negatives, hardness, [share / sum, share / whole].map(|factor| factor as f32), sharpness);

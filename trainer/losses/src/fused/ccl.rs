@@ -4,20 +4,11 @@ use super::lanes::{Step, replace_and_sum};
 use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 
-/// Values of [`ccl`](crate::ccl()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ccl {
-    /// The score up to which a negative costs nothing.
-    pub margin: f32,
-    /// The weight of all negatives together.
-    pub negative_weight: f32,
-}
-
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
-pub(super) fn ccl(settings: &Ccl, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
+pub(crate) fn ccl(margin: f32, negative_weight: f32, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     let count = negatives.iter().filter(|&&score| score >= MASKED_BELOW as f32).count();
-    let weight = f64::from(settings.negative_weight) / count as f64;
-    let sum = hinges(negatives, &Hinge { margin: settings.margin, weight: weight as f32 });
+    let weight = f64::from(negative_weight) / count as f64;
+    let sum = hinges(negatives, &Hinge { margin, weight: weight as f32 });
     ((1.0 - f64::from(positive) + weight * sum) as f32, -1.0)
 }
 

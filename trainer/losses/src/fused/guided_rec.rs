@@ -9,7 +9,7 @@ use multiversion::multiversion;
 use std::iter;
 
 /// Rows at a time.
-pub(super) const ROWS: usize = 16;
+pub(crate) const ROWS: usize = 16;
 
 /// One number of each row.
 type Lanes = [f32; ROWS];
@@ -18,7 +18,7 @@ const ZERO: Lanes = [0.0; ROWS];
 
 /// The losses of at most [`ROWS`] rows in a phase of a step; scores become derivatives. `parameters` are those of the network for rows of
 /// this length, and the derivatives by them are added to `by_parameters`.
-pub(super) fn guided_rec(
+pub(crate) fn guided_rec(
     phase: usize,
     losses: &mut [f32],
     positives: &mut [f32],

@@ -5,29 +5,20 @@ use super::{
     lanes::{Steps, replace_and_sums},
     softmax::scale,
 };
+use crate::Llpauc;
 use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 
 /// The sharpness of the softplus that stands for the positive part.
 const SHARPNESS: f32 = 5.0;
 
-/// Values of [`llpauc`](crate::llpauc()), apart from its scalars.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Llpauc {
-    /// What the mean over the negatives is multiplied by, and the positive's term.
-    pub weights: [f64; 2],
-    /// What `s-` and `s+` are multiplied by.
-    pub bounds: [f64; 2],
-    /// What `-c^2` is multiplied by.
-    pub square: f64,
-}
-
 /// The loss of a row, and its derivative by the positive; `negatives` become the derivatives by them. The derivatives by the scalars
 /// `[a, b, c, s+, s-, h_a, h_b]` are added to `by_scalars`.
-pub(super) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], scalars: &[f32; 7], by_scalars: &mut [f64]) -> (f32, f32) {
+pub(crate) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], scalars: &[f32; 7], by_scalars: &mut [f64]) -> (f32, f32) {
     let [a, b, c, upper, lower, h_a, h_b] = scalars.map(f64::from);
-    let [of_negatives, of_positive] = settings.weights;
-    let [of_lower, of_upper] = settings.bounds;
+    let [of_negatives, of_positive] = settings.weights();
+    let [of_lower, of_upper] = settings.bounds();
+    let square = 1.0 + settings.concavity;
     let mut by_positive = [positive];
     let one = Side { slope: 2.0 * (1.0 + scalars[2]), centre: scalars[0], bend: -1.0, bound: scalars[3] };
     let [above, pull_above, along_above, _] = rectified(&mut by_positive, &one);
@@ -40,7 +31,7 @@ pub(super) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], sc
     let derivatives = [
         h_a - 2.0 * (along_above - a * pull_above),
         -h_b - 2.0 * (along_below - b * pull_below),
-        h_a + h_b + 2.0 * (along_below - along_above) - 2.0 * settings.square * c,
+        h_a + h_b + 2.0 * (along_below - along_above) - 2.0 * square * c,
         pull_above - of_upper,
         of_lower - pull_below,
         a + c,
@@ -48,7 +39,7 @@ pub(super) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], sc
     ];
     by_scalars.iter_mut().zip(derivatives).for_each(|(sum, derivative)| *sum += derivative);
     let by_bounds = of_lower * lower - of_upper * upper;
-    let loss = below - above + by_bounds + h_a * (a + c) + h_b * (c + 1.0 - b) - settings.square * c * c;
+    let loss = below - above + by_bounds + h_a * (a + c) + h_b * (c + 1.0 - b) - square * c * c;
     (loss as f32, -of_positive as f32 * by_positive[0])
 }
 

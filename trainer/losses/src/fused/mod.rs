@@ -4,108 +4,42 @@
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
-mod adv_info_nce;
-mod bsl;
-mod ccl;
+pub(crate) mod adv_info_nce;
+pub(crate) mod bpr;
+pub(crate) mod bsl;
+pub(crate) mod ccl;
 pub mod elementary;
-mod guided_rec;
+pub(crate) mod guided_rec;
 mod items;
 pub mod lanes;
 #[cfg(test)]
 mod list_tests;
-mod llpauc;
+pub(crate) mod llpauc;
 mod matrix;
-mod mse;
-mod neural_ndcg;
-mod own;
-#[cfg(test)]
-mod own_tests;
+pub(crate) mod mse;
+pub(crate) mod neural_ndcg;
 mod pairwise;
-mod psl;
-mod quadratic;
+pub(crate) mod psl;
+pub(crate) mod quadratic;
 mod sinkhorn;
-mod smooth_gain;
-mod smooth_metrics;
+pub(crate) mod smooth_gain;
+pub(crate) mod smooth_metrics;
 mod smooth_rank;
-mod softmax;
-mod softmax_at_k;
-mod sparsemax;
+pub(crate) mod softmax;
+pub(crate) mod sparsemax;
 #[cfg(test)]
 mod tests;
 mod uniformity;
+#[cfg(test)]
+mod with_state_tests;
 
-pub use adv_info_nce::AdvInfoNce;
-pub use bsl::{Bsl, BslOfLists};
-pub use ccl::Ccl;
-pub use llpauc::Llpauc;
-pub use mse::Mse;
-pub use neural_ndcg::NeuralNdcg;
-pub use own::{FusedWithState, StateRows};
 pub use pairwise::softplus_sum;
-pub use psl::Psl;
-pub use smooth_metrics::{SmoothNdcg, SmoothRecall};
-pub use smooth_rank::SmoothRank;
-pub use softmax::Softmax;
+pub(crate) use smooth_rank::SmoothRank;
 pub use softmax::{exponentials, scale};
-pub use softmax_at_k::SoftmaxAtK;
 pub use uniformity::Uniformity;
 
-/// A loss with its values, ready to run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fused {
-    /// `bpr`
-    Bpr,
-    /// `softmax`, and `cce` as the one of temperature 1 with the positive.
-    Softmax(Softmax),
-    /// `softmax-at-k`
-    SoftmaxAtK(SoftmaxAtK),
-    /// `bsl` of pairs.
-    Bsl(Bsl),
-    /// `bsl` of lists.
-    BslOfLists(BslOfLists),
-    /// `psl` with the surrogate tanh.
-    Psl(Psl),
-    /// `ccl`
-    Ccl(Ccl),
-    /// `sparsemax`
-    Sparsemax,
-    /// `mse`
-    Mse(Mse),
-    /// `rg2`
-    Rg2,
-    /// `rgx`
-    Rgx,
-    /// `smooth-ndcg` of ranks, and `approx-ndcg`.
-    SmoothNdcg(SmoothNdcg),
-    /// `smooth-ndcg` of gains, with its temperature.
-    SmoothGains(f64),
-    /// `smooth-ap`
-    SmoothAp(SmoothRank),
-    /// `smooth-recall`
-    SmoothRecall(SmoothRecall),
-    /// `neural-ndcg`
-    NeuralNdcg(NeuralNdcg),
-}
-
-impl Fused {
-    /// Whether the loss can weigh its negatives.
-    pub fn takes_weights(&self) -> bool {
-        matches!(self, Fused::Bpr)
-    }
-
-    /// The loss of a row as by [`row`](Self::row), of one positive whose negatives count as much as their weights.
-    ///
-    /// # Panics
-    /// For losses that do not [take weights](Self::takes_weights).
-    pub fn weighted_row(&self, positives: &mut [f32], negatives: &mut [f32], weights: &[f32]) -> f32 {
-        let (loss, derivative) = match self {
-            Fused::Bpr => pairwise::weighted_bpr(positives[0], negatives, weights),
-            _ => unreachable!("only losses that take weights are given some"),
-        };
-        positives[0] = derivative;
-        loss
-    }
-
+/// A loss whose rows are made on plain slices, values and derivatives in one pass.
+pub trait FusedLoss: Sync {
     /// The loss of a row: of one positive, or of the positives of a list.
     ///
     /// `positives` and `negatives` hold scores when called, at least one of them of an item, and derivatives of the loss by them afterwards.
@@ -113,27 +47,47 @@ impl Fused {
     ///
     /// # Panics
     /// When there is no positive.
-    pub fn row(&self, positives: &mut [f32], negatives: &mut [f32], quantile: f32) -> f32 {
-        let positive = positives[0];
-        let (loss, derivative) = match self {
-            Fused::Bpr => pairwise::bpr(positive, negatives),
-            Fused::Softmax(settings) => softmax::softmax(settings, positive, negatives, 1.0),
-            Fused::SoftmaxAtK(settings) => softmax_at_k::softmax_at_k(settings, positive, negatives, quantile),
-            Fused::Bsl(settings) => bsl::bsl(settings, positive, negatives),
-            Fused::Psl(settings) => psl::psl(settings, positive, negatives),
-            Fused::Ccl(settings) => ccl::ccl(settings, positive, negatives),
-            Fused::Sparsemax => sparsemax::sparsemax(positive, negatives),
-            Fused::Rg2 => quadratic::quadratic(false, positive, negatives),
-            Fused::Rgx => quadratic::quadratic(true, positive, negatives),
-            Fused::Mse(settings) => mse::mse(settings, positive, negatives),
-            Fused::BslOfLists(settings) => return bsl::bsl_of_lists(*settings, positives, negatives),
-            Fused::SmoothNdcg(settings) => return smooth_metrics::smooth_ndcg(settings, positives, negatives),
-            Fused::SmoothGains(temperature) => return smooth_gain::smooth_ndcg(*temperature, positives, negatives),
-            Fused::SmoothAp(ranks) => return smooth_metrics::smooth_ap(*ranks, positives, negatives),
-            Fused::SmoothRecall(settings) => return smooth_metrics::smooth_recall(settings, positives, negatives),
-            Fused::NeuralNdcg(settings) => return neural_ndcg::neural_ndcg(settings, positives, negatives),
-        };
-        positives[0] = derivative;
-        loss
+    fn row(&self, positives: &mut [f32], negatives: &mut [f32], quantile: f32) -> f32;
+
+    /// Whether the loss can weigh its negatives.
+    fn takes_weights(&self) -> bool {
+        false
     }
+
+    /// The loss of a row as by [`row`](Self::row), of one positive whose negatives count as much as their weights.
+    ///
+    /// # Panics
+    /// For losses that do not [take weights](Self::takes_weights).
+    fn weighted_row(&self, _positives: &mut [f32], _negatives: &mut [f32], _weights: &[f32]) -> f32 {
+        unreachable!("only losses that take weights are given some")
+    }
+}
+
+/// A loss of pairs that has more to move than a model: numbers of its own, or an adversary.
+pub trait FusedLossWithState: Sync {
+    /// The losses of rows: scores of `positives [rows]` and `negatives [rows, N]`, of which masked ones stand for no item, become derivatives.
+    ///
+    /// # Panics
+    /// When the loss has another number of numbers, or the adversary other scores.
+    fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows);
+}
+
+/// What rows have beside their scores.
+#[derive(Debug, Default)]
+pub struct StateRows<'a> {
+    /// The phase of the step, from 0.
+    pub phase: usize,
+    /// The loss's own numbers, one column after the other.
+    pub numbers: &'a [f32],
+    /// What the derivatives of the loss by them are added to.
+    pub by_numbers: &'a mut [f64],
+    /// The adversary's scores of the negatives, `[rows, N]`, which become the derivatives by them; empty without an adversary.
+    pub adversary: &'a mut [f32],
+}
+
+/// The loss of a row of one positive, whose score becomes the derivative: `loss` gives both.
+pub(crate) fn with_derivative(positives: &mut [f32], loss: impl FnOnce(f32) -> (f32, f32)) -> f32 {
+    let (loss, derivative) = loss(positives[0]);
+    positives[0] = derivative;
+    loss
 }

@@ -4,18 +4,11 @@ use super::lanes::{Step, replace_and_sum};
 use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 
-/// Values of [`mse`](crate::mse()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mse {
-    /// The weight of the positive, above 0.
-    pub positive_weight: f32,
-}
-
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
-pub(super) fn mse(settings: &Mse, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let (weight, error) = (settings.positive_weight, positive - 1.0);
+pub(crate) fn mse(positive_weight: f32, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
+    let error = positive - 1.0;
     let squares = squares(negatives);
-    ((f64::from(weight) * f64::from(error).powi(2) + squares) as f32, 2.0 * weight * error)
+    ((f64::from(positive_weight) * f64::from(error).powi(2) + squares) as f32, 2.0 * positive_weight * error)
 }
 
 struct Square;

@@ -7,25 +7,13 @@ use super::{
     sinkhorn::{Scaling, Sides},
     smooth_metrics::ideal_dcg,
 };
+use crate::NeuralNdcg;
 use multiversion::multiversion;
 
-/// Values of [`neural_ndcg`](crate::neural_ndcg()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NeuralNdcg {
-    /// Temperature of the permutation, above 0.
-    pub temperature: f64,
-    /// Length of the top list; longer than any for the whole list.
-    pub cutoff: usize,
-    /// Most iterations of Sinkhorn's scaling, 0 for none.
-    pub sinkhorn_iterations: u32,
-    /// Whether the transposed permutation is scaled.
-    pub transposed: bool,
-}
-
 /// The loss of a list, whose scores become derivatives.
-pub(super) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+pub(crate) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
     of_items(positives, negatives, 0.0, |scores, positives| {
-        let cutoff = settings.cutoff.min(scores.len());
+        let cutoff = settings.cutoff.map_or(scores.len(), |cutoff| scores.len().min(cutoff as usize));
         let ranks = if settings.sinkhorn_iterations == 0 { cutoff } else { scores.len() };
         let permutation = sort(scores, ranks, settings.temperature);
         let scaling = Scaling::new(&permutation, settings.sinkhorn_iterations, settings.transposed);

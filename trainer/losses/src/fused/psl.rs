@@ -9,20 +9,11 @@ use super::{
 use multiversion::multiversion;
 use std::f64::consts::LN_2;
 
-/// Values of [`psl`](crate::psl()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Psl {
-    /// Temperature of the surrogate, above 0.
-    pub temperature: f32,
-    /// What differences of scores are divided by, above 0.
-    pub score_temperature: f32,
-}
-
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
 ///
 /// The surrogate is `2 sigmoid(x)` with `x = 2 (s - s+) / t_s`, and `log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|))`.
-pub(super) fn psl(settings: &Psl, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
-    let (sharpness, steepness) = (1.0 / settings.temperature, 2.0 / settings.score_temperature);
+pub(crate) fn psl(temperature: f32, score_temperature: f32, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
+    let (sharpness, steepness) = (1.0 / temperature, 2.0 / score_temperature);
     let max = lanes::max(negatives);
     let ceiling = if max < positive { max } else { positive };
     let rest = log_of_one_plus(exp_of_negative(-((max - positive) * steepness).abs()));

@@ -10,7 +10,7 @@ const LANES: usize = 16;
 
 /// The series of the softmax up to the second order, and its derivative by the positive; `negatives` become the derivatives by them. `centred`
 /// has the square of the mean.
-pub(super) fn quadratic(centred: bool, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
+pub(crate) fn quadratic(centred: bool, positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     let count = 1.0 + negatives.iter().filter(|&&score| !is_masked(score)).count() as f64;
     let positive = f64::from(positive);
     let mean = (sum(negatives) + positive) / count;

@@ -3,7 +3,7 @@
 use super::{elementary::exp_of_negative, items::of_items, smooth_metrics::ideal_dcg};
 
 /// The loss of a list, whose scores become derivatives: see [`smooth_ndcg`](crate::smooth_ndcg()) in the form of gains.
-pub(super) fn smooth_ndcg(temperature: f64, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+pub(crate) fn smooth_ndcg(temperature: f64, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
     of_items(positives, negatives, 1.0, |scores, positives| {
         let ideal = ideal_dcg(positives);
         let (mut dcg, mut derivatives) = (0.0, vec![0.0; scores.len()]);

@@ -1,31 +1,12 @@
 //! Metrics of smooth ranks.
 
 use super::smooth_rank::{Rank, SmoothRank, of_ranks};
+use crate::SmoothRecall;
 use std::f64::consts::LN_2;
 
-/// Values of [`smooth_ndcg`](crate::smooth_ndcg()) in the form of ranks, and of [`approx_ndcg`](crate::approx_ndcg()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SmoothNdcg {
-    /// The ranks.
-    pub ranks: SmoothRank,
-    /// What NDCG is taken from: 1 or 0.
-    pub best: f32,
-}
-
-/// Values of [`smooth_recall`](crate::smooth_recall()).
-#[derive(Clone, Debug, PartialEq)]
-pub struct SmoothRecall {
-    /// The ranks.
-    pub ranks: SmoothRank,
-    /// Lengths of the top lists.
-    pub cutoffs: Vec<u32>,
-    /// Temperature of the step at a cutoff, above 0.
-    pub cutoff_temperature: f32,
-}
-
-/// The loss of a list, whose scores become derivatives.
-pub(super) fn smooth_ndcg(settings: &SmoothNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
-    of_ranks(settings.ranks, positives, negatives, |ranks| {
+/// `best` less the NDCG of a list, whose scores become derivatives.
+pub(crate) fn smooth_ndcg(best: f32, ranks: SmoothRank, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+    of_ranks(ranks, positives, negatives, |ranks| {
         let ideal = ideal_dcg(ranks.len());
         let mut dcg = 0.0;
         for rank in ranks {
@@ -34,13 +15,13 @@ pub(super) fn smooth_ndcg(settings: &SmoothNdcg, positives: &mut [f32], negative
             dcg += discount;
             *rank = Rank { in_list: discount * discount / (ideal * above * LN_2), among_positives: 0.0 };
         }
-        f64::from(settings.best) - dcg / ideal
+        f64::from(best) - dcg / ideal
     })
 }
 
-/// The loss of a list, whose scores become derivatives.
-pub(super) fn smooth_ap(settings: SmoothRank, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
-    of_ranks(settings, positives, negatives, |ranks| {
+/// One less the mean precision of a list, whose scores become derivatives.
+pub(crate) fn smooth_ap(ranks: SmoothRank, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+    of_ranks(ranks, positives, negatives, |ranks| {
         let share = 1.0 / ranks.len().max(1) as f64;
         let mut sum = 0.0;
         for rank in ranks {
@@ -52,10 +33,11 @@ pub(super) fn smooth_ap(settings: SmoothRank, positives: &mut [f32], negatives: 
     })
 }
 
-/// The loss of a list, whose scores become derivatives.
-pub(super) fn smooth_recall(settings: &SmoothRecall, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
-    let sharpness = 1.0 / f64::from(settings.cutoff_temperature);
-    of_ranks(settings.ranks, positives, negatives, |ranks| {
+/// One less the mean recall of a list at the cutoffs; its scores become derivatives.
+pub(crate) fn smooth_recall(settings: &SmoothRecall, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+    let sharpness = 1.0 / f64::from(settings.cutoff_temperature as f32);
+    let ranks = SmoothRank { temperature: settings.temperature as f32, include_self: settings.include_self };
+    of_ranks(ranks, positives, negatives, |ranks| {
         let count = ranks.len().max(1) as f64;
         let mut sum = 0.0;
         for rank in ranks {

@@ -12,11 +12,11 @@ use std::cell::RefCell;
 
 /// Values of the ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SmoothRank {
+pub(crate) struct SmoothRank {
     /// Temperature, above 0.
-    pub temperature: f32,
+    pub(crate) temperature: f32,
     /// Whether an item counts itself, as half.
-    pub include_self: bool,
+    pub(crate) include_self: bool,
 }
 
 /// The rank of a positive; where derivatives are, those of the loss by it.

@@ -3,21 +3,12 @@
 use super::{elementary::exp_of_negative, lanes};
 use multiversion::multiversion;
 
-/// Values of [`softmax`](crate::softmax()).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Softmax {
-    /// Temperature, above 0.
-    pub temperature: f32,
-    /// Whether the positive stands in the sum beside the negatives.
-    pub include_positive: bool,
-}
-
 /// The loss, and its derivatives times `weight`: by the positive as the second value, by the negatives in their place.
-pub(super) fn softmax(settings: &Softmax, positive: f32, negatives: &mut [f32], weight: f32) -> (f32, f32) {
-    let sharpness = 1.0 / settings.temperature;
+pub(crate) fn softmax(temperature: f32, include_positive: bool, positive: f32, negatives: &mut [f32], weight: f32) -> (f32, f32) {
+    let sharpness = 1.0 / temperature;
     let (max, sum) = exponentials(negatives, sharpness);
     let log_sum = f64::from(max - positive) * f64::from(sharpness) + sum.ln();
-    let (loss, share) = if settings.include_positive { softplus(log_sum) } else { (log_sum, 1.0) };
+    let (loss, share) = if include_positive { softplus(log_sum) } else { (log_sum, 1.0) };
     let pull = share * f64::from(sharpness) * f64::from(weight);
     scale(negatives, (pull / sum) as f32);
     (loss as f32, -pull as f32)

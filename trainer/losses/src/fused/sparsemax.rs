@@ -4,7 +4,7 @@ use super::lanes::{self, Step, replace_and_sum};
 use multiversion::multiversion;
 
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
-pub(super) fn sparsemax(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
+pub(crate) fn sparsemax(positive: f32, negatives: &mut [f32]) -> (f32, f32) {
     let excess = Excess { threshold: threshold(positive, negatives) };
     let (own, square) = excess.step(positive);
     let squares = f64::from(square) + excesses(negatives, &excess);

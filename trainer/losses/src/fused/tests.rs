@@ -3,7 +3,6 @@
 use super::super::contract::examples;
 use super::super::testing::evaluate;
 use super::super::{Loss, Softmax};
-use super::Fused;
 use proptest::prelude::*;
 use vectors::Similarity;
 
@@ -105,6 +104,10 @@ fn scores_of_hundreds_neither_overflow_nor_vanish() {
 
 #[test]
 fn cce_is_the_softmax_of_temperature_1_with_the_positive() {
-    let settings = super::Softmax { temperature: 1.0, include_positive: true };
-    assert_eq!(serde_json::from_str::<Loss>(r#"{"cce": {}}"#).unwrap().fused(), Some(Fused::Softmax(settings)));
+    let row = |loss: &str| {
+        let (mut positives, mut negatives) = ([0.3], [0.7, -1.2, 0.1]);
+        let loss: Loss = serde_json::from_str(loss).unwrap();
+        (loss.fused().unwrap().row(&mut positives, &mut negatives, 0.0), positives, negatives)
+    };
+    assert_eq!(row(r#"{"cce": {}}"#), row(r#"{"softmax": {"temperature": 1.0, "include_positive": true}}"#));
 }

@@ -13,7 +13,7 @@
 //! SL@K, whose network learns with the model's learning rate and weight decay.
 
 use super::primitives::{count_items, sigmoid, softplus};
-use super::{Facts, FusedWithState, LossKind, Phase, Scores, StateSpec};
+use super::{Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, StateSpec, fused};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -63,8 +63,8 @@ impl LossKind for GuidedRec {
         in_phase(given.phase, positives, negatives, given.columns)
     }
 
-    fn fused_with_state(&self) -> Option<FusedWithState> {
-        Some(FusedWithState::GuidedRec)
+    fn fused_with_state(&self) -> Option<&dyn FusedLossWithState> {
+        Some(self)
     }
 
     fn columns(&self) -> Vec<StateSpec> {
@@ -81,6 +81,17 @@ impl LossKind for GuidedRec {
 
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLossWithState for GuidedRec {
+    fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows) {
+        const ROWS: usize = fused::guided_rec::ROWS;
+        let width = negatives.len() / losses.len();
+        let rows = positives.chunks_mut(ROWS).zip(negatives.chunks_mut(ROWS * width));
+        for (losses, (positives, negatives)) in losses.chunks_mut(ROWS).zip(rows) {
+            fused::guided_rec::guided_rec(own.phase, losses, positives, negatives, (own.numbers, &mut *own.by_numbers));
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Losses: values and derivatives of the fused forms, and of the formulas where a loss has none.
 
 use super::{Comparison, Sizes, wave};
-use crate::{Result, device::loss::DeviceLoss};
-use gpu::{Gpu, losses::Scored};
-use losses::{Loss, fused::Fused};
+use crate::{
+    Result,
+    device::loss::{DeviceLoss, Scored},
+};
+use gpu::Gpu;
+use losses::{FusedLoss, Loss};
 
 /// Each kernel, and each of its ways.
 const LOSSES: [(&str, &str); 10] = [
@@ -37,7 +40,7 @@ fn of_loss(gpu: &Gpu, sizes: Sizes, what: &str, loss: &Loss) -> Result<Compariso
     found.extend(gpu.read(&scores)?);
 
     let mut values = match loss.fused() {
-        Some(fused) => fused_rows(&fused, &mut expected, width, |row| quantiles[users[row] as usize]),
+        Some(fused) => fused_rows(fused, &mut expected, width, |row| quantiles[users[row] as usize]),
         None => formula_rows(loss, &mut expected, width, sizes.items)?,
     };
     expected.iter_mut().for_each(|derivative| *derivative *= scale);
@@ -45,7 +48,7 @@ fn of_loss(gpu: &Gpu, sizes: Sizes, what: &str, loss: &Loss) -> Result<Compariso
     Ok(Comparison::new(format!("the loss {what}"), &found, &values, 2e-5))
 }
 
-fn fused_rows(fused: &Fused, scores: &mut [f32], width: usize, quantile: impl Fn(usize) -> f32) -> Vec<f32> {
+fn fused_rows(fused: &dyn FusedLoss, scores: &mut [f32], width: usize, quantile: impl Fn(usize) -> f32) -> Vec<f32> {
     let rows = scores.chunks_exact_mut(width).enumerate();
     rows.map(|(at, row)| {
         let (positives, negatives) = row.split_at_mut(1);

@@ -101,7 +101,7 @@ impl Learner<'_> {
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
         let weigher = LossStep::new(&self.learning.loss, batches, (epoch, step), user_ids, self.quantiles());
         match weigher.fused() {
-            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row| weigher.row(&fused, row))),
+            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row))),
             None => {
                 sampled.score(vectors, batch, count, draw);
                 Ok(sampled.backward(vectors, &weigher.rows(sampled.scored(), Extra::default())?.scores))

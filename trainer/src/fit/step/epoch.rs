@@ -226,7 +226,7 @@ impl Learner<'_> {
                 Ok((total, Derivatives::none(&learning.loss)))
             }
             (Some(count), Some(fused)) => {
-                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(&fused, row));
+                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row));
                 sampled.collect(vectors, batch, users, items);
                 Ok((total, Derivatives::none(&learning.loss)))
             }

@@ -2,14 +2,14 @@
 
 use crate::fit::step::formula::{Derivatives, Rows};
 use embeddings::ScoreGradients;
-use losses::{FusedWithState, StateRows};
+use losses::{FusedLossWithState, StateRows};
 use rayon::prelude::*;
 
 /// Rows of a parallel task.
 const ROWS: usize = 16;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn weigh(fused: &FusedWithState, rows: Rows, scale: f32) -> Derivatives {
+pub(crate) fn weigh(fused: &dyn FusedLossWithState, rows: Rows, scale: f32) -> Derivatives {
     let (count, numbers) = (rows.positives.len(), rows.columns.concat());
     let width = rows.negatives.len() / count;
     let (mut positives, mut negatives, mut losses) = (rows.positives.to_vec(), rows.negatives.to_vec(), vec![0.0; count]);
@@ -73,7 +73,7 @@ mod tests {
             let adversary = loss.adversary().map(|_| &hardness[..]);
             let given =
                 Rows { positives: &positives, negatives: &negatives, items: 5000, phase, columns: &columns, adversary, ..Rows::default() };
-            let (expected, found) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(&loss.fused_with_state().unwrap(), given, 0.5));
+            let (expected, found) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(loss.fused_with_state().unwrap(), given, 0.5));
             near(&found.scores.losses, &expected.scores.losses, 1e-5);
             near(&found.scores.positives, &expected.scores.positives, 1e-5);
             near(&found.scores.negatives, &expected.scores.negatives, 1e-5);

@@ -9,7 +9,7 @@ use crate::fit::step::{
     parts,
 };
 use embeddings::{MASKED, Row, ScoreGradients, Scored};
-use losses::{Fused, Loss};
+use losses::{FusedLoss, Loss};
 use rayon::prelude::*;
 use samplers::Choice;
 use std::{borrow::Cow, cell::RefCell};
@@ -60,12 +60,12 @@ impl<'a> LossStep<'a> {
     }
 
     /// The loss on plain slices, where it has a fused form that takes what the sampler gives.
-    pub(crate) fn fused(&self) -> Option<Fused> {
+    pub(crate) fn fused(&self) -> Option<&'a dyn FusedLoss> {
         self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights())
     }
 
     /// One row by the fused loss: scores to derivatives, in place; returns the row's loss.
-    pub(crate) fn row(&self, fused: &Fused, row: Row) -> f32 {
+    pub(crate) fn row(&self, fused: &dyn FusedLoss, row: Row) -> f32 {
         let user = self.users[row.at];
         if self.batches.mask(user, row.ids, row.positives, row.negatives) {
             return nothing(row);
@@ -81,7 +81,13 @@ impl<'a> LossStep<'a> {
     }
 
     /// One row by the fused loss, with those candidates alone that the sampler's rule chooses.
-    fn narrow_row(&self, fused: &Fused, row: Row, quantile: f32, (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>)) -> f32 {
+    fn narrow_row(
+        &self,
+        fused: &dyn FusedLoss,
+        row: Row,
+        quantile: f32,
+        (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>),
+    ) -> f32 {
         self.choose(row.at, row.ids.get(row.positives.len()..), (row.positives[0], row.negatives), draws, choice);
         scores.clear();
         scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
@@ -148,7 +154,7 @@ impl<'a> LossStep<'a> {
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
         match self.loss.fused_with_state() {
-            Some(fused) => Ok(fused::weigh(&fused, rows, self.scale)),
+            Some(fused) => Ok(fused::weigh(fused, rows, self.scale)),
             None => parts::weigh(self.loss, rows, self.scale),
         }
     }
@@ -185,7 +191,7 @@ impl<'a> LossStep<'a> {
         let losses: Vec<f32> = match self.fused() {
             Some(fused) => {
                 let rows = scores.par_chunks_exact_mut(count).zip(positives.par_chunks_exact_mut(list)).enumerate();
-                rows.map(|(at, (negatives, positives))| self.row(&fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
+                rows.map(|(at, (negatives, positives))| self.row(fused, Row { at: first + at, ids: &[], positives, negatives })).collect()
             }
             None => {
                 let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };
@@ -316,7 +322,7 @@ mod tests {
                 let rows =
                     positives.chunks_exact_mut(1).zip(negatives.chunks_exact_mut(count)).zip(ids.chunks_exact(1 + count)).enumerate();
                 let losses: Vec<f32> =
-                    rows.map(|(at, ((positives, negatives), ids))| weigher.row(&fused, Row { at, ids, positives, negatives })).collect();
+                    rows.map(|(at, ((positives, negatives), ids))| weigher.row(fused, Row { at, ids, positives, negatives })).collect();
                 assert_close(sampler, &losses, &expected.losses);
                 assert_close(sampler, &positives, &expected.positives);
                 assert_close(sampler, &negatives, &expected.negatives);

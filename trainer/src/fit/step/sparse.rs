@@ -98,7 +98,7 @@ impl Learner<'_> {
     fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
         let weigher = LossStep::new(&self.learning.loss, batches, at, plan.users(), self.quantiles());
         match weigher.fused() {
-            Some(fused) => Ok(few.step(plan, |row| weigher.row(&fused, row))),
+            Some(fused) => Ok(few.step(plan, |row| weigher.row(fused, row))),
             None => {
                 few.step(plan, |_| 0.0);
                 Ok(few.set_weights(plan, &weigher.rows(few.scored(plan), Extra::default())?.scores))
