@@ -40,7 +40,7 @@ KNOWN = {
     "trainer/models/src/enmf.rs": "the optimizer where a file names none",
     "trainer/models/src/mult_vae/mod.rs": "the optimizer where a file names none",
     "trainer/samplers/src/adaptive/irgan/generator.rs": "the optimizer of the generator",
-    "trainer/src/device/timings.rs": "what is timed",
+    "trainer/src/device_checks/timings.rs": "what is timed",
     "trainer/src/fit/loss_state/quantiles.rs": "quantiles are estimated from uniform draws",
 }
 

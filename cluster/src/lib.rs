@@ -5,7 +5,8 @@
 //! what it asks of a node.
 //!
 //! [`Resources`] is what a sweep file asks of the cluster, [`Submission`] is all that is submitted, and [`objects`](fn@objects) turns it
-//! into the [`Object`]s to create. [`client`] creates them and tells how they fare; [`drive`] is what the driver's pod does.
+//! into the [`Object`]s to create. [`client`] creates them and tells how they fare, [`stages`] are what they come to, and [`drive`]
+//! is what the driver's pod does.
 
 pub mod client;
 pub mod drive;
@@ -15,6 +16,7 @@ pub mod labels;
 mod names;
 pub mod objects;
 pub mod resources;
+pub mod stages;
 mod submission;
 mod yaml;
 

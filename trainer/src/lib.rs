@@ -18,9 +18,11 @@
 
 mod collective;
 pub mod device;
+pub mod device_checks;
 mod error;
 mod fit;
 pub mod trial;
+mod validation;
 
 pub use collective::{Ranks, Rendezvous, Secret};
 pub use device::fits_gpu;

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     Object,
-    drive::State,
     labels::{PARALLELISM, TTL},
+    stages::State,
 };
 use k8s_openapi::api::batch::v1::Job;
 use kube::{

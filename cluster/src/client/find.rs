@@ -1,7 +1,7 @@
 //! A sweep's objects, found by their labels.
 
 use super::{Call, Cluster, Error, call};
-use crate::{drive::State, labels};
+use crate::{labels, stages::State};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::{

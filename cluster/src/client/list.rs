@@ -2,8 +2,8 @@
 
 use super::{Cluster, Error, StageView, find::Selector, wait::end};
 use crate::{
-    drive::{Outcome, State, driver, stages},
     labels,
+    stages::{Outcome, State, driver, stages},
 };
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;

@@ -6,8 +6,8 @@ use super::{
     reason::{container, words},
 };
 use crate::{
-    drive::{SeenJob, State, condition, driver, stages, trials_per_pod},
     exit, labels,
+    stages::{SeenJob, State, condition, driver, stages, trials_per_pod},
 };
 use k8s_openapi::{
     api::{

@@ -7,9 +7,8 @@ use super::{
     wait::end,
 };
 use crate::{
-    Object, Submission,
-    drive::{Outcome, State},
-    objects,
+    Object, Submission, objects,
+    stages::{Outcome, State},
 };
 use kube::ResourceExt;
 use serde_json::Value;

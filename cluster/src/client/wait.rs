@@ -1,7 +1,7 @@
 //! The end of a submission, waited for.
 
 use super::{Away, Cluster, Error, find::Selector};
-use crate::drive::{Action, Outcome, SeenJob, State, driver, stages, step};
+use crate::stages::{Action, Outcome, SeenJob, State, driver, stages, step};
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
 use std::time::Duration;

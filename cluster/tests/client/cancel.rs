@@ -3,7 +3,7 @@ use crate::{
     fake::{Fake, submission, submitted},
     server, submit,
 };
-use cluster::{Resources, Submission, client::cancel, drive::Outcome};
+use cluster::{Resources, Submission, client::cancel, stages::Outcome};
 
 /// Of one node for each trial, and of two.
 fn sweeps() -> [Submission; 2] {

@@ -15,7 +15,8 @@ mod submitting;
 use cluster::{
     Submission,
     client::{Cluster, Error, Submitted, call, rehearse},
-    drive::{Outcome, Pace, drive},
+    drive::{Pace, drive},
+    stages::Outcome,
 };
 use fake::Fake;
 use std::future::Future;

@@ -7,7 +7,7 @@ use crate::{
 };
 use cluster::{
     client::{Error, Seen, Whose, logs, status},
-    drive::State,
+    stages::State,
 };
 
 fn seen(fake: &Fake) -> Option<Seen> {

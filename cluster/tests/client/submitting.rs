@@ -6,7 +6,8 @@ use crate::{
 use cluster::{
     Submission,
     client::{Error, How, Submitted, rehearse, wait},
-    drive::{Outcome, Pace, drive},
+    drive::{Pace, drive},
+    stages::Outcome,
 };
 use futures::future::join;
 use std::sync::{

@@ -4,7 +4,7 @@ use crate::{
     fake::{Act, Fake, Start},
     setting::{driven, job, name, started, with},
 };
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 

@@ -9,7 +9,7 @@ mod setting;
 
 use cluster::{
     client::{Error, call},
-    drive::Outcome,
+    stages::Outcome,
 };
 use fake::{Act, Fake, Start, World};
 use serde_json::{Value, json};

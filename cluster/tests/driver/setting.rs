@@ -4,7 +4,8 @@ use crate::fake::{Act, Fake, PodRun, World, submission, submitted};
 use cluster::{
     Stage, Submission,
     client::{Call, Error, call},
-    drive::{Outcome, Pace, drive},
+    drive::{Pace, drive},
+    stages::Outcome,
 };
 use futures::future::{Either, select};
 use serde_json::Value;

@@ -3,7 +3,10 @@
 use super::{Ending, exit::EndedBadly, hint::Hint, namespace::Namespace};
 use anyhow::Result;
 use clap::Args;
-use cluster::drive::{Outcome, Pace, drive};
+use cluster::{
+    drive::{Pace, drive},
+    stages::Outcome,
+};
 use dataset::block_on;
 
 /// The stages of a submission, one after the other. A signal ends it at any moment; started again, it goes on.

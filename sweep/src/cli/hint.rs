@@ -1,6 +1,6 @@
 //! Commands that are to be typed next, as they are printed.
 
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use std::borrow::Cow;
 
 /// A sweep as the next command names it.
@@ -51,7 +51,7 @@ fn quoted(word: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cluster::drive::Failure;
+    use cluster::stages::Failure;
 
     #[test]
     fn commands_work_as_they_are_printed() {

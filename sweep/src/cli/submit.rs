@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use cluster::{
     client::{How, Submitted, rehearse, wait},
-    drive::Outcome,
+    stages::Outcome,
 };
 use dataset::block_on;
 use std::fmt::Write;

@@ -14,7 +14,7 @@ pub(crate) use machine::memory_limit;
 pub use report::{Build, Judged, Report, Timed};
 
 use anyhow::{Result, ensure};
-use trainer::device;
+use trainer::{device, device_checks};
 
 /// What there is; nothing is computed.
 pub fn look() -> Report {
@@ -43,7 +43,7 @@ pub fn look() -> Report {
 pub fn check(report: &mut Report, memory: usize) -> Result<()> {
     for gpu in &report.devices {
         let on = format!("cuda:{}", gpu.ordinal);
-        match device::compare(gpu.ordinal) {
+        match device_checks::compare(gpu.ordinal) {
             Ok(comparisons) => report.comparisons.extend(comparisons.into_iter().map(|comparison| Judged::of(&on, comparison))),
             Err(error) => report.comparisons.push(Judged::failed(&on, "kernels", &error)),
         }
@@ -59,7 +59,7 @@ pub fn check(report: &mut Report, memory: usize) -> Result<()> {
 pub fn time(report: &mut Report) -> Result<()> {
     ensure!(!report.devices.is_empty(), "--bench times the kernels of GPUs: {}", report.missing.join("; "));
     for gpu in &report.devices {
-        report.timings.extend(device::time(gpu.ordinal)?.into_iter().map(|timing| Timed::of(gpu, timing)));
+        report.timings.extend(device_checks::time(gpu.ordinal)?.into_iter().map(|timing| Timed::of(gpu, timing)));
     }
     Ok(())
 }

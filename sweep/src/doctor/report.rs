@@ -3,7 +3,8 @@
 use super::Machine;
 use serde::Serialize;
 use std::fmt::Display;
-use trainer::device::{Comparison, Found, Library, Timing};
+use trainer::device::{Found, Library};
+use trainer::device_checks::{Comparison, Timing};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]

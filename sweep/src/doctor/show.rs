@@ -85,7 +85,8 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::{Build, Judged, Machine, Report, Timed};
-    use trainer::device::{Comparison, Found, Timing};
+    use trainer::device::Found;
+    use trainer::device_checks::{Comparison, Timing};
 
     fn report() -> Report {
         let gpu = Found {

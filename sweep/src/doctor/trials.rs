@@ -12,10 +12,7 @@ use anyhow::{Context, Result};
 use dataset::{Dataset, Location};
 use pipeline::Limits;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use trainer::{
-    Device, Resources, Trial,
-    device::{Comparison, fits_gpu},
-};
+use trainer::{Device, Resources, Trial, device::fits_gpu, device_checks::Comparison};
 
 const SWEEP: &str = include_str!("sweep.yaml");
 /// Of two ways: `sweep.yaml` trains 16 steps, in which rounding grows a thousandfold at most.

@@ -5,7 +5,7 @@ use crate::{
     setting::Setting,
     support::{SWEEP, changed},
 };
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 
 fn two_in_a_pod(sweep: &str) -> Setting {
     let setting = Setting::of(sweep);

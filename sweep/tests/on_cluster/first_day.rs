@@ -5,7 +5,7 @@ use crate::{
     setting::Setting,
     support::changed,
 };
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use std::{process::Stdio, thread};
 
 /// Five trials, of which two explode, as they would again.

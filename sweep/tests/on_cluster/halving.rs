@@ -1,7 +1,7 @@
 //! Successive halving: a trial has one pod in each rung that it comes to.
 
 use crate::{fake::Act, setting::Setting, support::changed};
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use std::{
     sync::{
         Arc,

@@ -1,7 +1,7 @@
 //! What a drain or a preemption of its node does to the driver, and to a pod that trains.
 
 use crate::{fake::Act, setting::Setting, support::changed};
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use std::{
     io::{BufRead, BufReader},
     process::{Command, Stdio},

@@ -1,7 +1,7 @@
 //! docs/cluster.md, followed to the letter.
 
 use crate::setting::Setting;
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 use std::path::PathBuf;
 
 /// The lines of the page's shell blocks that begin so, without what stands after them.

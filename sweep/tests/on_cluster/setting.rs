@@ -6,7 +6,8 @@ use crate::{
 };
 use cluster::{
     client::call,
-    drive::{Outcome, Pace, drive},
+    drive::{Pace, drive},
+    stages::Outcome,
 };
 use dataset::block_on;
 use std::{process::Command, sync::Arc, time::Duration};

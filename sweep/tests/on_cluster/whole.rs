@@ -1,7 +1,7 @@
 //! From the file to the tables.
 
 use crate::setting::Setting;
-use cluster::drive::Outcome;
+use cluster::stages::Outcome;
 
 #[test]
 fn a_sweep_on_a_cluster_has_the_bytes_of_one_on_this_machine() {

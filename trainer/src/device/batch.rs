@@ -13,18 +13,18 @@ use gpu::{
 
 /// Buffers of a step, for batches of at most so many rows.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     /// Scores of a row: its positive and its negatives.
     width: usize,
     dim: usize,
     /// `[B]`
-    pub(super) users: Buffer<u32>,
+    pub(crate) users: Buffer<u32>,
     /// `[B, 1 + N]`, positives first.
-    pub(super) ids: Buffer<u32>,
+    pub(crate) ids: Buffer<u32>,
     /// `[B, 1 + N]`; after weighing, the derivatives by them.
-    pub(super) scores: Buffer<f32>,
+    pub(crate) scores: Buffer<f32>,
     /// `[B]`
-    pub(super) losses: Buffer<f32>,
+    pub(crate) losses: Buffer<f32>,
     queries: Prepared,
     items: Prepared,
     /// `[B, dim]`, of the queries.
@@ -38,7 +38,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    pub(super) fn new(gpu: &Gpu, [rows, width]: [usize; 2], [users, items, dim]: [usize; 3], similarity: Similarity) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, [rows, width]: [usize; 2], [users, items, dim]: [usize; 3], similarity: Similarity) -> Result<Self> {
         Ok(Self {
             width,
             dim,
@@ -56,19 +56,19 @@ impl Batch {
     }
 
     /// Finds the rows of users and of items that the first `rows` rows touch.
-    pub(super) fn sort(&mut self, gpu: &Gpu, rows: usize) -> Result<()> {
+    pub(crate) fn sort(&mut self, gpu: &Gpu, rows: usize) -> Result<()> {
         let [by_user, by_item] = &mut self.by_row;
         by_user.sort(gpu, &self.users, rows)?;
         Ok(by_item.sort(gpu, &self.ids, rows * self.width)?)
     }
 
     /// The rows of users, or of items, that were found: which, ascending, and how many.
-    pub(super) fn touched(&self, side: usize) -> (&Buffer<u32>, &Buffer<u32>) {
+    pub(crate) fn touched(&self, side: usize) -> (&Buffer<u32>, &Buffer<u32>) {
         self.by_row[side].rows()
     }
 
     /// Scores the first `rows` rows with the vectors of users and items.
-    pub(super) fn score(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize) -> Result<()> {
+    pub(crate) fn score(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize) -> Result<()> {
         self.queries.choose(gpu, users, &self.users, rows)?;
         self.items.prepare(gpu, items)?;
         let of_rows = scores::Rows { ids: &self.ids, rows, width: self.width };
@@ -76,13 +76,13 @@ impl Batch {
     }
 
     /// Puts the derivatives of the losses, times `scale`, in the place of the scores.
-    pub(super) fn weigh(&mut self, gpu: &Gpu, loss: &DeviceLoss, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
+    pub(crate) fn weigh(&mut self, gpu: &Gpu, loss: &DeviceLoss, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
         let scored = Scored { scores: &mut self.scores, rows, width: self.width, quantiles, users: &self.users };
         loss.weigh(gpu, scored, scale, &mut self.losses)
     }
 
     /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and weighed.
-    pub(super) fn user_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize, out: &mut Gradient) -> Result<()> {
+    pub(crate) fn user_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize, out: &mut Gradient) -> Result<()> {
         let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, _], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         scores::gather(gpu, items, scores::Rows { ids, rows, width: *width }, scores, gradients, totals)?;
@@ -91,7 +91,7 @@ impl Batch {
     }
 
     /// The gradients of the items' vectors; the rows must have been [found](Self::sort), and weighed.
-    pub(super) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
+    pub(crate) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
         let Self { width, dim, scores, by_row: [_, by_item], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, out.sums())?;

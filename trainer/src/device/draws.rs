@@ -9,14 +9,14 @@ use gpu::{
 use samplers::Prepared;
 
 /// Puts the draws of a pool that [fits](super::fits_gpu) on the device.
-pub(super) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {
+pub(crate) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {
     let law = pool.law();
     let law = law.as_ref().map(|(alias, weights)| Law { alias, weights });
     Ok(Draws::new(gpu, &starts(train), train.items(), items, law)?)
 }
 
 /// Where each user's items begin, `[users + 1]`.
-pub(super) fn starts(train: &Interactions) -> Vec<u32> {
+pub(crate) fn starts(train: &Interactions) -> Vec<u32> {
     let mut end = 0;
     let ends = (0..train.users()).map(|user| {
         end += train.row(user).len() as u32;

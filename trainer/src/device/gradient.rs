@@ -13,20 +13,20 @@ use gpu::{
 
 /// The gradient of a table in a step.
 #[derive(Debug)]
-pub(super) struct Gradient {
-    pub(super) rows: usize,
-    pub(super) dim: usize,
+pub(crate) struct Gradient {
+    pub(crate) rows: usize,
+    pub(crate) dim: usize,
     /// `[rows, dim]`; rows without a mark hold leftovers.
-    pub(super) values: Lent<Buffer<f32>>,
+    pub(crate) values: Lent<Buffer<f32>>,
     /// `[rows]`: which have a gradient.
-    pub(super) touched: Buffer<u8>,
+    pub(crate) touched: Buffer<u8>,
     /// `[rows]`: sums of the weights that the gradients are made of.
-    pub(super) totals: Lent<Buffer<f32>>,
+    pub(crate) totals: Lent<Buffer<f32>>,
 }
 
 /// Room for the rows of all ranks, where they are exchanged one by one.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     /// Rows of one rank at most.
     room: usize,
     /// This rank's, and those of all.
@@ -38,25 +38,25 @@ pub(super) struct Exchange {
 
 /// What the ranks are adding up: whole tables with their totals, or rows with their keys.
 #[derive(Debug)]
-pub(super) enum UnderWay {
+pub(crate) enum UnderWay {
     Whole([Pending<Buffer<f32>>; 2]),
     Rows(Pending<[Buffer<u32>; 2]>, Pending<[Buffer<f32>; 2]>),
 }
 
 impl Gradient {
-    pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
         let [values, totals] = [gpu.zeros(rows * dim)?, gpu.zeros(rows)?].map(Lent::new);
         Ok(Self { rows, dim, values, touched: gpu.zeros(rows)?, totals })
     }
 
     /// Where sums by row are put.
-    pub(super) fn sums(&mut self) -> Sums<'_> {
+    pub(crate) fn sums(&mut self) -> Sums<'_> {
         Sums { out: self.values.get_mut(), touched: &mut self.touched, totals: self.totals.get_mut() }
     }
 
     /// Begins to add up the gradients of all ranks: row by row where there is an exchange, else as whole tables. `own` are the rows that this rank has
     /// touched, and how many.
-    pub(super) fn give(
+    pub(crate) fn give(
         &mut self,
         gpu: &Gpu,
         collective: &Collective,
@@ -79,7 +79,7 @@ impl Gradient {
     }
 
     /// Ends the exchange of gradients: rows are added up in the order of the ranks.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         gpu: &Gpu,
         collective: &Collective,
@@ -105,7 +105,7 @@ impl Gradient {
 
 impl Exchange {
     /// Makes room for a table with so many rows of `dim`, of which each of `ranks` touches at most `room` in a step.
-    pub(super) fn new(gpu: &Gpu, [rows, dim]: [usize; 2], room: usize, ranks: usize) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, [rows, dim]: [usize; 2], room: usize, ranks: usize) -> Result<Self> {
         let all = room * ranks;
         Ok(Self {
             room,
@@ -117,7 +117,7 @@ impl Exchange {
     }
 
     /// The rows that any rank has touched, ascending, and how many.
-    pub(super) fn touched(&self) -> (&Buffer<u32>, &Buffer<u32>) {
+    pub(crate) fn touched(&self) -> (&Buffer<u32>, &Buffer<u32>) {
         self.by_row.rows()
     }
 }

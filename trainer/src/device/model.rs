@@ -11,27 +11,27 @@ use optimizers::{Moments, Stepper};
 
 /// A table, its moments and its gradient.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     dim: usize,
     /// `[rows, dim]`
-    pub(super) values: Buffer<f32>,
+    pub(crate) values: Buffer<f32>,
     first: Buffer<f32>,
     second: Buffer<f32>,
     /// `[rows]`, the place in time to which each is up to date, where rows may be left behind.
     left: Option<Buffer<u32>>,
-    pub(super) gradient: Gradient,
+    pub(crate) gradient: Gradient,
 }
 
 impl Table {
     /// Makes a table of zeros; rows without a gradient are `left_behind` until they are next looked at, or move in every step.
-    pub(super) fn new(gpu: &Gpu, rows: usize, dim: usize, left_behind: bool) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, rows: usize, dim: usize, left_behind: bool) -> Result<Self> {
         let zeros = || gpu.zeros(rows * dim);
         let left = left_behind.then(|| gpu.zeros(rows)).transpose()?;
         Ok(Self { dim, values: zeros()?, first: zeros()?, second: zeros()?, left, gradient: Gradient::new(gpu, rows, dim)? })
     }
 
     /// Takes the numbers from home.
-    pub(super) fn load(&mut self, gpu: &Gpu, values: &Matrix, moments: &Moments) -> Result<()> {
+    pub(crate) fn load(&mut self, gpu: &Gpu, values: &Matrix, moments: &Moments) -> Result<()> {
         gpu.write(&mut self.values, &values.values)?;
         gpu.write(&mut self.first, &moments.first)?;
         gpu.write(&mut self.second, &moments.second)?;
@@ -39,7 +39,7 @@ impl Table {
     }
 
     /// Brings the numbers home, as they are.
-    pub(super) fn store(&self, gpu: &Gpu, values: &mut Matrix, moments: &mut Moments) -> Result<()> {
+    pub(crate) fn store(&self, gpu: &Gpu, values: &mut Matrix, moments: &mut Moments) -> Result<()> {
         values.values = gpu.read(&self.values)?;
         moments.first = gpu.read(&self.first)?;
         moments.second = gpu.read(&self.second)?;
@@ -50,14 +50,14 @@ impl Table {
     }
 
     /// Brings the listed rows up to date, where rows are left behind.
-    pub(super) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: adam::Rows) -> Result<()> {
+    pub(crate) fn look_at(&mut self, gpu: &Gpu, leaps: &Leaps, rows: adam::Rows) -> Result<()> {
         let Self { values, first, second, left, dim, .. } = self;
         let Some(left) = left else { return Ok(()) };
         Ok(leaps.current(gpu, adam::Table { values, first, second, dim: *dim }, left, rows)?)
     }
 
     /// The next step of the optimizer: of all rows, or of the listed ones, when the others are left behind.
-    pub(super) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, adam::Rows)>) -> Result<()> {
+    pub(crate) fn step(&mut self, gpu: &Gpu, stepper: &Stepper, listed: Option<(&Leaps, adam::Rows)>) -> Result<()> {
         let Self { values, first, second, left, gradient, dim } = self;
         let (step, table) = (optimizer::step(stepper.next_step()), adam::Table { values, first, second, dim: *dim });
         match (left, listed) {
@@ -67,7 +67,7 @@ impl Table {
     }
 
     /// Brings all rows up to date.
-    pub(super) fn catch_up(&mut self, gpu: &Gpu, leaps: &Leaps) -> Result<()> {
+    pub(crate) fn catch_up(&mut self, gpu: &Gpu, leaps: &Leaps) -> Result<()> {
         let Self { values, first, second, left, dim, .. } = self;
         let Some(left) = left else { return Ok(()) };
         Ok(leaps.catch_up(gpu, adam::Table { values, first, second, dim: *dim }, left)?)

@@ -4,12 +4,12 @@ use gpu::adam;
 use optimizers::{Leap, Step};
 
 /// The constants of a step.
-pub(super) fn step(step: Step) -> adam::Step {
+pub(crate) fn step(step: Step) -> adam::Step {
     let Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = step;
     adam::Step { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon }
 }
 
 /// What steps without gradient do to rows.
-pub(super) fn leaps(leaps: &[Leap]) -> Vec<adam::Leap> {
+pub(crate) fn leaps(leaps: &[Leap]) -> Vec<adam::Leap> {
     leaps.iter().map(|&Leap { scale, weight, terms }| adam::Leap { scale, weight, terms }).collect()
 }

@@ -7,7 +7,7 @@
 use super::draws::starts;
 use crate::{
     Result,
-    fit::validation::{Validation, ranked},
+    validation::{Validation, ranked},
 };
 use dataset::{Dataset, Interactions};
 use evaluator::{MetricAt, Rankings, metric, rank, settings::Ties};
@@ -61,7 +61,7 @@ pub(super) fn not_finite(error: gpu::Error) -> crate::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, device::whole::Whole, fit::validation::validate};
+    use crate::{Error, device::whole::Whole, validation::validate};
     use evaluator::{Matrix, Metric, Scorer};
     use gpu::{Buffer, vectors::Similarity};
 

@@ -3,9 +3,8 @@
 use crate::fit::{
     Finished, Fit, Resources,
     checkpoint::{curve, stored_files::Checkpoint},
-    validation::validate,
 };
-use crate::{Error, Result, Trial};
+use crate::{Error, Result, Trial, validation::validate};
 use dataset::{Dataset, Location};
 use evaluator::Scorer;
 use std::time::Instant;

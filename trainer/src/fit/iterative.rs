@@ -10,10 +10,9 @@ use crate::fit::{
         stored_files::{Checkpoint, StoredCurve},
     },
     or_again,
-    validation::validate,
     watch::{Due, Watch},
 };
-use crate::{Error, Iterations, Result, Trial};
+use crate::{Error, Iterations, Result, Trial, validation::validate};
 use dataset::{Dataset, Location};
 use models::kind::Epochs;
 

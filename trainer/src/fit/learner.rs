@@ -14,10 +14,9 @@ use crate::fit::{
         batches::Batches,
         path::{self, StepKind, StepPath},
     },
-    validation::validate,
     watch::{Due, Watch},
 };
-use crate::{Error, Learning, Result, Trial, collective::Collective, device};
+use crate::{Error, Learning, Result, Trial, collective::Collective, device, validation::validate};
 use dataset::{Dataset, Location};
 use embeddings::{Tables, Vectors};
 use evaluator::Scorer;

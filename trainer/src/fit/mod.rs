@@ -22,7 +22,6 @@ mod on_device;
 mod pretrained;
 mod resources;
 mod step;
-pub(crate) mod validation;
 mod watch;
 
 pub use checkpoint::{

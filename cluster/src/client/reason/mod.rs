@@ -13,8 +13,8 @@ pub(super) use queue::no_kueue;
 
 use super::{Cluster, Error, call, status::newest_of_index};
 use crate::{
-    drive::{State, names_index},
     labels,
+    stages::{State, names_index},
 };
 use k8s_openapi::{
     api::{

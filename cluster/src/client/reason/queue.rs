@@ -3,7 +3,7 @@
 use super::{Reason, one_line};
 use crate::{
     client::{Cluster, Error, call},
-    drive::{SeenJob, State},
+    stages::{SeenJob, State},
 };
 use k8s_openapi::api::batch::v1::Job;
 use kube::{

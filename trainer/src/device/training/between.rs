@@ -1,7 +1,7 @@
 //! What is asked of a training between its epochs: the validation metric, and the users' quantiles.
 
 use super::{Training, vectors_of};
-use crate::{Result, device::quantiles::Estimator, fit::validation::Validation};
+use crate::{Result, device::quantiles::Estimator, validation::Validation};
 use dataset::{Dataset, Interactions};
 use evaluator::MetricAt;
 use gpu::ranking::Lists;

@@ -8,9 +8,8 @@ use crate::fit::{
     Resources,
     step::auxiliary_inputs::AuxiliaryInputs,
     step::{batches::Batches, dense_items::DenseItemStep, mixed::Mixed, pairs::PairRows, sparse::SparseStep},
-    validation::Validation,
 };
-use crate::{Learning, Result, Trial, collective::Collective};
+use crate::{Learning, Result, Trial, collective::Collective, validation::Validation};
 use dataset::{Dataset, Interactions};
 use embeddings::{Catalogue, RowGradients, Sampled, SparseSampled};
 use evaluator::MetricAt;

@@ -4,14 +4,16 @@ mod ranking;
 
 use super::{
     Timing,
-    checks::Sizes,
-    checks::interactions,
-    checks::wave,
-    draws::{draws, starts},
-    loss::{DeviceLoss, Scored},
-    optimizer,
+    checks::{Sizes, interactions, wave},
 };
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    device::{
+        draws::{draws, starts},
+        loss::{DeviceLoss, Scored},
+        optimizer,
+    },
+};
 use gpu::{
     Buffer, Gpu, adam,
     draws::{Columns, Keys},

@@ -1,7 +1,7 @@
-//! The driver: it starts each stage of a sweep when the one before it is done.
+//! The stages of a sweep: what their Jobs look like, and which of them is due.
 //!
-//! [`step`] decides, as a function of what the Jobs look like ([`SeenJob`]) and of nothing else: a driver that is started again goes on
-//! where the last one was stopped, and two at once do no harm. [`drive`] looks, does what was decided, and sleeps.
+//! [`step`] decides, as a function of what the Jobs look like ([`SeenJob`]) and of nothing else: a [driver](crate::drive) that is started again goes on
+//! where the last one was stopped, and two at once do no harm.
 //!
 //! | what is seen | what is done |
 //! |---|---|
@@ -14,11 +14,9 @@
 //! | its Job was deleted | the end; a new `ranksweep submit` goes on from what is stored |
 //! | the API server does not answer | nothing, until it does |
 
-mod run;
 mod seen;
 mod step;
 
-pub use run::{Pace, drive};
 pub use seen::{Failure, SeenJob, State};
 pub(crate) use seen::{condition, driver, names_index, stages, trials_per_pod};
 pub use step::{Action, Outcome, Pause, step};

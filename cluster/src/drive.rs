@@ -1,12 +1,9 @@
-//! The loop: look, decide, do, sleep.
+//! The driver: it starts each stage of a sweep when the one before it is done. It looks, does what [`stages`](crate::stages) decide, and sleeps.
 
-use super::{
-    seen::{self, SeenJob, State},
-    step::{Action, Outcome, Pause, step},
-};
 use crate::{
     client::{Away, Cluster, Error, Selector, call},
     labels,
+    stages::{self, Action, Outcome, Pause, SeenJob, State, step},
 };
 use k8s_openapi::api::batch::v1::Job;
 use kube::{
@@ -103,7 +100,7 @@ impl<'a> Driver<'a> {
     /// One look at the Jobs and what follows from it; the outcome, where the sweep has ended.
     async fn turn(&mut self) -> Result<Option<Outcome>, Error> {
         let jobs = self.cluster.jobs(&self.jobs).await?;
-        let Some(mut stages) = seen::stages(&jobs) else { return Ok(Some(Outcome::Gone("of the driver".to_owned()))) };
+        let Some(mut stages) = stages::stages(&jobs) else { return Ok(Some(Outcome::Gone("of the driver".to_owned()))) };
         self.time_missing(&mut stages);
         self.time_gangs(&mut stages);
         let (mut pauses, mut outcome) = (Vec::new(), None);
@@ -173,7 +170,7 @@ impl<'a> Driver<'a> {
     /// Lets the controller clean up behind a sweep that has ended; its results are stored. Its Jobs go with the driver's, which owns them; those that it
     /// does not own belong to whoever applied them.
     async fn let_expire(&self, jobs: &[Job]) -> Result<(), Error> {
-        let Some(driver) = seen::driver(jobs) else { return Ok(()) };
+        let Some(driver) = stages::driver(jobs) else { return Ok(()) };
         let is_owned = |job: &Job| job.owner_references().iter().any(|owner| Some(&owner.uid) == driver.metadata.uid.as_ref());
         let seconds = driver.annotations().get(labels::TTL).and_then(|text| text.parse::<u32>().ok());
         if let (Some(seconds), true) = (seconds, jobs.iter().all(|job| job.name_any() == driver.name_any() || is_owned(job))) {

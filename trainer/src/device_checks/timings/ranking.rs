@@ -3,10 +3,10 @@
 use super::{DIM, NUMBER, timed};
 use crate::{
     Result,
-    device::{
+    device::draws::starts,
+    device_checks::{
         Timing,
         checks::{Sizes, wave},
-        draws::starts,
     },
 };
 use dataset::Interactions;
