@@ -7,24 +7,10 @@
 //! Rows are sorted in memory, partition by partition. Those that do not fit are for [`relational`](crate::relational).
 
 use crate::{
-    Error, Limits, Result,
-    dictionary::Dictionary,
-    distinct::Distinct,
-    edges::Catalogue,
-    freed::give_back,
-    ingest::Ingest,
-    partitions::{CHUNK_BYTES, Partitions},
-    rejected::RejectedRows,
-    source::{Rejected, Sink, Sinks, Source},
+    Limits, Result, distinct::Distinct, edges::Catalogue, freed::give_back, ingest::Cleaning, rejected::RejectedRows, source::Source,
 };
 use dataset::Split;
-use std::{
-    mem,
-    sync::{
-        Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-};
+use std::sync::atomic::Ordering;
 
 /// What is left of one part of a source.
 pub(crate) struct Cleaned {
@@ -55,79 +41,4 @@ pub(crate) fn clean(
     let rows = Distinct::new(rows, catalogue.users.len());
     give_back();
     Ok(Cleaned { read, rated, timed, rows })
-}
-
-/// What the threads that read share.
-pub(crate) struct Cleaning<'a> {
-    pub(crate) min_rating: Option<f64>,
-    pub(crate) users: Mutex<Dictionary>,
-    pub(crate) items: Mutex<Dictionary>,
-    pub(crate) read: AtomicUsize,
-    pub(crate) rated: AtomicUsize,
-    pub(crate) timed: AtomicBool,
-    limits: &'a Limits,
-    rejected: Mutex<&'a mut RejectedRows>,
-    /// Bytes of the rows of all threads.
-    held: AtomicUsize,
-    kept: Mutex<Vec<Partitions>>,
-}
-
-impl<'a> Cleaning<'a> {
-    fn new(min_rating: Option<f64>, catalogue: &mut Catalogue, rejected: &'a mut RejectedRows, limits: &'a Limits) -> Self {
-        Self {
-            min_rating,
-            users: Mutex::new(mem::take(&mut catalogue.users)),
-            items: Mutex::new(mem::take(&mut catalogue.items)),
-            read: AtomicUsize::new(0),
-            rated: AtomicUsize::new(0),
-            timed: AtomicBool::new(false),
-            limits,
-            rejected: Mutex::new(rejected),
-            held: AtomicUsize::new(0),
-            kept: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// Notes that a thread has begun chunks of rows.
-    ///
-    /// # Errors
-    /// [`Error::Rows`] when those of all threads are too many.
-    pub(crate) fn hold(&self, chunks: usize) -> Result<()> {
-        let held = self.held.fetch_add(chunks * CHUNK_BYTES, Ordering::Relaxed) + chunks * CHUNK_BYTES;
-        match self.limits.memory {
-            Some(limit) if held > limit => Err(Error::Rows { limit }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps a thread's rows.
-    pub(crate) fn keep(&self, rows: Partitions) {
-        lock(&self.kept).push(rows);
-    }
-
-    /// All rows.
-    fn finish(self, catalogue: &mut Catalogue) -> Vec<Partitions> {
-        const FREE: &str = "no holder of this lock panics";
-        catalogue.users = self.users.into_inner().expect(FREE);
-        catalogue.items = self.items.into_inner().expect(FREE);
-        self.kept.into_inner().expect(FREE)
-    }
-}
-
-impl Sinks for Cleaning<'_> {
-    fn threads(&self) -> usize {
-        self.limits.threads.max(1)
-    }
-
-    fn sink(&self) -> Box<dyn Sink + '_> {
-        Box::new(Ingest::new(self))
-    }
-
-    fn reject(&self, rejected: Rejected<'_>) -> Result<()> {
-        lock(&self.rejected).add(rejected)
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().expect("no holder of this lock panics")
 }
