@@ -10,7 +10,7 @@ pub trait Element: Pod + Send + Sync + Device {
     const POINTERS: [&'static str; 2];
 }
 
-/// What CUDA asks of a number.
+/// The traits that CUDA asks of a number.
 #[cfg(feature = "cuda")]
 pub trait Device:
     candle_core::cuda_backend::cudarc::driver::DeviceRepr + candle_core::cuda_backend::cudarc::driver::ValidAsZeroBits
@@ -18,7 +18,7 @@ pub trait Device:
 }
 #[cfg(feature = "cuda")]
 impl<T: candle_core::cuda_backend::cudarc::driver::DeviceRepr + candle_core::cuda_backend::cudarc::driver::ValidAsZeroBits> Device for T {}
-/// What CUDA asks of a number: nothing, in a build without it.
+/// The traits that CUDA asks of a number: none, in a build without CUDA.
 #[cfg(not(feature = "cuda"))]
 pub trait Device {}
 #[cfg(not(feature = "cuda"))]

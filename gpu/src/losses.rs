@@ -19,7 +19,7 @@ pub enum Loss {
         temperature: f32,
         /// Whether the positive stands in the sum beside the negatives.
         include_positive: bool,
-        /// What the loss is multiplied by.
+        /// The factor of the loss.
         factor: f32,
         /// A weight of each row, for softmax at K.
         weight: Option<Weight>,
@@ -112,7 +112,7 @@ impl Loss {
     }
 }
 
-/// What the losses of an epoch add up to.
+/// The sums of the losses of an epoch, on the device.
 #[derive(Debug)]
 pub struct Totals {
     /// The sum, and the first step whose sum is no number.

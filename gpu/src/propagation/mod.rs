@@ -48,7 +48,7 @@ enum Marks<'a> {
 /// One layer, of users and items.
 struct Layer<'a> {
     first: bool,
-    /// What the last layer divides by, as a factor; 0 for the others.
+    /// The factor of the mean over layers, in the last layer; 0 in the others.
     mean: f32,
     marks: Marks<'a>,
     /// E
@@ -171,7 +171,7 @@ fn run_layer(gpu: &Gpu, edges: &Edges, mut layer: Layer, parts: &mut Buffer<f32>
 }
 
 impl Layer<'_> {
-    /// What both kernels take, with a list of pieces or of long rows.
+    /// The arguments of both kernels, with a list of pieces or of long rows.
     fn arguments<'a>(&'a mut self, edges: &'a Edges, none: &'a Buffer<u8>, list: (&'a Buffer<u32>, usize)) -> Vec<Argument<'a>> {
         let Self { first, mean, marks, tables, vectors, out: [users, items], dim } = self;
         let (kind, marks) = match *marks {
