@@ -1,4 +1,4 @@
-//! What is asked of the API server, and all that each side may ask.
+//! Calls of the API server: all that each side may make.
 
 use std::fmt;
 

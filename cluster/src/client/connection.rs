@@ -70,7 +70,7 @@ impl Cluster {
         &self.namespace
     }
 
-    /// What the server warned of since this was last called.
+    /// The server's warnings since this was last called.
     pub(super) fn warnings(&self) -> Vec<String> {
         self.warnings.take()
     }

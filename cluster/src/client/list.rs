@@ -30,7 +30,7 @@ pub struct Listed {
 /// All submissions in the namespace, the newest first.
 ///
 /// # Errors
-/// What the server refuses.
+/// Refusals of the server.
 pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, Error> {
     let mut of: BTreeMap<String, Vec<Job>> = BTreeMap::new();
     for job in cluster.jobs(&Selector::all()).await? {

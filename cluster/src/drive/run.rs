@@ -90,7 +90,7 @@ struct Driver<'a> {
     unplaced: BTreeMap<String, Instant>,
     /// When such a trial gave way, and how many Jobs had ended then.
     held: BTreeMap<String, (Instant, usize)>,
-    /// What was said last.
+    /// The pauses that were said last.
     said: Vec<Pause>,
 }
 

@@ -49,7 +49,7 @@ pub enum State {
         ready: u32,
         /// Indexes, or pods, that are done.
         done: u32,
-        /// Of so many.
+        /// Indexes, or pods, in all.
         of: u32,
     },
     /// All is done.

@@ -1,9 +1,9 @@
-//! What to do next, as a function of what is seen.
+//! The driver's next step, as a function of what is seen.
 
 use super::{Failure, SeenJob, State};
 use std::fmt;
 
-/// What the driver does about one Job, or about them all.
+/// A step of the driver, about one Job or about them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Unsuspend a Job.
@@ -34,7 +34,7 @@ pub enum Pause {
         active: u32,
         /// Indexes that are done.
         done: u32,
-        /// Of so many.
+        /// Indexes in all.
         of: u32,
     },
     /// Its Kueue queue has not admitted it.
@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// What to do about the Jobs of a sweep, given in the order of their stages.
+/// The steps about the Jobs of a sweep, given in the order of their stages.
 ///
 /// Only the stage that is due is looked at: the first that is not over. What is missing before a stage that was started is over.
 pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
@@ -121,8 +121,8 @@ pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
     })]
 }
 
-/// What to do about trials over several nodes: no more of them run than may, and each has all of its nodes before the next is started, so
-/// that no two wait for each other's. Under Kueue, which admits a Job as a whole, they are handed to their queue as far as they may run.
+/// The steps about trials over several nodes: no more of them run than may, and each has all of its nodes before the next is started, so that
+/// no two wait for each other's. Under Kueue, which admits a Job as a whole, they are handed to their queue as far as they may run.
 fn gangs(open: &[&SeenJob]) -> Vec<Action> {
     let (waiting, begun): (Vec<&SeenJob>, Vec<&SeenJob>) = open.iter().copied().partition(|job| job.is_waiting());
     let occupying: Vec<&SeenJob> = begun.iter().copied().filter(|job| job.is_occupying()).collect();
@@ -185,7 +185,7 @@ impl SeenJob {
         }
     }
 
-    /// What to do about a Job that is due and not over.
+    /// The step about a Job that is due and not over.
     fn action(&self) -> Action {
         let job = self.name.clone();
         match (&self.state, &self.queue) {

@@ -48,7 +48,7 @@ pub(crate) const NAMESPACE: &str = "team";
 #[derive(Clone)]
 pub(crate) struct Fake {
     world: Arc<Mutex<World>>,
-    /// What may be asked; anything where `None`.
+    /// The calls that are allowed; all of them where `None`.
     allowed: Option<&'static [Call]>,
 }
 

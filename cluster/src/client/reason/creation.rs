@@ -1,4 +1,4 @@
-//! What the Job controller says of pods that it may not create.
+//! Reasons of the Job controller, which may not create a pod.
 
 use super::{Reason, last, one_line};
 use crate::objects::ACCOUNT;
