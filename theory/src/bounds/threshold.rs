@@ -85,7 +85,7 @@ impl Form {
     }
 }
 
-/// What rounding may add to a threshold that is an integer.
+/// The most that rounding may add to a threshold that is an integer.
 const GUARD: f64 = 1e-12;
 
 /// The least count that the form asks for, of a positive at this rank, from 1.

@@ -1,4 +1,4 @@
-//! What methods, users and seeds are drawn from.
+//! The population that methods, users and seeds are drawn from.
 
 use super::{Form, draws::Draws};
 use evaluator::significance::{MethodValues, Replication};
@@ -21,7 +21,7 @@ const UNEQUAL: [f64; 2] = [0.25, 1.75];
 pub(crate) enum Interaction {
     /// There is none.
     None,
-    /// As much as that of users by methods.
+    /// Its variance is that of users by methods.
     Some,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Variances {
     Unequal,
 }
 
-/// What is simulated.
+/// One setting of the simulation.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) form: Form,
