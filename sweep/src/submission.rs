@@ -13,12 +13,12 @@ use std::path::Path;
 /// The folder of a sweep's stored plans, below that of its tables.
 const PLANS: &str = "plans";
 
-/// What the command line says of a submission.
+/// The settings of a submission on the command line.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Where the objects live.
     pub namespace: String,
-    /// In place of `resources.image`.
+    /// The image, in place of `resources.image`.
     pub image: Option<String>,
 }
 

@@ -22,7 +22,7 @@ enum Engine {
 }
 
 impl Preparing {
-    /// What the work may use.
+    /// The machine that the work may use.
     pub(super) fn machine(&self, global: &Global) -> Machine {
         let engine = self.engine.map(|engine| match engine {
             Engine::Memory => pipeline::Engine::Memory,

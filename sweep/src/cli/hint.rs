@@ -10,7 +10,7 @@ pub(super) struct Hint<'a> {
     pub(super) sweep: &'a str,
     /// Where its objects are.
     pub(super) namespace: &'a str,
-    /// What stands in place of the sweep file's storage.
+    /// The storage in place of the sweep file's.
     pub(super) storage: Option<&'a str>,
 }
 

@@ -14,7 +14,7 @@ use clap::Args;
 use cluster::client::{Cluster, Whose, logs};
 use dataset::block_on;
 
-/// What pods wrote.
+/// The logs of pods.
 #[derive(Debug, Args)]
 pub struct Logs {
     /// The sweep file, or the sweep's name

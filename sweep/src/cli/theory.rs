@@ -17,7 +17,7 @@ use evaluator::{
 };
 use theory::{bounds::Grid, opauc};
 
-/// What the papers state about losses and metrics, recomputed.
+/// The statements of the papers about losses and metrics, recomputed.
 #[derive(Debug, Args)]
 pub struct Theory {
     #[command(subcommand)]

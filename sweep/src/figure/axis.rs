@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) struct Tick {
     /// Percent from the axis' low end.
     pub(crate) at: f64,
-    /// What stands there.
+    /// The text at the tick.
     pub(crate) label: String,
 }
 
@@ -48,7 +48,7 @@ impl Axis {
         Self { low: 1.0, high, scale: Scale::Linear { step: round_up((high - 1.0) / 6.0).max(1.0) } }
     }
 
-    /// As [`around`](Self::around), in logarithms. Values that are not above 0 do not count.
+    /// From the least to the largest value as [`around`](Self::around) has it, in logarithms. Values that are not above 0 do not count.
     pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, margin: f64) -> Option<Self> {
         let (least, largest) = ends(values.map(f64::log10))?;
         let span = if largest > least { largest - least } else { 1.0 };

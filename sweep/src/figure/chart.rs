@@ -4,14 +4,14 @@ use super::{Axis, layout};
 use anyhow::{Context, Result};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
-/// What is drawn. All panels share the legend.
+/// A chart of panels, which share the legend.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
-    /// What is shown, above all.
+    /// The title, above all panels.
     pub(crate) title: String,
     /// How to read it: a few short lines.
     pub(crate) notes: Vec<String>,
-    /// What the lines are. Those without a point are left out.
+    /// The legend. A line without a point is left out.
     pub(crate) keys: Vec<Key>,
     /// Panels beside each other.
     pub(crate) columns: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Chart {
     pub(crate) panels: Vec<Panel>,
 }
 
-/// What a line stands for.
+/// An entry of the legend.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     /// Its name in the legend.
@@ -33,7 +33,7 @@ pub(crate) struct Key {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What sets it apart from the others.
+    /// The title, which sets it apart from the others.
     pub(crate) title: String,
     /// The horizontal axis: what, and in which unit.
     pub(crate) across: String,
@@ -41,7 +41,7 @@ pub(crate) struct Panel {
     pub(crate) up: String,
     /// The horizontal range.
     pub(crate) x: Axis,
-    /// The vertical range. What lies beyond is cut off.
+    /// The vertical range. Lines are cut off beyond it.
     pub(crate) y: Axis,
     /// Its lines, the first one on top.
     pub(crate) lines: Vec<Line>,
@@ -65,9 +65,9 @@ pub(crate) struct Line {
 pub(crate) enum Mark {
     /// Joined.
     Line,
-    /// As dots.
+    /// Points alone.
     Dots,
-    /// As joined dots.
+    /// Points, joined.
     Both,
 }
 

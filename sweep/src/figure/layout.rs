@@ -19,13 +19,13 @@ const ABOVE: f64 = 52.0;
 const BELOW: f64 = 46.0;
 /// Height of a panel.
 const HEIGHT: f64 = 210.0;
-/// Of a line of text.
+/// Height of a line of text.
 const ROW: f64 = 20.0;
-/// Of a letter of the legend, on average, and of what stands before a name.
+/// Width of a letter of the legend, on average, and of the sample before a name.
 const LETTER: f64 = 6.4;
 const SAMPLE: f64 = 58.0;
 
-/// What the template draws.
+/// The values that the template draws.
 #[derive(Serialize)]
 pub(super) struct Drawing<'a> {
     style: &'static str,

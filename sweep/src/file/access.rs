@@ -49,7 +49,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// What comes with a variant's name.
+/// The content that comes with a variant's name.
 #[derive(Clone, Copy)]
 pub(super) enum Content<'a> {
     /// Nothing: the node is the bare name.

@@ -17,7 +17,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Of the values of one entry of a grid; all are of one kind.
+    /// The part that the values of one entry of a grid make; all are of one kind.
     pub(super) fn of<T: Serialize>(values: &[T]) -> Self {
         let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
         let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();

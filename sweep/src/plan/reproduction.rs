@@ -1,4 +1,4 @@
-//! What a paper prints and claims of a sweep's methods, bound to the plan's methods.
+//! The numbers and claims that a paper prints of a sweep's methods, bound to the plan's methods.
 
 use super::{
     Method, Plan,
@@ -55,7 +55,7 @@ pub struct PlannedClaim {
     pub dataset: String,
     /// The metric and where lists are cut.
     pub at: MetricAt,
-    /// What is claimed, of methods by their labels.
+    /// The hypothesis, about methods by their labels.
     pub hypothesis: Hypothesis,
 }
 
@@ -137,7 +137,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// What a claim says on a dataset: one for each metric and hypothesis.
+    /// The claims on a dataset: one for each metric and hypothesis.
     fn claims_on(&self, claim: &ClaimEntry, dataset: &str) -> Result<Vec<PlannedClaim>> {
         let primary = [self.evaluation.primary()];
         let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };

@@ -15,7 +15,7 @@ struct TestUsers {
 }
 
 impl TestUsers {
-    /// None where nothing was ranked, or all users are known. Of several splits the one with most of them.
+    /// None where nothing was ranked, or all users are known. The split with most of them counts, where there are several.
     fn new(input: &Input, dataset: &str) -> Option<Self> {
         let of_dataset = input.values.iter().filter(|values| values.dataset == dataset);
         let values = of_dataset.max_by_key(|values| values.unknown_users).filter(|values| values.unknown_users > 0)?;
@@ -43,7 +43,7 @@ pub(super) fn note(input: &Input, dataset: &str) -> String {
     TestUsers::new(input, dataset).map_or_else(String::new, |users| format!(" Without train interactions, {fate}: {}.", users.counted()))
 }
 
-/// What the verdict must say where there are many.
+/// The verdict's sentence on unknown users, where there are many.
 pub(super) fn clause(input: &Input, dataset: &str) -> String {
     let fate = match input.evaluation.users {
         Users::Known => "do not count",
@@ -52,7 +52,7 @@ pub(super) fn clause(input: &Input, dataset: &str) -> String {
     TestUsers::many(input, dataset).map_or_else(String::new, |users| format!(" {} have no train interaction and {fate}.", users.counted()))
 }
 
-/// What a reader should know where there are many.
+/// The remark on unknown users, where there are many.
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
     let fate = match input.evaluation.users {
         Users::Known => "they are left out (evaluation.users: known).",

@@ -23,7 +23,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// Of a training that stopped with an error.
+    /// How a trial stands whose training stopped with an error.
     pub(super) fn of(error: Error) -> Self {
         let constructor = match &error {
             Error::TimeLimit { .. } => Self::TimedOut,
@@ -76,7 +76,7 @@ pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<
     }
 }
 
-/// The same for whoever trains what has not ended: what is damaged has not.
+/// How a trial stands for whoever trains it, as `stored` has it; a damaged one has not ended.
 pub(super) fn whole(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
     Ok(stored(session, id, until)?.filter(|standing| !matches!(standing, Standing::Broken(_))))
 }
@@ -92,7 +92,7 @@ pub fn standings(session: &Session) -> Result<Vec<Standing>> {
     })
 }
 
-/// Of a trial that has not ended: out of time where it has trained for as long as the sweep file now gives it.
+/// How a trial stands that has not ended: out of time where it has trained for as long as the sweep file now gives it.
 fn unfinished(session: &Session, id: &str) -> Result<Standing> {
     let Some(limit) = session.file.timing.time_limit else { return Ok(Standing::Missing) };
     let progress = match progress(&session.trial(id), id) {

@@ -9,7 +9,7 @@ const PATIENCE: Duration = Duration::from_secs(30 * 60);
 /// The variable that torchrun does not have: what the processes know each other by.
 const SECRET: &str = "RANKSWEEP_RENDEZVOUS_SECRET";
 
-/// What a launcher has told this process.
+/// The variables that a launcher has set for this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Launched {
     /// Where processes meet; `None` where this is the only one.

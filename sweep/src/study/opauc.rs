@@ -36,7 +36,7 @@ pub(crate) struct Lists {
 struct Part {
     /// `permutations`, or the trial's id.
     name: String,
-    /// What the terminal and the picture call it.
+    /// The name on the terminal and in the picture.
     title: &'static str,
     count: usize,
     sizes: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! `claims.parquet`: what a paper claims of the methods, and what our tests say of it. The same bytes whenever the sweep is the same.
+//! `claims.parquet`: a paper's claims about the methods, and what our tests say of them. Its bytes are the same whenever the sweep is.
 
 use super::{numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
@@ -24,11 +24,11 @@ pub struct ClaimRow {
     pub claim: String,
     /// The methods' keys, in the order of the claim.
     pub methods: Vec<String>,
-    /// What the test says; none where a method has no result.
+    /// The result of the test; none where a method has no result.
     pub tested: Option<TestedClaim>,
 }
 
-/// What a test says of a claim.
+/// The result of a test of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestedClaim {
     /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end.
@@ -51,12 +51,12 @@ pub struct TestedClaim {
     pub over: Over,
     /// Where the variance over seeds comes from; the least certain one of the methods'.
     pub spread: Spread,
-    /// What is said of the difference as claimed.
+    /// The verdict on the difference as claimed.
     pub verdict: Verdict,
 }
 
 impl ClaimRow {
-    /// What is said: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
+    /// The verdict in a word: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
     pub fn verdict(&self) -> &'static str {
         match self.tested.as_ref().map(|tested| tested.verdict) {
             Some(Verdict::Better) => "holds",

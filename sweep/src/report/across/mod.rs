@@ -23,7 +23,7 @@ pub(crate) use page::{diagram, render};
 use rayon::prelude::*;
 pub(crate) use words::against;
 
-/// What the datasets together say of the methods that have a result on each of them.
+/// The comparison over all datasets of the methods that have a result on each of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AcrossDatasets {
     /// The metric that is compared.

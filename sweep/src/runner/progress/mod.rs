@@ -33,7 +33,7 @@ impl Progress {
         Self::Lines
     }
 
-    /// What the sweep will do, once, at its start.
+    /// Says what the sweep will do, once, at its start.
     pub(super) fn begin(&self, plan: &Plan, storage: &Location) {
         let (name, methods, trials) = (&plan.name, plan.methods.len(), plan.trials().count());
         tracing::info!(sweep = name, methods, trials, select_by = %plan.select_by, %storage, "sweep");

@@ -16,13 +16,13 @@ use std::{
 };
 use trainer::Fence;
 
-/// What stands in a claim.
+/// The content of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
     /// The machine and the process, for people.
     pub(super) owner: String,
-    /// What tells this claim from all others.
+    /// A random text, which tells this claim from all others.
     nonce: String,
     /// How often it was renewed.
     renewals: u64,
