@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
     /// It is answered as the server answers it.
@@ -33,7 +33,7 @@ pub(crate) enum Fate {
     Slow,
 }
 
-/// What befalls the spoiled ones, with their shares.
+/// The fates of the requests that are spoiled, with their shares.
 pub(crate) const FAULTS: [Fate; 9] = [
     Fate::Refused(500),
     Fate::Refused(503),
