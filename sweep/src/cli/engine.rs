@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 /// The flag of commands that prepare.
 #[derive(Debug, Args)]
 pub(super) struct Preparing {
-    /// What prepares data; memory where the estimate fits in `--memory`, else datafusion. The results are the same for both
+    /// The engine that prepares data; memory where the estimate fits in `--memory`, else datafusion. The results are the same for both
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Option<Engine>,
 }
