@@ -39,7 +39,7 @@ element!(u8, "unsigned char");
 element!(u32, "unsigned");
 element!(u64, "u64");
 
-/// So many numbers on a device.
+/// A buffer of numbers on a device, of a fixed length.
 #[derive(Debug)]
 pub struct Buffer<T: Element> {
     pub(crate) length: usize,
@@ -65,7 +65,7 @@ impl<T: Element> Buffer<T> {
         self.length == 0
     }
 
-    /// Where the numbers begin.
+    /// Address of the first number.
     pub(crate) fn address(&self) -> u64 {
         match &self.memory {
             #[cfg(feature = "cuda")]
@@ -85,7 +85,7 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Where the numbers begin, to be written.
+    /// Address of the first number, to be written.
     pub(crate) fn address_mut(&mut self) -> u64 {
         match &mut self.memory {
             #[cfg(feature = "cuda")]

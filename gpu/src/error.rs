@@ -19,7 +19,7 @@ pub enum Error {
         /// The item.
         column: u32,
     },
-    /// There is no such device, or no driver for it.
+    /// A CUDA device that is not there, or has no driver.
     #[error("no CUDA device {ordinal}: {reason}; `nvidia-smi` lists what the driver sees, and `ranksweep doctor` what this build needs")]
     Missing {
         /// Number of the device among those of this process.

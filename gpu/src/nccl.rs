@@ -68,9 +68,9 @@ pub struct Party {
 #[derive(Debug)]
 #[must_use = "its buffers are there again when it is joined"]
 pub struct Pending<B> {
-    /// There until it is joined.
+    /// The buffers; there until the exchange is joined.
     buffers: Option<B>,
-    /// Where the ranks' stream is done with them, once that was asked for.
+    /// The event after which the ranks' stream is done with the buffers, once that was asked for.
     done: Option<CudaEvent>,
     /// Stream of the buffers' device, on which they are freed.
     stream: Arc<CudaStream>,

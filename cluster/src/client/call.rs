@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Call {
     /// `get`, `list`, `create`, `patch`, `delete`.
     pub verb: &'static str,
-    /// In the plural: `jobs`, `pods/log`.
+    /// The resource in the plural: `jobs`, `pods/log`.
     pub resource: &'static str,
 }
 

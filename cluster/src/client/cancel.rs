@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 /// Pods that are told to stop have less time than this to do so.
 const STOPPED_WITHIN: Duration = Duration::from_secs(300);
-/// Between two looks at them.
+/// Time between two looks at the pods.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Removes all of a sweep's submissions from the cluster, or only one, and waits until their pods have stopped. What they have stored stays.

@@ -70,7 +70,7 @@ pub enum Error {
     StillRunning {
         /// The sweep's name.
         sweep: String,
-        /// Where it runs.
+        /// The namespace of the sweep.
         namespace: String,
         /// The other submission's hash.
         submission: String,
@@ -82,7 +82,7 @@ pub enum Error {
         key = crate::labels::SUBMISSION
     )]
     NotGone {
-        /// Where they are.
+        /// The namespace of the pods.
         namespace: String,
         /// The submission's hash.
         submission: String,

@@ -23,7 +23,7 @@ pub struct Listed {
     pub ended: bool,
     /// How far it is, in a few words.
     pub state: String,
-    /// For how many seconds its objects are kept after its end, where they go by themselves.
+    /// Seconds for which its objects are kept after its end, where they go by themselves.
     pub ttl_seconds_after_finished: Option<i32>,
 }
 
@@ -41,7 +41,7 @@ pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, Error> {
     Ok(all)
 }
 
-/// None of Jobs without a driver, which somebody has deleted.
+/// The submission of some Jobs; none where they have no driver, which somebody has deleted.
 fn listed(jobs: &[Job]) -> Option<Listed> {
     let driver = driver(jobs)?;
     let label = |key: &str| driver.labels().get(key).cloned().unwrap_or_default();

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::LogParams;
 use std::fmt;
 
-/// Whose log.
+/// The pods whose logs are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whose {
     /// `prepare`, `train`, `train-r0`, `evaluate`, `driver`; every trial's stage with `train`.

@@ -19,9 +19,9 @@ use k8s_openapi::{
 use kube::ResourceExt;
 use std::{collections::BTreeMap, fmt};
 
-/// Where the Job controller writes a pod's index.
+/// The annotation where the Job controller writes a pod's index.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-/// Where it writes the pod's Job.
+/// The label where the Job controller writes a pod's Job.
 pub(super) const JOB: &str = "batch.kubernetes.io/job-name";
 
 /// A submission as it stands.
@@ -79,7 +79,7 @@ pub struct PodView {
     pub message: Option<String>,
     /// How it ended.
     pub exit_code: Option<i32>,
-    /// Where it runs.
+    /// The node that it runs on.
     pub node: Option<String>,
 }
 
@@ -143,7 +143,7 @@ impl StageView {
 }
 
 impl fmt::Display for StageView {
-    /// In a few words.
+    /// The state in a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.state, &self.queue) {
             (State::Missing { .. }, _) => f.write_str("gone: its Job was deleted"),

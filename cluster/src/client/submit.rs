@@ -33,19 +33,19 @@ pub struct Submitted {
 /// How a submission was dealt with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It was new.
+    /// The submission is new.
     Created,
-    /// It had ended with failures, and starts again.
+    /// The submission had ended with failures, and starts again.
     Restarted,
-    /// So many of its objects were missing, and are there again.
+    /// This many of the submission's objects were missing, and are there again.
     Completed(usize),
-    /// It is on the cluster and has not ended.
+    /// The submission is on the cluster and has not ended.
     Running,
-    /// It is on the cluster and has not ended, and goes on with another `parallelism` or `ttl_seconds_after_finished`.
+    /// The submission has not ended, and goes on with another `parallelism` or `ttl_seconds_after_finished`.
     Adjusted,
-    /// It is on the cluster and is done.
+    /// The submission is on the cluster and is done.
     Done,
-    /// It is on the cluster and is done, but for trials that would fail again.
+    /// The submission is on the cluster and is done, but for trials that would fail again.
     Settled,
 }
 

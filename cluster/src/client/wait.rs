@@ -7,9 +7,9 @@ use kube::ResourceExt;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Between two looks.
+/// Time between two looks.
 const LOOK: Duration = Duration::from_secs(5);
-/// So many looks at the Jobs come between two at pods and events, of which there may be many more.
+/// Looks at the Jobs between two at pods and events, of which there may be many more.
 const LOOKS_FOR_REASONS: u64 = 6;
 
 /// Waits for the end of a submission, and tells line by line what changes on the way: how far its stages are, and why something of them does

@@ -51,13 +51,13 @@ pub enum Pause {
         /// Its namespace.
         namespace: String,
     },
-    /// It is not there, and may yet be created.
+    /// The Job is not there, and may yet be created.
     Missing(String),
     /// Trials over several nodes wait for their turn.
     Turn {
-        /// So many.
+        /// Trials that wait.
         waiting: u32,
-        /// How many may run at once.
+        /// Trials that may run at once.
         at_once: u32,
     },
 }
@@ -67,9 +67,9 @@ pub enum Pause {
 pub enum Outcome {
     /// Everything was done.
     Done,
-    /// So many trials failed, and everything else was done.
+    /// This many trials failed, and everything else was done.
     FailedTrials(u32),
-    /// In so many pods of several trials each some of them failed, and everything else was done.
+    /// In this many pods of several trials each some of them failed, and everything else was done.
     FailedBatches(u32),
     /// A stage failed, and those after it were not begun.
     Failed {

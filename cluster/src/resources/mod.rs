@@ -111,7 +111,7 @@ pub struct Stage {
 pub struct Volume {
     /// The claim's name; trials on several nodes need one with access mode ReadWriteMany.
     pub claim: String,
-    /// Where it is mounted.
+    /// The path where it is mounted.
     pub path: String,
 }
 

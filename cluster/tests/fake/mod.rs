@@ -83,7 +83,7 @@ impl Fake {
 }
 
 impl World {
-    /// For so long, connections are refused, or hang.
+    /// Refuses connections, or lets them hang, for so long.
     pub(crate) fn go_away(&mut self, length: Duration, hangs: bool) {
         self.absence = Some((Instant::now() + length, hangs));
     }

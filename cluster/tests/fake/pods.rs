@@ -34,7 +34,7 @@ pub(crate) enum Act {
 /// The fate of a pod that does not run yet, in a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
-    /// It runs.
+    /// The pod runs.
     Runs,
     /// The scheduler has no node for it, and says why.
     Unschedulable(&'static str),

@@ -13,7 +13,7 @@ type Happening = (u32, Box<dyn FnOnce(&mut World) + Send>);
 
 /// All that the server knows.
 pub(crate) struct World {
-    /// By resource and name.
+    /// Objects by resource and name.
     objects: BTreeMap<(String, String), Value>,
     version: u64,
     /// Ticks so far.
@@ -254,7 +254,7 @@ fn not_found(resource: &str, name: &str) -> Answer {
     Answer::failure(404, "NotFound", format!("{resource} \"{name}\" not found"))
 }
 
-/// In the words of a real one.
+/// The refusal in the words of a real server.
 fn forbidden(verb: &str, asked: &Asked) -> Answer {
     let group = match asked.resource.as_str() {
         "jobs" => "batch",

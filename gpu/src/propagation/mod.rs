@@ -27,11 +27,11 @@ pub struct Graph {
     edges: Edges,
     /// Vectors after the layers of odd and of even number, but for the last.
     room: [[Buffer<f32>; 2]; 2],
-    /// Where gradients are made.
+    /// The tables that gradients are made in.
     result: Option<[Buffer<f32>; 2]>,
     /// `[pieces, dim]`, the sums of pieces.
     parts: Buffer<f32>,
-    /// In the place of marks where there are none.
+    /// An empty list of marks, where there are none.
     none: Buffer<u8>,
 }
 

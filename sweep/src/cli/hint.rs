@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub(super) struct Hint<'a> {
     /// Its file or its name.
     pub(super) sweep: &'a str,
-    /// Where its objects are.
+    /// The namespace of its objects.
     pub(super) namespace: &'a str,
     /// The storage in place of the sweep file's.
     pub(super) storage: Option<&'a str>,

@@ -40,7 +40,7 @@ pub struct Build {
 /// A comparison and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// Where it was computed.
+    /// The device that computed it.
     pub device: String,
     /// The comparison.
     #[serde(flatten)]
@@ -52,7 +52,7 @@ pub struct Judged {
 /// A timing beside what the device could do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timed {
-    /// Where it was computed.
+    /// The device that computed it.
     pub device: String,
     /// The timing.
     #[serde(flatten)]

@@ -88,7 +88,7 @@ impl Subject<'_> {
         Ok(Learned { vectors: ended.scorer(&folder)?.values(), validation: fit.validation.unwrap_or(f64::NAN) as f32 })
     }
 
-    /// Another way, against the reference.
+    /// The comparison of another way with the reference.
     fn against(&self, way: &Way, expected: &Learned, found: &Learned) -> [Judged; 2] {
         let named = |what: &str| format!("{}: {what}", self.label);
         let vectors = Comparison::new(named("vectors"), &found.vectors, &expected.vectors, OF_VECTORS);

@@ -41,7 +41,7 @@ type OfSplits = fn(&str, &Dataset) -> Result<Vec<File>>;
 /// The function that makes the files of a model's vectors.
 type OfVectors = fn(&vectors::Named<'_>) -> Result<Vec<File>>;
 
-/// Which of both a format is of.
+/// The function that writes a format: of splits, or of vectors.
 enum Writer {
     Splits(OfSplits),
     Vectors(OfVectors),

@@ -15,7 +15,7 @@ pub(crate) struct Chart {
     pub(crate) keys: Vec<Key>,
     /// Panels beside each other.
     pub(crate) columns: usize,
-    /// From the top left, row by row.
+    /// The panels, from the top left, row by row.
     pub(crate) panels: Vec<Panel>,
 }
 
@@ -52,18 +52,18 @@ pub(crate) struct Panel {
 /// Points of one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Which of the chart's keys.
+    /// Place of the line's key in the legend.
     pub(crate) key: usize,
-    /// Across and up.
+    /// Places of the points, across and up.
     pub(crate) points: Vec<(f64, f64)>,
-    /// How they are drawn.
+    /// How the points are drawn.
     pub(crate) mark: Mark,
 }
 
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Joined.
+    /// A line without points.
     Line,
     /// Points alone.
     Dots,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 /// A claim as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEntry {
-    /// Where it stands in the file.
+    /// The entry as typed.
     pub node: Node,
     /// The hypotheses, about methods by the names that the leaderboard gives them.
     pub hypotheses: Vec<Hypothesis>,
@@ -26,7 +26,7 @@ pub struct ClaimEntry {
     pub metrics: Vec<MetricAt>,
     /// The dataset that it is about; each of them when left out.
     pub dataset: Option<String>,
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
 }
 

@@ -11,16 +11,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Place {
     /// The file as the user named it.
     pub file: Arc<str>,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1.
+    /// The column, from 1.
     pub column: usize,
     /// `grid[0].losses[1].temperature`; empty for the whole file.
     pub path: String,
 }
 
 impl Place {
-    /// Without the path: `sweep.yaml:12:9`.
+    /// The place without the path: `sweep.yaml:12:9`.
     pub fn position(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }

@@ -11,7 +11,7 @@ use dataset::quote;
 /// One value of a sweep file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// The place of the node in its file.
     pub place: Place,
     /// The value.
     pub value: Value,
@@ -40,7 +40,7 @@ pub enum Value {
 pub struct Key {
     /// The key's text.
     pub name: String,
-    /// Where it stands.
+    /// The place of the key in its file.
     pub place: Place,
 }
 

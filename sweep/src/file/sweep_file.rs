@@ -39,7 +39,7 @@ pub struct Placed<T> {
 }
 
 impl<T> Placed<T> {
-    /// Where it stands.
+    /// The place of the value in the file.
     pub fn place(&self) -> &Place {
         &self.node.place
     }

@@ -33,7 +33,7 @@ pub enum Extent {
     Unreferenced,
 }
 
-/// All that can be removed, by path.
+/// The files that can be removed, by path.
 ///
 /// # Errors
 /// A storage that ranksweep has not marked; a store that cannot be listed, or a stored plan that cannot be read.

@@ -16,9 +16,9 @@ pub(super) enum Named<'a> {
 /// The role of a file in its trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OfTrial {
-    /// Where its training goes on.
+    /// The state that training goes on from.
     Resume,
-    /// Who trains it.
+    /// A claim of who trains it.
     Claim,
     /// A model or a curve, which counts where a marker says so.
     Content,

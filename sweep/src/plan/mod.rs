@@ -92,7 +92,7 @@ pub struct Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawnFrom {
-    /// So many combinations of listed values.
+    /// This many combinations of listed values.
     Combinations(u64),
     /// Ranges, and values listed beside them.
     Ranges,
@@ -119,7 +119,7 @@ pub struct PlannedTrial {
     /// The seed of its split, where its dataset has several splits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_seed: Option<u64>,
-    /// All that determines the result.
+    /// The trial, which is all that determines the result.
     pub trial: Trial,
 }
 

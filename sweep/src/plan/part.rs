@@ -12,7 +12,7 @@ pub(super) type Values = Map<String, Value>;
 pub(super) struct Part {
     /// `mf`, `softmax-at-k`, `adam`.
     pub(super) kind: String,
-    /// One for each combination of tuned values.
+    /// The values of each combination of tuned values.
     pub(super) combinations: Vec<Values>,
 }
 

@@ -27,7 +27,7 @@ pub struct Printed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedValue {
-    /// Where it stands in the paper.
+    /// The place of the number in the paper.
     pub place: String,
     /// The dataset's name.
     pub dataset: String,
@@ -49,7 +49,7 @@ pub struct PrintedValue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedClaim {
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
     /// The dataset's name.
     pub dataset: String,

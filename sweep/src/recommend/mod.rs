@@ -48,7 +48,7 @@ pub enum Seen {
 pub struct Written {
     /// Users that have a list.
     pub users: usize,
-    /// Those of them without train interactions, of whom the model knows nothing.
+    /// Users with a list and without train interactions, of whom the model knows nothing.
     pub unknown: usize,
 }
 

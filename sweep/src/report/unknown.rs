@@ -8,9 +8,9 @@ const SHARE: usize = 100;
 
 /// The test users of a dataset.
 struct TestUsers {
-    /// With test items and no train interaction.
+    /// Users with test items and no train interaction.
     unknown: usize,
-    /// With test items.
+    /// Users with test items.
     all: usize,
 }
 
@@ -23,7 +23,7 @@ impl TestUsers {
         Some(Self { unknown: values.unknown_users, all: values.users.len() + left_out })
     }
 
-    /// Those that are above the share.
+    /// The test users of a dataset whose unknown ones are above the share.
     fn many(input: &Input, dataset: &str) -> Option<Self> {
         Self::new(input, dataset).filter(|users| users.unknown * SHARE > users.all)
     }
@@ -34,7 +34,7 @@ impl TestUsers {
     }
 }
 
-/// Beside how the ranking was made: how many users are left out, or ranked all the same. Nothing where all are known.
+/// The note beside how the ranking was made: how many users are left out, or ranked all the same. Nothing where all are known.
 pub(super) fn note(input: &Input, dataset: &str) -> String {
     let fate = match input.evaluation.users {
         Users::Known => "left out",

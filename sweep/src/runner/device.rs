@@ -17,7 +17,7 @@ use trainer::{Device, Ranks, Rendezvous, Trial, device::fits_gpu};
 pub struct Devices {
     /// The GPUs of one trial; `None` where everything is trained on the CPU.
     gpus: Option<Gpus>,
-    /// Where the processes meet that train one trial together.
+    /// The place where the processes meet that train one trial together.
     rendezvous: Option<Rendezvous>,
 }
 
@@ -27,7 +27,7 @@ struct Gpus {
     /// The first one's number.
     first: usize,
     count: u32,
-    /// Further ones that this process sees, and no launcher has a process for.
+    /// Further GPUs that this process sees, and no launcher has a process for.
     idle: usize,
 }
 

@@ -8,17 +8,17 @@ use trainer::{Error, Fit, Outcome, progress};
 /// How a trial stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// It ended with a model.
+    /// The trial ended with a model.
     Done(Fit),
-    /// It was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
+    /// The trial was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
     Stopped(Fit),
-    /// It ended with an error that would come again, which is remembered.
+    /// The trial ended with an error that would come again, which is remembered.
     Failed(String),
-    /// It stopped with an error that may not come again, on another machine or another day; not remembered.
+    /// The trial stopped with an error that may not come again, on another machine or another day; not remembered.
     Broken(String),
-    /// Its time limit is over; not remembered, so that a larger one goes on.
+    /// The trial's time limit is over; not remembered, so that a larger one goes on.
     TimedOut(String),
-    /// It is not trained, or not to the end.
+    /// The trial is not trained, or not to the end.
     Missing,
 }
 
@@ -127,11 +127,11 @@ pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
 pub enum Ending {
     /// Everything asked for was done.
     Done,
-    /// So many trials of a sweep failed or did not end; all the rest was done.
+    /// Trials of a sweep failed or did not end; all the rest was done.
     Trials {
-        /// With an error.
+        /// Trials that ended with an error.
         failed: usize,
-        /// Without time, or not trained.
+        /// Trials that are out of time, or not trained.
         unfinished: usize,
     },
     /// The one trial that was asked for has no model.

@@ -30,7 +30,7 @@ impl Score {
     }
 }
 
-/// So many of the configurations that live, the best first; of equals the first.
+/// The best `count` of the configurations that live, the best first; of equals the first.
 pub(super) fn best(scores: &[(usize, Score)], count: usize) -> Vec<usize> {
     let mut living: Vec<&(usize, Score)> = scores.iter().filter(|(_, score)| score.lives()).collect();
     living.sort_by(|a, b| a.1.order(&b.1).then(a.0.cmp(&b.0)));

@@ -41,7 +41,7 @@ pub struct Session {
     pub plan: Plan,
     /// The part of the machine that the work may use.
     pub machine: Machine,
-    /// Who is told how it goes.
+    /// The listener to the progress.
     pub progress: Progress,
     storage: Location,
     cache: Option<Cache>,
@@ -142,7 +142,7 @@ impl Session {
         Ok(Self { submitted: true, ..session })
     }
 
-    /// Where everything is stored.
+    /// The storage of everything.
     pub fn storage(&self) -> &Location {
         &self.storage
     }

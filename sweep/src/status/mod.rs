@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 pub struct Status {
     /// The sweep's name.
     pub sweep: String,
-    /// Where everything is stored, where that can be read.
+    /// The storage, where it can be read.
     pub storage: Option<String>,
     /// The newest submission; none where the cluster has none, or cannot be asked.
     pub cluster: Option<OnCluster>,
@@ -60,7 +60,7 @@ pub struct OnCluster {
 pub struct StageStatus {
     /// `driver`, `prepare`, `train`, `train-r0`, `evaluate`.
     pub stage: String,
-    /// In a few words.
+    /// The state in a few words.
     pub state: String,
     /// When its pods could first run, in RFC 3339.
     pub began: Option<String>,

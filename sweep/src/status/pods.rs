@@ -42,9 +42,9 @@ pub(super) fn alone(seen: Option<&Seen>) -> Vec<PodStatus> {
 /// A trial as it is named on a command line.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
-    /// By its id.
+    /// The trial with this id.
     Id(&'a str),
-    /// By its place in the plan, from 0.
+    /// The trial at this place in the plan, from 0.
     Place(u32),
 }
 

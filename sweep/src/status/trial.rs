@@ -10,15 +10,15 @@ use trainer::{Ended, Fit, Outcome, Progress, progress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
-    /// It has not begun, or was stopped and will go on.
+    /// The trial has not begun, or was stopped and will go on.
     Waiting,
-    /// A pod works on it.
+    /// A pod works on the trial.
     Running,
-    /// It has a model.
+    /// The trial has a model.
     Done,
-    /// The search has stopped it, as others of its method were better.
+    /// The search has stopped the trial, as others of its method were better.
     Stopped,
-    /// It has none, and will not have.
+    /// The trial has no model, and will not have one.
     Failed,
 }
 

@@ -12,7 +12,7 @@ use evaluator::{
 /// One claim on one dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimRow {
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
     /// The dataset's name in the sweep file.
     pub dataset: String,
@@ -41,9 +41,9 @@ pub struct TestedClaim {
     pub ci_low: Option<f64>,
     /// Its upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided.
+    /// The two-sided p-value.
     pub p_value: f64,
-    /// Adjusted after Holm for all claims of the sweep.
+    /// The p-value adjusted after Holm for all claims of the sweep.
     pub p_adjusted: f64,
     /// Seeds of the methods, or splits; of the one with the fewest.
     pub replicates: u32,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReproductionRow {
-    /// Where it stands in the paper.
+    /// The place of the number in the paper.
     pub place: String,
     /// The dataset's name in the sweep file.
     pub dataset: String,
@@ -48,9 +48,9 @@ pub struct Ours {
     pub ci_low: Option<f64>,
     /// Its upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided, that there is no difference.
+    /// The two-sided p-value, that there is no difference.
     pub p_value: f64,
-    /// That the difference is not within the margin.
+    /// The p-value that the difference is not within the margin.
     pub p_equivalence: f64,
     /// Seeds behind the mean, or splits.
     pub replicates: u32,

@@ -44,7 +44,7 @@ pub struct TrialRow {
     pub validation: Option<f64>,
     /// Seconds of training.
     pub seconds: Option<f64>,
-    /// Where it was trained.
+    /// The device that trained it.
     pub device: Option<String>,
     /// Why it failed, or did not end.
     pub error: Option<String>,

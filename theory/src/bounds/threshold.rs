@@ -28,7 +28,7 @@ pub enum Loss {
     Cce,
 }
 
-/// Which probability.
+/// The form of a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The probability as the paper prints it: of more than the threshold.

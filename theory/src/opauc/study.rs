@@ -29,7 +29,7 @@ pub struct Study {
     pub negatives: u32,
     /// How many lists.
     pub permutations: u32,
-    /// Where the metrics cut.
+    /// The lengths that the metrics cut lists to.
     pub cutoffs: Vec<u32>,
 }
 

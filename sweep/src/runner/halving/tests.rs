@@ -5,7 +5,7 @@ use crate::runner::score::tests::score;
 
 /// Values of configurations at rungs, and the order in which they were asked for.
 struct Table {
-    /// By rung, then configuration; `None` for one that fails.
+    /// Values by rung, then configuration; `None` for one that fails.
     values: Vec<Vec<Option<f64>>>,
     asked: Vec<(usize, usize)>,
 }

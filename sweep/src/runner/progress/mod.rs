@@ -14,7 +14,7 @@ use crate::plan::{Plan, PlannedDataset};
 use dataset::Location;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// Who is told how it goes.
+/// A listener to the progress of a sweep.
 pub enum Progress {
     /// A person at a terminal.
     Bars(MultiProgress),
@@ -40,7 +40,7 @@ impl Progress {
         self.line(&format!("{name}: {methods} methods, {trials} trials, picked by validation {}, stored in {storage}", plan.select_by));
     }
 
-    /// Where trials are trained.
+    /// Says where trials are trained.
     pub(super) fn device(&self, line: &str) {
         tracing::info!("{line}");
         self.line(line);

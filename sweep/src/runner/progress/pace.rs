@@ -18,7 +18,7 @@ pub(super) struct Pace {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Done {
     steps: u32,
-    /// From the beginning to the end of the last step.
+    /// Time from the beginning to the end of the last step.
     spent: Duration,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Content {
     renewals: u64,
     /// The seconds between two renewals, as its owner promises.
     pub(super) renewed_every: f64,
-    /// Given back before the trial ended.
+    /// Whether it was given back before the trial ended.
     pub(super) released: bool,
 }
 

@@ -52,7 +52,7 @@ impl Settings {
     }
 }
 
-/// Whose scores.
+/// The scores whose quantile is estimated.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     /// The name in the heading.
