@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::time::Instant;
 
 const DIM: usize = 64;
-/// As `--memory` is when it is left out.
+/// Bytes for scores: the default of `--memory`.
 const MEMORY: usize = 2 << 30;
 
 fn main() -> Result<()> {

@@ -24,7 +24,7 @@ pub(crate) struct Scoring {
 }
 
 impl Scoring {
-    /// Of (user, positive) pairs and the items drawn for each, `[B, N]`.
+    /// A batch of (user, positive) pairs and the items drawn for each, `[B, N]`.
     pub(crate) fn new([users, items]: [Matrix; 2], pairs: &[(u32, u32)], negatives: Vec<u32>) -> Self {
         let ((batch, positives), rows): ((Vec<u32>, Vec<u32>), usize) = (pairs.iter().copied().unzip(), pairs.len());
         let weighed = ScoreGradients { losses: vec![1.0; rows], positives: vec![-1.0; rows], negatives: vec![1e-3; negatives.len()] };
@@ -91,7 +91,7 @@ pub(crate) struct Looking<'a> {
 }
 
 impl<'a> Looking<'a> {
-    /// Of a sampler and the model's vectors, which it has not seen.
+    /// The pool of a sampler, and the model's vectors, which it has not seen.
     ///
     /// # Errors
     /// Those of [`Prepared::new`].
@@ -119,7 +119,7 @@ pub(crate) struct Propagating {
 }
 
 impl Propagating {
-    /// Of train interactions and the vectors of users and items.
+    /// The graph of train interactions, and the vectors of users and items.
     pub(crate) fn new(train: &Interactions, [users, items]: [Matrix; 2], layers: u32) -> Self {
         let out = Tables::zeros(users.rows, items.rows, users.dim);
         Self { graph: Graph::new(train, items.rows, layers), tables: Tables { users, items }, out }

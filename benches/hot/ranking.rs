@@ -13,7 +13,7 @@ use evaluator::{
 const USERS: usize = 2_048;
 const MEMORY: usize = 2 << 30;
 
-/// Of whole lists, which AUC needs.
+/// Scores per second of ranks in whole lists, which AUC needs.
 #[divan::bench(args = [10_000, 40_000], sample_count = 20)]
 fn ranks(bencher: Bencher, items: usize) {
     let (dataset, scorer) = (random_dataset(USERS, items, 30), random_factors(USERS, items, 64));
@@ -22,7 +22,7 @@ fn ranks(bencher: Bencher, items: usize) {
         .bench(|| rank(&scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY).expect("finite scores"));
 }
 
-/// As deep as ndcg@20 looks.
+/// Scores per second of ranks down to 20, as deep as ndcg@20 looks.
 #[divan::bench(args = [10_000, 40_000], sample_count = 20)]
 fn ranks_up_to_20(bencher: Bencher, items: usize) {
     let (dataset, scorer) = (random_dataset(USERS, items, 30), random_factors(USERS, items, 64));

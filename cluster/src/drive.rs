@@ -23,14 +23,14 @@ const MANAGER: &str = "ranksweep-driver";
 /// How often the driver looks, and for how long it waits for Jobs that are not there.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Between two looks; up to a quarter is added at random, so that many drivers do not ask at once.
+    /// Time between two looks; up to a quarter is added at random, so that many drivers do not ask at once.
     pub look: Duration,
     /// A Job that is missing for so long is gone: submitting takes less.
     pub submitting: Duration,
     /// A trial over several nodes that lacks one of them for so long gives way to others; autoscalers need a part of it to bring nodes, and
     /// ranks wait for each other longer.
     pub placing: Duration,
-    /// For so long after that, or until another trial has ended, it is not started again.
+    /// Time for which a trial that gave way is not started again, unless another trial ends.
     pub holding: Duration,
 }
 
@@ -87,7 +87,7 @@ struct Driver<'a> {
     unplaced: BTreeMap<String, Instant>,
     /// When such a trial gave way, and how many Jobs had ended then.
     held: BTreeMap<String, (Instant, usize)>,
-    /// What was said last.
+    /// The pauses that were said last.
     said: Vec<Pause>,
 }
 

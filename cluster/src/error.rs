@@ -1,4 +1,4 @@
-//! What cannot be submitted.
+//! Reasons why a submission has no objects.
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -9,17 +9,17 @@ pub enum Error {
     /// The sweep's name cannot be part of the objects' names.
     #[error("`{name}` cannot name objects of Kubernetes: {reason}; {remedy}")]
     Name {
-        /// As given.
+        /// The sweep's name, as given.
         name: String,
         /// Which rule it breaks.
         reason: String,
-        /// What to write in its stead.
+        /// The advice, such as a name that fits.
         remedy: String,
     },
     /// The namespace is no DNS label.
     #[error("`{name}` is no namespace: {reason}")]
     Namespace {
-        /// As given.
+        /// The namespace, as given.
         name: String,
         /// Which rule it breaks.
         reason: String,
@@ -27,7 +27,7 @@ pub enum Error {
     /// A variable of the sweep file means something else in the pods.
     #[error("the sweep file names `${{{name}}}`: {reason}; write its value there, or name another variable")]
     Variable {
-        /// Of the environment.
+        /// The variable of the environment.
         name: String,
         /// Who else sets it.
         reason: String,
@@ -47,9 +47,9 @@ pub enum Error {
          which share their datasets and trials"
     )]
     TooLarge {
-        /// Of the sweep file.
+        /// Bytes of the sweep file.
         bytes: usize,
-        /// Of a ConfigMap.
+        /// Bytes that a ConfigMap may have.
         limit: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What Kubernetes accepts as a name.
+//! The rules of Kubernetes for names.
 
 /// Characters of a DNS label, and of a label's value.
 pub(crate) const MOST: usize = 63;

@@ -23,7 +23,7 @@ pub struct Submission {
     pub image: String,
     /// The sweep file.
     pub text: String,
-    /// What in it makes it another submission: all but its comments, and `resources`, which stand in the objects.
+    /// The part of the sweep file that tells submissions apart: all but its comments, and `resources`, which stand in the objects.
     pub meaning: String,
     /// The variables of the environment that the sweep file names, with their values on the machine that submits.
     pub variables: BTreeMap<String, String>,
@@ -31,9 +31,9 @@ pub struct Submission {
     pub storage: String,
     /// The URL of the stored plan.
     pub plan: String,
-    /// In the order in which they run.
+    /// The stages, in the order in which they run.
     pub stages: Vec<Stage>,
-    /// What the pods ask for.
+    /// The resources that the pods ask for.
     pub resources: Resources,
 }
 

@@ -1,4 +1,4 @@
-//! What is rendered for sweeps of every shape, as it was once read through by eye.
+//! The objects of sweeps of every shape, as they were once read through by eye.
 //!
 //! `RANKSWEEP_GOLDEN=renew cargo test -p cluster --test golden` writes the files anew; the difference is then to be read.
 

@@ -1,4 +1,4 @@
-//! What is refused before anything is created, with the value, what was expected and what to do.
+//! Refusals before anything is created, with the value, what was expected and what to do.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 

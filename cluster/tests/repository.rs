@@ -1,4 +1,4 @@
-//! What stands beside the crate agrees with it: the base that a cluster needs, and the page for its users.
+//! The files beside the crate agree with it: the base that a cluster needs, and the page for its users.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
@@ -38,7 +38,7 @@ fn the_base_has_what_the_driver_runs_as() {
     assert_eq!(granted(of_kind("Role")), asked(&DRIVER), "no more and no less than it asks for");
 }
 
-/// What a Role allows.
+/// The calls that a Role allows.
 fn granted(role: &Value) -> BTreeSet<String> {
     let words = |rule: &Value, key: &str| -> Vec<String> { serde_json::from_value(rule[key].clone()).unwrap() };
     let of_rule = |rule: &Value| {

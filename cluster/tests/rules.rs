@@ -1,4 +1,4 @@
-//! What the API server or the Job controller asks between fields, and no schema says. Each rule is held for sweeps of every shape.
+//! Rules of the API server and the Job controller between fields, which no schema says. Each rule is held for sweeps of every shape.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 

@@ -101,7 +101,7 @@ __device__ __forceinline__ float4 four_of(const float* row, unsigned d, unsigned
     return make_float4(row[d], d + 1 < dim ? row[d + 1] : 0.0f, d + 2 < dim ? row[d + 2] : 0.0f, d + 3 < dim ? row[d + 3] : 0.0f);
 }
 
-// What scores are made from: factor * (p . q) - norm(q).
+// The sides that scores are made from: factor * (p . q) - norm(q).
 struct Sides {
     const float* users;
     const float* items;

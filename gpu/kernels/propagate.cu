@@ -10,7 +10,7 @@
 #define PIECE 256u
 #define AHEAD 4u // neighbours that are loaded at once
 
-// What marks mean: nothing; that the vectors of all other rows are zero, whatever stands there; that no other rows are wanted.
+// The meanings of marks: nothing; that the vectors of all other rows are zero, whatever stands there; that no other rows are wanted.
 #define NO_MARKS 0u
 #define OTHERS_ARE_ZERO 1u
 #define OTHERS_ARE_UNWANTED 2u

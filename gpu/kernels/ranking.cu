@@ -205,7 +205,7 @@ extern "C" __global__ void leave_out(const float* users, const float* items, con
     count_reached(score, thresholds + begin, own, 0u - 1u, counts + 2 * begin);
 }
 
-// Of each held-out item, how many others have at least its score, and how many are above it.
+// For each held-out item, how many others have at least its score, and how many are above it.
 extern "C" __global__ void add_counts(const float* scores, const unsigned* starts, const float* thresholds, const unsigned* counts, unsigned rows,
     unsigned entries, unsigned* at_least, unsigned* above) {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -312,8 +312,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) best_of_tiles(const float* 
     }
 }
 
-// Of each chosen user the best K of the bests of all parts: `ids [chosen, k]`, all bits where there are fewer, and their scores, less the user's own
-// norm. A block makes a user's list.
+// For each chosen user the best K of the bests of all parts: `ids [chosen, k]`, all bits where there are fewer, and their scores, less the user's
+// own norm. A block makes a user's list.
 extern "C" __global__ void best_of_parts(const u64* best, const float* norms, const unsigned* who, unsigned chosen, unsigned parts, unsigned k,
     unsigned* ids, float* scores) {
     unsigned row = blockIdx.x;

@@ -10,7 +10,7 @@ pub trait Element: Pod + Send + Sync + Device {
     const POINTERS: [&'static str; 2];
 }
 
-/// What CUDA asks of a number.
+/// The traits that CUDA asks of a number.
 #[cfg(feature = "cuda")]
 pub trait Device:
     candle_core::cuda_backend::cudarc::driver::DeviceRepr + candle_core::cuda_backend::cudarc::driver::ValidAsZeroBits
@@ -18,7 +18,7 @@ pub trait Device:
 }
 #[cfg(feature = "cuda")]
 impl<T: candle_core::cuda_backend::cudarc::driver::DeviceRepr + candle_core::cuda_backend::cudarc::driver::ValidAsZeroBits> Device for T {}
-/// What CUDA asks of a number: nothing, in a build without it.
+/// The traits that CUDA asks of a number: none, in a build without CUDA.
 #[cfg(not(feature = "cuda"))]
 pub trait Device {}
 #[cfg(not(feature = "cuda"))]
@@ -39,7 +39,7 @@ element!(u8, "unsigned char");
 element!(u32, "unsigned");
 element!(u64, "u64");
 
-/// So many numbers on a device.
+/// A buffer of numbers on a device, of a fixed length.
 #[derive(Debug)]
 pub struct Buffer<T: Element> {
     pub(crate) length: usize,
@@ -65,7 +65,7 @@ impl<T: Element> Buffer<T> {
         self.length == 0
     }
 
-    /// Where the numbers begin.
+    /// Address of the first number.
     pub(crate) fn address(&self) -> u64 {
         match &self.memory {
             #[cfg(feature = "cuda")]
@@ -85,7 +85,7 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Where the numbers begin, to be written.
+    /// Address of the first number, to be written.
     pub(crate) fn address_mut(&mut self) -> u64 {
         match &mut self.memory {
             #[cfg(feature = "cuda")]

@@ -7,7 +7,7 @@ use crate::{
 };
 use candle_core::{Shape, Tensor};
 
-/// A device. What is asked of it happens in the order in which it is asked; reading waits for it.
+/// A device. It does what it is asked in the order in which it is asked; reading waits for it.
 #[derive(Debug)]
 pub enum Gpu {
     /// A GPU of NVIDIA's.
@@ -34,7 +34,7 @@ impl Gpu {
         Self::Emulated(crate::emulated::Emulated)
     }
 
-    /// What the device is called, such as `NVIDIA H200`.
+    /// The device's name, such as `NVIDIA H200`.
     pub fn name(&self) -> String {
         match self {
             #[cfg(feature = "cuda")]

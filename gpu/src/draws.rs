@@ -30,7 +30,7 @@ pub struct Law<'a> {
 /// The rows that draw, and the generators that they draw from.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
-    /// What a generator's key is before step and row: of seed, purpose and epoch.
+    /// The generators' common key, made of seed, purpose and epoch; step and row come after it.
     pub key: u64,
     /// The step.
     pub step: u32,

@@ -1,4 +1,4 @@
-//! What goes wrong on a device.
+//! Errors of a device.
 
 /// Why the device could not do what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum Error {
     /// The driver, a library of CUDA or candle refused.
     #[error("the GPU failed to {what}: {reason}")]
     Device {
-        /// What was asked for, as an infinitive.
+        /// The action that failed, as an infinitive.
         what: String,
         /// The words of the driver or the library.
         reason: String,
@@ -19,7 +19,7 @@ pub enum Error {
         /// The item.
         column: u32,
     },
-    /// There is no such device, or no driver for it.
+    /// A CUDA device that is not there, or has no driver.
     #[error("no CUDA device {ordinal}: {reason}; `nvidia-smi` lists what the driver sees, and `ranksweep doctor` what this build needs")]
     Missing {
         /// Number of the device among those of this process.

@@ -53,7 +53,7 @@ impl Grid {
     }
 }
 
-/// What a kernel is called with: its type, and its bits.
+/// An argument of a kernel: its type, and its bits.
 #[derive(Debug)]
 pub(crate) struct Argument<'a> {
     pub(crate) kind: &'static str,

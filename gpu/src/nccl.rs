@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What ranks know a communicator by; one of them makes it and tells the others.
+/// The identity of a communicator; one rank makes it and tells the others.
 pub type Id = [u8; 128];
 
 /// How NCCL knows that a configuration was filled in, and for which version of its fields (2.30).
@@ -63,14 +63,14 @@ pub struct Party {
     idle: Cell<bool>,
 }
 
-/// What is under way between the ranks, with the buffers that it reads and writes. Dropped before it is joined, it has them freed after it is
-/// done; where nobody can tell when that is, never.
+/// An exchange under way between the ranks, with the buffers that it reads and writes. Dropped before it is joined, it has them freed after
+/// it is done; where nobody can tell when that is, never.
 #[derive(Debug)]
 #[must_use = "its buffers are there again when it is joined"]
 pub struct Pending<B> {
-    /// There until it is joined.
+    /// The buffers; there until the exchange is joined.
     buffers: Option<B>,
-    /// Where the ranks' stream is done with them, once that was asked for.
+    /// The event after which the ranks' stream is done with the buffers, once that was asked for.
     done: Option<CudaEvent>,
     /// Stream of the buffers' device, on which they are freed.
     stream: Arc<CudaStream>,
@@ -179,7 +179,7 @@ impl Party {
         Ok(())
     }
 
-    /// What NCCL makes of a call: done, or under way.
+    /// Waits until NCCL is through with a call; an error ends the communicator.
     fn settle(&self, what: &str, result: ncclResult_t, patience: Patience) -> Result<()> {
         self.idle.set(false);
         match result {
@@ -254,7 +254,7 @@ impl Party {
         Pending { buffers: Some(buffers), done: None, stream: self.stream.clone() }
     }
 
-    /// What was last asked for, with its end.
+    /// The exchange that was last asked for, with an event at its end.
     fn asked<B>(&self, what: &str, pending: Pending<B>) -> Result<Pending<B>> {
         let mut pending = pending;
         pending.done = Some(self.exchange.record_event(None).map_err(order(what))?);
@@ -348,7 +348,7 @@ fn stream(gpu: &Gpu) -> Result<&Arc<CudaStream>> {
     }
 }
 
-/// What a code of NCCL's means.
+/// NCCL's words for a code.
 fn words(result: ncclResult_t) -> String {
     // SAFETY: NCCL returns a text that is never freed.
     unsafe { CStr::from_ptr(sys::ncclGetErrorString(result)) }.to_string_lossy().into_owned()

@@ -11,12 +11,12 @@ use crate::{
 /// Threads of a block.
 const THREADS: usize = 256;
 
-/// What is drawn beside a user's own items.
+/// The items drawn for each user beside the user's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The users' own items, and how others are drawn: uniformly, whatever else they are drawn by.
     pub draws: &'a Draws,
-    /// What the users' generators have in common: a user's is keyed by its number, at step 0.
+    /// The common key of the users' generators: a user's is keyed by its number, at step 0.
     pub key: u64,
     /// How many other items are drawn for a user.
     pub negatives: usize,

@@ -19,7 +19,7 @@ const BITS: u32 = 8;
 pub(crate) struct Radix {
     /// Keys and places, of a pass and of the one before.
     passes: [(Buffer<u32>, Buffer<u32>); 2],
-    /// Which of them the last pass has left.
+    /// Which of the two passes ran last.
     last: usize,
     /// `[DIGITS, tiles]`
     counts: Buffer<u32>,

@@ -32,7 +32,7 @@ pub struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    /// As arguments of a kernel.
+    /// The lists as arguments of a kernel.
     fn arguments(self) -> [Argument<'a>; 4] {
         [read(self.starts), read(self.items), count(self.starts.len() - 1), count(self.items.len())]
     }
@@ -67,7 +67,7 @@ impl HeldOut {
     }
 }
 
-/// What scores are made from: users and items.
+/// The users and the items that scores are made from.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides<'a>([View<'a>; 2]);
 
@@ -90,7 +90,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// What stands before each held-out item among the items that are neither held out nor masked, in the order of [`HeldOut`]'s items.
+/// For each held-out item, how many of the items that are neither held out nor masked stand before it, in the order of [`HeldOut`]'s items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     /// Items that score at least as high.

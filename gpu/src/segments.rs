@@ -52,7 +52,7 @@ struct Long {
     totals: Buffer<f32>,
 }
 
-/// What is added up: `weights[e] * vectors[e / width]` for each entry e.
+/// The terms of the sums: `weights[e] * vectors[e / width]` for each entry e.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// `[entries]`

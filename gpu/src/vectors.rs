@@ -95,7 +95,7 @@ impl Prepared {
         gpu.launch("prepare_rows", Grid::warps(rows), &arguments)
     }
 
-    /// What was prepared; `table` is what it was prepared of.
+    /// A view of the prepared vectors; `table` is the table that they were prepared from.
     pub fn view<'a>(&'a self, table: &'a Buffer<f32>) -> View<'a> {
         View { vectors: self.vectors.as_ref().unwrap_or(table), norms: &self.norms, dim: self.dim, similarity: self.similarity }
     }

@@ -58,7 +58,7 @@ impl Histories {
         })
     }
 
-    /// What was left out, in words that follow a sentence; nothing where all was known.
+    /// The rows and users that were left out, in words that follow a sentence; nothing where all was known.
     pub(crate) fn left_out(&self) -> String {
         let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
         let items = (self.unknown_items > 0)

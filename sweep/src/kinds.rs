@@ -4,7 +4,7 @@ use crate::{file::nearest, report::Style};
 use comfy_table::{ContentArrangement, Table, presets};
 
 const PAGE: &str = include_str!("../../docs/kinds.md");
-/// What a kind is, as headings of the page say it, and the key of a sweep file that it stands under.
+/// The roles of kinds, as headings of the page say them, and the keys of a sweep file that they stand under.
 const ROLES: [(&str, &str); 3] = [("loss", "losses"), ("sampler", "samplers"), ("backbone", "backbones")];
 
 /// A kind and its section of the page.
@@ -12,7 +12,7 @@ struct KindSection {
     role: &'static str,
     name: &'static str,
     title: &'static str,
-    /// What follows the title.
+    /// The text after the title.
     body: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn list(style: Style) -> String {
         + "\n"
 }
 
-/// What the page says of the kinds of a name, which may be a loss, a sampler and a model.
+/// The page's sections on the kinds of a name, which may be a loss, a sampler and a model.
 ///
 /// # Errors
 /// A name that no kind has, with the nearest.
@@ -60,7 +60,7 @@ impl KindSection {
         format!("{}\n\n{facts}\n\n{}", style.wrap(&heading), blocks(self.body, style))
     }
 
-    /// What the table of all kinds of the role has of it, by the titles of the columns.
+    /// The kind's cells in the table of its role, by the titles of the columns.
     fn facts(&self) -> Vec<(&'static str, &'static str)> {
         let link = format!("](#{}-{})", self.role, self.name);
         let at = PAGE.lines().position(|line| line.starts_with('|') && line.contains(&link));

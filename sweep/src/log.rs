@@ -1,4 +1,4 @@
-//! What is said beside results: events for a log reader, lines for a person.
+//! Logs beside results: events for a log reader, lines for a person.
 
 use clap::ValueEnum;
 use dataset::quote;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 /// The file in a storage that says that ranksweep stores there.
 const FILE: &str = "ranksweep.json";
 
-/// What stands in it.
+/// The content of a storage's mark.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Mark {

@@ -11,13 +11,13 @@ use dataset::Dataset;
 use evaluator::Scorer;
 use trainer::Ended;
 
-/// What can rank.
+/// A trained model that can rank.
 pub(crate) struct Model {
     /// The trial.
     pub(crate) trial: TrialRow,
     /// The dataset that it was trained on; of one with several splits its own split.
     pub(crate) dataset: Dataset,
-    /// What it learned.
+    /// The model's scores of users and items.
     pub(crate) scorer: Scorer,
 }
 

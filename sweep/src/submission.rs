@@ -13,12 +13,12 @@ use std::path::Path;
 /// The folder of a sweep's stored plans, below that of its tables.
 const PLANS: &str = "plans";
 
-/// What the command line says of a submission.
+/// The settings of a submission on the command line.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Where the objects live.
+    /// The namespace of the objects.
     pub namespace: String,
-    /// In place of `resources.image`.
+    /// The image, in place of `resources.image`.
     pub image: Option<String>,
 }
 
@@ -71,7 +71,7 @@ fn without_secrets(file: &SweepFile) -> Result<()> {
     secret.map_or(Ok(()), |name| Err(reason(name)))
 }
 
-/// With the image that is used.
+/// The resources with the image that is used.
 fn resources(asked: &Placed<Resources>, target: &Target) -> Result<Resources> {
     let image = target.image.clone().or_else(|| asked.value.image.clone());
     let missing = "no image: name one with `ranksweep` in it, as `resources: {image: registry.example.com/ranksweep:0.1.0}` or by --image";

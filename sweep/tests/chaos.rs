@@ -58,7 +58,7 @@ const TERM: Duration = Duration::from_secs(10);
 struct Random(u64);
 
 impl Random {
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn fraction(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64

@@ -19,7 +19,7 @@ fn the_sweep_files_of_the_repository_are_good() {
     }
 }
 
-/// Those of a folder and of the folders in it.
+/// The sweep files of a folder and of the folders in it.
 fn sweep_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let of = |path: PathBuf| match path.is_dir() {

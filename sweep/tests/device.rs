@@ -6,7 +6,7 @@ mod support;
 
 use support::{SWEEP, Sandbox, changed};
 
-/// What `ranksweep ARGUMENTS` complains of, with these variables; nothing is stored.
+/// The complaint of `ranksweep ARGUMENTS` with these variables; nothing is stored.
 fn complaint(sweep: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let sandbox = Sandbox::new(sweep);
     let ended = sandbox.ended(sandbox.command(arguments).envs(variables.iter().copied()));

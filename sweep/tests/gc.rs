@@ -1,4 +1,4 @@
-//! What `ranksweep gc` removes, and what it never touches.
+//! The files that `ranksweep gc` removes, and those that it never touches.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 

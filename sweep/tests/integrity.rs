@@ -12,7 +12,7 @@ use std::{
 };
 use support::{Ended, SWEEP, Sandbox, changed};
 
-/// What can befall a file.
+/// The damage that can befall a file.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flipped,

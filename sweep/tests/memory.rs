@@ -1,4 +1,4 @@
-//! What `ranksweep plan` says that memory will be, against what the program then held.
+//! The memory that `ranksweep plan` foretells, against what the program then held.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
@@ -51,18 +51,18 @@ fn said(sandbox: &Sandbox, command: &str) -> Ended {
     ended
 }
 
-/// What the process held, in mebibytes.
+/// The most that the process held, in mebibytes.
 fn peak(ended: &Ended) -> f64 {
     mebibytes(&ended.error, "peak=\"", "\"")
 }
 
-/// What the plan says of the program itself, in mebibytes.
+/// The plan's part for the program itself, in mebibytes.
 fn program() -> f64 {
     PROGRAM as f64 / f64::from(1 << 20)
 }
 
-/// What the plan says of training and of ranking beside the program itself, and what they held beside it. Of an unoptimised program the
-/// code alone is larger than the plan says, so that it is measured by a command that does little.
+/// The memory, in mebibytes, that the plan foretells for training and for ranking beside the program itself, and what they held beside it.
+/// The code alone of an unoptimised program is larger than the plan says, so that it is measured by a command that does little.
 fn planned_and_held(sandbox: &Sandbox, backbone: &str, negatives: u32) -> [(f64, f64); 2] {
     sandbox.write("s.yaml", SWEEP.replace("BACKBONE", backbone).replace("NEGATIVES", &negatives.to_string()));
     said(sandbox, "prepare");
@@ -72,7 +72,7 @@ fn planned_and_held(sandbox: &Sandbox, backbone: &str, negatives: u32) -> [(f64,
     [training, (mebibytes(&plan.out, "largest trial, ", " to rank it") - program(), held("evaluate"))]
 }
 
-/// What the plan says of preparing a source, and what that held, in mebibytes.
+/// The memory that the plan foretells for preparing a source, and what that held, in mebibytes.
 fn planned_and_held_to_prepare(source: &str, split: &str, file: &str) -> (f64, f64) {
     let sandbox = Sandbox::new(&PREPARED.replace("SOURCE", source).replace("SPLIT", split));
     sandbox.write("large.csv", file);

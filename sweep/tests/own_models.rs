@@ -150,7 +150,7 @@ fn own_lists_have_the_numbers_of_their_model() {
     let remark = |name: &str| rows(&sandbox).into_iter().find(|row| row.method == format!("run({name})")).unwrap().remarks;
     assert_eq!(remark("table"), None);
     assert_eq!(remark("short").unwrap(), "the lists of 12 of 12 users are shorter than the largest cutoff, 5");
-    // Of 120 interactions 24 are test, and the lists have every item.
+    // 24 of 120 interactions are test, and the lists have every item.
     assert_eq!(remark("trec").unwrap(), "96 listed items that users have in train or validation were passed over");
     let report = std::fs::read_to_string(sandbox.path("runs/sweeps/tiny/report.html")).unwrap();
     assert!(report.contains("run(short): the lists of 12 of 12 users are shorter than the largest cutoff, 5."));

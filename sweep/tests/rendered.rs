@@ -1,4 +1,4 @@
-//! What is rendered for a cluster, done by hand: the command lines of its pods, one after the other, give the bytes of a run on one machine.
+//! The command lines of a cluster's pods, run by hand one after the other, give the bytes of a run on one machine.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 
@@ -38,7 +38,7 @@ fn words(job: &Value, index: u64) -> Vec<String> {
     words.into_iter().map(|word| file(word.replace("$(JOB_COMPLETION_INDEX)", &index.to_string()))).collect()
 }
 
-/// What `submit` does before it creates anything.
+/// Stores the plan, as `submit` does before it creates anything.
 fn store_plan(sandbox: &Sandbox, words: &[String]) {
     let at = words.iter().position(|word| word == "--plan").unwrap() + 1;
     let plan = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml", "--json"]));

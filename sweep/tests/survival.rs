@@ -1,4 +1,4 @@
-//! What survives an interrupt and a limit of time, and what a controller is told by the exit code.
+//! The work that survives an interrupt and a limit of time, and the exit codes that tell a controller.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 

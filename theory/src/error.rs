@@ -1,4 +1,4 @@
-//! What is asked for and makes no sense.
+//! Values that are out of range, as errors.
 
 /// The result of what can be asked for wrongly.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -11,7 +11,7 @@ pub struct Error {
     pub key: &'static str,
     /// The key's value.
     pub value: u64,
-    /// What is possible.
+    /// The values that are possible, in words.
     pub expected: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the papers state about losses and metrics, recomputed.
+//! The statements of the papers about losses and metrics, recomputed.
 //!
 //! [`bounds`] is how surely a sampled loss bounds a metric, [`opauc`] how closely a partial area under the ROC curve follows the metrics
 //! of a list's head, [`softmax_bound`] and [`quantile`] what softmax-at-k promises and how well its quantile is estimated, [`quadratic`]

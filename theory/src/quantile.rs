@@ -131,7 +131,7 @@ mod tests {
         #[test]
         fn the_place_is_that_of_the_lower_quantile(samples in 1u64..300, items in 1u64..300, share in 0.0..1.0) {
             let cutoff = 1 + (share * (items - 1) as f64) as u64;
-            // Of draws 1, 2, ..., N, draw x has x at or below it: x n >= N (n - K).
+            // Draw x of 1, 2, ..., N has x draws at or below it: x n >= N (n - K).
             let lower = (1..=samples).find(|draw| draw * items >= samples * (items - cutoff)).unwrap();
             prop_assert_eq!(samples + 1 - place_in_sample(samples, items, cutoff), lower);
         }

@@ -1,9 +1,9 @@
 //! A statement of a paper, held against numbers.
 
-/// What was checked, how often, and how often it was false.
+/// A statement, how often it was checked, and how often it was false.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// What is claimed.
+    /// The claim.
     pub claim: String,
     /// Where the statement comes from: paper and place.
     pub source: &'static str,

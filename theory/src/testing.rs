@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Random numbers, scores and comparisons for several tests.
 
 use streams::{Purpose, Stream};
 

@@ -1,4 +1,4 @@
-//! What of a submission may change while it runs: how many trials run at once, and for how long its objects are kept.
+//! Changes to a submission while it runs: how many trials run at once, and for how long its objects are kept.
 
 use super::{
     Cluster, Error, call,
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 const MANAGER: &str = "ranksweep";
 
 impl Cluster {
-    /// What the Jobs on the cluster lack of what is now asked for. The driver's comes last: what was only half changed is seen again.
+    /// The changes that the Jobs on the cluster lack to be as is now asked. The driver's comes last: what was only half changed is seen again.
     pub(super) async fn adjustments(&self, sweep: &str, found: &Found, objects: &[Object]) -> Result<Vec<(String, Value)>, Error> {
         let wanted = objects.iter().filter_map(|object| if let Object::Job(job) = object { Some(&**job) } else { None });
         let (drivers, stages): (Vec<&Job>, Vec<&Job>) = wanted.partition(|job| job.annotations().contains_key(PARALLELISM));

@@ -19,7 +19,7 @@ impl Cluster {
     /// Has the server check what it would create, and create nothing.
     ///
     /// # Errors
-    /// What it would refuse, and a namespace that would not let the pods start.
+    /// Refusals that the server would give, and a namespace that would not let the pods start.
     pub(super) async fn rehearse(&self, objects: &[Object]) -> Result<(), Error> {
         drop(self.warnings());
         for object in objects {

@@ -3,11 +3,11 @@
 use super::Error;
 use std::time::Duration;
 
-/// Between the first two questions that are not answered; doubled for each further one.
+/// Time between the first two questions that are not answered; doubled for each further one.
 const FIRST: Duration = Duration::from_secs(1);
-/// At most between two of them.
+/// Longest time between two questions that are not answered.
 const LONGEST: Duration = Duration::from_secs(60);
-/// So often in a row credentials are refused before they are taken for wrong: roles arrive late at a server that has just started.
+/// How often in a row credentials are refused before they are taken for wrong: roles arrive late at a server that has just started.
 const REFUSALS: u32 = 6;
 
 /// The questions in a row that were not answered.

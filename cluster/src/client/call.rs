@@ -1,4 +1,4 @@
-//! What is asked of the API server, and all that each side may ask.
+//! Calls of the API server: all that each side may make.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Call {
     /// `get`, `list`, `create`, `patch`, `delete`.
     pub verb: &'static str,
-    /// In the plural: `jobs`, `pods/log`.
+    /// The resource in the plural: `jobs`, `pods/log`.
     pub resource: &'static str,
 }
 

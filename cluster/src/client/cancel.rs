@@ -17,14 +17,14 @@ use tokio::time::sleep;
 
 /// Pods that are told to stop have less time than this to do so.
 const STOPPED_WITHIN: Duration = Duration::from_secs(300);
-/// Between two looks at them.
+/// Time between two looks at the pods.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Removes all of a sweep's submissions from the cluster, or only one, and waits until their pods have stopped. What they have stored stays.
 /// Gives the hashes of what was removed.
 ///
 /// # Errors
-/// What the server refuses, and [`Error::NotGone`] when pods go on for minutes.
+/// Refusals of the server, and [`Error::NotGone`] when pods go on for minutes.
 pub async fn cancel(cluster: &Cluster, sweep: &str, submission: Option<&str>) -> Result<Vec<String>, Error> {
     let hash = |job: &Job| job.labels().get(labels::SUBMISSION).cloned();
     let mut hashes: Vec<String> = cluster.jobs(&Selector::sweep(sweep)).await?.iter().filter_map(hash).collect();
@@ -53,7 +53,7 @@ impl Cluster {
         self.gone(hash, &of).await
     }
 
-    /// What trials over several nodes have beside their Jobs. The Services go last: without one there is nothing to look for.
+    /// Removes the objects of a network between nodes. The Services go last: without one there is nothing to look for.
     async fn remove_network(&self, of: &Selector) -> Result<(), Error> {
         let services = self.services(of).await?;
         if services.is_empty() {

@@ -27,8 +27,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// By the kubeconfig (`KUBECONFIG`, `~/.kube/config`), or inside of a pod by its service account. Without a namespace, the current
-    /// context's.
+    /// Connects by the kubeconfig (`KUBECONFIG`, `~/.kube/config`), or inside of a pod by its service account. Without a namespace, the
+    /// current context's is taken.
     ///
     /// # Errors
     /// [`Error::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
@@ -45,7 +45,7 @@ impl Cluster {
         Ok(Self { client: builder.with_layer(&keeping(&warnings)).build(), at, namespace, warnings })
     }
 
-    /// Over any service that answers as an API server does.
+    /// Connects over any service that answers as an API server does.
     ///
     /// # Panics
     /// Outside of a Tokio runtime.
@@ -70,7 +70,7 @@ impl Cluster {
         &self.namespace
     }
 
-    /// What the server warned of since this was last called.
+    /// The server's warnings since this was last called.
     pub(super) fn warnings(&self) -> Vec<String> {
         self.warnings.take()
     }

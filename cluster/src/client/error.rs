@@ -1,4 +1,4 @@
-//! What the cluster refuses, in one line each.
+//! Refusals of the cluster, in one line each.
 
 use super::Call;
 
@@ -8,7 +8,7 @@ pub enum Error {
     /// Neither a kubeconfig nor a pod's environment says which cluster.
     #[error("no cluster is configured: {reason}; point KUBECONFIG to a kubeconfig, or write ~/.kube/config")]
     NoCluster {
-        /// What is missing.
+        /// Why no cluster is found.
         reason: String,
     },
     /// No answer.
@@ -47,7 +47,7 @@ pub enum Error {
     /// Everything else that the server does not do.
     #[error("the API server does not {call}: {message} (code {code})")]
     Refused {
-        /// What was asked.
+        /// The call that is refused.
         call: Call,
         /// The HTTP status.
         code: u16,
@@ -70,19 +70,19 @@ pub enum Error {
     StillRunning {
         /// The sweep's name.
         sweep: String,
-        /// Where it runs.
+        /// The namespace of the sweep.
         namespace: String,
         /// The other submission's hash.
         submission: String,
     },
-    /// What was deleted does not go away.
+    /// Pods of a deleted submission do not stop.
     #[error(
         "pods of submission {submission} did not stop within {seconds} s; \
          `kubectl get pods --namespace {namespace} --selector {key}={submission}` shows them, try again when they have",
         key = crate::labels::SUBMISSION
     )]
     NotGone {
-        /// Where they are.
+        /// The namespace of the pods.
         namespace: String,
         /// The submission's hash.
         submission: String,
@@ -92,7 +92,7 @@ pub enum Error {
     /// Nothing is found that was asked for.
     #[error("{0}")]
     NotThere(String),
-    /// What is to be created cannot be made.
+    /// The objects cannot be made.
     #[error(transparent)]
     Objects(#[from] crate::Error),
 }

@@ -23,14 +23,14 @@ pub struct Listed {
     pub ended: bool,
     /// How far it is, in a few words.
     pub state: String,
-    /// For how many seconds its objects are kept after its end, where they go by themselves.
+    /// Seconds for which its objects are kept after its end, where they go by themselves.
     pub ttl_seconds_after_finished: Option<i32>,
 }
 
 /// All submissions in the namespace, the newest first.
 ///
 /// # Errors
-/// What the server refuses.
+/// Refusals of the server.
 pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, Error> {
     let mut of: BTreeMap<String, Vec<Job>> = BTreeMap::new();
     for job in cluster.jobs(&Selector::all()).await? {
@@ -41,7 +41,7 @@ pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, Error> {
     Ok(all)
 }
 
-/// None of Jobs without a driver, which somebody has deleted.
+/// The submission of some Jobs; none where they have no driver, which somebody has deleted.
 fn listed(jobs: &[Job]) -> Option<Listed> {
     let driver = driver(jobs)?;
     let label = |key: &str| driver.labels().get(key).cloned().unwrap_or_default();

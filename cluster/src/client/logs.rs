@@ -1,4 +1,4 @@
-//! What pods wrote.
+//! The logs of pods.
 
 use super::{
     Cluster, Error, call,
@@ -11,20 +11,20 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::LogParams;
 use std::fmt;
 
-/// Whose log.
+/// The pods whose logs are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whose {
     /// `prepare`, `train`, `train-r0`, `evaluate`, `driver`; every trial's stage with `train`.
     pub stage: String,
-    /// Of one trial.
+    /// The index of the pod in its Job; pods of all indexes where left out.
     pub index: Option<u32>,
 }
 
-/// Gives each line of the pods' logs, the newest submission's, together with the pod's name. Of several pods of one index it is the last
-/// pod's. With `follow`, the log of the only pod that fits is read until the pod ends.
+/// Gives each line of the pods' logs, the newest submission's, together with the pod's name. Where an index has several pods, the last one's
+/// log is read. With `follow`, the log of the only pod that fits is read until the pod ends.
 ///
 /// # Errors
-/// [`Error::NotThere`] where no pod fits, or several do that cannot be followed together; what the server refuses.
+/// [`Error::NotThere`] where no pod fits, or several do that cannot be followed together; refusals of the server.
 pub async fn logs(
     cluster: &Cluster,
     sweep: &str,

@@ -1,4 +1,4 @@
-//! What users and the driver ask of a cluster.
+//! Requests of users and of the driver to a cluster.
 //!
 //! [`Cluster`] is one namespace of one cluster. [`rehearse`] and [`Rehearsed::create`] create a sweep's objects there,
 //! [`wait`](fn@wait) waits for their end, [`status`](fn@status), [`list`](fn@list) and [`logs`](fn@logs) show how they fare and

@@ -1,4 +1,4 @@
-//! What is seen of a submission: its stages, its pods, and why they do not move.
+//! The state of a submission: its stages, its pods, and why they do not move.
 
 use super::{
     Cluster, Error, Reason,
@@ -19,9 +19,9 @@ use k8s_openapi::{
 use kube::ResourceExt;
 use std::{collections::BTreeMap, fmt};
 
-/// Where the Job controller writes a pod's index.
+/// The annotation where the Job controller writes a pod's index.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
-/// Where it writes the pod's Job.
+/// The label where the Job controller writes a pod's Job.
 pub(super) const JOB: &str = "batch.kubernetes.io/job-name";
 
 /// A submission as it stands.
@@ -75,18 +75,18 @@ pub struct PodView {
     pub phase: String,
     /// Why it does not run, or, where it has failed, how.
     pub reason: Option<Reason>,
-    /// What it said last.
+    /// The pod's last words.
     pub message: Option<String>,
     /// How it ended.
     pub exit_code: Option<i32>,
-    /// Where it runs.
+    /// The node that it runs on.
     pub node: Option<String>,
 }
 
 /// The newest submission of a sweep; `None` where the cluster has none.
 ///
 /// # Errors
-/// What the server refuses.
+/// Refusals of the server.
 pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, Error> {
     let Some(newest) = cluster.submissions(sweep).await?.into_iter().next() else { return Ok(None) };
     let of = Selector::submission(sweep, &newest.hash);
@@ -108,7 +108,7 @@ pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, Erro
     }))
 }
 
-/// What stands after `--plan` in the command of a stage.
+/// The URL after `--plan` in the command of a stage.
 fn plan_of(job: &Job) -> Option<String> {
     let containers = &job.spec.as_ref()?.template.spec.as_ref()?.containers;
     let arguments = containers.first()?.args.as_ref()?;
@@ -143,7 +143,7 @@ impl StageView {
 }
 
 impl fmt::Display for StageView {
-    /// In a few words.
+    /// The state in a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.state, &self.queue) {
             (State::Missing { .. }, _) => f.write_str("gone: its Job was deleted"),
@@ -184,7 +184,7 @@ pub(super) fn index_of(pod: &Pod) -> Option<u32> {
     pod.annotations().get(INDEX)?.parse().ok()
 }
 
-/// Of the pods of each index the last, in the order of Jobs and indexes.
+/// The last pod of each index, in the order of Jobs and indexes.
 pub(super) fn newest_of_index<'a>(pods: &[&'a Pod]) -> Vec<&'a Pod> {
     let mut pods = pods.to_vec();
     pods.sort_by(|a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp));

@@ -14,37 +14,37 @@ use kube::ResourceExt;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What submitting did.
+/// The outcome of submitting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
     /// The submission's hash.
     pub hash: String,
-    /// What was done about it.
+    /// How it was dealt with.
     pub how: How,
     /// Submissions of the sweep that had not ended, and were removed.
     pub replaced: Vec<String>,
     /// Submissions of the sweep that have ended, and are left as they are.
     pub left: Vec<String>,
-    /// What the API server warns of.
+    /// Warnings of the API server.
     pub warnings: Vec<String>,
 }
 
-/// What was done about a submission.
+/// How a submission was dealt with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It was new.
+    /// The submission is new.
     Created,
-    /// It had ended with failures, and starts again.
+    /// The submission had ended with failures, and starts again.
     Restarted,
-    /// So many of its objects were missing, and are there again.
+    /// This many of the submission's objects were missing, and are there again.
     Completed(usize),
-    /// It is on the cluster and has not ended.
+    /// The submission is on the cluster and has not ended.
     Running,
-    /// It is on the cluster and has not ended, and goes on with another `parallelism` or `ttl_seconds_after_finished`.
+    /// The submission has not ended, and goes on with another `parallelism` or `ttl_seconds_after_finished`.
     Adjusted,
-    /// It is on the cluster and is done.
+    /// The submission is on the cluster and is done.
     Done,
-    /// It is on the cluster and is done, but for trials that would fail again.
+    /// The submission is on the cluster and is done, but for trials that would fail again.
     Settled,
 }
 
@@ -54,9 +54,9 @@ pub struct Rehearsed {
     sweep: String,
     hash: String,
     how: How,
-    /// What is to be created.
+    /// Objects that are to be created.
     missing: Vec<Object>,
-    /// What is to be changed: Jobs by their names, in this order.
+    /// Patches of Jobs by their names, in the order in which they are made.
     adjusted: Vec<(String, Value)>,
     /// Whether all was done when it ended, but for some trials.
     only_trials_failed: bool,
@@ -128,7 +128,7 @@ impl Rehearsed {
     /// after it.
     ///
     /// # Errors
-    /// What the server refuses, and [`Error::NotGone`].
+    /// Refusals of the server, and [`Error::NotGone`].
     pub async fn create(self, cluster: &Cluster) -> Result<Submitted, Error> {
         if self.is_needless() {
             return Ok(Submitted { hash: self.hash, how: self.how, replaced: Vec::new(), left: self.left, warnings: Vec::new() });

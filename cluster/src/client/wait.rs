@@ -7,16 +7,16 @@ use kube::ResourceExt;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Between two looks.
+/// Time between two looks.
 const LOOK: Duration = Duration::from_secs(5);
-/// So many looks at the Jobs come between two at pods and events, of which there may be many more.
+/// Looks at the Jobs between two at pods and events, of which there may be many more.
 const LOOKS_FOR_REASONS: u64 = 6;
 
 /// Waits for the end of a submission, and tells line by line what changes on the way: how far its stages are, and why something of them does
 /// not move. An API server that does not answer is waited for.
 ///
 /// # Errors
-/// What the server refuses.
+/// Refusals of the server.
 pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&str) + Send)) -> Result<Outcome, Error> {
     let (of, mut away, mut said, mut reasons) = (Selector::submission(sweep, hash), Away::default(), Vec::new(), Vec::new());
     for looks in 0_u64.. {
@@ -38,13 +38,13 @@ pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn Fn
     unreachable!("nobody looks so often")
 }
 
-/// What one look finds.
+/// The findings of one look.
 struct Looked {
     /// How it has ended, if it has.
     end: Option<Outcome>,
-    /// What it waits for.
+    /// The pauses of its Jobs, in words.
     pauses: Vec<String>,
-    /// Why that does not move, where it was asked.
+    /// Why its Jobs do not move, where it was asked.
     reasons: Option<Vec<String>>,
 }
 
@@ -67,7 +67,7 @@ async fn reasons(cluster: &Cluster, of: &Selector, jobs: &[Job]) -> Result<Vec<S
     Ok(lines.collect())
 }
 
-/// Of trials that failed their results say more than their pods.
+/// Whether reasons are told by pods: results of trials that failed say more.
 fn is_told(end: Option<&Outcome>) -> bool {
     matches!(end, None | Some(Outcome::Failed { .. }))
 }

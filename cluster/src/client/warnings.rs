@@ -19,7 +19,7 @@ impl Warnings {
         }
     }
 
-    /// Those that were kept, once.
+    /// The warnings that were kept, once.
     pub(super) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().expect("no holder of this lock panics"))
     }

@@ -1,4 +1,4 @@
-//! What the pods run.
+//! The commands of the pods.
 
 use super::{RenderContext, config_map::FILE, volumes::SWEEP_FOLDER};
 use crate::resources::{LogFormat, Share};

@@ -8,7 +8,7 @@ pub(super) fn variable(name: &str, value: &str) -> EnvVar {
     EnvVar { name: name.to_owned(), value: Some(value.to_owned()), ..EnvVar::default() }
 }
 
-/// Of a pod that computes: what the sweep file names and sets, and folders that can be written to.
+/// The environment of a pod that computes: what the sweep file names and sets, and folders that can be written to.
 pub(super) fn of_stage(context: &RenderContext<'_>) -> Vec<EnvVar> {
     let submission = context.submission;
     let given: BTreeMap<_, _> = submission.variables.iter().chain(&submission.resources.environment).collect();

@@ -14,7 +14,7 @@ use k8s_openapi::api::{
     core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, Service, ServicePort, ServiceSpec},
 };
 
-/// Where rank 0 listens, as torchrun has it.
+/// The port where rank 0 listens, as torchrun has it.
 const PORT: u16 = 29_500;
 /// Where the Job controller writes the index of a pod.
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";

@@ -13,13 +13,13 @@ pub(super) fn labels(context: &RenderContext<'_>, stage: Option<&str>) -> BTreeM
     sweep.into_iter().chain(stage).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
-/// Of an object.
+/// The metadata of an object.
 pub(super) fn metadata(context: &RenderContext<'_>, name: String, stage: Option<&str>) -> ObjectMeta {
     let namespace = Some(context.submission.namespace.clone());
     ObjectMeta { name: Some(name), namespace, labels: Some(labels(context, stage)), ..ObjectMeta::default() }
 }
 
-/// Of a stage's Job: with the queue, if any, that the driver hands it to.
+/// The metadata of a stage's Job, with the queue, if any, that the driver hands it to.
 pub(super) fn of_stage(context: &RenderContext<'_>, name: String, stage: &str) -> ObjectMeta {
     let queue = context.submission.resources.queue.clone();
     let annotations = queue.map(|queue| [(QUEUE.to_owned(), queue)].into());

@@ -25,7 +25,7 @@ use crate::{Result, Stage, Submission};
 /// what the stages are made of.
 ///
 /// # Errors
-/// As [`Submission::check`].
+/// Those of [`Submission::check`].
 pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
     submission.check()?;
     Ok(render(submission, &submission.hash()))

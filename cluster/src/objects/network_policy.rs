@@ -1,4 +1,4 @@
-//! Who may reach the ranks of trials over several nodes: each other, and nobody else. Of all pods they alone listen.
+//! Who may reach the ranks of trials over several nodes: each other, and nobody else. No other pods listen.
 
 use super::{RenderContext, metadata::metadata};
 use crate::{Stage, labels};

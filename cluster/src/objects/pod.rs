@@ -24,12 +24,12 @@ const USER: i64 = 65_532;
 /// Seconds from the polite signal to the rude one. The program has checkpointed and left after 10 at the latest.
 const GRACE: i64 = 30;
 
-/// What distinguishes one stage's pod from another's.
+/// The parts of a pod that its stage decides.
 pub(super) struct Work<'a> {
     pub(super) stage: &'a str,
     pub(super) arguments: Vec<String>,
     pub(super) share: Share<'a>,
-    /// Beside those of every stage.
+    /// Variables beside those of every stage.
     pub(super) environment: Vec<EnvVar>,
     pub(super) runtime_class: Option<String>,
     /// The headless Service under which the pod has a name.
@@ -77,7 +77,7 @@ pub(super) fn of_stage(context: &RenderContext<'_>, stage: &str, spec: PodSpec) 
     PodTemplateSpec { metadata: Some(metadata), spec: Some(spec) }
 }
 
-/// What all pods have in common.
+/// The specification that all pods share.
 pub(super) fn placed(context: &RenderContext<'_>, container: Container, share: &Share<'_>) -> PodSpec {
     let secret = |name: &String| LocalObjectReference { name: name.clone() };
     let secrets: Vec<_> = context.submission.resources.image_pull_secrets.iter().map(secret).collect();
@@ -118,7 +118,7 @@ fn amounts(share: &Share<'_>) -> ResourceRequirements {
     equal(asked)
 }
 
-/// The same requests and limits.
+/// Requests and limits that are equal.
 pub(super) fn equal<'a>(amounts: impl IntoIterator<Item = (&'a str, String)>) -> ResourceRequirements {
     let amounts: BTreeMap<String, Quantity> = amounts.into_iter().map(|(name, amount)| (name.to_owned(), Quantity(amount))).collect();
     ResourceRequirements { requests: Some(amounts.clone()), limits: Some(amounts), ..ResourceRequirements::default() }

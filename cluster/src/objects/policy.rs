@@ -1,5 +1,5 @@
-//! What becomes of a pod that fails. The first rule that matches decides; a pod that matches none is charged, and replaced after a delay
-//! that doubles, until its retries are used up.
+//! The fate of a pod that fails. The first rule that matches decides; a pod that matches none is charged, and replaced after a delay that
+//! doubles, until its retries are used up.
 
 use super::command::PROGRAM;
 use crate::exit::{BAD_CONFIGURATION, INTERRUPTED, REPEATS, TIME_LIMIT};
@@ -10,12 +10,12 @@ use k8s_openapi::api::batch::v1::{
 /// Pods that are replaced only when they have ended: two of them would write the same checkpoint.
 pub(super) const REPLACEMENT: &str = "Failed";
 
-/// Of a Job with one trial for each index: a trial that fails for good takes no other with it.
+/// The rules of a Job with one trial for each index: a trial that fails for good takes no other with it.
 pub(super) fn per_index() -> PodFailurePolicy {
     policy([on_exit("FailIndex", &[REPEATS, TIME_LIMIT]), on_exit("FailJob", &[BAD_CONFIGURATION])])
 }
 
-/// Of a Job that is one piece of work.
+/// The rules of a Job that is one piece of work.
 pub(super) fn whole() -> PodFailurePolicy {
     policy([on_exit("FailJob", &[BAD_CONFIGURATION, REPEATS, TIME_LIMIT])])
 }

@@ -63,7 +63,7 @@ fn job(context: &RenderContext<'_>, stage: Stage, work: Work<'_>, policy: PodFai
     }
 }
 
-/// What all Jobs of stages have in common.
+/// The specification that all Jobs of stages share.
 pub(super) fn suspended(template: k8s_openapi::api::core::v1::PodTemplateSpec, policy: PodFailurePolicy) -> JobSpec {
     JobSpec {
         suspend: Some(true),

@@ -7,7 +7,7 @@ use k8s_openapi::{
     apimachinery::pkg::api::resource::Quantity,
 };
 
-/// Where the sweep file is.
+/// The folder of the sweep file.
 pub(super) const SWEEP_FOLDER: &str = "/sweep";
 /// Temporary files, and the cache of datasets.
 pub(super) const SCRATCH: &str = "/tmp";

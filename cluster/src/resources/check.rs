@@ -1,4 +1,4 @@
-//! What must hold of `resources` before anything is made of it.
+//! Rules that `resources` must keep before anything is made of it.
 
 use super::{Quantity, Resources, Stage, Volume};
 use crate::names::{not_a_key, not_a_name, not_a_value};

@@ -1,4 +1,4 @@
-//! What is handed on to Kubernetes as it was given.
+//! Settings that are handed on to Kubernetes as they were given.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;

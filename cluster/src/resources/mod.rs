@@ -16,7 +16,7 @@ use k8s_openapi::api::core::v1::{Affinity, TopologySpreadConstraint};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
-/// What the pods of a sweep ask of the cluster. Nothing of it is part of a trial's identity.
+/// The resources that the pods of a sweep ask of the cluster. They are no part of a trial's identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Resources {
@@ -36,9 +36,9 @@ pub struct Resources {
     pub memory: Quantity,
     /// Disk of one pod for temporary files and cached datasets: requested, and the limit. Without it: as much as the node has.
     pub scratch: Option<Quantity>,
-    /// What the pod that prepares is given in place of the trial's.
+    /// Resources of the pod that prepares, in place of the trial's.
     pub prepare: Stage,
-    /// What the pod that evaluates is given in place of the trial's; the driver's pod goes where this one goes.
+    /// Resources of the pod that evaluates, in place of the trial's; the driver's pod goes where this one goes.
     pub evaluate: Stage,
     /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
@@ -89,7 +89,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// What one stage's pod is given in place of what a trial's is.
+/// Resources of one stage's pod, in place of those of a trial's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stage {
@@ -111,7 +111,7 @@ pub struct Stage {
 pub struct Volume {
     /// The claim's name; trials on several nodes need one with access mode ReadWriteMany.
     pub claim: String,
-    /// Where it is mounted.
+    /// The path where it is mounted.
     pub path: String,
 }
 

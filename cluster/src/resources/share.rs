@@ -1,9 +1,9 @@
-//! What one pod is given, when the stages' own settings are laid over the trial's.
+//! The resources of one pod: the stage's own settings laid over the trial's.
 
 use super::{Quantity, Resources, Stage, Toleration};
 use std::collections::BTreeMap;
 
-/// What one pod is given, and where it may go.
+/// The resources of one pod, and where it may go.
 pub(crate) struct Share<'a> {
     pub(crate) cpu: &'a Quantity,
     pub(crate) memory: &'a Quantity,
@@ -20,17 +20,17 @@ impl Resources {
         trials.div_ceil(self.trials_per_pod)
     }
 
-    /// Of a trial's pod.
+    /// The share of a trial's pod.
     pub(crate) fn trial(&self) -> Share<'_> {
         Share { gpus: self.gpus, ..self.share(None) }
     }
 
-    /// Of the pod that prepares.
+    /// The share of the pod that prepares.
     pub(crate) fn preparing(&self) -> Share<'_> {
         self.share(Some(&self.prepare))
     }
 
-    /// Of the pod that evaluates.
+    /// The share of the pod that evaluates.
     pub(crate) fn evaluating(&self) -> Share<'_> {
         self.share(Some(&self.evaluate))
     }

@@ -34,14 +34,14 @@ pub enum Operator {
     Exists,
 }
 
-/// What a taint does to pods that do not tolerate it.
+/// The effect of a taint on pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Effect {
-    /// They are not put there.
+    /// Pods are not put on the node.
     NoSchedule,
-    /// They are put there last.
+    /// Pods are put on the node last.
     PreferNoSchedule,
-    /// They are sent away.
+    /// Pods are sent away from the node.
     NoExecute,
 }
 

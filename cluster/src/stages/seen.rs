@@ -9,7 +9,7 @@ use kube::ResourceExt;
 pub struct SeenJob {
     /// Its name.
     pub name: String,
-    /// Where it is.
+    /// The Job's namespace.
     pub namespace: String,
     /// Its place in the order of stages, from 0; Jobs of the same place run side by side.
     pub order: usize,
@@ -34,27 +34,27 @@ pub struct SeenJob {
 /// How far a Job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There is no such Job.
+    /// The Job is not there.
     Missing {
         /// Whether it has been missing for longer than it takes to submit a sweep.
         overdue: bool,
     },
-    /// Nothing runs.
+    /// No pod runs.
     Suspended,
     /// Pods run, or will.
     Running {
         /// Pods that wait for a node or run.
         active: u32,
-        /// Those of them that run.
+        /// Pods that run.
         ready: u32,
         /// Indexes, or pods, that are done.
         done: u32,
-        /// Of so many.
+        /// Indexes, or pods, in all.
         of: u32,
     },
-    /// All is done.
+    /// The Job is done.
     Done,
-    /// It failed, and nothing of it runs any longer.
+    /// The Job failed, and nothing of it runs any longer.
     Failed(Failure),
 }
 

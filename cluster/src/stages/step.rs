@@ -1,9 +1,9 @@
-//! What to do next, as a function of what is seen.
+//! The driver's next step, as a function of what is seen.
 
 use super::{Failure, SeenJob, State};
 use std::fmt;
 
-/// What the driver does about one Job, or about them all.
+/// A step of the driver, about one Job or about them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Unsuspend a Job.
@@ -34,7 +34,7 @@ pub enum Pause {
         active: u32,
         /// Indexes that are done.
         done: u32,
-        /// Of so many.
+        /// Indexes in all.
         of: u32,
     },
     /// Its Kueue queue has not admitted it.
@@ -51,13 +51,13 @@ pub enum Pause {
         /// Its namespace.
         namespace: String,
     },
-    /// It is not there, and may yet be created.
+    /// The Job is not there, and may yet be created.
     Missing(String),
     /// Trials over several nodes wait for their turn.
     Turn {
-        /// So many.
+        /// Trials that wait.
         waiting: u32,
-        /// How many may run at once.
+        /// Trials that may run at once.
         at_once: u32,
     },
 }
@@ -67,9 +67,9 @@ pub enum Pause {
 pub enum Outcome {
     /// Everything was done.
     Done,
-    /// So many trials failed, and everything else was done.
+    /// This many trials failed, and everything else was done.
     FailedTrials(u32),
-    /// In so many pods of several trials each some of them failed, and everything else was done.
+    /// In this many pods of several trials each some of them failed, and everything else was done.
     FailedBatches(u32),
     /// A stage failed, and those after it were not begun.
     Failed {
@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-/// What to do about the Jobs of a sweep, given in the order of their stages.
+/// The steps about the Jobs of a sweep, given in the order of their stages.
 ///
 /// Only the stage that is due is looked at: the first that is not over. What is missing before a stage that was started is over.
 pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
@@ -121,8 +121,8 @@ pub fn step(jobs: &[SeenJob]) -> Vec<Action> {
     })]
 }
 
-/// What to do about trials over several nodes: no more of them run than may, and each has all of its nodes before the next is started, so
-/// that no two wait for each other's. Under Kueue, which admits a Job as a whole, they are handed to their queue as far as they may run.
+/// The steps about trials over several nodes: no more of them run than may, and each has all of its nodes before the next is started, so that
+/// no two wait for each other's. Under Kueue, which admits a Job as a whole, they are handed to their queue as far as they may run.
 fn gangs(open: &[&SeenJob]) -> Vec<Action> {
     let (waiting, begun): (Vec<&SeenJob>, Vec<&SeenJob>) = open.iter().copied().partition(|job| job.is_waiting());
     let occupying: Vec<&SeenJob> = begun.iter().copied().filter(|job| job.is_occupying()).collect();
@@ -185,7 +185,7 @@ impl SeenJob {
         }
     }
 
-    /// What to do about a Job that is due and not over.
+    /// The step about a Job that is due and not over.
     fn action(&self) -> Action {
         let job = self.name.clone();
         match (&self.state, &self.queue) {

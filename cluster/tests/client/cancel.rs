@@ -5,7 +5,7 @@ use crate::{
 };
 use cluster::{Resources, Submission, client::cancel, stages::Outcome};
 
-/// Of one node for each trial, and of two.
+/// Two sweeps: of one node for each trial, and of two.
 fn sweeps() -> [Submission; 2] {
     let resources = Resources { nodes: 2, secret: Some("bucket".to_owned()), ..Resources::default() };
     [submission(), Submission { resources, ..submission() }]

@@ -28,7 +28,7 @@ fn ask<T, F: Future<Output = T>>(fake: &Fake, action: impl FnOnce(Cluster) -> F)
     runtime.block_on(async { action(fake.cluster(&call::USER)).await })
 }
 
-/// What `ranksweep submit` does.
+/// Submits as `ranksweep submit` does.
 async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
     rehearse(cluster, submission, replace).await?.create(cluster).await
 }

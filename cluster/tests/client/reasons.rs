@@ -102,7 +102,7 @@ fn the_words_of_a_pod_that_ended_are_told_while_its_successor_is_waited_for() {
     let fake = under_way("prepare", Start::Runs, Act::Says(1, refused));
     let again = "another is started after a pause, which doubles with each, from 10 s to 10 min";
     assert_eq!(between(&fake, "prepare"), [format!("its last pod ended with exit code 1: {refused}: {again}")]);
-    // The same when it has failed for good.
+    // When it has failed for good, only the advice is another.
     fake.with(|world| (0..40).for_each(|_| world.tick()));
     assert_eq!(reasons(&fake, "prepare"), [format!("its last pod ended with exit code 1: {refused}: correct it, and submit again")]);
     let found = between(&under_way("train", Start::Runs, Act::Disrupted), "train");

@@ -1,4 +1,4 @@
-//! What cannot be done: one line each, and nothing is created.
+//! Refusals: one line each, and nothing is created.
 
 use crate::{
     ask,

@@ -23,7 +23,7 @@ fn names(fake: &Fake, resource: &str) -> Vec<String> {
     fake.with(|world| world.list(resource)).iter().map(|object| object["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The same sweep with another meaning.
+/// The sweep with another meaning, and all else as it was.
 fn changed() -> Submission {
     Submission { meaning: "name: s, seeds: [1, 2]".to_owned(), ..submission() }
 }

@@ -21,7 +21,7 @@ fn gangs(nodes: usize, parallelism: u32) -> Fake {
     fake
 }
 
-/// Of the trials that have some of their nodes, how many have not all; and how many have any.
+/// How many trials have some of their nodes and not all, and how many have any.
 fn placed(pods: &[Value]) -> (usize, usize) {
     let mut ready = std::collections::BTreeMap::<String, usize>::new();
     for pod in pods.iter().filter(|pod| pod["metadata"]["name"].as_str().unwrap().contains("-train-")) {

@@ -51,7 +51,7 @@ pub(crate) fn job(fake: &Fake, suffix: &str) -> Value {
     fake.with(|world| world.get("jobs", &name(world, suffix)).unwrap().clone())
 }
 
-/// What the trials' pods do; all others run to their end.
+/// Scripts the trials' pods; all others run to their end.
 pub(crate) fn of_trials(fake: &Fake, mut script: impl FnMut(&PodRun) -> Act + Send + 'static) {
     fake.with(|world| world.pods(move |run| if run.job.contains("-train") { script(run) } else { Act::Exit(0) }));
 }

@@ -1,4 +1,4 @@
-//! What the server says.
+//! The server's answers.
 
 use http::Response;
 use serde_json::{Value, json};

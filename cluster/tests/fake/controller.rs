@@ -4,7 +4,7 @@ use super::{World, pods::annotation};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a Job's pods have come to.
+/// The state of a Job's pods.
 #[derive(Default)]
 struct Tally {
     done: BTreeSet<u32>,
@@ -139,7 +139,7 @@ impl World {
 }
 
 impl Tally {
-    /// What a failed pod means: the first rule that fits it says.
+    /// Counts a failed pod by the first rule that fits it.
     fn judge(&mut self, job: &Value, pod: &Value, index: u32) {
         let code = &pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"];
         let is_disrupted = pod["status"]["conditions"][0]["type"] == "DisruptionTarget";

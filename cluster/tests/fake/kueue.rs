@@ -3,7 +3,7 @@
 use super::{World, controller::condition};
 use serde_json::{Value, json};
 
-/// What Kueue says of a Workload for which there is no quota.
+/// Kueue's words about a Workload for which there is no quota.
 const NO_QUOTA: &str =
     "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 1 more needed";
 

@@ -48,7 +48,7 @@ pub(crate) const NAMESPACE: &str = "team";
 #[derive(Clone)]
 pub(crate) struct Fake {
     world: Arc<Mutex<World>>,
-    /// What may be asked; anything where `None`.
+    /// The calls that are allowed; all of them where `None`.
     allowed: Option<&'static [Call]>,
 }
 
@@ -83,7 +83,7 @@ impl Fake {
 }
 
 impl World {
-    /// For so long, connections are refused, or hang.
+    /// Refuses connections, or lets them hang, for so long.
     pub(crate) fn go_away(&mut self, length: Duration, hangs: bool) {
         self.absence = Some((Instant::now() + length, hangs));
     }

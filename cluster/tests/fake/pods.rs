@@ -18,7 +18,7 @@ pub(crate) struct PodRun {
     pub(crate) arguments: Vec<String>,
 }
 
-/// What a pod does in a tick.
+/// A pod's act in a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     /// Goes on.
@@ -31,16 +31,16 @@ pub(crate) enum Act {
     Says(u8, &'static str),
 }
 
-/// What becomes of a pod that does not run yet, in a tick.
+/// The fate of a pod that does not run yet, in a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
-    /// It runs.
+    /// The pod runs.
     Runs,
     /// The scheduler has no node for it, and says why.
     Unschedulable(&'static str),
     /// Its container waits, by this reason and message of the kubelet.
     Waits(&'static str, &'static str),
-    /// The same while it is created, by this reason and message of an event.
+    /// Its container is being created, by this reason and message of an event.
     Creating(&'static str, &'static str),
 }
 
@@ -80,7 +80,7 @@ impl World {
         self.act(pod, Act::Disrupted);
     }
 
-    /// What the scheduler and the kubelet make of a pod that does not run yet.
+    /// The fate that the scheduler and the kubelet give a pod that does not run yet.
     fn start(&mut self, pod: &Value) -> Start {
         let has_node = |pod: &&Value| {
             !pod["spec"]["nodeName"].is_null() && (pod["status"]["phase"] == "Running" || pod["status"]["phase"] == "Pending")
@@ -189,7 +189,7 @@ fn container(state: Value, ready: bool) -> Value {
     json!({"name": "ranksweep", "ready": ready, "restartCount": 0, "image": "", "imageID": "", "state": state})
 }
 
-/// What is seen of a pod on a node that does not answer: it is not ready though its container was, and is deleted in vain after a while.
+/// A pod as it looks on a node that does not answer: it is not ready though its container was, and is deleted in vain after a while.
 fn silent(mut pod: Value, is_given_up: bool, time: &str) -> Value {
     let ready = json!({"type": "Ready", "status": "False"});
     let given_up = json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"});

@@ -1,4 +1,4 @@
-//! What a request asks for.
+//! Requests, taken apart.
 
 use http::{HeaderMap, Method, Uri};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn parse(method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Self {
-        // What everybody may ask, of the cluster as a whole.
+        // The question that everybody may ask, about the cluster as a whole.
         let path = if uri.path() == "/apis" { "namespaces/-/apis" } else { uri.path() };
         let groups = ["/apis/batch/v1/", "/apis/networking.k8s.io/v1/", "/apis/kueue.x-k8s.io/v1beta2/", "/api/v1/"];
         let path = groups.iter().find_map(|group| path.strip_prefix(group)).unwrap_or(path);

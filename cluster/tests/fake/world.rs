@@ -1,4 +1,4 @@
-//! What is stored, and what happens to it.
+//! The objects that are stored, and what happens to them.
 
 use super::{Act, Answer, NAMESPACE, PodRun, Start, patch, request::Asked};
 use cluster::client::Call;
@@ -13,7 +13,7 @@ type Happening = (u32, Box<dyn FnOnce(&mut World) + Send>);
 
 /// All that the server knows.
 pub(crate) struct World {
-    /// By resource and name.
+    /// Objects by resource and name.
     objects: BTreeMap<(String, String), Value>,
     version: u64,
     /// Ticks so far.
@@ -27,7 +27,7 @@ pub(crate) struct World {
     pub(super) lost: BTreeMap<String, u32>,
     /// Whether there is a Kueue at all.
     pub(crate) has_kueue: bool,
-    /// What Pod Security says of pods, where the namespace forbids them.
+    /// The warning of Pod Security about pods, where the namespace forbids them.
     pub(crate) forbids_pods: Option<String>,
     /// Whether Kueue has room.
     pub(crate) queue_admits: bool,
@@ -72,17 +72,17 @@ impl Default for World {
 }
 
 impl World {
-    /// What each running pod does in a tick.
+    /// Sets what each running pod does in a tick.
     pub(crate) fn pods(&mut self, script: impl FnMut(&PodRun) -> Act + Send + 'static) {
         self.script = Box::new(script);
     }
 
-    /// What becomes of each pod that does not run yet, in a tick; all of them start where nothing is said.
+    /// Sets the fate of each pod that does not run yet, in a tick; all of them start where nothing is said.
     pub(crate) fn starts(&mut self, starts: impl FnMut(&PodRun) -> Start + Send + 'static) {
         self.starts = Box::new(starts);
     }
 
-    /// What else happens, in a tick to come.
+    /// Has something else happen in a tick to come.
     pub(crate) fn at(&mut self, tick: u32, happening: impl FnOnce(&mut Self) + Send + 'static) {
         self.happenings.push((tick, Box::new(happening)));
     }
@@ -141,7 +141,7 @@ impl World {
         format!("2026-01-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 
-    /// What an owner leaves behind goes too.
+    /// Removes the objects whose owner is gone.
     fn collect_garbage(&mut self) {
         let alive: BTreeSet<String> = self.objects.values().map(|object| object["metadata"]["uid"].as_str().unwrap().to_owned()).collect();
         let is_orphan = |object: &Value| {
@@ -254,7 +254,7 @@ fn not_found(resource: &str, name: &str) -> Answer {
     Answer::failure(404, "NotFound", format!("{resource} \"{name}\" not found"))
 }
 
-/// In the words of a real one.
+/// The refusal in the words of a real server.
 fn forbidden(verb: &str, asked: &Asked) -> Answer {
     let group = match asked.resource.as_str() {
         "jobs" => "batch",

@@ -20,19 +20,19 @@ use crate::{
 pub struct Step {
     /// Weight of the value in its gradient.
     pub weight_decay: f32,
-    /// What is kept of the first moment.
+    /// Weight of the old first moment in the new one.
     pub first_decay: f32,
-    /// What is taken of the gradient into the first moment.
+    /// Weight of the gradient in the first moment.
     pub first_gain: f32,
-    /// What is kept of the second moment.
+    /// Weight of the old second moment in the new one.
     pub second_decay: f32,
-    /// What is taken of the squared gradient into the second moment.
+    /// Weight of the squared gradient in the second moment.
     pub second_gain: f32,
-    /// What the root of the second moment is multiplied by.
+    /// Factor of the root of the second moment.
     pub second_scale: f32,
     /// The learning rate of this step.
     pub rate: f32,
-    /// What is added to the root of the second moment.
+    /// Summand beside the root of the second moment.
     pub epsilon: f32,
 }
 

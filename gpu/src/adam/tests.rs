@@ -172,7 +172,7 @@ fn trained(touches: &Touches, start: &State, otherwise: bool) -> State {
     })
 }
 
-/// The same table once more.
+/// A table, borrowed once more.
 fn again<'a>(table: &'a mut Table) -> Table<'a> {
     Table { values: table.values, first: table.first, second: table.second, dim: table.dim }
 }

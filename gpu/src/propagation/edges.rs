@@ -42,7 +42,7 @@ impl Edges {
     }
 }
 
-/// As the CPU has it; a node without neighbours is taken for one that has one.
+/// `1 / sqrt(degree)`, rounded as on the CPU; a node without neighbours counts as one with a single neighbour.
 fn scale(degree: u32) -> f32 {
     let degree = degree.max(1) as f32;
     1.0 / degree * degree.sqrt()

@@ -27,11 +27,11 @@ pub struct Graph {
     edges: Edges,
     /// Vectors after the layers of odd and of even number, but for the last.
     room: [[Buffer<f32>; 2]; 2],
-    /// Where gradients are made.
+    /// The tables that gradients are made in.
     result: Option<[Buffer<f32>; 2]>,
     /// `[pieces, dim]`, the sums of pieces.
     parts: Buffer<f32>,
-    /// In the place of marks where there are none.
+    /// An empty list of marks, where there are none.
     none: Buffer<u8>,
 }
 
@@ -48,7 +48,7 @@ enum Marks<'a> {
 /// One layer, of users and items.
 struct Layer<'a> {
     first: bool,
-    /// What the last layer divides by, as a factor; 0 for the others.
+    /// The factor of the mean over layers, in the last layer; 0 in the others.
     mean: f32,
     marks: Marks<'a>,
     /// E
@@ -171,7 +171,7 @@ fn run_layer(gpu: &Gpu, edges: &Edges, mut layer: Layer, parts: &mut Buffer<f32>
 }
 
 impl Layer<'_> {
-    /// What both kernels take, with a list of pieces or of long rows.
+    /// The arguments of both kernels, with a list of pieces or of long rows.
     fn arguments<'a>(&'a mut self, edges: &'a Edges, none: &'a Buffer<u8>, list: (&'a Buffer<u32>, usize)) -> Vec<Argument<'a>> {
         let Self { first, mean, marks, tables, vectors, out: [users, items], dim } = self;
         let (kind, marks) = match *marks {

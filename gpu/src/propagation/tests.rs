@@ -10,7 +10,7 @@ const ITEMS: usize = 40;
 /// A random graph, in which item 3 may have many users and some rows have no neighbours, with two tables and some rows.
 #[derive(Clone, Debug)]
 struct Case {
-    /// By user, then by item.
+    /// Pairs of user and item, by user, then by item.
     pairs: BTreeSet<(u32, u32)>,
     tables: [Vec<f32>; 2],
     rows: [Vec<u8>; 2],

@@ -21,7 +21,8 @@ fn mix(seed: u64, at: usize) -> u64 {
 }
 
 impl Problem {
-    /// `steps` different numbers: few make ties. Of a user's items about one in `part` is held out, and as many are masked; every third user has none.
+    /// `steps` different numbers: few make ties. About one in `part` of a user's items is held out, and as many are masked; every third user
+    /// has none.
     fn new(users: usize, items: usize, dim: usize, steps: u64, part: u64, seed: u64) -> Self {
         let number = |at: usize| (mix(seed, at) % steps) as f32 / (steps as f32 / 4.0) - 2.0;
         let numbers = |count: usize, from: usize| (0..count).map(|at| number(from + at)).collect::<Vec<f32>>();
@@ -161,7 +162,7 @@ fn scores_that_rise_fill_the_room_of_every_tile() {
 
 #[test]
 fn more_thresholds_than_shared_memory_has_room_for() {
-    // Of 128 users 86 have about 64 of 128 items.
+    // 86 of 128 users have about 64 of 128 items.
     let problem = Problem::new(130, 129, 3, 7, 2, 4);
     assert!(problem.held_out[..128].concat().len() > ROOM);
     assert_eq!(problem.found(&Gpu::emulated()).unwrap(), problem.expected());

@@ -98,7 +98,7 @@ fn of_all(gpu: &Gpu, sides: Sides, who: &Buffer<u32>, of_parts: &Buffer<u64>, (p
 }
 
 impl<'a> Sides<'a> {
-    /// What is taken from the scores of each user: an argument of a kernel.
+    /// The users' norms as an argument of a kernel, which takes them from the scores; null for other similarities than distances.
     pub(crate) fn user_norms(self) -> Argument<'a> {
         let [users, _] = self.0;
         if users.similarity == Similarity::NegativeSquaredDistance { read(users.norms) } else { nothing("const float*") }

@@ -45,7 +45,7 @@ impl Case {
         entries.chunks(PIECE).map(piece).reduce(add).unwrap()
     }
 
-    /// What the kernels make of it, where rows that are not touched have 7.
+    /// The kernels' sums, marks of touched rows, and totals; rows that are not touched keep 7.
     fn sums(&self, segments: &mut Segments) -> (Vec<f32>, Vec<u8>, Vec<f32>) {
         let gpu = Gpu::emulated();
         let [weights, vectors] = [&self.weights, &self.vectors].map(|values| gpu.upload(values).unwrap());
@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn rows_have_the_sums_of_their_entries(cases in prop::collection::vec(cases(), 1..3)) {
         let rows = cases[0].rows;
-        // The same room for one after another, as from step to step.
+        // One room serves one case after another, as from step to step.
         let mut segments = Segments::new(&Gpu::emulated(), 1_000, rows).unwrap();
         cases.iter().filter(|case| case.rows == rows).for_each(|case| case.check(&mut segments));
     }

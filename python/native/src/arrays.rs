@@ -43,7 +43,7 @@ pub(crate) fn named<T: DeserializeOwned>(key: &str, name: &str) -> PyResult<T> {
     serde_json::from_value(name.into()).map_err(wrong)
 }
 
-/// What a text of JSON says.
+/// A value read from a text of JSON.
 ///
 /// # Errors
 /// A text that says something else.

@@ -18,7 +18,7 @@ mod ranksweep_native {
     use super::significance::compare;
 }
 
-/// What is wrong, as Python's `ValueError`.
+/// An error and its causes, as Python's `ValueError`.
 fn refused(error: impl Error) -> PyErr {
     let mut text = error.to_string();
     let mut cause = error.source();

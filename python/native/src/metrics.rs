@@ -19,7 +19,7 @@ const USERS_AT_ONCE: usize = 64;
 /// Bytes of working space; it does not change results.
 const MEMORY: usize = 256 << 20;
 
-/// What is asked of the rankings.
+/// The metrics that Python asks for, and the lists that they need.
 #[derive(FromPyObject)]
 pub(crate) struct Asked {
     metrics: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
     masked: Lists,
 }
 
-/// What was asked, understood.
+/// The metrics that were asked for, parsed, and the lists in rows.
 struct Task {
     metrics: Vec<MetricAt>,
     recall: Recall,

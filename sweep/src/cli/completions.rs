@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
-/// What a shell needs to complete the command line.
+/// The script by which a shell completes the command line.
 #[derive(Debug, Args)]
 #[command(
     after_help = "bash reads it from ~/.local/share/bash-completion/completions/ranksweep, fish from ~/.config/fish/completions/ranksweep.fish, \

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use dataset::Location;
 
-/// What this program can train with here, and whether all of it computes the same.
+/// The devices that this program can train with here, and whether all of them compute the same.
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// Train a small sweep in every way that there is and compare them, and every kernel of each GPU with its twin on the CPU; the exit code
@@ -25,7 +25,7 @@ impl Doctor {
     /// Looks, compares and times what is asked for, prints it and writes it.
     ///
     /// # Errors
-    /// What differs, a GPU that is to be timed and is not there, or a file that cannot be written.
+    /// A device that computes something else, a GPU that is to be timed and is not there, or a file that cannot be written.
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let default = (self.check || self.bench).then_some("doctor.json");
         let file = self.out.as_deref().or(default).map(Location::parse).transpose().map_err(|error| Usage(format!("--out: {error}")))?;

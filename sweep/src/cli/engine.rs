@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 /// The flag of commands that prepare.
 #[derive(Debug, Args)]
 pub(super) struct Preparing {
-    /// What prepares data; memory where the estimate fits in `--memory`, else datafusion. The results are the same for both
+    /// The engine that prepares data; memory where the estimate fits in `--memory`, else datafusion. The results are the same for both
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Option<Engine>,
 }
@@ -22,7 +22,7 @@ enum Engine {
 }
 
 impl Preparing {
-    /// What the work may use.
+    /// The machine that the work may use.
     pub(super) fn machine(&self, global: &Global) -> Machine {
         let engine = self.engine.map(|engine| match engine {
             Engine::Memory => pipeline::Engine::Memory,

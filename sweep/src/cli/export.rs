@@ -19,7 +19,7 @@ pub struct Export {
     /// The dataset; when left out all of them, or that of the trial
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// What is written: splits, or the vectors of a trial
+    /// The format: of splits, or of the vectors of a trial
     #[arg(long, value_enum)]
     format: ExportFormat,
     /// The trial whose vectors are written; when left out the first picked one of the leaderboard's winner

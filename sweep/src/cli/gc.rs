@@ -76,7 +76,7 @@ fn counted(orphans: &[Orphan]) -> String {
     if orphans.len() == 1 { "1 file".to_owned() } else { format!("{} files", orphans.len()) }
 }
 
-/// What the files come to, and what became of them.
+/// The number and size of the files, and whether they are gone.
 fn total(orphans: &[Orphan], are_gone: bool, is_remote: bool) -> String {
     let bytes = output::size(orphans.iter().map(|orphan| orphan.bytes).sum());
     let mut text = format!("{} {}, {bytes}\n", counted(orphans), if are_gone { "removed" } else { "would be removed" });

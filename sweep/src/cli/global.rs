@@ -1,4 +1,4 @@
-//! What every command knows: threads, memory, logs.
+//! Flags of every command: threads, memory, logs.
 
 use super::{candle, limits, log};
 use crate::{
@@ -46,7 +46,7 @@ impl Global {
         if self.draws_bars() { Progress::bars() } else { Progress::lines() }
     }
 
-    /// What the work may use.
+    /// The machine that the work may use.
     pub(super) fn machine(&self) -> Machine {
         Machine { threads: rayon::current_num_threads(), memory: self.memory, cache: self.cache.clone(), engine: None }
     }

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 pub(super) struct Hint<'a> {
     /// Its file or its name.
     pub(super) sweep: &'a str,
-    /// Where its objects are.
+    /// The namespace of its objects.
     pub(super) namespace: &'a str,
-    /// What stands in place of the sweep file's storage.
+    /// The storage in place of the sweep file's.
     pub(super) storage: Option<&'a str>,
 }
 

@@ -5,7 +5,7 @@ use crate::{kinds, report::Style};
 use anyhow::Result;
 use clap::Args;
 
-/// What a sweep file may hold under `losses`, `samplers` and `backbones`.
+/// The kinds that a sweep file may hold under `losses`, `samplers` and `backbones`.
 #[derive(Debug, Args)]
 pub struct Kinds {
     /// A loss, sampler or model, as sweep files name it; a list of all when left out

@@ -1,4 +1,4 @@
-//! What the system lets this process have: of too little it would end in the middle, by a signal.
+//! Limits that the system sets this process: where it gives too little, the process would end in the middle, by a signal.
 
 use anyhow::{Result, bail};
 

@@ -21,7 +21,7 @@ impl List {
     /// Prints all submissions that are on the cluster, the newest first.
     ///
     /// # Errors
-    /// What the cluster refuses.
+    /// Refusals of the cluster.
     pub fn run(&self) -> Result<Ending> {
         let listed = block_on(list(&self.namespace.cluster()?))?;
         match self.json {

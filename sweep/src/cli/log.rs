@@ -7,7 +7,7 @@ use std::io::{self, Write};
 pub(super) struct Lines(io::Stderr);
 
 impl Lines {
-    /// For one event.
+    /// The output for one event.
     pub(super) fn new() -> Self {
         Self(io::stderr())
     }

@@ -14,20 +14,20 @@ use clap::Args;
 use cluster::client::{Cluster, Whose, logs};
 use dataset::block_on;
 
-/// What pods wrote.
+/// The logs of pods.
 #[derive(Debug, Args)]
 pub struct Logs {
     /// The sweep file, or the sweep's name
     sweep: String,
     #[command(flatten)]
     namespace: Namespace,
-    /// Of the trial with this id
+    /// Logs of the trial with this id
     #[arg(long, value_name = "ID", conflicts_with_all = ["index", "stage"])]
     trial: Option<String>,
-    /// Of the trial at this place of the plan, counted from 0; with --stage, of the pod with this index of the stage
+    /// Logs of the trial at this place of the plan, counted from 0; with --stage, of the pod with this index of the stage
     #[arg(long, value_name = "N")]
     index: Option<u32>,
-    /// Of a stage: `driver`, `prepare`, `train`, `train-r0`, .., `evaluate` [default: `driver`; of a trial, where its last pod is]
+    /// Logs of a stage: `driver`, `prepare`, `train`, `train-r0`, .., `evaluate` [default: `driver`; of a trial, where its last pod is]
     #[arg(long, value_name = "STAGE")]
     stage: Option<String>,
     /// Go on until the pod ends

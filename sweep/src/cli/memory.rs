@@ -7,7 +7,7 @@ pub fn log_peak() {
     }
 }
 
-/// Bytes.
+/// Bytes that the process held at most, where the system tells.
 fn peak() -> Option<u64> {
     parse(&std::fs::read_to_string("/proc/self/status").ok()?)
 }

@@ -46,10 +46,10 @@ pub use memory::log_peak;
 #[derive(Debug, Parser)]
 #[command(name = "ranksweep", version, propagate_version = true, after_help = CODES)]
 pub struct Cli {
-    /// What every command knows.
+    /// Flags of every command.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }

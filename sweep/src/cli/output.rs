@@ -1,4 +1,4 @@
-//! What a command says on standard output: its result, as text.
+//! Output of a command: its result, as text.
 
 use anyhow::Context;
 use dataset::{Location, quote};

@@ -31,7 +31,7 @@ pub struct Recommend {
     /// Lists for new users instead, from their histories: a CSV or Parquet table with the columns `user_id` and `item_id`, own ids
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     histories: Option<String>,
-    /// What the penalty of a new user's vector weighs, where a model folds histories in by ridge regression (docs/kinds.md)
+    /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)
     #[arg(long, value_name = "WEIGHT", default_value_t = 10.0, requires = "histories", value_parser = positive)]
     ridge: f64,
     /// Whether items that the user already has may appear

@@ -16,7 +16,7 @@ pub struct Report {
     sweep: String,
     #[command(flatten)]
     plan: Planned,
-    /// What is made anew for a reader: the page, or each dataset's leaderboard as a table to paste
+    /// The format: the page, or each dataset's leaderboard as a table to paste
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     format: ReportFormat,
     /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed

@@ -14,7 +14,7 @@ use clap::Args;
 use console::Term;
 use std::{thread, time::Duration};
 
-/// Between two looks.
+/// Time between two looks.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// How a sweep fares.

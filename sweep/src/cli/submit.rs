@@ -71,7 +71,7 @@ impl Submit {
         Hint { sweep: &self.sweep, namespace: self.namespace.name(), storage: global.storage.as_deref() }
     }
 
-    /// What was done, and what can be done next.
+    /// The outcome, and the commands that can follow.
     fn words(&self, session: &Session, submitted: &Submitted, global: &Global) -> String {
         let (sweep, hash, namespace, hint) = (&session.plan.name, &submitted.hash, self.namespace.name(), self.hint(global));
         let mut text = match submitted.how {

@@ -17,7 +17,7 @@ use evaluator::{
 };
 use theory::{bounds::Grid, opauc};
 
-/// What the papers state about losses and metrics, recomputed.
+/// The statements of the papers about losses and metrics, recomputed.
 #[derive(Debug, Args)]
 pub struct Theory {
     #[command(subcommand)]
@@ -71,7 +71,7 @@ struct Opauc {
     /// Where metrics cut
     #[arg(long, value_delimiter = ',', default_values_t = [5, 10, 20, 50, 100])]
     cutoffs: Vec<u32>,
-    /// Of the permutations
+    /// The seed of the permutations
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -92,7 +92,7 @@ struct Quantiles {
     /// How far off an estimate may be, for Theorem 3.2
     #[arg(long, default_value_t = 0.2)]
     error: f64,
-    /// Of all draws
+    /// The seed of all draws
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -102,7 +102,7 @@ struct Rg {
     /// Items of a list
     #[arg(long, default_value_t = 10)]
     items: u32,
-    /// Of the random scores
+    /// The seed of the random scores
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -11,7 +11,7 @@ use evaluator::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the sweeps hold together.
+/// The sweeps' values on all of their datasets.
 pub(super) struct United {
     /// The metric that is compared.
     pub(super) at: MetricAt,

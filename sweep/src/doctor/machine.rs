@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::{fs, thread::available_parallelism};
 
-/// What trains where there is no GPU.
+/// The CPU, which trains where there is no GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// The processor's name, where the system tells (Linux).

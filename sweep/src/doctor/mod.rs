@@ -1,4 +1,4 @@
-//! What this program can train with here, and whether all of it computes the same: `ranksweep doctor`.
+//! The devices that this program can train with here, and whether all of them compute the same: `ranksweep doctor`.
 //!
 //! [`look`] says what there is. [`check`] trains a small sweep in every way that there is, against one rank on the CPU, and compares every
 //! kernel of each GPU with the same computation on the CPU; [`time`] times the kernels. A [`Report`] is one JSON file, or tables for a terminal.
@@ -16,7 +16,7 @@ pub use report::{Build, Judged, Report, Timed};
 use anyhow::{Result, ensure};
 use trainer::{device, device_checks};
 
-/// What there is; nothing is computed.
+/// The program, its machine and its devices; nothing is computed.
 pub fn look() -> Report {
     let (devices, missing) = match device::found() {
         Ok(devices) => (devices, Vec::new()),

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use trainer::device::{Found, Library};
 use trainer::device_checks::{Comparison, Timing};
 
-/// What was found.
+/// The findings of `ranksweep doctor`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The program.
@@ -19,11 +19,11 @@ pub struct Report {
     pub libraries: Vec<Library>,
     /// The GPUs.
     pub devices: Vec<Found>,
-    /// What there is not, and what to do.
+    /// Devices or parts that are missing, and what to do.
     pub missing: Vec<String>,
-    /// What was compared.
+    /// The comparisons that were made.
     pub comparisons: Vec<Judged>,
-    /// What was timed.
+    /// The timings that were taken.
     pub timings: Vec<Timed>,
 }
 
@@ -34,16 +34,16 @@ pub struct Build {
     pub version: &'static str,
     /// Its features beside those of every build: `cuda`, `nccl`.
     pub features: Vec<&'static str>,
-    /// What trials of it are compatible with: raised when the same trial would give other numbers.
+    /// The version of training, raised when the same trial would give other numbers.
     pub trainer_version: u32,
 }
 
 /// A comparison and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
-    /// Where it was computed.
+    /// The device that computed it.
     pub device: String,
-    /// What was compared.
+    /// The comparison.
     #[serde(flatten)]
     pub comparison: Comparison,
     /// Whether rounding explains the difference.
@@ -53,14 +53,14 @@ pub struct Judged {
 /// A timing beside what the device could do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timed {
-    /// Where it was computed.
+    /// The device that computed it.
     pub device: String,
-    /// What was timed.
+    /// The timing.
     #[serde(flatten)]
     pub timing: Timing,
-    /// Of the bytes that the device could have moved.
+    /// The bytes that were moved, as a share of those that the device could have moved.
     pub share_of_bandwidth: Option<f64>,
-    /// Of the additions and multiplications that it could have done.
+    /// The additions and multiplications that were done, as a share of those that the device could have done.
     pub share_of_flops: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ impl Build {
         self.features.contains(&feature)
     }
 
-    /// What it cannot do, and what to do about it.
+    /// A thing that the program cannot do, and what to do about it.
     pub(super) fn lacks(&self, is_without_gpu: bool) -> Option<String> {
         let words = match (self.has("cuda"), self.has("nccl"), is_without_gpu) {
             (false, ..) => "this build trains on the CPU alone: docs/gpu.md says how to build for GPUs, or which image to use",
@@ -95,7 +95,7 @@ impl Judged {
         Self { device: device.to_owned(), agrees: comparison.cases > 0 && comparison.agrees(), comparison }
     }
 
-    /// Of something that could not be computed there.
+    /// A comparison that could not be computed there.
     pub(super) fn failed(device: &str, what: &str, error: &dyn Display) -> Self {
         Self::of(device, Comparison { what: format!("{what}: {error}"), cases: 0, largest_difference: f64::NAN, allowed: 0.0 })
     }

@@ -5,7 +5,7 @@ use crate::text_table::TextTable;
 use std::fmt::Write;
 
 impl Report {
-    /// What there is, then a table of comparisons and one of timings, where there are any.
+    /// The inventory, then a table of comparisons and one of timings, where there are any.
     pub fn text(&self) -> String {
         let mut text = self.inventory();
         if !self.comparisons.is_empty() {

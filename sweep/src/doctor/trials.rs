@@ -1,7 +1,7 @@
 //! The small sweep, trained in every way: each against one rank on the CPU, and against itself.
 //!
-//! Ranks and devices add the same numbers in another order, and training goes on from what rounding left: the vectors of two ways agree to
-//! so many digits, and no better. The same way twice has the same bits.
+//! Ranks and devices add the same numbers in another order, and training goes on from what rounding left: the vectors of two ways agree to so
+//! many digits, and no better. One way gives equal bits each time.
 
 use super::{Judged, ways::Way};
 use crate::{
@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use trainer::{Device, Resources, Trial, device::fits_gpu, device_checks::Comparison};
 
 const SWEEP: &str = include_str!("sweep.yaml");
-/// Of two ways: `sweep.yaml` trains 16 steps, in which rounding grows a thousandfold at most.
+/// Largest difference of two ways' vectors: `sweep.yaml` trains 16 steps, in which rounding grows a thousandfold at most.
 const OF_VECTORS: f64 = 1e-4;
-/// Of the validation metric, which jumps where two items of nearly the same score change places.
+/// Largest difference of the validation metric, which jumps where two items of nearly the same score change places.
 const OF_VALIDATION: f64 = 1e-2;
 
-/// What was learned.
+/// The result of a training.
 struct Learned {
     vectors: Vec<f32>,
     validation: f32,
@@ -85,7 +85,7 @@ impl Subject<'_> {
         Ok(Learned { vectors: ended.scorer(&folder)?.values(), validation: fit.validation.unwrap_or(f64::NAN) as f32 })
     }
 
-    /// Another way, against the reference.
+    /// The comparison of another way with the reference.
     fn against(&self, way: &Way, expected: &Learned, found: &Learned) -> [Judged; 2] {
         let named = |what: &str| format!("{}: {what}", self.label);
         let vectors = Comparison::new(named("vectors"), &found.vectors, &expected.vectors, OF_VECTORS);

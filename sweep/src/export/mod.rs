@@ -1,4 +1,4 @@
-//! What other programs take: the splits of a dataset, to train elsewhere on the same interactions, and the vectors of a trained model.
+//! Exports to other programs: the splits of a dataset, to train elsewhere on the same interactions, and the vectors of a trained model.
 //!
 //! Beside each stand `user_ids.txt` and `item_ids.txt`: own ids, one in a line, in the order of the rows.
 
@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use dataset::{Dataset, Location};
 
-/// What is exported, and how it is written.
+/// The content and the format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// Splits as RecBole's benchmark files: NAME.train.inter, NAME.valid.inter, NAME.test.inter
@@ -36,12 +36,12 @@ pub(crate) enum ExportFormat {
 /// A file that is written: its name and its content.
 type File = (String, Vec<u8>);
 
-/// What makes the files of a dataset's splits, of which the first is told a name.
+/// The function that makes the files of a dataset's splits, of which the first is told a name.
 type OfSplits = fn(&str, &Dataset) -> Result<Vec<File>>;
-/// What makes the files of a model's vectors.
+/// The function that makes the files of a model's vectors.
 type OfVectors = fn(&vectors::Named<'_>) -> Result<Vec<File>>;
 
-/// Which of both a format is of.
+/// The function that writes a format: of splits, or of vectors.
 enum Writer {
     Splits(OfSplits),
     Vectors(OfVectors),

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) struct Tick {
     /// Percent from the axis' low end.
     pub(crate) at: f64,
-    /// What stands there.
+    /// The text at the tick.
     pub(crate) label: String,
 }
 
@@ -33,7 +33,7 @@ enum Scale {
 const DECADES: f64 = 2.5;
 
 impl Axis {
-    /// From the least to the largest value, with a margin of this share on both sides, marked at about `marks` places.
+    /// The axis from the least to the largest value, with a margin of this share on both sides, marked at about `marks` places.
     /// None where there is no finite value.
     pub(crate) fn around(values: impl Iterator<Item = f64>, margin: f64, marks: u32) -> Option<Self> {
         let (least, largest) = ends(values)?;
@@ -42,13 +42,13 @@ impl Axis {
         Some(Self { low, high, scale: Scale::Linear { step: round_up((high - low) / f64::from(marks)) } })
     }
 
-    /// From 1 to a number, marked at whole numbers only.
+    /// The axis from 1 to a number, marked at whole numbers only.
     pub(crate) fn counting(most: u32) -> Self {
         let high = f64::from(most.max(2));
         Self { low: 1.0, high, scale: Scale::Linear { step: round_up((high - 1.0) / 6.0).max(1.0) } }
     }
 
-    /// As [`around`](Self::around), in logarithms. Values that are not above 0 do not count.
+    /// The axis from the least to the largest value as [`around`](Self::around) has it, in logarithms. Values that are not above 0 do not count.
     pub(crate) fn logarithmic(values: impl Iterator<Item = f64>, margin: f64) -> Option<Self> {
         let (least, largest) = ends(values.map(f64::log10))?;
         let span = if largest > least { largest - least } else { 1.0 };

@@ -4,22 +4,22 @@ use super::{Axis, layout};
 use anyhow::{Context, Result};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
-/// What is drawn. All panels share the legend.
+/// A chart of panels, which share the legend.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
-    /// What is shown, above all.
+    /// The title, above all panels.
     pub(crate) title: String,
     /// How to read it: a few short lines.
     pub(crate) notes: Vec<String>,
-    /// What the lines are. Those without a point are left out.
+    /// The legend. A line without a point is left out.
     pub(crate) keys: Vec<Key>,
     /// Panels beside each other.
     pub(crate) columns: usize,
-    /// From the top left, row by row.
+    /// The panels, from the top left, row by row.
     pub(crate) panels: Vec<Panel>,
 }
 
-/// What a line stands for.
+/// An entry of the legend.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     /// Its name in the legend.
@@ -33,7 +33,7 @@ pub(crate) struct Key {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What sets it apart from the others.
+    /// The title, which sets it apart from the others.
     pub(crate) title: String,
     /// The horizontal axis: what, and in which unit.
     pub(crate) across: String,
@@ -41,7 +41,7 @@ pub(crate) struct Panel {
     pub(crate) up: String,
     /// The horizontal range.
     pub(crate) x: Axis,
-    /// The vertical range. What lies beyond is cut off.
+    /// The vertical range. Lines are cut off beyond it.
     pub(crate) y: Axis,
     /// Its lines, the first one on top.
     pub(crate) lines: Vec<Line>,
@@ -52,22 +52,22 @@ pub(crate) struct Panel {
 /// Points of one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Which of the chart's keys.
+    /// Place of the line's key in the legend.
     pub(crate) key: usize,
-    /// Across and up.
+    /// Places of the points, across and up.
     pub(crate) points: Vec<(f64, f64)>,
-    /// How they are drawn.
+    /// How the points are drawn.
     pub(crate) mark: Mark,
 }
 
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Joined.
+    /// A line without points.
     Line,
-    /// As dots.
+    /// Points alone.
     Dots,
-    /// As joined dots.
+    /// Points, joined.
     Both,
 }
 

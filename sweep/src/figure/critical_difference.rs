@@ -6,23 +6,23 @@ use anyhow::{Context, Result};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 use serde::Serialize;
 
-/// Of the axis.
+/// Length of the axis.
 const AXIS: f64 = 420.0;
 const MARGIN: f64 = 16.0;
 /// Where the axis lies, below its marks and the ruler of the critical difference.
 const TOP: f64 = 66.0;
-/// Between two bars.
+/// Distance between two bars.
 const BAR: f64 = 9.0;
-/// Of a label.
+/// Height of a label.
 const ROW: f64 = 20.0;
-/// Of a letter, on average.
+/// Width of a letter, on average.
 const LETTER: f64 = 6.6;
-/// Between a label and its line.
+/// Distance between a label and its line.
 const GAP: f64 = 6.0;
 
-/// What is drawn.
+/// A diagram of critical differences.
 pub(crate) struct CriticalDifference {
-    /// What the ranks are of.
+    /// The title, which says what the ranks are of.
     pub(crate) title: String,
     /// The methods, best first.
     pub(crate) methods: Vec<LabelledRank>,
@@ -76,7 +76,7 @@ struct Method<'a> {
 }
 
 impl CriticalDifference {
-    /// As a part of a page, which has the style.
+    /// The diagram as a part of a page, which has the style.
     ///
     /// # Errors
     /// When the template and the diagram disagree.
@@ -84,7 +84,7 @@ impl CriticalDifference {
         self.render(None)
     }
 
-    /// As a file that needs nothing else.
+    /// The diagram as a file that needs nothing else.
     ///
     /// # Errors
     /// When the template and the diagram disagree.
@@ -127,7 +127,7 @@ impl CriticalDifference {
         }
     }
 
-    /// Of the axis, with room for the longest label on both sides.
+    /// The ends of the axis, with room for the longest label on both sides.
     fn ends(&self) -> (f64, f64) {
         let longest = self.methods.iter().map(|method| method.title.chars().count()).max().unwrap_or(0);
         let left = tenth(MARGIN + LETTER * (longest + 5) as f64 + GAP);

@@ -7,25 +7,25 @@ use super::{
 use serde::Serialize;
 
 const WIDTH: f64 = 960.0;
-/// Around everything.
+/// Room around everything.
 const MARGIN: f64 = 28.0;
-/// Left of a panel, for the labels of its vertical axis.
+/// Room left of a panel, for the labels of its vertical axis.
 const LEFT: f64 = 46.0;
-/// Between a panel and the next one's labels.
+/// Room between a panel and the next one's labels.
 const GAP: f64 = 22.0;
-/// Above a panel, for its title and that of the vertical axis.
+/// Room above a panel, for its title and that of the vertical axis.
 const ABOVE: f64 = 52.0;
-/// Below a panel, for the labels and the title of the horizontal axis.
+/// Room below a panel, for the labels and the title of the horizontal axis.
 const BELOW: f64 = 46.0;
 /// Height of a panel.
 const HEIGHT: f64 = 210.0;
-/// Of a line of text.
+/// Height of a line of text.
 const ROW: f64 = 20.0;
-/// Of a letter of the legend, on average, and of what stands before a name.
+/// Width of a letter of the legend, on average, and of the sample before a name.
 const LETTER: f64 = 6.4;
 const SAMPLE: f64 = 58.0;
 
-/// What the template draws.
+/// The values that the template draws.
 #[derive(Serialize)]
 pub(super) struct Drawing<'a> {
     style: &'static str,

@@ -49,10 +49,10 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// What comes with a variant's name.
+/// The content that comes with a variant's name.
 #[derive(Clone, Copy)]
 pub(super) enum Content<'a> {
-    /// Nothing: the node is the bare name.
+    /// No content: the node is the bare name.
     Bare(&'a Node),
     /// The other keys of the node.
     Rest(&'a Node, &'static str),

@@ -18,19 +18,19 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 /// A claim as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEntry {
-    /// Where it stands in the file.
+    /// The entry as typed.
     pub node: Node,
-    /// What is claimed, of methods by the names that the leaderboard gives them.
+    /// The hypotheses, about methods by the names that the leaderboard gives them.
     pub hypotheses: Vec<Hypothesis>,
     /// The metrics that it is about; empty for that of `select_by`.
     pub metrics: Vec<MetricAt>,
     /// The dataset that it is about; each of them when left out.
     pub dataset: Option<String>,
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
 }
 
-/// What is claimed of methods.
+/// A statement about methods that a paper claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hypothesis {
@@ -43,10 +43,10 @@ pub enum Hypothesis {
 }
 
 impl Hypothesis {
-    /// The same hypothesis with other names for the methods.
+    /// The hypothesis with other names for the methods.
     ///
     /// # Errors
-    /// The first that `rename` gives.
+    /// The first error that `rename` gives.
     pub fn with_names<E>(&self, mut rename: impl FnMut(&str) -> Result<String, E>) -> Result<Self, E> {
         let mut all = |names: &[String]| names.iter().map(|name| rename(name)).collect::<Result<Vec<String>, E>>();
         Ok(match self {

@@ -19,7 +19,7 @@ const MOST_SPLITS: usize = 1_000;
 /// An entry of `datasets`.
 #[derive(Clone, Debug)]
 pub struct DatasetEntry {
-    /// As typed.
+    /// The entry as typed.
     pub node: Node,
     /// How each split is prepared, in the order of the listed seeds; one where no seeds are listed. Never empty.
     pub splits: Vec<Preparation>,

@@ -17,7 +17,7 @@ impl Node {
     /// Reads a value of any type.
     ///
     /// # Errors
-    /// What does not fit the type, with its place: unknown and missing keys, wrong types, numbers out of range.
+    /// The place that does not fit the type, and why: unknown and missing keys, wrong types, numbers out of range.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let reader = Reader { node: self, without: None };
         T::deserialize(reader).map_err(|error| error.or_at(&self.place))

@@ -6,12 +6,12 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskedDevice {
-    /// On a GPU where the build has CUDA, a GPU is there and can train the trial; else on the CPU.
+    /// Trials are trained on a GPU where the build has CUDA, a GPU is there and can train the trial; else on the CPU.
     #[default]
     Auto,
-    /// On the CPU.
+    /// Trials are trained on the CPU.
     Cpu,
-    /// On a GPU, or not at all.
+    /// Trials are trained on a GPU, or not at all.
     Cuda,
 }
 

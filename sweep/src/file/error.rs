@@ -11,16 +11,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Place {
     /// The file as the user named it.
     pub file: Arc<str>,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1.
+    /// The column, from 1.
     pub column: usize,
     /// `grid[0].losses[1].temperature`; empty for the whole file.
     pub path: String,
 }
 
 impl Place {
-    /// Without the path: `sweep.yaml:12:9`.
+    /// The place without the path: `sweep.yaml:12:9`.
     pub fn position(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// What is wrong with a sweep file. Shown as `sweep.yaml:12:9: grid[0].losses[1].temperature: expected a number, found `hot``.
+/// An error in a sweep file. Shown as `sweep.yaml:12:9: grid[0].losses[1].temperature: expected a number, found `hot``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     place: Option<Place>,
@@ -44,7 +44,7 @@ impl Error {
         Self { place: None, message: message.into() }
     }
 
-    /// The same error at a place, unless it has one already.
+    /// The error at a place, unless it has one already.
     pub(super) fn or_at(mut self, place: &Place) -> Self {
         self.place.get_or_insert_with(|| place.clone());
         self
@@ -87,7 +87,7 @@ impl serde::de::Error for Error {
     }
 }
 
-/// What was found, in words that stay on one line.
+/// The value that was found, in words that stay on one line.
 fn short(found: serde::de::Unexpected<'_>) -> String {
     match found {
         serde::de::Unexpected::Str(text) => format!("string \"{}\"", quote::value(text)),

@@ -43,7 +43,7 @@ impl<T: DeserializeOwned> Entry<T> {
 }
 
 impl Entry<Backbone> {
-    /// With the names of files as typed, where another program trained the model: what is stored holds no value of a variable.
+    /// The entry with the names of files as typed, where another program trained the model: what is stored holds no value of a variable.
     fn with_names_as_typed(self, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
         let keys: BTreeSet<&str> = self.values.iter().flat_map(Backbone::files).map(|file| file.key).collect();
         let with = |node: Node, key: &&str| match node.get(key) {

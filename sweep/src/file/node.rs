@@ -11,13 +11,13 @@ use dataset::quote;
 /// One value of a sweep file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// The place of the node in its file.
     pub place: Place,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
-/// What a [`Node`] is.
+/// The value of a [`Node`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `~`, `null`, or nothing at all.
@@ -40,7 +40,7 @@ pub enum Value {
 pub struct Key {
     /// The key's text.
     pub name: String,
-    /// Where it stands.
+    /// The place of the key in its file.
     pub place: Place,
 }
 
@@ -53,7 +53,7 @@ impl Node {
         parse::document(text, file)
     }
 
-    /// What it is, without where it stands.
+    /// The value, without where it stands.
     pub(super) fn meaning(&self) -> String {
         match &self.value {
             Value::Null => "null".to_owned(),
@@ -99,7 +99,7 @@ impl Node {
         }
     }
 
-    /// What stands here, in words, for `expected .., found ..`.
+    /// The value in words, for `expected .., found ..`.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Null => "nothing".to_owned(),
@@ -110,7 +110,7 @@ impl Node {
         }
     }
 
-    /// The same value under another path; lines and columns stay those of the original.
+    /// The node under another path; lines and columns stay those of the original.
     pub(super) fn moved(&self, path: &str) -> Self {
         let place = |place: &Place, path: &str| Place { path: path.to_owned(), ..place.clone() };
         let value = match &self.value {
@@ -148,7 +148,7 @@ impl Node {
         }
     }
 
-    /// What is here and below.
+    /// The weight of the node and all below it.
     pub(super) fn weight(&self) -> Weight {
         let own = |text: usize| Weight::of(self.place.path.len() + text, 0);
         match &self.value {
@@ -166,7 +166,7 @@ impl Node {
     }
 }
 
-/// What a part of a document takes.
+/// The room that a part of a document takes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Weight {
     pub(super) values: usize,
@@ -177,17 +177,17 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// Of one value.
+    /// The weight of one value.
     pub(super) fn of(text: usize, depth: usize) -> Self {
         Self { values: 1, text, depth }
     }
 
-    /// Of a list or mapping, with one more of what is in it.
+    /// The weight of a list or mapping, with one more of what is in it.
     fn around(self, inner: Self) -> Self {
         Self { values: self.values + inner.values, text: self.text + inner.text, depth: self.depth.max(inner.depth + 1) }
     }
 
-    /// At most that of the same under another path, so many levels down.
+    /// The most that the same part weighs under another path, so many levels down.
     pub(super) fn under(self, path: &str, depth: usize) -> Self {
         Self { text: self.text.saturating_add(2 * self.values * path.len()), depth: self.depth + depth, ..self }
     }

@@ -19,7 +19,7 @@ const LONGEST: usize = 64 << 10;
 /// Lists and mappings inside of each other.
 const DEEPEST: usize = 64;
 
-/// What is added to an error in a line with a variable: between braces or brackets, those of `${NAME}` are taken for theirs.
+/// The advice in errors of a line with a variable: between braces or brackets, those of `${NAME}` are taken for theirs.
 const UNQUOTED: &str = " (inside `{ }` and `[ ]` a value with `${NAME}` needs quotes: `\"${NAME}/file\"`)";
 
 /// The only document of a YAML text.

@@ -34,7 +34,7 @@ pub struct PrintedTable {
 /// One number of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedLine {
-    /// Where it stands in the paper.
+    /// The place of the number in the paper.
     pub place: String,
     /// The dataset's name in sweep files.
     pub dataset: String,

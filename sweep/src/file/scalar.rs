@@ -1,4 +1,4 @@
-//! What a plain YAML word means: nothing, a truth value, a number or a text (the core schema of YAML 1.2, finite decimal numbers only).
+//! The meaning of a plain YAML word: nothing, a truth value, a number or a text (the core schema of YAML 1.2, finite decimal numbers only).
 
 /// Whether the word stands for no value.
 pub(super) fn is_null(text: &str) -> bool {

@@ -25,7 +25,7 @@ pub struct Grid {}
 pub struct Random {
     /// Configurations of each method.
     pub trials: u32,
-    /// Of the draws.
+    /// The seed of the draws.
     #[serde(default = "first_seed")]
     pub seed: u64,
 }
@@ -37,7 +37,7 @@ pub struct SuccessiveHalving {
     /// Configurations of each method at the start, drawn as `random` does; all of the grid when left out.
     #[serde(default)]
     pub trials: Option<u32>,
-    /// Of the draws.
+    /// The seed of the draws.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Epochs of the first rung; each rung after it has `factor` times as many, and the last has all of `training`.

@@ -32,14 +32,14 @@ use trainer::{EpochRows, Training};
 /// A value and the node it was read from; where the key was left out, an empty node at the start of the file.
 #[derive(Clone, Debug)]
 pub struct Placed<T> {
-    /// As typed.
+    /// The value as typed.
     pub node: Node,
-    /// What it means.
+    /// The value as read.
     pub value: T,
 }
 
 impl<T> Placed<T> {
-    /// Where it stands.
+    /// The place of the value in the file.
     pub fn place(&self) -> &Place {
         &self.node.place
     }
@@ -73,15 +73,15 @@ pub struct SweepFile {
     pub seeds: Placed<Vec<u64>>,
     /// How tuned values are searched; `{kind: grid}` when left out.
     pub search: Placed<Search>,
-    /// What is measured and tested.
+    /// The metrics and the tests.
     pub evaluation: Placed<Evaluation>,
     /// The numbers that a paper prints of the methods.
     pub printed: Option<Placed<PrintedTable>>,
-    /// What a paper claims of the methods.
+    /// The claims of a paper about the methods.
     pub claims: Vec<ClaimEntry>,
     /// Where trials are trained; `auto` when left out.
     pub device: Placed<AskedDevice>,
-    /// What the pods of a trial are given on a cluster.
+    /// The resources of the pods of a trial on a cluster.
     pub resources: Placed<Resources>,
 }
 
@@ -125,10 +125,10 @@ impl SweepFile {
         environment::named_in(&self.text)
     }
 
-    /// What the file says but for `resources`: neither comments nor the way in which it is written change it.
+    /// The file's meaning but for `resources`: neither comments nor the way in which it is written change it.
     ///
     /// # Errors
-    /// As for [`parse`](Self::parse).
+    /// Those of [`parse`](Self::parse).
     pub fn meaning(&self) -> Result<String> {
         let root = Node::parse(&self.text, "")?;
         let keys = root.keys().filter(|(key, _)| key.name != "resources");

@@ -99,7 +99,7 @@ fn choices(value: &Node) -> Result<Vec<Node>> {
     Ok(items.iter().map(of_one).collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// What one value may be.
+/// The values that one value stands for.
 fn of_one(value: &Node) -> Result<Vec<Node>> {
     match Range::of(value)? {
         Some(_) => Ok(vec![value.clone()]),

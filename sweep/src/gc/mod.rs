@@ -1,4 +1,4 @@
-//! What killed processes, edited sweep files and old experiments leave on a storage, and its removal.
+//! Files that killed processes, edited sweep files and old experiments leave on a storage, and their removal.
 //!
 //! Nothing that is done is touched, unless it is asked for by [`Extent::Unreferenced`]: finished trials and datasets that no sweep holds. Nothing
 //! is touched that does not have a name of ours (`names.rs`) in a folder that carries a mark of ours (`mark.rs`), and nothing behind a link.
@@ -27,13 +27,13 @@ use trainer::Ended;
 /// How much is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What cannot be of use to anybody.
+    /// Files that cannot be of use to anybody.
     Leftovers,
-    /// And finished trials and datasets that neither a stored sweep nor this sweep file holds.
+    /// Leftovers, and finished trials and datasets that neither a stored sweep nor this sweep file holds.
     Unreferenced,
 }
 
-/// All that can be removed, by path.
+/// The files that can be removed, by path.
 ///
 /// # Errors
 /// A storage that ranksweep has not marked; a store that cannot be listed, or a stored plan that cannot be read.
@@ -87,10 +87,10 @@ pub fn refuse_while_shared(session: &Session) -> Result<()> {
     }
 }
 
-/// What is known of a storage when its files are judged.
+/// The knowledge of a storage by which its files are judged.
 struct Judge<'a> {
     session: &'a Session,
-    /// What is known of folders that were looked at, by their paths below the storage.
+    /// The files that trials count, by the trials' ids; `None` where nothing is known.
     trials: HashMap<String, Option<OfMarker>>,
     marks: HashMap<String, bool>,
     /// Sweeps whose tables have a marker, and trials and datasets that have one.
@@ -158,7 +158,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// What the markers of a trial that has ended count; `None` where one is damaged, so that nothing is known.
+    /// The files that the markers of a trial that has ended count; `None` where one is damaged, so that nothing is known.
     fn counted(&mut self, id: &str) -> Result<&Option<OfMarker>> {
         if !self.trials.contains_key(id) {
             let folder = self.session.trial(id);

@@ -1,6 +1,6 @@
 //! The names that ranksweep gives to files. A file of another name is somebody else's, wherever it stands.
 
-/// What a file is, by its path below the storage.
+/// A file of ours, by its path below the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named<'a> {
     /// A test of the storage.
@@ -13,12 +13,12 @@ pub(super) enum Named<'a> {
     Sweep(&'a str, Option<&'a str>),
 }
 
-/// What a file is to its trial.
+/// The role of a file in its trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OfTrial {
-    /// Where its training goes on.
+    /// The state that training goes on from.
     Resume,
-    /// Who trains it.
+    /// A claim of who trains it.
     Claim,
     /// A model or a curve, which counts where a marker says so.
     Content,
@@ -29,7 +29,7 @@ pub(super) enum OfTrial {
 /// The tables of a dataset, and the rows that were left out of it.
 const DATASET: [&str; 7] =
     ["train.parquet", "validation.parquet", "test.parquet", "users.parquet", "items.parquet", "rejected.tsv", "manifest.json"];
-/// What `evaluate` and `report` write beside `per_user/` and the plan.
+/// Files that `evaluate` and `report` write beside `per_user/` and the plan.
 const SWEEP: [&str; 11] = [
     "sweep.yaml",
     "trials.parquet",
@@ -46,7 +46,7 @@ const SWEEP: [&str; 11] = [
 /// The files of a model.
 const MODEL: [&str; 3] = ["scorer.safetensors", "scorer.json", "per_user.parquet"];
 
-/// What ranksweep calls so; `None` for what it does not.
+/// The file that ranksweep gives this path; `None` for paths that it gives to none.
 pub(super) fn named(path: &str) -> Option<Named<'_>> {
     let steps: Vec<&str> = path.split('/').collect();
     match steps[..] {

@@ -6,7 +6,7 @@ use std::fmt;
 /// A file that can go.
 #[derive(Clone, Debug)]
 pub struct Orphan {
-    /// Below the storage.
+    /// Path below the storage.
     pub path: String,
     /// Its size.
     pub bytes: u64,

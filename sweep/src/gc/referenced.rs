@@ -13,7 +13,7 @@ pub(super) struct Referenced {
     pub(super) datasets: HashSet<String>,
 }
 
-/// What is read of a stored plan, whatever version wrote it.
+/// The parts that are read of a stored plan, whatever version wrote it.
 #[derive(Deserialize)]
 struct Stored {
     datasets: Vec<StoredDataset>,
@@ -52,7 +52,7 @@ impl Referenced {
         Self { trials: plan.trials().map(|(.., trial)| trial.id.clone()).collect(), datasets }
     }
 
-    /// Of all plans among the files of a storage: `sweeps/<name>/plan.json` and `sweeps/<name>/plans/<hash>.json`.
+    /// Everything that a storage's plans refer to: `sweeps/<name>/plan.json` and `sweeps/<name>/plans/<hash>.json`.
     pub(super) fn stored(files: &[(String, Location, u64)]) -> Result<Self> {
         let mut all = Self::default();
         for (path, at, _) in files {

@@ -1,4 +1,4 @@
-//! What must hold between the parts of a sweep file.
+//! Rules between the parts of a sweep file.
 
 use super::{
     draft::{Choice, Draft},

@@ -26,7 +26,7 @@ pub(super) struct Way<'a> {
     pub(super) optimizer: &'a Entry<Optimizer>,
 }
 
-/// What a method and its parts are called.
+/// The names of a method and its parts.
 #[derive(Clone, Default)]
 pub(super) struct Names {
     pub(super) method: String,

@@ -11,7 +11,7 @@ use streams::{Purpose, Stream};
 /// Draws in a row that had all been drawn before, after which nothing new is expected.
 const TRIES: usize = 1_000;
 
-/// So many configurations of a method, or all that there are.
+/// As many configurations of a method as `trials`, or all that there are.
 pub(super) fn choices(draft: &Draft<'_>, trials: u32, seed: u64) -> Vec<Choice> {
     let draws = Draws::new(draft, seed);
     if draft.range().is_some() { with_ranges(draft, trials, &draws) } else { of_lists(draft, trials, &draws) }

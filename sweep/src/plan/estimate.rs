@@ -1,4 +1,4 @@
-//! What a trial will take, before it runs. Everything follows from the sizes; nothing is measured.
+//! Memory and work of a trial, before it runs. Everything follows from the sizes; nothing is measured.
 
 use dataset::Manifest;
 use trainer::{Learning, Trial};
@@ -6,7 +6,7 @@ use trainer::{Learning, Trial};
 /// Bytes of the program itself: its code, its threads, and what the allocator keeps.
 pub const PROGRAM: u64 = 24 << 20;
 
-/// What one trial takes at most.
+/// Memory and work of one trial, at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Bytes of the process while it trains: the program, the dataset, tables, moments, the batch, and ranking the validation part.
@@ -20,7 +20,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of a trial on a prepared dataset, with so much `memory` for ranking.
+    /// The estimate of a trial on a prepared dataset, with so much `memory` for ranking.
     pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
         let held = PROGRAM + manifest.memory();
         let stored = trial.stored(manifest);
@@ -36,7 +36,7 @@ impl Estimate {
 
 fn work(learning: &Learning, manifest: &Manifest) -> Estimate {
     let (pairs, epochs) = (manifest.train as u64, u64::from(learning.training.epochs));
-    // Of a positive: its own and its negatives'; every item where the sampler takes all.
+    // The scores of a positive: its own and its negatives'; every item where the sampler takes all.
     let scores = learning.candidates().map_or(manifest.items as u64, |negatives| 1 + negatives as u64);
     let steps = epochs.saturating_mul(pairs.div_ceil(u64::from(learning.training.batch_size.max(1))));
     Estimate { steps, scores: epochs.saturating_mul(pairs).saturating_mul(scores), ..Estimate::default() }

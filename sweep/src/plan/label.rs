@@ -5,7 +5,7 @@
 
 use super::part::{Part, plain};
 
-/// What a part is in a method.
+/// The role of a part in a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Backbone,

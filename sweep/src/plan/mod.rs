@@ -50,7 +50,7 @@ pub struct Plan {
     pub methods: Vec<Method>,
     /// The validation metric that picks values.
     pub select_by: MetricAt,
-    /// What is measured and tested.
+    /// The metrics and the tests.
     pub evaluation: Evaluation,
     /// Which configurations are trained, and how far.
     #[serde(default, skip_serializing_if = "Search::is_grid")]
@@ -61,7 +61,7 @@ pub struct Plan {
     /// The numbers that a paper prints of the methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Printed>,
-    /// What a paper claims of the methods.
+    /// The claims of a paper about the methods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<PlannedClaim>,
 }
@@ -83,16 +83,16 @@ pub struct Method {
     /// The combinations of tuned values that the search takes: all of a grid, some of it, or values drawn from ranges. One where nothing
     /// is tuned.
     pub configurations: Vec<Configuration>,
-    /// What the configurations were drawn from; `None` where they are the whole grid.
+    /// The values that the configurations were drawn from; `None` where they are the whole grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn_from: Option<DrawnFrom>,
 }
 
-/// What configurations are drawn from.
+/// The values that configurations are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawnFrom {
-    /// So many combinations of listed values.
+    /// This many combinations of listed values.
     Combinations(u64),
     /// Ranges, and values listed beside them.
     Ranges,
@@ -119,12 +119,12 @@ pub struct PlannedTrial {
     /// The seed of its split, where its dataset has several splits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_seed: Option<u64>,
-    /// All that determines the result.
+    /// The trial, which is all that determines the result.
     pub trial: Trial,
 }
 
 impl Method {
-    /// What its titles are made of.
+    /// The parts of the method's titles.
     fn named(&self) -> title::MethodName<'_> {
         title::MethodName { key: &self.label, backbone: &self.backbone, loss: self.loss.as_deref(), sampler: self.sampler.as_deref() }
     }
@@ -176,7 +176,7 @@ impl Checked<'_> {
         })
     }
 
-    /// As [`plan`](Self::plan), with what is known of the files of models that other programs trained.
+    /// The plan as [`plan`](Self::plan) makes it, with what is known of the files of models that other programs trained.
     pub(crate) fn plan_of(&self, fingerprints: &[String], contents: model_files::Contents<'_>) -> Result<Plan> {
         check::different_content(self.file, fingerprints)?;
         let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
@@ -208,10 +208,10 @@ impl Checked<'_> {
 }
 
 impl Checked<'_> {
-    /// As [`plan`](Self::plan), with the numbers of the table that the sweep file names as `printed`.
+    /// The plan as [`plan`](Self::plan) makes it, with the numbers of the table that the sweep file names as `printed`.
     ///
     /// # Errors
-    /// As for [`plan`](Self::plan), and for a table that cannot be read, or has no number of this sweep.
+    /// Those of [`plan`](Self::plan), and a table that cannot be read, or has no number of this sweep.
     pub fn plan_with_printed(&self, fingerprints: &[String]) -> Result<Plan> {
         let plan = self.plan(fingerprints)?;
         match &self.file.printed {

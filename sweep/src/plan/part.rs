@@ -12,12 +12,12 @@ pub(super) type Values = Map<String, Value>;
 pub(super) struct Part {
     /// `mf`, `softmax-at-k`, `adam`.
     pub(super) kind: String,
-    /// One for each combination of tuned values.
+    /// The values of each combination of tuned values.
     pub(super) combinations: Vec<Values>,
 }
 
 impl Part {
-    /// Of the values of one entry of a grid; all are of one kind.
+    /// The part that the values of one entry of a grid make; all are of one kind.
     pub(super) fn of<T: Serialize>(values: &[T]) -> Self {
         let flat: Vec<(String, Values)> = values.iter().map(flat).collect();
         let kind = flat.first().map(|(kind, _)| kind.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a paper prints and claims of a sweep's methods, bound to the plan's methods.
+//! The numbers and claims that a paper prints of a sweep's methods, bound to the plan's methods.
 
 use super::{
     Method, Plan,
@@ -27,7 +27,7 @@ pub struct Printed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedValue {
-    /// Where it stands in the paper.
+    /// The place of the number in the paper.
     pub place: String,
     /// The dataset's name.
     pub dataset: String,
@@ -49,13 +49,13 @@ pub struct PrintedValue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedClaim {
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
     /// The dataset's name.
     pub dataset: String,
     /// The metric and where lists are cut.
     pub at: MetricAt,
-    /// What is claimed, of methods by their labels.
+    /// The hypothesis, about methods by their labels.
     pub hypothesis: Hypothesis,
 }
 
@@ -137,7 +137,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// What a claim says on a dataset: one for each metric and hypothesis.
+    /// The claims on a dataset: one for each metric and hypothesis.
     fn claims_on(&self, claim: &ClaimEntry, dataset: &str) -> Result<Vec<PlannedClaim>> {
         let primary = [self.evaluation.primary()];
         let metrics = if claim.metrics.is_empty() { primary.as_slice() } else { &claim.metrics };

@@ -25,13 +25,13 @@ pub(super) fn epochs(first: u32, factor: u32, last: u32) -> Vec<u32> {
     below.chain([last]).collect()
 }
 
-/// Of so many configurations, those that reach a rung; the first is 0.
+/// How many of a method's configurations reach a rung; the first is 0.
 pub(super) fn survivors(configurations: usize, factor: u32, rung: usize) -> usize {
     let goes_on = |count: usize, _| promoted(count, factor);
     (0..rung).fold(configurations, goes_on)
 }
 
-/// Of so many configurations in a rung, those that go on to the next: one in `factor`, and at least one.
+/// How many of a rung's configurations go on to the next: one in `factor`, and at least one.
 pub fn promoted(configurations: usize, factor: u32) -> usize {
     (configurations / factor as usize).max(1).min(configurations)
 }
@@ -68,7 +68,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Of what each trial on a dataset, or on one of its splits, does in all of its epochs, what the search does at most, in all trials.
+    /// The most that the search does in all trials on a dataset, or on one of its splits, where each does so much in all of its epochs.
     pub(super) fn halved(&self, dataset: &PlannedDataset, of_trials: &[u64]) -> u64 {
         let Some(halving) = self.search.halving().filter(|halving| !halving.asynchronous) else {
             return of_trials.iter().copied().fold(0, u64::saturating_add);

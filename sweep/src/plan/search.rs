@@ -1,4 +1,4 @@
-//! What must hold between `search` and the rest of a sweep file.
+//! Rules between `search` and the rest of a sweep file.
 
 use super::draft::Draft;
 use crate::file::{Placed, Result, Search, SuccessiveHalving, SweepFile};

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 
 /// A dataset as the plan finds it.
 pub enum Found {
-    /// It is prepared.
+    /// The dataset is prepared.
     Prepared(Manifest),
-    /// It is not; what preparing it takes beside the program.
+    /// The dataset is not prepared; the memory that preparing it takes beside the program.
     Raw(MemoryEstimate),
 }
 

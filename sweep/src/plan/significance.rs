@@ -1,4 +1,4 @@
-//! What of the tests can be said before a sweep: how many comparisons there are, and which differences its seeds can tell apart.
+//! Facts about the tests before a sweep: how many comparisons there are, and which differences its seeds can tell apart.
 
 use super::{
     Found, PROGRAM, Plan, PlannedDataset,
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 /// Numbers of seeds that the advice is about, beside the sweep's own.
 const SEEDS: [u32; 4] = [3, 5, 10, 20];
 
-/// What an earlier sweep on the same data measured: the advice follows from its variances.
+/// Measurements of an earlier sweep on the same data: the advice follows from its variances.
 #[derive(Clone)]
 pub struct Pilot {
     /// The sweep's name.
@@ -69,7 +69,7 @@ pub fn tests(plan: &Plan, found: &[Found], pilots: &[(String, Option<Pilot>)]) -
     text
 }
 
-/// What the values and the tests of the largest dataset take, of those that are prepared; none where none is.
+/// Bytes for the values and the tests of the largest of the prepared datasets; none where none is prepared.
 fn memory(plan: &Plan, found: &[Found]) -> Option<u64> {
     let of = |(planned, found): (&PlannedDataset, &Found)| {
         let Found::Prepared(manifest) = found else { return None };

@@ -1,6 +1,6 @@
-//! What the tuned values of each method may be, and where that ends: what validation picks there may be better still beyond.
+//! The values that the tuning of each method may take, and where they end: what validation picks there may be better still beyond.
 //!
-//! Of listed values the least and the largest are the edges, drawn or not. A range has its edges where its ends are: the outer 5% of it on
+//! The edges of listed values are the least and the largest, drawn or not. A range has its edges where its ends are: the outer 5% of it on
 //! the scale that draws are even on, logarithmic for `log_uniform`, as a draw hits the very end almost never.
 
 use super::{
@@ -33,8 +33,8 @@ impl Spaces {
         Self(drafts(file).iter().map(|draft| (draft.names.method.clone(), of_draft(draft))).collect())
     }
 
-    /// Whether a value of a method's key, such as `loss.temperature`, is as low or as high as the sweep file lets it be. Of one or two values
-    /// every one is, which says nothing: then it is not.
+    /// Whether a value of a method's key, such as `loss.temperature`, is as low or as high as the sweep file lets it be. Never where there
+    /// are one or two values: every one of them would be at an edge, which says nothing.
     pub fn is_at_an_edge(&self, method: &str, key: &str, value: f64) -> bool {
         self.0.get(method).and_then(|spaces| spaces.get(key)).is_some_and(|space| space.has_inside() && space.has_at_an_edge(value))
     }

@@ -1,4 +1,4 @@
-//! What the plan makes of whole sweep files, good and bad.
+//! Plans of whole sweep files, good and bad.
 
 use super::*;
 use crate::file::SweepFile;

@@ -1,4 +1,4 @@
-//! What a reader calls a method: as short as it can be without being taken for another of its dataset.
+//! The name of a method for a reader: as short as it can be without being taken for another of its dataset.
 
 use crate::file::nearest;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ impl MethodName<'_> {
     }
 }
 
-/// What the methods of a dataset are called.
+/// The names of the methods of a dataset.
 pub(crate) struct MethodNames<'a> {
     all: Vec<MethodName<'a>>,
     levels: Vec<[String; 4]>,

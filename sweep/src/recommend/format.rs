@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The columns' names, in the order of [`Recommendation`].
 const COLUMNS: [&str; 6] = ["user", "user_id", "rank", "item", "item_id", "score"];
 
-/// What a file of lists is.
+/// The format of a file of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListFormat {
     /// A Parquet file.
@@ -25,7 +25,7 @@ pub enum ListFormat {
 }
 
 impl ListFormat {
-    /// What the suffix of a file's name says; Parquet where it has none, as pipes and devices do.
+    /// The format by the suffix of a file's name; Parquet where it has none, as pipes and devices do.
     ///
     /// # Errors
     /// A suffix of another format, with the list of those that are known.

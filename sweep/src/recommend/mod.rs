@@ -17,7 +17,7 @@ const BLOCK: usize = 1 << 14;
 /// Unknown ids that an error names.
 const NAMED: usize = 10;
 
-/// What is asked for.
+/// The lists that are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Items for each user, at most.
@@ -26,7 +26,7 @@ pub struct Request<'a> {
     pub users: Option<&'a [String]>,
     /// Whether items that a user already has may be recommended.
     pub seen: Seen,
-    /// What the file is.
+    /// The format of the file.
     pub format: ListFormat,
     /// Bytes for scores.
     pub memory: usize,
@@ -48,7 +48,7 @@ pub enum Seen {
 pub struct Written {
     /// Users that have a list.
     pub users: usize,
-    /// Those of them without train interactions, of whom the model knows nothing.
+    /// Users with a list and without train interactions, of whom the model knows nothing.
     pub unknown: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What tuning a method cost, and what it gave: configurations tried, and the best validation value to be expected by their number.
+//! The cost and the gain of tuning a method: configurations tried, and the best validation value to be expected by their number.
 
 use super::{
     Input,

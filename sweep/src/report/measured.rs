@@ -1,4 +1,4 @@
-//! What was measured of each method, by dataset and metric.
+//! The measured values of each method, by dataset and metric.
 
 use super::Input;
 use evaluator::{MetricAt, significance::MethodComponents};
@@ -12,7 +12,7 @@ impl<'a> Measured<'a> {
         Self(input.components.iter().map(|row| ((row.dataset.as_str(), row.metric, row.method.as_str()), row)).collect())
     }
 
-    /// What a method reached; none where it was not measured.
+    /// The mean of a method and the parts of its variance; none where it was not measured.
     pub(super) fn of(&self, dataset: &str, at: MetricAt, method: &str) -> Option<&'a MethodComponents> {
         self.0.get(&(dataset, at, method)).copied()
     }

@@ -10,7 +10,7 @@ use crate::{
 pub(super) struct Method<'a> {
     /// The key: the same in every table.
     pub(super) key: &'a str,
-    /// As short as it can be without being taken for another method of the dataset: `softmax-at-k(20) on mf-64`.
+    /// The name, as short as it can be without being taken for another method of the dataset: `softmax-at-k(20) on mf-64`.
     pub(super) title: String,
     /// Its trials, in the order of the plan. Never empty.
     pub(super) trials: Vec<&'a TrialRow>,

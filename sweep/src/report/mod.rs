@@ -1,4 +1,4 @@
-//! What a sweep found: who ranks best, by how much, and whether the difference is real.
+//! The findings of a sweep: who ranks best, by how much, and whether the difference is real.
 //!
 //! [`write()`] makes `leaderboard.parquet`, `tuning.parquet`, `report.html` and, beside a paper, `reproduction.parquet` and `claims.parquet` from the
 //! sweep's tables; [`Report::terminal`] prints the same findings as text, and [`Report::export`] gives them to other programs.
@@ -51,11 +51,11 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// The sweep file as typed.
     pub sweep_file: &'a str,
-    /// What was measured, and how differences were tested.
+    /// The metrics that were measured, and how differences were tested.
     pub evaluation: &'a Evaluation,
     /// The datasets, in the order of the sweep file; of one with several splits the first.
     pub manifests: &'a [Manifest],
-    /// What the tuned values of each method may be.
+    /// The values that the tuning of each method may take.
     pub spaces: &'a Spaces,
     /// All splits of the datasets that have several, in the order of the sweep file.
     pub splits: &'a [RepeatedSplit],
@@ -71,7 +71,7 @@ pub struct Input<'a> {
     pub curves: &'a [CurveRow],
     /// The numbers that a paper prints of the methods.
     pub printed: Option<&'a Printed>,
-    /// What a paper claims of the methods.
+    /// The claims of a paper about the methods.
     pub claims: &'a [PlannedClaim],
 }
 
@@ -101,7 +101,7 @@ pub struct Report {
     pub tuning: Vec<TuningRow>,
     /// One sentence for each dataset.
     pub verdicts: Vec<String>,
-    /// What a paper prints and claims, where the sweep file names it.
+    /// The numbers and claims of a paper, judged, where the sweep file names them.
     pub reproduction: Option<Reproduction>,
     /// The methods over all datasets, where there are several.
     across: Option<AcrossDatasets>,
@@ -128,7 +128,7 @@ impl Report {
         self.rows.iter().filter(|row| row.dataset == dataset && row.at == at).collect()
     }
 
-    /// What a row's method reached on its dataset by a metric.
+    /// The row of the same dataset and method by another metric.
     fn by(&self, row: &LeaderboardRow, at: MetricAt) -> Option<&LeaderboardRow> {
         self.rows.iter().find(|other| other.dataset == row.dataset && other.method == row.method && other.at == at)
     }

@@ -16,13 +16,13 @@ pub(super) struct Pairs<'a>(HashMap<Key<'a>, &'a Comparison>);
 /// How one method compares with another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pair<'a> {
-    /// What the one has more than the other.
+    /// The mean of `one` less that of `other`.
     pub(super) difference: f64,
     /// Ends of the difference's interval, adjusted as `p` is; none for tests of ranks and signs.
     pub(super) interval: Option<(f64, f64)>,
-    /// Adjusted.
+    /// The adjusted p-value.
     pub(super) p: f64,
-    /// What is said of the one.
+    /// The verdict on `one`.
     pub(super) verdict: Verdict,
     /// Whether the test favours the method with the lower mean. Wilcoxon's and Mann-Whitney's tests are of ranks and can: no winner then.
     pub(super) contrary: bool,

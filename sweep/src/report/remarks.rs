@@ -1,4 +1,4 @@
-//! What a careful reader should know before believing the leaderboard.
+//! Remarks that a careful reader should know before believing the leaderboard.
 
 use super::{
     Input, budget,
@@ -74,7 +74,7 @@ fn constant(method: &Method) -> Option<String> {
     })
 }
 
-/// What successive halving left out: those trials' validation values are of fewer epochs.
+/// The trials that successive halving left out, whose validation values are of fewer epochs.
 fn stopped(methods: &[Method]) -> Option<String> {
     let all: usize = methods.iter().map(|method| method.trials.len()).sum();
     let mut at: BTreeMap<u32, usize> = BTreeMap::new();
@@ -127,7 +127,7 @@ fn cut_short(methods: &[Method]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Best at the last epoch, so that more epochs may rank better: {}.", number::listed(&parts)))
 }
 
-/// What is remarkable of models that other programs trained: each remark once, with how many of the picked trials it is of.
+/// The remarks on models that other programs trained: each once, with how many of the picked trials it is of.
 fn of_files(method: &Method) -> Vec<String> {
     let picked: Vec<&&TrialRow> = method.trials.iter().filter(|trial| trial.selected).collect();
     let mut counts: Vec<(&str, usize)> = Vec::new();

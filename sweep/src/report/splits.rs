@@ -9,7 +9,7 @@ use dataset::Manifest;
 pub struct RepeatedSplit {
     /// The seed of the split.
     pub seed: u64,
-    /// What it holds, under the dataset's name.
+    /// The content of the split, under the dataset's name.
     pub manifest: Manifest,
 }
 

@@ -1,4 +1,4 @@
-//! What was tuned for a method, and what validation picked.
+//! The values that were tuned for a method, and those that validation picked.
 
 use super::method::Method;
 use crate::{

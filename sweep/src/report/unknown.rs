@@ -8,14 +8,14 @@ const SHARE: usize = 100;
 
 /// The test users of a dataset.
 struct TestUsers {
-    /// With test items and no train interaction.
+    /// Users with test items and no train interaction.
     unknown: usize,
-    /// With test items.
+    /// Users with test items.
     all: usize,
 }
 
 impl TestUsers {
-    /// None where nothing was ranked, or all users are known. Of several splits the one with most of them.
+    /// None where nothing was ranked, or all users are known. The split with most of them counts, where there are several.
     fn new(input: &Input, dataset: &str) -> Option<Self> {
         let of_dataset = input.values.iter().filter(|values| values.dataset == dataset);
         let values = of_dataset.max_by_key(|values| values.unknown_users).filter(|values| values.unknown_users > 0)?;
@@ -23,7 +23,7 @@ impl TestUsers {
         Some(Self { unknown: values.unknown_users, all: values.users.len() + left_out })
     }
 
-    /// Those that are above the share.
+    /// The test users of a dataset whose unknown ones are above the share.
     fn many(input: &Input, dataset: &str) -> Option<Self> {
         Self::new(input, dataset).filter(|users| users.unknown * SHARE > users.all)
     }
@@ -34,7 +34,7 @@ impl TestUsers {
     }
 }
 
-/// Beside how the ranking was made: how many users are left out, or ranked all the same. Nothing where all are known.
+/// The note beside how the ranking was made: how many users are left out, or ranked all the same. Nothing where all are known.
 pub(super) fn note(input: &Input, dataset: &str) -> String {
     let fate = match input.evaluation.users {
         Users::Known => "left out",
@@ -43,7 +43,7 @@ pub(super) fn note(input: &Input, dataset: &str) -> String {
     TestUsers::new(input, dataset).map_or_else(String::new, |users| format!(" Without train interactions, {fate}: {}.", users.counted()))
 }
 
-/// What the verdict must say where there are many.
+/// The verdict's sentence on unknown users, where there are many.
 pub(super) fn clause(input: &Input, dataset: &str) -> String {
     let fate = match input.evaluation.users {
         Users::Known => "do not count",
@@ -52,7 +52,7 @@ pub(super) fn clause(input: &Input, dataset: &str) -> String {
     TestUsers::many(input, dataset).map_or_else(String::new, |users| format!(" {} have no train interaction and {fate}.", users.counted()))
 }
 
-/// What a reader should know where there are many.
+/// The remark on unknown users, where there are many.
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
     let fate = match input.evaluation.users {
         Users::Known => "they are left out (evaluation.users: known).",

@@ -44,7 +44,7 @@ pub(super) fn verdict(input: &Input, rows: &[LeaderboardRow], pairs: &Pairs, dat
     format!("{title} ranks best on {dataset} ({at} {mean}{interval}): {}.", against(input, &all))
 }
 
-/// What is said of the best method against each of the others, and by which test.
+/// The verdict on the best method against each of the others, and by which test.
 fn against(input: &Input, others: &[(String, Option<Pair>)]) -> String {
     let of = |verdict: Verdict| others.iter().filter(|(_, pair)| said(pair) == verdict).collect::<Vec<_>>();
     let (better, equivalent, undecided) = (of(Verdict::Better), of(Verdict::Equivalent), of(Verdict::Undecided));
@@ -67,7 +67,7 @@ fn against(input: &Input, others: &[(String, Option<Pair>)]) -> String {
     format!("{}; {}", number::listed(&parts), basis(input, others.iter().filter_map(|(_, pair)| pair.as_ref())))
 }
 
-/// What is said of the methods against one that is named.
+/// The verdicts on the methods against one that is named.
 fn against_reference(input: &Input, pairs: &Pairs, reference: &str, ranking: &[&LeaderboardRow]) -> String {
     let Some(named) = ranking.iter().find(|row| row.method == reference) else {
         return format!("`{reference}`, which the others are compared with, has no result here");

@@ -44,7 +44,7 @@ fn two_digits(number: u64) -> u64 {
     number.div_ceil(unit) * unit
 }
 
-/// What would decide an undecided comparison, as far as it is known.
+/// The seeds or users that would decide an undecided comparison, as far as they are known.
 pub(super) fn needed(row: &Comparison) -> Option<String> {
     match (row.needed_seeds, row.needed_users) {
         (Some(seeds), _) if row.over != Over::Users => {
@@ -120,7 +120,7 @@ pub(super) fn level(evaluation: &Evaluation) -> String {
     format!("{}%", 100.0 * (1.0 - evaluation.significance.alpha))
 }
 
-/// What the intervals are, and how the ranking was made.
+/// How to read the intervals, and how the ranking was made.
 pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, splits: usize) -> String {
     let counted = if seeds > 1 || splits > 1 { evaluation.significance.over } else { Over::Users };
     let replicates = match splits {

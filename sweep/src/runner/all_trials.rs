@@ -1,4 +1,4 @@
-//! What validation did not pick, on the test part too: to look at how tuning and test go together, and not to select by.
+//! The test metrics of what validation did not pick: to look at how tuning and test go together, and not to select by.
 
 use super::{
     Results, Session,
@@ -35,7 +35,7 @@ pub fn rank_all(session: &Session, results: &Results) -> Result<()> {
     Ok(())
 }
 
-/// The test metrics of what was not picked. Of each trial only the means are kept: there may be many more of them than there are methods.
+/// The test metrics of what was not picked. Only the means of each trial are kept: there may be many more of them than there are methods.
 fn others(session: &Session, trials: &[TrialRow]) -> Result<Vec<(String, Vec<MetricRow>)>> {
     let others = || trials.iter().filter(|row| row.status == Status::Done && !row.selected);
     let progress = session.progress.ranking(others().count());

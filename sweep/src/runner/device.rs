@@ -12,12 +12,12 @@ use crate::{
 use anyhow::{Result, bail};
 use trainer::{Device, Ranks, Rendezvous, Trial, device::fits_gpu};
 
-/// What this process trains with.
+/// The devices that this process trains with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Devices {
     /// The GPUs of one trial; `None` where everything is trained on the CPU.
     gpus: Option<Gpus>,
-    /// Where the processes meet that train one trial together.
+    /// The place where the processes meet that train one trial together.
     rendezvous: Option<Rendezvous>,
 }
 
@@ -27,11 +27,11 @@ struct Gpus {
     /// The first one's number.
     first: usize,
     count: u32,
-    /// Further ones that this process sees, and no launcher has a process for.
+    /// Further GPUs that this process sees, and no launcher has a process for.
     idle: usize,
 }
 
-/// What is asked for, and what there is.
+/// The devices that are asked for, and those that there are.
 struct Situation<'a> {
     asked: AskedDevice,
     /// `resources.gpus`.
@@ -44,7 +44,7 @@ struct Situation<'a> {
     launched: Launched,
 }
 
-/// What this program was built with.
+/// The features that this program was built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Built {
     cuda: bool,
@@ -63,7 +63,7 @@ enum Refusal {
 }
 
 impl Devices {
-    /// What the sweep file asks for, on this machine.
+    /// The devices that the sweep file asks for, on this machine.
     ///
     /// # Errors
     /// [`file::Error`](crate::file::Error) for a build that cannot do it; [`Usage`] for a launcher's variables that do not
@@ -103,7 +103,7 @@ impl Devices {
         }
     }
 
-    /// What trains, and what it leaves to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
+    /// The devices, and what they leave to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
     pub(super) fn line(&self, plan: &Plan) -> Option<String> {
         let Gpus { first, count, idle } = self.gpus?;
         let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);

@@ -8,22 +8,22 @@ use trainer::{Error, Fit, Outcome, progress};
 /// How a trial stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// It ended with a model.
+    /// The trial ended with a model.
     Done(Fit),
-    /// It was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
+    /// The trial was stopped at a rung of successive halving, where others of its method were better; with the model that it had.
     Stopped(Fit),
-    /// It ended with an error that would come again, which is remembered.
+    /// The trial ended with an error that would come again, which is remembered.
     Failed(String),
-    /// It stopped with an error that may not come again, on another machine or another day; not remembered.
+    /// The trial stopped with an error that may not come again, on another machine or another day; not remembered.
     Broken(String),
-    /// Its time limit is over; not remembered, so that a larger one goes on.
+    /// The trial's time limit is over; not remembered, so that a larger one goes on.
     TimedOut(String),
-    /// It is not trained, or not to the end.
+    /// The trial is not trained, or not to the end.
     Missing,
 }
 
 impl Standing {
-    /// Of a training that stopped with an error.
+    /// How a trial stands whose training stopped with an error.
     pub(super) fn of(error: Error) -> Self {
         let constructor = match &error {
             Error::TimeLimit { .. } => Self::TimedOut,
@@ -76,7 +76,7 @@ pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<
     }
 }
 
-/// The same for whoever trains what has not ended: what is damaged has not.
+/// How a trial stands for whoever trains it, as `stored` has it; a damaged one has not ended.
 pub(super) fn whole(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
     Ok(stored(session, id, until)?.filter(|standing| !matches!(standing, Standing::Broken(_))))
 }
@@ -92,7 +92,7 @@ pub fn standings(session: &Session) -> Result<Vec<Standing>> {
     })
 }
 
-/// Of a trial that has not ended: out of time where it has trained for as long as the sweep file now gives it.
+/// How a trial stands that has not ended: out of time where it has trained for as long as the sweep file now gives it.
 fn unfinished(session: &Session, id: &str) -> Result<Standing> {
     let Some(limit) = session.file.timing.time_limit else { return Ok(Standing::Missing) };
     let progress = match progress(&session.trial(id), id) {
@@ -127,11 +127,11 @@ pub fn stored_endings(session: &Session) -> Result<Vec<Standing>> {
 pub enum Ending {
     /// Everything asked for was done.
     Done,
-    /// So many trials of a sweep failed or did not end; all the rest was done.
+    /// Trials of a sweep failed or did not end; all the rest was done.
     Trials {
-        /// With an error.
+        /// Trials that ended with an error.
         failed: usize,
-        /// Without time, or not trained.
+        /// Trials that are out of time, or not trained.
         unfinished: usize,
     },
     /// The one trial that was asked for has no model.

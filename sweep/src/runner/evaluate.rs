@@ -18,7 +18,7 @@ use evaluator::{
 use std::collections::HashMap;
 use trainer::Ended;
 
-/// What to do where a file of a trial is damaged.
+/// The advice where a file of a trial is damaged.
 const REMEDY: &str = "delete the trial's folder to train it again";
 
 /// Picks each method's values by validation, ranks the picked trials on the test part, tests the differences, and writes the tables.
@@ -197,7 +197,7 @@ pub(super) fn is_of(planned: &PlannedDataset, row: &TrialRow) -> bool {
     row.dataset == planned.name() && row.split_seed == planned.split_seed
 }
 
-/// What is ranked of a trial that was trained to its end.
+/// The checkpoint and the files by which a trial that was trained to its end is ranked.
 ///
 /// # Errors
 /// Those of the trial's marker: the store's, or that it is damaged or gone.

@@ -1,4 +1,4 @@
-//! What a plan has that GPUs, or several ranks of them, cannot train, in words.
+//! The trials of a plan that GPUs, or several ranks of them, cannot train, in words.
 
 use crate::plan::Plan;
 use std::collections::BTreeMap;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// The marker's name in the sweep's folder.
 pub(super) const FILE: &str = "tables.json";
-/// The plan's name there.
+/// The plan's name in the marker.
 pub(super) const PLAN: &str = "plan.json";
-/// What to do where a table is damaged.
+/// The advice where a table is damaged.
 const REMEDY: &str = "run `ranksweep evaluate` again, which makes it anew";
 
 /// The tables of a sweep.

@@ -1,4 +1,4 @@
-//! What earlier sweeps on the same storage measured of a plan's datasets.
+//! Measurements of earlier sweeps on the same storage, on a plan's datasets.
 
 use super::{Session, marker::Tables};
 use crate::plan::{PairError, Pilot, Plan};
@@ -40,7 +40,7 @@ fn read(folder: &Location) -> Option<(Plan, Pilot)> {
     Some((plan, pilot))
 }
 
-/// What was read; nothing of what cannot be, with a word where it is damaged.
+/// The table as read; nothing where it cannot be, with a word where it is damaged.
 fn whole<T>(read: evaluator::Result<T>) -> Option<T> {
     if let Err(evaluator::Error::Dataset(error @ dataset::Error::Damaged { .. })) = &read {
         tracing::warn!("{error}; the advice follows from other sweeps alone");
@@ -48,7 +48,7 @@ fn whole<T>(read: evaluator::Result<T>) -> Option<T> {
     read.ok()
 }
 
-/// What a comparison tells of the errors to come: of two methods that have seeds of their own.
+/// The error of a comparison of two methods that have seeds of their own, from which errors to come are told.
 fn error(row: &Comparison) -> Option<PairError> {
     let of_seeds = row.test == Test::PairedT && row.over == Over::UsersAndSeeds && row.spread == Spread::Own;
     let seeds = row.replicates_a.min(row.replicates_b);

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// How the names of plans begin that the pod that prepares makes, as they were rendered without a look at the source files.
 pub(super) const OFFLINE: &str = "offline-";
 
-/// What stands for a file that was not looked at.
+/// The entry in place of a file that was not looked at.
 pub(super) fn unread() -> FileEntry {
     FileEntry { bytes: 0, sha256: String::new() }
 }
@@ -48,7 +48,7 @@ pub(super) fn stored(checked: &Checked<'_>, url: &str) -> Result<Plan> {
     if is_same { Ok(plan) } else { Err(refuse("is the plan of another sweep file").into()) }
 }
 
-/// What a plan says of the files of models that other programs trained, by their paths as typed.
+/// The files of models that other programs trained, as a plan knows them, by their paths as typed.
 fn known_files(plan: &Plan) -> HashMap<String, FileEntry> {
     let mut known = HashMap::new();
     for (.., planned) in plan.trials() {

@@ -1,4 +1,4 @@
-//! What a sweep found, in memory and as tables under `sweeps/<name>/`.
+//! The findings of a sweep, in memory and as tables under `sweeps/<name>/`.
 
 use super::{
     Ending, Session, all_trials,
@@ -21,11 +21,11 @@ use evaluator::{
 /// The folder of the tables of each trial.
 const PER_USER: &str = "per_user";
 
-/// What a sweep found.
+/// The findings of a sweep.
 pub struct Results {
     /// The datasets, in the plan's order; of one with several splits the first.
     pub manifests: Vec<Manifest>,
-    /// What the tuned values of each method may be.
+    /// The values that the tuning of each method may take.
     pub spaces: Spaces,
     /// All splits of the datasets that have several, in the plan's order.
     pub splits: Vec<RepeatedSplit>,
@@ -98,7 +98,7 @@ impl Results {
     }
 }
 
-/// What became of the trials, by the stored table of this very plan.
+/// The trials and how they ended, by the stored table of this very plan.
 ///
 /// # Errors
 /// When there is none, or it is of another plan.

@@ -1,4 +1,4 @@
-//! What became of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
+//! The endings of the plan's trials, as rows of `trials.parquet` and `curves.parquet`.
 
 use super::{Session, Standing, evaluate::forget};
 use crate::{

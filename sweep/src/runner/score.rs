@@ -1,4 +1,4 @@
-//! What a configuration is judged by: the validation of its trials.
+//! The score that a configuration is judged by: the validation of its trials.
 
 use std::cmp::Ordering;
 use trainer::Fit;
@@ -13,7 +13,7 @@ pub(super) struct Score {
 }
 
 impl Score {
-    /// Of the trainings of a configuration's trials, those that did not fail.
+    /// The score of a configuration by the trainings of its trials that did not fail.
     pub(super) fn of<'a>(fits: impl Iterator<Item = &'a Fit>) -> Self {
         let values: Vec<f64> = fits.map(|fit| fit.validation.unwrap_or(f64::NEG_INFINITY)).collect();
         Self { living: values.len(), mean: values.iter().sum::<f64>() / values.len() as f64 }
@@ -30,7 +30,7 @@ impl Score {
     }
 }
 
-/// So many of the configurations that live, the best first; of equals the first.
+/// The best `count` of the configurations that live, the best first; of equals the first.
 pub(super) fn best(scores: &[(usize, Score)], count: usize) -> Vec<usize> {
     let mut living: Vec<&(usize, Score)> = scores.iter().filter(|(_, score)| score.lives()).collect();
     living.sort_by(|a, b| a.1.order(&b.1).then(a.0.cmp(&b.0)));
@@ -41,7 +41,7 @@ pub(super) fn best(scores: &[(usize, Score)], count: usize) -> Vec<usize> {
 pub(super) mod tests {
     use super::*;
 
-    /// Of one trial with a validation value; `None` for one that failed.
+    /// The score of one trial with a validation value; `None` for one that failed.
     pub(in crate::runner) fn score(value: Option<f64>) -> Score {
         Score { living: value.iter().count(), mean: value.unwrap_or(f64::NAN) }
     }

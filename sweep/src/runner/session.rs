@@ -20,7 +20,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What the work may use of the machine.
+/// The part of the machine that the work may use.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Threads.
@@ -29,7 +29,7 @@ pub struct Machine {
     pub memory: usize,
     /// A folder for the datasets of a storage that is not on this machine; the system's folder for caches when left out.
     pub cache: Option<PathBuf>,
-    /// What prepares data; the estimate of memory decides when left out.
+    /// The engine that prepares data; the estimate of memory decides when left out.
     pub engine: Option<Engine>,
 }
 
@@ -39,9 +39,9 @@ pub struct Session {
     pub file: SweepFile,
     /// The sweep resolved.
     pub plan: Plan,
-    /// What the work may use.
+    /// The part of the machine that the work may use.
     pub machine: Machine,
-    /// Who is told how it goes.
+    /// The listener to the progress.
     pub progress: Progress,
     storage: Location,
     cache: Option<Cache>,
@@ -60,11 +60,11 @@ impl Session {
         Self::planned(path, storage, None, machine, progress)
     }
 
-    /// As [`open`](Self::open), for work on the datasets alone: the files of models that other programs train are not read, so that the trials of these
-    /// models have ids of nothing.
+    /// Opens a sweep as [`open`](Self::open) does, for work on the datasets alone: the files of models that other programs train are not
+    /// read, so that the trials of these models have ids of nothing.
     ///
     /// # Errors
-    /// As for [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn of_datasets(path: &str, storage: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
         Self::opened(path, storage, machine, progress, |checked, file, storage| {
             storage.reach()?;
@@ -72,8 +72,8 @@ impl Session {
         })
     }
 
-    /// As [`open`](Self::open), but neither the storage nor the source files are looked at: the plan has as many trials as the sweep, whose
-    /// ids are of nothing.
+    /// Opens a sweep as [`open`](Self::open) does, but neither the storage nor the source files are looked at: the plan has as many trials as
+    /// the sweep, whose ids are of nothing.
     ///
     /// # Errors
     /// [`file::Error`](crate::file::Error) for a bad sweep file.
@@ -82,10 +82,10 @@ impl Session {
         Ok(Self { offline: true, ..session })
     }
 
-    /// As [`open`](Self::open), but with the plan that `ranksweep submit` stored: what the source files hold is taken from it.
+    /// Opens a sweep as [`open`](Self::open) does, but with the plan that `ranksweep submit` stored: what the source files hold is taken from it.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), and [`Usage`] for a plan that is not of this sweep file.
+    /// Those of [`open`](Self::open), and [`Usage`] for a plan that is not of this sweep file.
     pub fn planned(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
         let session = Self::opened(path, storage, machine, progress, |checked, file, storage| {
             storage.reach()?;
@@ -115,11 +115,12 @@ impl Session {
         Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, offline: false, devices: OnceLock::new() })
     }
 
-    /// As [`planned`](Self::planned), for the stage that begins: a plan that is not stored, as of a sweep that was only rendered, is made
-    /// from the source files and stored, if it is the one that is asked for; that of a sweep that was rendered offline in any case.
+    /// Opens a sweep as [`planned`](Self::planned) does, for the stage that begins: a plan that is not stored, as of a sweep that was only
+    /// rendered, is made from the source files and stored, if it is the one that is asked for; that of a sweep that was rendered offline in
+    /// any case.
     ///
     /// # Errors
-    /// As for [`planned`](Self::planned), and [`Changed`] for a plan that the source files do not give any more.
+    /// Those of [`planned`](Self::planned), and [`Changed`] for a plan that the source files do not give any more.
     pub fn beginning(path: &str, storage: Option<&str>, plan: Option<&str>, machine: Machine, progress: Progress) -> Result<Self> {
         let at = plan.map(Location::parse).transpose()?;
         if let Some(at) = at.as_ref().filter(|at| at.name().starts_with(OFFLINE)) {
@@ -141,7 +142,7 @@ impl Session {
         Ok(Self { submitted: true, ..session })
     }
 
-    /// Where everything is stored.
+    /// The storage of everything.
     pub fn storage(&self) -> &Location {
         &self.storage
     }
@@ -157,7 +158,7 @@ impl Session {
         self.submitted
     }
 
-    /// What trains here. It is looked for and said when it is first asked for.
+    /// The devices that train here. They are looked for and said when they are first asked for.
     ///
     /// # Errors
     /// [`file::Error`] where the build cannot do what the sweep file asks for; others where the machine cannot.
@@ -190,7 +191,7 @@ impl Session {
     /// One prepared dataset, with the order of its interactions where it is asked for and known.
     ///
     /// # Errors
-    /// As for [`Dataset::read`].
+    /// Those of [`Dataset::read`].
     pub fn read_dataset(&self, dataset: &PlannedDataset, ordered: bool) -> dataset::Result<Dataset> {
         let folder = self.dataset(dataset);
         let read = Dataset::read_through(self.cache.as_ref(), &folder, ordered)?;
@@ -242,10 +243,10 @@ impl Session {
         }
     }
 
-    /// What the plan finds of its datasets, in its order. Of those that are not prepared, the beginning of each source file is read.
+    /// The state of the plan's datasets, in its order. Where one is not prepared, the beginning of each source file is read.
     ///
     /// # Errors
-    /// As for [`manifests`](Self::manifests), and for a source that cannot be read.
+    /// Those of [`manifests`](Self::manifests), and a source that cannot be read.
     pub fn found(&self) -> Result<Vec<Found>> {
         let found = |(manifest, (dataset, preparation)): (Option<Manifest>, (&PlannedDataset, &Preparation))| match manifest {
             Some(manifest) => Ok(Found::Prepared(manifest)),

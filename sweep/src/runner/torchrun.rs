@@ -9,10 +9,10 @@ const PATIENCE: Duration = Duration::from_secs(30 * 60);
 /// The variable that torchrun does not have: what the processes know each other by.
 const SECRET: &str = "RANKSWEEP_RENDEZVOUS_SECRET";
 
-/// What a launcher has told this process.
+/// The variables that a launcher has set for this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Launched {
-    /// Where processes meet; `None` where this is the only one.
+    /// The place where processes meet; `None` where this is the only one.
     pub(super) rendezvous: Option<Rendezvous>,
     /// `LOCAL_RANK`: the GPU of this process, where a launcher starts one process for each.
     pub(super) gpu: Option<usize>,

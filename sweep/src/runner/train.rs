@@ -43,7 +43,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
 /// Trains one trial of the plan, unless it has ended; [`Standing::Missing`] where another of the processes that train together does it alone.
 ///
 /// # Errors
-/// As for [`train`].
+/// Those of [`train`].
 pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing> {
     say_where(session, planned);
     if is_left_to_another(session, planned)? {
@@ -56,7 +56,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
 /// Trains the trial at a place of a rung, up to the rung's epochs; `None` where fewer trials than that have come to it.
 ///
 /// # Errors
-/// As for [`train`], and for a search without such a rung, or a rung before it in which nothing has trained.
+/// Those of [`train`], and a search without such a rung, or a rung before it in which nothing has trained.
 pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Option<Standing>> {
     let trials = halving::in_rung(session, rung)?;
     let Some(&(planned, until)) = trials.get(index) else {
@@ -75,7 +75,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
 /// each of them stands that this process trains.
 ///
 /// # Errors
-/// As for [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
+/// Those of [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
 pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<usize>) -> Result<Vec<Standing>> {
     let all = match rung {
         Some(rung) => halving::in_rung(session, rung)?,

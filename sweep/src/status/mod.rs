@@ -30,11 +30,11 @@ use std::collections::{HashMap, HashSet};
 pub struct Status {
     /// The sweep's name.
     pub sweep: String,
-    /// Where everything is stored, where that can be read.
+    /// The storage, where it can be read.
     pub storage: Option<String>,
     /// The newest submission; none where the cluster has none, or cannot be asked.
     pub cluster: Option<OnCluster>,
-    /// What could not be found out, and what stands in the way.
+    /// Notes on what could not be found out, and what stands in the way.
     pub notes: Vec<String>,
     /// Every trial, in the plan's order; none where the storage cannot be read.
     pub trials: Vec<TrialStatus>,
@@ -60,7 +60,7 @@ pub struct OnCluster {
 pub struct StageStatus {
     /// `driver`, `prepare`, `train`, `train-r0`, `evaluate`.
     pub stage: String,
-    /// In a few words.
+    /// The state in a few words.
     pub state: String,
     /// When its pods could first run, in RFC 3339.
     pub began: Option<String>,
@@ -94,9 +94,9 @@ impl Status {
 /// How a sweep's storage is looked at.
 #[derive(Clone, Debug)]
 pub struct Way<'a> {
-    /// In place of the sweep file's.
+    /// The storage, in place of the sweep file's.
     pub storage: Option<&'a str>,
-    /// What the work may use.
+    /// The part of the machine that the work may use.
     pub machine: Machine,
 }
 
@@ -132,7 +132,7 @@ pub fn find(named: &Named, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> R
     Ok(Status::of(named, seen.as_ref(), namespace(cluster), notes, (storage, trials)))
 }
 
-/// What the cluster alone knows.
+/// The status by the cluster alone.
 fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<Cluster, Error>) -> Result<Status> {
     let namespace = namespace(cluster);
     let list = format!("`ranksweep list --namespace {namespace}` shows which are");
@@ -177,7 +177,7 @@ fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
     Ok(trials)
 }
 
-/// Of several trials of one pod, the first that has not ended is the one that runs.
+/// Lets one trial of each pod stand as running, the first that has not ended; the others wait.
 fn one_of_each_pod(trials: &mut [TrialStatus], pods: &HashMap<String, &PodView>) {
     let mut busy = HashSet::new();
     for trial in trials.iter_mut().filter(|trial| trial.state == TrialState::Running) {

@@ -23,7 +23,7 @@ pub struct PodStatus {
     pub exit_code: Option<i32>,
     /// Why it does not run.
     pub reason: Option<Reason>,
-    /// What it said last.
+    /// The pod's last words.
     pub message: Option<String>,
 }
 
@@ -42,9 +42,9 @@ pub(super) fn alone(seen: Option<&Seen>) -> Vec<PodStatus> {
 /// A trial as it is named on a command line.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
-    /// By its id.
+    /// The trial with this id.
     Id(&'a str),
-    /// By its place in the plan, from 0.
+    /// The trial at this place in the plan, from 0.
     Place(u32),
 }
 
@@ -118,7 +118,7 @@ fn trainings(seen: &Seen) -> impl Iterator<Item = (&StageView, usize, Option<u32
     seen.stages.iter().filter_map(|job| parse(&job.stage).map(|(rung, trial)| (job, rung, trial)))
 }
 
-/// Of `train`, `train-r1`, and for trials over several nodes `train-3`, `train-r1-3`: the rung, and the trial's place.
+/// The rung and the trial's place in a stage's name: `train`, `train-r1`, and for trials over several nodes `train-3`, `train-r1-3`.
 fn parse(stage: &str) -> Option<(usize, Option<u32>)> {
     let rest = stage.strip_prefix("train")?;
     let (rung, trial) = match rest.strip_prefix("-r") {

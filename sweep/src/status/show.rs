@@ -4,7 +4,7 @@ use super::{OnCluster, PodStatus, Status, TrialState, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
-/// As many trials without a model are named in one line.
+/// Trials without a model that are named in one line, at most.
 const NAMED: usize = 3;
 
 /// Stages, notes and trials. `width` is that of the terminal.

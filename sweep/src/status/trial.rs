@@ -10,15 +10,15 @@ use trainer::{Ended, Fit, Outcome, Progress, progress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrialState {
-    /// It has not begun, or was stopped and will go on.
+    /// The trial has not begun, or was stopped and will go on.
     Waiting,
-    /// A pod works on it.
+    /// A pod works on the trial.
     Running,
-    /// It has a model.
+    /// The trial has a model.
     Done,
-    /// The search has stopped it, as others of its method were better.
+    /// The search has stopped the trial, as others of its method were better.
     Stopped,
-    /// It has none, and will not have.
+    /// The trial has no model, and will not have one.
     Failed,
 }
 
@@ -52,7 +52,7 @@ pub struct TrialStatus {
     pub why: Option<String>,
 }
 
-/// What else than its folder tells of a trial.
+/// Facts about a trial beside those in its folder.
 pub(super) struct Known<'a> {
     /// Its training up to where the search has stopped it, if it has.
     pub(super) stopped: Option<&'a Fit>,
@@ -96,17 +96,17 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
 }
 
 impl TrialStatus {
-    /// Of a trial that trains no more.
+    /// Notes that a trial trains no more.
     fn end(&mut self, state: TrialState, fit: &Fit) {
         (self.state, self.epoch, self.value) = (state, Some(fit.epochs), fit.validation);
     }
 
-    /// Of a trial that is trained again, as a file of it is damaged.
+    /// Notes that a trial is trained again, as a file of it is damaged.
     fn begin_anew(&mut self, error: &dyn std::fmt::Display) {
         self.why = Some(format!("{error}: it is trained again"));
     }
 
-    /// Of a trial that has not ended.
+    /// Notes how far a trial is that has not ended.
     fn go_on(&mut self, progress: Option<Progress>, pod: Option<&PodView>) {
         (self.epoch, self.value) = (progress.map(|progress| progress.epoch), progress.and_then(|progress| progress.validation));
         (self.state, self.why) = match pod {
@@ -116,7 +116,7 @@ impl TrialStatus {
     }
 }
 
-/// What the last pod of a trial without a result says of it.
+/// The state of a trial without a result, by its last pod, and why.
 fn by_pod(pod: &PodView) -> (TrialState, Option<String>) {
     let said = |text: &str| match &pod.message {
         Some(message) => Some(format!("{text}: {message}")),

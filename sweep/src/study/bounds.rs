@@ -12,7 +12,7 @@ use arrow::datatypes::{Float64Type, UInt64Type};
 use dataset::table::Column;
 use theory::bounds::{Bound, Form, Grid, Loss, Metric, Sampling, statements};
 
-/// What has a line in the picture and a column on the terminal.
+/// The bounds that have a line in the picture and a column on the terminal.
 const LINES: [(Loss, Form, &str, usize, bool); 6] = [
     (Loss::Bpr, Form::Survival, "BPR", 1, false),
     (Loss::Bce, Form::Survival, "BCE", 3, false),

@@ -1,4 +1,4 @@
-//! What `ranksweep theory` computes, writes, draws and says: one file for each of its commands. The mathematics is the crate `theory`'s.
+//! The studies of `ranksweep theory`: one file for each of its commands. The mathematics is the crate `theory`'s.
 
 pub(crate) mod bounds;
 pub(crate) mod opauc;
@@ -21,7 +21,7 @@ use dataset::{
 use streams::{Purpose, Stream};
 use theory::Statement;
 
-/// What a command found.
+/// The findings of a command.
 pub(crate) struct Study {
     /// The command, and the first part of its files' names.
     pub(crate) name: &'static str,
@@ -29,13 +29,13 @@ pub(crate) struct Study {
     pub(crate) heading: String,
     /// Its tables: what follows the name of the file, and the columns.
     pub(crate) tables: Vec<(&'static str, Vec<Column>)>,
-    /// What was checked on the way.
+    /// The statements that were checked on the way.
     pub(crate) statements: Vec<Statement>,
     /// The picture.
     pub(crate) chart: Chart,
     /// The findings as a short table.
     pub(crate) rows: TextTable,
-    /// What was decided, in sentences.
+    /// The decisions, in sentences.
     pub(crate) remarks: Vec<String>,
 }
 

@@ -28,7 +28,7 @@ const SHAPES: [(u32, u32, u32); 4] = [(3, 4, 2), (4, 5, 3), (5, 5, 4), (3, 6, 3)
 pub(crate) struct Lists {
     /// The trial's id.
     pub(crate) trial: String,
-    /// Where the held-out items stand.
+    /// The places of the held-out items.
     pub(crate) rankings: Rankings,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Lists {
 struct Part {
     /// `permutations`, or the trial's id.
     name: String,
-    /// What the terminal and the picture call it.
+    /// The name on the terminal and in the picture.
     title: &'static str,
     count: usize,
     sizes: Option<(u32, u32)>,

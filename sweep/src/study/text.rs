@@ -3,7 +3,7 @@
 use crate::{number::count, text_table::TextTable};
 use theory::Statement;
 
-/// What held and what did not.
+/// The statements that held and those that did not.
 pub(super) fn statements(statements: &[Statement]) -> TextTable {
     let mut rows = TextTable::of_words(&["checked", "by", "outcome"]);
     for statement in statements {

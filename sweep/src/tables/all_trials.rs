@@ -1,4 +1,4 @@
-//! `all_trials.parquet`: test metrics of every trial that was trained to its end, picked or not. The same bytes whenever the sweep is the same.
+//! `all_trials.parquet`: test metrics of every trial that was trained to its end, picked or not. Its bytes are the same whenever the sweep is.
 
 use super::{numbers, numbers_or_null, texts, texts_or_null};
 use arrow::{
@@ -9,13 +9,13 @@ use dataset::{FileEntry, Location, Result, table};
 use evaluator::tables::MetricRow;
 use std::sync::Arc;
 
-/// What stands beside every test value that validation did not pick: to choose by it is to tune on test.
+/// The warning beside every test value that validation did not pick: to choose by it is to tune on test.
 const NOT_FOR_SELECTING: &str = "not for selecting";
 
 /// A trial by one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedRow {
-    /// As in `metrics.parquet`.
+    /// The columns of `metrics.parquet`.
     pub measured: MetricRow,
     /// The values of the trial: a flat JSON object.
     pub parameters: serde_json::Value,

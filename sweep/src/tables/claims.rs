@@ -1,4 +1,4 @@
-//! `claims.parquet`: what a paper claims of the methods, and what our tests say of it. The same bytes whenever the sweep is the same.
+//! `claims.parquet`: a paper's claims about the methods, and what our tests say of them. Its bytes are the same whenever the sweep is.
 
 use super::{numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
@@ -12,7 +12,7 @@ use evaluator::{
 /// One claim on one dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimRow {
-    /// Where the paper says so.
+    /// The place in the paper that claims it.
     pub place: String,
     /// The dataset's name in the sweep file.
     pub dataset: String,
@@ -24,11 +24,11 @@ pub struct ClaimRow {
     pub claim: String,
     /// The methods' keys, in the order of the claim.
     pub methods: Vec<String>,
-    /// What the test says; none where a method has no result.
+    /// The result of the test; none where a method has no result.
     pub tested: Option<TestedClaim>,
 }
 
-/// What a test says of a claim.
+/// The result of a test of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestedClaim {
     /// The difference as claimed, positive where the means agree with it; of a trend the rise of the least-squares line from end to end.
@@ -41,9 +41,9 @@ pub struct TestedClaim {
     pub ci_low: Option<f64>,
     /// Its upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided.
+    /// The two-sided p-value.
     pub p_value: f64,
-    /// Adjusted after Holm for all claims of the sweep.
+    /// The p-value adjusted after Holm for all claims of the sweep.
     pub p_adjusted: f64,
     /// Seeds of the methods, or splits; of the one with the fewest.
     pub replicates: u32,
@@ -51,12 +51,12 @@ pub struct TestedClaim {
     pub over: Over,
     /// Where the variance over seeds comes from; the least certain one of the methods'.
     pub spread: Spread,
-    /// What is said of the difference as claimed.
+    /// The verdict on the difference as claimed.
     pub verdict: Verdict,
 }
 
 impl ClaimRow {
-    /// What is said: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
+    /// The verdict in a word: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
     pub fn verdict(&self) -> &'static str {
         match self.tested.as_ref().map(|tested| tested.verdict) {
             Some(Verdict::Better) => "holds",

@@ -19,9 +19,9 @@ pub struct CurveRow {
     pub seconds: f64,
     /// Mean loss over the epoch's pairs.
     pub loss: Option<f64>,
-    /// What was measured on validation; none on epochs without evaluation.
+    /// The validation metric that was measured; none on epochs without evaluation.
     pub at: Option<MetricAt>,
-    /// Its value.
+    /// The metric's value.
     pub value: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! `leaderboard.parquet`: the methods of each dataset, ordered by each metric. The same bytes whenever the sweep is the same.
+//! `leaderboard.parquet`: the methods of each dataset, ordered by each metric. Its bytes are the same whenever the sweep is.
 
 use super::{Reader, metric_at, numbers, numbers_or_null, texts, texts_or_null};
 use arrow::datatypes::{Float64Type, UInt32Type};
@@ -44,7 +44,7 @@ pub struct LeaderboardRow {
     pub over: Option<Over>,
     /// Standard deviation of the means of single seeds; none for one seed.
     pub seed_std: Option<f64>,
-    /// What is said of the method against the first one, or against the one that the family names; none where they were not compared.
+    /// The verdict on the method against the first one, or against the one that the family names; none where they were not compared.
     pub verdict: Option<Verdict>,
     /// Methods that share a letter do not differ significantly by the first test.
     pub letters: String,

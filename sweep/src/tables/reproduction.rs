@@ -1,4 +1,4 @@
-//! `reproduction.parquet`: the numbers that a paper prints of the methods, beside ours. The same bytes whenever the sweep is the same.
+//! `reproduction.parquet`: the numbers that a paper prints of the methods, beside ours. Its bytes are the same whenever the sweep is.
 
 use super::{numbers, numbers_or_null, texts, texts_or_null};
 use arrow::{
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// One printed number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReproductionRow {
-    /// Where it stands in the paper.
+    /// The place of the number in the paper.
     pub place: String,
     /// The dataset's name in the sweep file.
     pub dataset: String,
@@ -33,7 +33,7 @@ pub struct ReproductionRow {
     pub same_users: bool,
     /// The difference that does not matter, in units of the metric.
     pub margin: f64,
-    /// What became of it here; none where the method has no result.
+    /// Our result; none where the method has none.
     pub ours: Option<Ours>,
 }
 
@@ -48,23 +48,23 @@ pub struct Ours {
     pub ci_low: Option<f64>,
     /// Its upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided, that there is no difference.
+    /// The two-sided p-value, that there is no difference.
     pub p_value: f64,
-    /// That the difference is not within the margin.
+    /// The p-value that the difference is not within the margin.
     pub p_equivalence: f64,
     /// Seeds behind the mean, or splits.
     pub replicates: u32,
     /// Where the variance over seeds comes from.
     pub spread: Spread,
-    /// What is said.
+    /// The verdict on the printed number.
     pub agreement: Agreement,
 }
 
-/// What is said of a number whose method has no result.
+/// The verdict on a number whose method has no result.
 const MISSING: &str = "missing";
 
 impl ReproductionRow {
-    /// What is said: `reproduced`, `contradicted`, `undecided`, or `missing` where the method has no result.
+    /// The verdict in a word: `reproduced`, `contradicted`, `undecided`, or `missing` where the method has no result.
     pub fn verdict(&self) -> &'static str {
         self.ours.as_ref().map_or(MISSING, |ours| ours.agreement.name())
     }

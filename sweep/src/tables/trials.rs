@@ -30,7 +30,7 @@ pub struct TrialRow {
     pub seed: Option<u64>,
     /// The seed of its split; none where its dataset has one split.
     pub split_seed: Option<u64>,
-    /// What became of it.
+    /// How it ended.
     pub status: Status,
     /// Whether its values are the method's best on validation, so that it was ranked on test.
     pub selected: bool,
@@ -44,15 +44,15 @@ pub struct TrialRow {
     pub validation: Option<f64>,
     /// Seconds of training.
     pub seconds: Option<f64>,
-    /// Where it was trained.
+    /// The device that trained it.
     pub device: Option<String>,
     /// Why it failed, or did not end.
     pub error: Option<String>,
-    /// What a reader should know of a model that another program trained.
+    /// A remark for readers on a model that another program trained.
     pub remarks: Option<String>,
 }
 
-/// What became of a trial.
+/// How a trial ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Trained to the end.

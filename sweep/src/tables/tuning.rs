@@ -1,5 +1,5 @@
-//! `tuning.parquet`: the best validation value that a search of each method may expect, by how many configurations it tries. The same bytes
-//! whenever the sweep is the same.
+//! `tuning.parquet`: the best validation value that a search of each method may expect, by how many configurations it tries. Its bytes are
+//! the same whenever the sweep is.
 
 use super::{numbers, texts};
 use arrow::datatypes::{Float64Type, UInt32Type};

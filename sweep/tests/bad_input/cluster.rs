@@ -104,7 +104,7 @@ fn names_are_those_of_kubernetes() {
     let halving = whole.replace("temperature: 0.2", "temperature: [0.1, 0.2, 0.3]") + "search: {kind: successive-halving, epochs: 1}\n";
     let rungs = render(&halving, &[]);
     assert_eq!(rungs.code, Some(0), "{}", rungs.error);
-    // Of bpr one configuration, of softmax three, and popularity, which has no second rung; one of softmax's goes on.
+    // One configuration of bpr, three of softmax, and popularity, which has no second rung; one of softmax's goes on.
     let sizes: Vec<&str> = rungs.out.lines().filter_map(|line| line.strip_prefix("  completions: ")).collect();
     assert_eq!(sizes, ["5", "2"]);
     let ended = render(&halving.replace("epochs: 1}", "epochs: 1, asynchronous: true}"), &[]);

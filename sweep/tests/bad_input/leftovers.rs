@@ -1,4 +1,4 @@
-//! What a run left unfinished, or what was damaged since.
+//! Work that a run left unfinished, or that was damaged since.
 
 use crate::support::{SWEEP, Sandbox};
 use dataset::marker;

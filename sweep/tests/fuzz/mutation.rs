@@ -33,7 +33,7 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below a bound that is not 0.
+    /// A number below a bound that is not 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }

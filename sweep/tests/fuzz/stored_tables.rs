@@ -43,7 +43,7 @@ pub(crate) fn reader() -> Reader {
         storage.list().unwrap().into_iter().map(|at| (at.clone(), at.read().unwrap().to_vec())).collect();
     let raw = Location::parse("memory:///fuzz/raw.parquet").unwrap();
     let source = source();
-    // As often as the tables of the sweep together.
+    // The raw file comes as often as the tables of the sweep together.
     files.extend((0..files.len() / 3).map(|_| (raw.clone(), source.clone())));
     Box::new(move |input| {
         let mut draws = Draws::of(input);
@@ -151,7 +151,7 @@ fn scorer(folder: &Location, damaged: &Location) {
     at.write(stored).unwrap();
 }
 
-/// What becomes of a raw file.
+/// Prepares a raw file, and deletes the dataset again.
 fn prepared(at: &Location) -> pipeline::Result<()> {
     let columns = serde_json::json!({"user": "user", "item": "item", "rating": "stars"});
     let source = serde_json::json!({"parquet": {"path": at.to_string(), "columns": columns}});

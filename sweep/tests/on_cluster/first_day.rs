@@ -1,4 +1,4 @@
-//! What a person meets on the first day: nothing moves, trials fail, the bucket is not reached from here.
+//! The troubles of a person's first day: nothing moves, trials fail, the bucket is not reached from here.
 
 use crate::{
     fake::{Act, Start},

@@ -54,7 +54,7 @@ fn a_trial_that_is_lost_is_not_waited_for_by_those_it_is_compared_with() {
     assert_eq!(setting.drive(), Outcome::FailedTrials(1));
     let text = setting.well("status s.yaml --namespace team");
     assert!(text.contains("5 trials: 3 done, 0 running, 1 waiting, 0 failed, 1 stopped by the search\n"), "{text}");
-    // Of the storage alone it cannot be known that nobody will train it.
+    // By the storage alone it cannot be known that nobody will train it.
     std::fs::remove_file(setting.sandbox.path("kubeconfig")).unwrap();
     let text = setting.well("status s.yaml");
     assert!(text.contains("5 trials: 3 done, 0 running, 2 waiting, 0 failed\n"), "{text}");

@@ -1,4 +1,4 @@
-//! What a drain or a preemption of its node does to the driver, and to a pod that trains.
+//! The driver, and a pod that trains, when their node is drained or preempted.
 
 use crate::{fake::Act, setting::Setting, support::changed};
 use cluster::stages::Outcome;

@@ -1,4 +1,4 @@
-//! What cannot be submitted: one line each, and nothing is created or stored.
+//! Refusals: one line each, and nothing is created or stored.
 
 use crate::setting::Setting;
 

@@ -1,4 +1,4 @@
-//! What the quickstart is too small and too short for: files in parts, and a server that goes away for a while.
+//! Storage that the quickstart is too small and too short for: files in parts, and a server that goes away for a while.
 
 use crate::{
     assert_same,

@@ -14,10 +14,10 @@ use std::{
     time::Duration,
 };
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
-    /// It is answered as the server answers it.
+    /// The request is answered as the server answers it.
     Relayed,
     /// The server does not see it; the client gets a status.
     Refused(u16),
@@ -25,7 +25,7 @@ pub(crate) enum Fate {
     DoneAndDenied,
     /// The server does it; the client hears nothing.
     DoneAndCut,
-    /// Neither sees the other.
+    /// Neither side sees the other.
     Reset,
     /// Half of the answer comes through.
     Truncated,
@@ -33,7 +33,7 @@ pub(crate) enum Fate {
     Slow,
 }
 
-/// What befalls the spoiled ones, with their shares.
+/// The fates of the requests that are spoiled, with their shares.
 pub(crate) const FAULTS: [Fate; 9] = [
     Fate::Refused(500),
     Fate::Refused(503),
@@ -49,7 +49,7 @@ pub(crate) const FAULTS: [Fate; 9] = [
 /// How requests are spoiled.
 #[derive(Clone, Copy)]
 pub(crate) struct Faults {
-    /// So many of a thousand.
+    /// Requests of a thousand that are spoiled.
     pub(crate) per_thousand: u64,
     pub(crate) seed: u64,
     /// From which request on, and until which, nobody is there.
@@ -81,7 +81,7 @@ struct Shared {
 }
 
 impl Proxy {
-    /// In front of `http://host:port`.
+    /// A proxy in front of `http://host:port`.
     pub(crate) fn new(server: &str, faults: Faults) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();

@@ -136,7 +136,7 @@ impl Sandbox {
         files_below(&self.path("runs")).iter().map(name).map(timeless).collect()
     }
 
-    /// What became of the trials, and their curves, without times.
+    /// The rows of the trials and their curves, without times.
     pub(crate) fn timeless_rows(&self) -> (Vec<TrialRow>, Vec<CurveRow>) {
         let at = |name: &str| self.location(&format!("runs/sweeps/tiny/{name}.parquet"));
         let trials = trials::read(&at("trials")).unwrap().into_iter().map(|row| TrialRow { seconds: None, ..row });
@@ -149,7 +149,7 @@ impl Sandbox {
         files_below(&self.path("runs")).into_iter().filter(|path| path.to_str().unwrap().ends_with(ending)).collect()
     }
 
-    /// What must not depend on how the sweep came to its end: datasets, models, and tables without times.
+    /// The files that must not depend on how the sweep came to its end: datasets, models, and tables without times.
     pub(crate) fn results(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let timeless = |path: &Path| {
             let text = path.to_str().unwrap();

@@ -3,7 +3,7 @@
 use super::{Form, Loss, Metric, Sampling, tail::at_least, threshold::needed};
 use crate::{Result, error::within};
 
-/// Which probabilities are asked for.
+/// The probabilities that are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Ranks of the positive among it and all negatives, from 1.
@@ -23,7 +23,7 @@ pub struct Bound {
     pub metric: Metric,
     /// The loss that bounds the metric.
     pub loss: Loss,
-    /// Which probability.
+    /// The form of the probability.
     pub form: Form,
     /// How negatives are drawn.
     pub sampling: Sampling,

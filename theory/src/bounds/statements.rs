@@ -1,9 +1,9 @@
-//! What the paper states of these probabilities, held against them.
+//! The paper's statements about these probabilities, held against them.
 
 use super::{Bound, Form, Loss, Metric, Sampling};
 use crate::Statement;
 
-/// What sums of probabilities in another order may differ by.
+/// The most that sums of probabilities in another order may differ by.
 const ROUNDING: f64 = 1e-9;
 
 type Kind = (Loss, Form);

@@ -5,9 +5,9 @@ use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
 /// How negatives are drawn from the population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sampling {
-    /// Distinct ones: the paper's. The count is hypergeometric.
+    /// Negatives are distinct, as in the paper. The count is hypergeometric.
     WithoutReplacement,
-    /// Each from all: the usual one in practice. The count, repeats included, is binomial.
+    /// Each negative is drawn from all, as is usual in practice. The count, repeats included, is binomial.
     WithReplacement,
 }
 

@@ -28,7 +28,7 @@ pub enum Loss {
     Cce,
 }
 
-/// Which probability.
+/// The form of a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The probability as the paper prints it: of more than the threshold.
@@ -85,7 +85,7 @@ impl Form {
     }
 }
 
-/// What rounding may add to a threshold that is an integer.
+/// The most that rounding may add to a threshold that is an integer.
 const GUARD: f64 = 1e-12;
 
 /// The least count that the form asks for, of a positive at this rank, from 1.

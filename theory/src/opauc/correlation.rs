@@ -30,7 +30,7 @@ impl Metric {
 pub struct Correlation {
     /// The metric.
     pub metric: Metric,
-    /// Where lists are cut.
+    /// The length that lists are cut to.
     pub cutoff: u32,
     /// b: best negatives that the area is over.
     pub depth: u32,

@@ -20,7 +20,7 @@ const WAVE: u32 = 1 << 10;
 /// Places of a list at most: one byte for each, and each thread has a list.
 const MOST: u64 = 1 << 24;
 
-/// What is permuted, and where lists are cut.
+/// The lists that are permuted, and where they are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Study {
     /// N+: positives of a list.
@@ -29,11 +29,11 @@ pub struct Study {
     pub negatives: u32,
     /// How many lists.
     pub permutations: u32,
-    /// Where the metrics cut.
+    /// The lengths that the metrics cut lists to.
     pub cutoffs: Vec<u32>,
 }
 
-/// What the permutations gave.
+/// The correlations and brackets of the permuted lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Findings {
     /// Correlations by metric, cutoff and depth.
@@ -72,7 +72,7 @@ impl Study {
     }
 }
 
-/// What is counted, and what a uniform permutation has on average.
+/// The places that are counted, and what a uniform permutation has on average.
 struct Layout<'a> {
     study: &'a Study,
     depths: Vec<u32>,

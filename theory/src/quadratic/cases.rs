@@ -7,7 +7,7 @@ use crate::{Statement, normal::normal_from};
 const SCORES: usize = 1_000_000;
 const LEAST: usize = 100;
 const MOST: usize = 10_000;
-/// What rounding may add.
+/// The most that rounding may add.
 const ROUNDING: f64 = 1e-9;
 
 /// One user's scores, positives first, and the softmax of the scores.

@@ -10,7 +10,7 @@ use crate::{Statement, normal::normal_from};
 const LISTS: u32 = 20_000;
 /// Negatives that a quantile is estimated from.
 const SAMPLE: usize = 3;
-/// What rounding may add.
+/// The most that rounding may add.
 const ROUNDING: f64 = 1e-9;
 const SOURCE: &str = "Theorem 3.1";
 

@@ -11,7 +11,7 @@ pub struct List {
     pub cutoff: usize,
 }
 
-/// What the inner sum is over.
+/// The items that the inner sum is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denominator {
     /// All items: the theorem's.
@@ -36,7 +36,7 @@ impl List {
         self.positives.iter().map(term).sum()
     }
 
-    /// What the theorem puts below the loss: `-log DCG@K`, half of it where one positive is in the list; none where none is.
+    /// The theorem's lower bound on the loss: `-log DCG@K`, half of it where one positive is in the list; none where none is.
     pub fn bound(&self) -> Option<f64> {
         let quantile = self.quantile();
         let rank = |score: f64| self.scores.iter().filter(|&&other| other >= score).count() as f64;

@@ -1,4 +1,4 @@
-//! What softmax-at-k bounds.
+//! The bound that softmax-at-k puts on DCG.
 //!
 //! ```text
 //! SL@K = sum_{i in P} sigmoid((s_i - b) / t_w) log sum_j exp((s_j - s_i) / t_d)      b = the K-th largest score

@@ -1,4 +1,4 @@
-//! What the Job controller says of pods that it may not create.
+//! Reasons of the Job controller, which may not create a pod.
 
 use super::{Reason, last, one_line};
 use crate::objects::ACCOUNT;
@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{Event, Pod},
 };
 
-/// By the newest event about it, unless a pod was created since.
+/// The reason of a Job, by the newest event about it, unless a pod was created since.
 pub(super) fn reason(job: &Job, pods: &[&Pod], events: &[Event]) -> Option<Reason> {
     let is_own = |event: &&Event| event.involved_object.uid.is_some() && event.involved_object.uid == job.metadata.uid;
     let refused = events.iter().filter(is_own).filter(|event| event.reason.as_deref() == Some("FailedCreate"));

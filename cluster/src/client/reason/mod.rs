@@ -27,15 +27,15 @@ use kube::{ResourceExt, api::ListParams};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
 
-/// As many reasons of one Job are told.
+/// Reasons of one Job that are told, at most.
 const MOST: usize = 3;
 
 /// Why something does not move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
-    /// What stands in the way, in the cluster's words where it has any.
+    /// The obstacle, in the cluster's words where it has any.
     pub what: String,
-    /// What to do.
+    /// The advice.
     pub remedy: String,
     /// How many pods it holds for.
     pub pods: usize,
@@ -46,7 +46,7 @@ impl Reason {
         Self { what: what.into(), remedy: remedy.into(), pods: 1 }
     }
 
-    /// Of a pod that is not over, or was its index's last.
+    /// The reason of a pod that is not over, or was its index's last.
     pub(super) fn of_pod(pod: &Pod, events: &[Event]) -> Option<Self> {
         pod::reason(pod, events)
     }

@@ -1,4 +1,4 @@
-//! What a pod says of itself: why it does not run, that its node is lost, or how it ended before its successor.
+//! Reasons that a pod tells of itself: why it does not run, that its node is lost, or how it ended before its successor.
 
 use super::{Reason, last, one_line, schedule};
 use crate::{client::status::JOB, exit};
@@ -8,7 +8,7 @@ use kube::ResourceExt;
 /// Events that say why a container is still being created.
 const OF_CREATION: [&str; 4] = ["FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "FailedCreatePodContainer"];
 
-/// Of a pod that is not over, or was its index's last. None of one that runs, has done its work, or is on its way to do so.
+/// The reason of a pod that is not over, or was its index's last; none where it runs, has done its work, or is on its way to do so.
 pub(super) fn reason(pod: &Pod, events: &[Event]) -> Option<Reason> {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default();
     match phase {

@@ -40,7 +40,7 @@ impl Cluster {
         Ok(own.and_then(|group| group.preferred_version.or_else(|| group.versions.into_iter().next())).map(|found| found.version))
     }
 
-    /// What Kueue knows of the namespace's Jobs; `None` where that is not the user's to read.
+    /// Kueue's Workloads of the namespace's Jobs; `None` where they are not the user's to read.
     async fn workloads(&self, version: &str) -> Result<Option<Vec<DynamicObject>>, Error> {
         let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(GROUP, version, "Workload"), "workloads");
         let workloads: Api<DynamicObject> = self.dynamic(&resource);
@@ -51,7 +51,7 @@ impl Cluster {
     }
 }
 
-/// Of a Job that waits for a queue on a cluster without Kueue.
+/// The reason of a Job that waits for a queue on a cluster without Kueue.
 pub(in crate::client) fn no_kueue() -> Reason {
     let remedy = "have it installed, or leave `queue` out of `resources` and submit again with --replace";
     Reason::new("there is no Kueue on the cluster, and nobody else starts what waits for a queue", remedy)

@@ -1,4 +1,4 @@
-//! What the scheduler says of a pod for which it has no node.
+//! Reasons of the scheduler, which has no node for a pod.
 
 use super::{Reason, one_line};
 use k8s_openapi::api::core::v1::Pod;

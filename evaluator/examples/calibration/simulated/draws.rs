@@ -35,7 +35,7 @@ impl Draws {
         deviation * size * turn.cos()
     }
 
-    /// In (0, 1).
+    /// A uniform number in (0, 1).
     fn uniform(&mut self) -> f64 {
         ((self.words.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }

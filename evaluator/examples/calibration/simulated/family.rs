@@ -15,7 +15,7 @@ const RESAMPLES: u32 = 1000;
 /// The name that values go by.
 const PRIMARY: MetricAt = MetricAt { metric: Metric::Ndcg, cutoff: Some(20) };
 
-/// What the corrected default finds of all pairs.
+/// The errors of the corrected default over all pairs.
 pub(crate) struct FamilyRates {
     /// How often any two methods are called different that are not.
     pub(crate) false_positives: Rate,
@@ -26,7 +26,7 @@ pub(crate) struct FamilyRates {
 /// The rates over so many sets in which the first `better` methods are better than the others.
 ///
 /// # Errors
-/// As [`compare`], which refuses no values that are drawn here.
+/// Those of [`compare`], which refuses no values that are drawn here.
 pub(crate) fn family(population: &Population, better: usize, repeats: usize) -> Result<FamilyRates> {
     let outcome = |repeat: usize| {
         let methods = population.draw(better, &format!("family {better}"), repeat);

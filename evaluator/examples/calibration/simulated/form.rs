@@ -7,7 +7,7 @@ const CUTOFF: u32 = 20;
 /// The share of users whose held-out item is within the cutoff, before seeds move it.
 const HITS: f64 = 0.15;
 
-/// What the metric is.
+/// The form of the metric's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The latent score.

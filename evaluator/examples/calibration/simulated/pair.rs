@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Resamples of the bootstrap.
 const RESAMPLES: u32 = 1000;
 
-/// What the t tests of the first two methods find.
+/// The errors of the t tests of the first two methods.
 pub(crate) struct PairRates {
     /// How often the default test calls methods different that are not.
     pub(crate) false_positives: Rate,

@@ -1,4 +1,4 @@
-//! What methods, users and seeds are drawn from.
+//! The population that methods, users and seeds are drawn from.
 
 use super::{Form, draws::Draws};
 use evaluator::significance::{MethodValues, Replication};
@@ -19,9 +19,9 @@ const UNEQUAL: [f64; 2] = [0.25, 1.75];
 /// The variance of users by seeds: what a seed changes for single users.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interaction {
-    /// There is none.
+    /// No variance of users by seeds.
     None,
-    /// As much as that of users by methods.
+    /// A variance as large as that of users by methods.
     Some,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Variances {
     Unequal,
 }
 
-/// What is simulated.
+/// One setting of the simulation.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario {
     pub(crate) form: Form,
@@ -72,7 +72,7 @@ pub(crate) struct Population {
 /// The latent scores of a method.
 struct Method {
     offset: f64,
-    /// That of a method that is better by the step.
+    /// The offset of a method that is better by the step.
     better: f64,
     /// The standard deviation over seeds.
     seeds: f64,

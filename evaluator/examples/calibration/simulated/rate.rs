@@ -1,6 +1,6 @@
 //! How often something happened.
 
-/// So many times of so many.
+/// The number of times that something happened, of how many.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
     hits: usize,

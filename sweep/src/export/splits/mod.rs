@@ -25,5 +25,5 @@ fn tabs(dataset: &Dataset, part: &Interactions, header: &str, behind: &str) -> V
     std::iter::once(header.to_owned()).chain(lines).collect::<String>().into_bytes()
 }
 
-/// What tab-separated lines without quotes cannot hold.
+/// Characters that tab-separated lines without quotes cannot hold.
 const SEPARATORS: [char; 3] = ['\t', '\n', '\r'];

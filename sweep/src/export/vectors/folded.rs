@@ -8,7 +8,7 @@
 
 use evaluator::{Matrix, Similarity};
 
-/// Of users.
+/// The folded vectors of users.
 pub(super) fn folded_users(users: &Matrix, similarity: Similarity) -> Matrix {
     match similarity {
         Similarity::Dot => users.clone(),
@@ -17,7 +17,7 @@ pub(super) fn folded_users(users: &Matrix, similarity: Similarity) -> Matrix {
     }
 }
 
-/// Of items.
+/// The folded vectors of items.
 pub(super) fn folded_items(items: &Matrix, similarity: Similarity) -> Matrix {
     match similarity {
         Similarity::Dot => items.clone(),

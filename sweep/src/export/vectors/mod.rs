@@ -35,7 +35,7 @@ struct Table<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Those of a model, where it has any; of a model of histories those that rank test.
+    /// The vectors of a model, where it has any; of a model of histories those that rank test.
     pub(super) fn of(model: &'a Model) -> Result<Self> {
         match &model.scorer {
             Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {

@@ -1,4 +1,4 @@
-//! What is read, and what is said of what cannot be read.
+//! Values that are read, and errors of those that cannot be.
 
 use crate::file::node::Node;
 use serde::{Deserialize, de::DeserializeOwned};

@@ -1,4 +1,4 @@
-//! What a sweep should ask of a cluster's GPUs.
+//! Advice on what a sweep should ask of a cluster's GPUs.
 //!
 //! A trial on several GPUs exchanges gradients and does part of its work on each of them again, so as long as there are trials for all GPUs,
 //! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one.
@@ -24,7 +24,7 @@ pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resourc
     }
 }
 
-/// What each trial that learns has to do, in the plan's order; `None` where a dataset is not prepared.
+/// The work of each trial that learns, in the plan's order; `None` where a dataset is not prepared.
 fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
     let mut works = Vec::new();
     for (dataset, found) in plan.datasets.iter().zip(found) {
@@ -120,7 +120,7 @@ impl<'a> Sweep<'a> {
         (0..u32::BITS).map(|power| 1 << power).take_while(move |&ranks| ranks <= most)
     }
 
-    /// What the sweep file asks for so many.
+    /// The settings of a sweep file that ask for so many ranks.
     fn shape(&self, ranks: u32) -> String {
         let gpus = ranks.min(self.node);
         format!("`gpus: {gpus}`, `nodes: {}`", ranks / gpus)

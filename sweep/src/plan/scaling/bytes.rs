@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(sent(9.0, 1), 0.0);
     }
 
-    /// Eight ranks draw 128,000 items each: nearly all of 40,988, so the table is summed: 7/4 of 10,492,928 bytes. Of 29,858 users each rank
-    /// has 127.73 of 128: 7/8 of 8 * 127.73 rows of 260 bytes.
+    /// Eight ranks draw 128,000 items each: nearly all of 40,988, so the table is summed: 7/4 of 10,492,928 bytes. Each rank has 127.73 of
+    /// 128 of the 29,858 users: 7/8 of 8 * 127.73 rows of 260 bytes.
     #[test]
     fn eight_ranks_of_gowalla_sum_the_items_and_gather_the_users() {
         let expected = 18_362_624.0 + 7.0 * 127.73 * 260.0;

@@ -1,4 +1,4 @@
-//! What follows from sizes for a sweep on GPUs: the bytes that a trial takes of one, and those that several would send each other.
+//! Figures that follow from sizes for a sweep on GPUs: the bytes that a trial takes of one, and those that several would send each other.
 //!
 //! Nothing here is a time: kernels have not been measured on a chip. `docs/scaling.md` has the reasons for the advice of `ranksweep plan`.
 

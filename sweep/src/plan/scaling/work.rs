@@ -3,7 +3,7 @@
 use dataset::Manifest;
 use trainer::Trial;
 
-/// What a step has to do, whatever does it. Counts, as floats.
+/// The work of a step, whatever does it. Counts, as floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Work {
     pub(super) users: f64,
@@ -25,7 +25,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Of a trial on a prepared dataset; `None` for what fits without steps.
+    /// The work of a trial on a prepared dataset; `None` where it fits without steps.
     pub(super) fn of(trial: &Trial, manifest: &Manifest) -> Option<Self> {
         let (learning, mean) = (trial.learning.as_ref()?, trial.backbone.mean_of_layers()?);
         let (dim, layers) = (f64::from(mean.dim), f64::from(mean.layers));
@@ -92,7 +92,7 @@ pub(super) mod tests {
         splits: true,
     };
 
-    /// Of two, one draw sees one; two draws both or one, each half the time. Of three, two draws: 3 (1 - 4/9).
+    /// One draw of two sees one; two draws see both or one, each half the time. Two draws of three see 3 (1 - 4/9).
     #[test]
     fn draws_repeat_themselves() {
         for (all, draws, expected) in [(2.0, 1.0, 1.0), (2.0, 2.0, 1.5), (3.0, 2.0, 5.0 / 3.0), (1.0, 5.0, 1.0), (10.0, 0.0, 0.0)] {

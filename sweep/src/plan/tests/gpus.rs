@@ -1,4 +1,4 @@
-//! What `ranksweep plan` says of GPUs.
+//! The words of `ranksweep plan` about GPUs.
 
 use super::*;
 use dataset::Manifest;

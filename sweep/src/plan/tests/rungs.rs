@@ -32,7 +32,7 @@ fn rungs_count_the_trials_of_all_methods() {
     let lines = "\nrung 0: 51 trials to 2 epochs\nrung 1: 16 trials to 6 epochs\nrung 2: 6 trials to 18 epochs\nrung 3: 4 trials to 20 epochs\n\
                  240 epochs in all; all configurations to the end take 960 (75 % saved)\n";
     assert!(text.ends_with(lines), "{text}");
-    // Of 24 configurations with two seeds: ten units each epoch, of which a half is trained by each method's costliest.
+    // 24 configurations with two seeds: ten units each epoch, of which a half is trained by each method's costliest.
     let costs: Vec<u64> = plan.trials().map(|(method, ..)| if method.learns() { 200 } else { 0 }).collect();
     assert_eq!(plan.halved(&plan.datasets[0], &costs), 2_400);
 }

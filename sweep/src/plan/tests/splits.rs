@@ -77,7 +77,7 @@ fn a_rung_has_the_trials_of_all_splits() {
     let halving = "seeds: [1, 2]\nsearch: {kind: successive-halving, epochs: 1, factor: 2}";
     let text = with("seed: 1}", "seed: [3, 4, 5]}").replace("seeds: [1, 2]", halving);
     let plan = plan_of(&text).unwrap();
-    // Of 2, 4, 2 and 4 configurations that learn one half goes on; each has 2 seeds on 3 splits. Popularity's one and ease's two have 3.
+    // One half of 2, 4, 2 and 4 configurations that learn goes on; each has 2 seeds on 3 splits. Popularity's one and ease's two have 3.
     let rungs: Vec<(u32, usize)> = plan.rungs().iter().map(|rung| (rung.epochs, rung.trials)).collect();
     assert_eq!(rungs, [(1, 12 * 6 + 3 * 3), (2, 6 * 6), (3, 4 * 6)]);
     assert_eq!(plan.halved_epochs(), (72 + 36 + 24, 72 * 3));

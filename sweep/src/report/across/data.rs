@@ -1,4 +1,4 @@
-//! What is compared: the values of methods on datasets, joined by the methods' keys.
+//! The data of the comparison: the values of methods on datasets, joined by the methods' keys.
 
 use super::{
     super::{Input, method::methods, number},
@@ -30,7 +30,7 @@ pub(crate) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// What a sweep holds on all of its datasets.
+    /// The values of a sweep on all of its datasets.
     pub(crate) fn of(input: &Input<'a>, at: MetricAt) -> Self {
         Self {
             at,

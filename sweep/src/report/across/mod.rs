@@ -23,7 +23,7 @@ pub(crate) use page::{diagram, render};
 use rayon::prelude::*;
 pub(crate) use words::against;
 
-/// What the datasets together say of the methods that have a result on each of them.
+/// The comparison over all datasets of the methods that have a result on each of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AcrossDatasets {
     /// The metric that is compared.
@@ -57,12 +57,12 @@ pub(crate) struct Ranked {
     pub(crate) average_rank: f64,
     /// Its verdicts against all other methods on all datasets.
     pub(crate) record: Record,
-    /// On each dataset, the mean over users of each of its trainings.
+    /// The mean over users of each of its trainings, by dataset.
     pub(crate) seeds: Vec<Vec<f64>>,
 }
 
 impl Ranked {
-    /// On each dataset, the mean over users and trainings.
+    /// The mean over users and trainings, by dataset.
     pub(crate) fn means(&self) -> Vec<f64> {
         self.seeds.iter().map(|seeds| seeds.iter().sum::<f64>() / seeds.len() as f64).collect()
     }

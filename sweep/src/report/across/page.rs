@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use minijinja::value::Serde;
 use serde::Serialize;
 
-/// What the template shows of the comparison.
+/// The values of the comparison that the template shows.
 #[derive(Serialize)]
 pub(in crate::report) struct Section {
     metric: String,

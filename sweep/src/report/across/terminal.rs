@@ -20,7 +20,7 @@ pub(super) fn terminal(across: &AcrossDatasets, style: Style) -> String {
     lines.join("\n")
 }
 
-/// With the means on as many datasets as fit, and how many are left out.
+/// The table with the means on as many datasets as fit, and how many are left out.
 fn table(across: &AcrossDatasets, style: Style) -> (String, usize) {
     let fits = |text: &str| style.width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= usize::from(width)));
     let all = across.datasets.len();

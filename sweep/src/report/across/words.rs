@@ -1,4 +1,4 @@
-//! What the datasets together say, in sentences.
+//! The comparison over all datasets, in sentences.
 
 use super::{AcrossDatasets, Control};
 use crate::number;
@@ -63,7 +63,7 @@ fn equals(p: f64) -> String {
     if p.starts_with('<') { format!("p {p}") } else { format!("p = {p}") }
 }
 
-/// What Nemenyi's test says of the best method, and how many other pairs it tells apart.
+/// The verdict of Nemenyi's test on the best method, and how many other pairs it tells apart.
 fn told_apart(across: &AcrossDatasets) -> String {
     let apart = |of_best: bool| across.pairs.iter().filter(move |pair| (pair.one == 0) == of_best && pair.nemenyi < across.alpha());
     let worse: Vec<String> = apart(true).map(|pair| format!("{} ({})", across.methods[pair.other].title, equals(pair.nemenyi))).collect();
@@ -89,7 +89,7 @@ fn named(mut names: Vec<String>) -> String {
     number::listed(&names)
 }
 
-/// What all methods are against one of them.
+/// The verdicts on all methods against one of them.
 pub(crate) fn against(across: &AcrossDatasets, control: &Control) -> String {
     let describe = |significant: bool| {
         let tests = control.tests.iter().filter(|(_, test)| (test.p_adjusted < across.alpha()) == significant);

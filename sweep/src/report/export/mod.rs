@@ -8,7 +8,7 @@ mod table;
 use super::{Input, Report, page};
 use clap::ValueEnum;
 
-/// What a report is written as.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// The page
@@ -55,7 +55,7 @@ mod tests {
         (report.export(&sweep.input(), format).unwrap(), leaderboard::read(&at).unwrap())
     }
 
-    /// What must stand of a mean: the value, whether it is the best, and its letters.
+    /// The parts of a mean in a table: the value, whether it is the best, and its letters.
     fn means(stored: &[LeaderboardRow], dataset: &str, title: &str) -> Vec<(String, bool, String)> {
         let of = |at: &str| {
             let at = at.parse().unwrap();

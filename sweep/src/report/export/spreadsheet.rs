@@ -6,7 +6,7 @@ use anyhow::Context;
 use evaluator::{settings::Over, significance::Verdict};
 use serde::Serialize;
 
-/// The text, with a header. What is unknown is empty, and numbers have all their digits.
+/// The leaderboard as comma-separated text, with a header. Unknown values are empty, and numbers have all their digits.
 pub(super) fn csv(report: &Report, input: &Input) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for manifest in input.manifests {

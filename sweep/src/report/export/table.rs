@@ -15,13 +15,13 @@ pub(super) struct Table<'a> {
     pub(super) columns: Vec<String>,
     /// A row for each method, the best first, with a cell for each column.
     pub(super) rows: Vec<Vec<Cell>>,
-    /// What the letters or the verdicts are.
+    /// How to read the letters or the verdicts.
     pub(super) how_to_read: String,
     /// Who ranks best, how that was found, and what a careful reader should know: a paragraph each.
     pub(super) notes: Vec<String>,
 }
 
-/// What stands in one place.
+/// The content of a place in a table.
 pub(super) enum Cell {
     Text(String),
     Mean {

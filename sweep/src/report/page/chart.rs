@@ -10,7 +10,7 @@ const GAP: f64 = 5.4;
 
 #[derive(Serialize)]
 pub(super) struct Chart {
-    /// What the vertical axis has.
+    /// The metric of the vertical axis.
     pub(super) metric: String,
     pub(super) across: Vec<Tick>,
     pub(super) up: Vec<Tick>,

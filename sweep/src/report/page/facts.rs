@@ -1,4 +1,4 @@
-//! What a dataset holds, and what was left of it after each step.
+//! The content of a dataset, and what was left of it after each step.
 
 use super::super::{
     RepeatedSplit,
@@ -12,7 +12,7 @@ pub(super) struct Facts<'a> {
     size: String,
     steps: Vec<Step<'a>>,
     parts: [(&'static str, String); 3],
-    /// Of a dataset with several splits.
+    /// A line for each split, where the dataset has several.
     splits: Vec<SplitLine<'a>>,
     density: String,
     fingerprint: &'a str,

@@ -36,7 +36,7 @@ struct Row<'a> {
     mean: String,
     interval: String,
     bar: Option<Bar>,
-    /// Where the mean of each training lies.
+    /// Places of the means of its trainings.
     points: Vec<f64>,
     parts: Option<Parts>,
     verdict: &'static str,

@@ -14,7 +14,7 @@ pub(super) struct Matrix<'a> {
 struct Line<'a> {
     rank: usize,
     title: &'a str,
-    /// Against the methods that stand below.
+    /// The comparisons with the methods that stand below.
     cells: Vec<Option<Cell>>,
 }
 

@@ -1,4 +1,4 @@
-//! `report.html`: one file that needs no network. What it says is put together here; how it looks is the template's and the style's.
+//! `report.html`: one file that needs no network. Its words and numbers are put together here; how it looks is the template's and the style's.
 
 mod chart;
 mod curves;
@@ -77,7 +77,7 @@ struct Page<'a> {
     sweep_file: &'a str,
 }
 
-/// What is said of one dataset.
+/// The section of one dataset.
 #[derive(Serialize)]
 struct Section<'a> {
     dataset: &'a str,

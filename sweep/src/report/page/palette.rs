@@ -10,7 +10,7 @@ const COLORS: usize = 8;
 pub(super) struct Palette(BTreeMap<String, usize>);
 
 impl Palette {
-    /// By the best rank over datasets.
+    /// The colours by the best rank over datasets.
     pub(super) fn new(input: &Input, report: &Report) -> Self {
         let mut best: BTreeMap<&str, u32> = BTreeMap::new();
         for row in report.rows.iter().filter(|row| row.at == input.primary()) {

@@ -1,4 +1,4 @@
-//! What a method's interval is made of: the means of its trainings as points, and the parts of its variance as one bar.
+//! The parts of a method's interval: the means of its trainings as points, and the parts of its variance as one bar.
 
 use super::super::{Input, measured::Measured, number};
 use crate::{figure::Axis, tables::LeaderboardRow};
@@ -43,7 +43,7 @@ pub(super) fn parts(measured: &Measured, row: &LeaderboardRow) -> Option<Parts> 
     })
 }
 
-/// What users, seeds and splits add to the variance of the mean. Interaction is the users': the more of them, the less there is.
+/// The parts of users, seeds and splits in the variance of the mean. Interaction is the users': the more of them, the less there is.
 fn variances(found: &MethodComponents) -> Option<[f64; 3]> {
     let users = found.var_users?;
     let trials = found.trials.max(1) as f64;

@@ -19,7 +19,7 @@ pub(super) fn claims(input: &Input, titles: &Titles, measured: &mut MethodsByMet
     input.claims.iter().zip(tested).map(|(claim, tested)| row(titles, claim, tested)).collect()
 }
 
-/// What the claim's methods come to; none where one of them has no result.
+/// The estimate of the contrast that a claim is about; none where one of its methods has no result.
 fn estimate(input: &Input, claim: &PlannedClaim, measured: &mut MethodsByMetric<'_>) -> Option<Estimate> {
     let found = measured.of(&claim.dataset, claim.at)?;
     let mut places = claim.hypothesis.methods().into_iter().map(|method| found.place(method)).collect::<Option<Vec<usize>>>()?;

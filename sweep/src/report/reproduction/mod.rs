@@ -1,4 +1,4 @@
-//! What a paper prints and claims, beside what the sweep found.
+//! The numbers and claims of a paper, beside what the sweep found.
 
 mod claims;
 mod numbers;
@@ -26,7 +26,7 @@ pub struct Reproduction {
 }
 
 impl Reproduction {
-    /// What is said of them; none where the sweep file has neither.
+    /// The verdicts on a paper's numbers and claims; none where the sweep file has neither.
     pub(super) fn new(input: &Input) -> Option<Self> {
         if input.printed.is_none() && input.claims.is_empty() {
             return None;
@@ -38,7 +38,7 @@ impl Reproduction {
     }
 }
 
-/// What a reader calls the methods of each dataset, by their keys.
+/// The methods' names for a reader on each dataset, by their keys.
 struct Titles(HashMap<String, HashMap<String, String>>);
 
 impl Titles {

@@ -48,7 +48,7 @@ fn promotable(rungs: &[Rung], factor: u32) -> Option<(usize, usize)> {
     below_last.filter_map(|(at, rung)| Some((rung.next(rung.scores.len() / factor as usize)?, at + 1))).next()
 }
 
-/// The same of rungs that nothing comes to any more.
+/// A configuration and the rung that it goes on to, from a rung from which none has gone on; the lowest first.
 fn left_alone(rungs: &[Rung]) -> Option<(usize, usize)> {
     let below_last = rungs.iter().enumerate().take(rungs.len() - 1).filter(|(_, rung)| rung.gone_on.is_empty());
     below_last.filter_map(|(at, rung)| Some((rung.next(1)?, at + 1))).next()

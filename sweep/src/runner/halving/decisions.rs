@@ -1,4 +1,4 @@
-//! What a search has decided so far, by what is stored: for whoever looks on, and trains nothing.
+//! The decisions of a search so far, by what is stored: for whoever looks on, and trains nothing.
 //!
 //! A decision stands when all that it compares have come to their rung. Before that, those that are there are compared without the
 //! others, and it may still be another.
@@ -21,7 +21,7 @@ pub struct Decisions<'a> {
 
 impl<'a> Decisions<'a> {
     /// Reads how all trials stood at the first rung, side by side, as servers are far away; later rungs have few, and are read when asked
-    /// for. Of another search than successive halving nothing is read.
+    /// for. Nothing is read where the search is not successive halving.
     ///
     /// # Errors
     /// When the store fails.

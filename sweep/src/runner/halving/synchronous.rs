@@ -19,7 +19,7 @@ pub(super) fn entrants(shape: Shape, rung: usize, climb: &mut Climb<'_>) -> Resu
     up_to(shape, rung, climb, &mut vec![0; shape.configurations])
 }
 
-/// Of a rung, how many were planned to come there counts, not how many are left of them: its size is known before anything is trained.
+/// The configurations that come to a rung. Its size follows from the plan, not from how many are left: it is known before anything is trained.
 fn up_to(shape: Shape, rung: usize, climb: &mut Climb<'_>, reached: &mut [usize]) -> Result<Vec<usize>> {
     let mut planned = shape.configurations;
     let mut here: Vec<usize> = (0..shape.configurations).collect();

@@ -5,7 +5,7 @@ use crate::runner::score::tests::score;
 
 /// Values of configurations at rungs, and the order in which they were asked for.
 struct Table {
-    /// By rung, then configuration; `None` for one that fails.
+    /// Values by rung, then configuration; `None` for one that fails.
     values: Vec<Vec<Option<f64>>>,
     asked: Vec<(usize, usize)>,
 }
@@ -40,7 +40,7 @@ const X: f64 = f64::NAN;
 
 #[test]
 fn the_best_third_goes_on_from_each_complete_rung() {
-    // Of nine: 7, 2 and 4 lead at first; of these 4 leads at the second rung.
+    // 7, 2 and 4 of nine lead at first; of these 4 leads at the second rung.
     let values: [&[f64]; 3] =
         [&[0.1, 0.2, 0.8, 0.3, 0.7, 0.5, 0.4, 0.9, 0.6], &[X, X, 0.81, X, 0.95, X, X, 0.92, X], &[X, X, X, X, 0.96, X, X, X, X]];
     let mut table = Table::new(&values);

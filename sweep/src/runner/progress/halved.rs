@@ -1,4 +1,4 @@
-//! What successive halving stopped.
+//! The trials that successive halving stopped.
 
 use super::Progress;
 use crate::{plan::Plan, runner::Standing};

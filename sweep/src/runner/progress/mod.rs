@@ -14,7 +14,7 @@ use crate::plan::{Plan, PlannedDataset};
 use dataset::Location;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// Who is told how it goes.
+/// A listener to the progress of a sweep.
 pub enum Progress {
     /// A person at a terminal.
     Bars(MultiProgress),
@@ -33,14 +33,14 @@ impl Progress {
         Self::Lines
     }
 
-    /// What the sweep will do, once, at its start.
+    /// Says what the sweep will do, once, at its start.
     pub(super) fn begin(&self, plan: &Plan, storage: &Location) {
         let (name, methods, trials) = (&plan.name, plan.methods.len(), plan.trials().count());
         tracing::info!(sweep = name, methods, trials, select_by = %plan.select_by, %storage, "sweep");
         self.line(&format!("{name}: {methods} methods, {trials} trials, picked by validation {}, stored in {storage}", plan.select_by));
     }
 
-    /// Where trials are trained.
+    /// Says where trials are trained.
     pub(super) fn device(&self, line: &str) {
         tracing::info!("{line}");
         self.line(line);

@@ -18,12 +18,12 @@ pub(super) struct Pace {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Done {
     steps: u32,
-    /// From the beginning to the end of the last step.
+    /// Time from the beginning to the end of the last step.
     spent: Duration,
 }
 
 impl Pace {
-    /// Of a bar that begins now, and shows `{left}`.
+    /// The pace of a bar that begins now, and shows `{left}`.
     pub(super) fn of(bar: Option<&ProgressBar>) -> Self {
         let pace = Self { begun: Instant::now(), done: Arc::default() };
         if let Some(bar) = bar {
@@ -39,7 +39,7 @@ impl Pace {
         *done = Done { steps: done.steps + 1, spent: self.begun.elapsed() };
     }
 
-    /// What so many steps will take from now on; `None` before the first step was done.
+    /// The time that so many steps will take from now on; `None` before the first step was done.
     pub(super) fn left(&self, steps: u32) -> Option<Duration> {
         let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.left(steps, self.begun.elapsed())
@@ -55,7 +55,7 @@ impl Pace {
 }
 
 impl Done {
-    /// What so many steps will take, so long after the beginning; `None` before the first step was done.
+    /// The time that so many steps will take, so long after the beginning; `None` before the first step was done.
     fn left(self, steps: u32, since: Duration) -> Option<Duration> {
         let each = self.spent.checked_div(self.steps)?;
         Some((each * steps).saturating_sub(since.saturating_sub(self.spent)))

@@ -16,19 +16,19 @@ use std::{
 };
 use trainer::Fence;
 
-/// What stands in a claim.
+/// The content of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
     /// The machine and the process, for people.
     pub(super) owner: String,
-    /// What tells this claim from all others.
+    /// A random text, which tells this claim from all others.
     nonce: String,
     /// How often it was renewed.
     renewals: u64,
     /// The seconds between two renewals, as its owner promises.
     pub(super) renewed_every: f64,
-    /// Given back before the trial ended.
+    /// Whether it was given back before the trial ended.
     pub(super) released: bool,
 }
 

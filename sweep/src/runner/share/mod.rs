@@ -25,7 +25,7 @@ const RENEWALS: u32 = 6;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Trains, with others, every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Whoever renews
-/// its claims seldom enough to be silent for `silence` loses them. Of successive halving one rung is shared after the other.
+/// its claims seldom enough to be silent for `silence` loses them. The rungs of successive halving are shared one after the other.
 ///
 /// # Errors
 /// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that

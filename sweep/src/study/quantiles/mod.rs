@@ -20,7 +20,7 @@ use theory::{
     softmax_bound, within,
 };
 
-/// What is estimated, and from how much.
+/// The quantile that is estimated, and from how much.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// K: the quantile is the K-th largest score.
@@ -29,7 +29,7 @@ pub(crate) struct Settings {
     pub(crate) negatives: Vec<u32>,
     /// The error that Theorem 3.2 is asked about.
     pub(crate) error: f64,
-    /// Of all draws.
+    /// The seed of all draws.
     pub(crate) seed: u64,
 }
 
@@ -52,10 +52,10 @@ impl Settings {
     }
 }
 
-/// Whose scores.
+/// The scores whose quantile is estimated.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
-    /// What the heading calls them.
+    /// The name in the heading.
     pub(crate) title: String,
     /// The trial and its dataset; none for normal scores.
     pub(crate) trial: Option<(String, String)>,

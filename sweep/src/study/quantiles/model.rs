@@ -1,4 +1,4 @@
-//! Of a trained model: each user's exact quantile against its estimates.
+//! Quantiles of a trained model: each user's exact quantile against its estimates.
 
 use super::{Estimator, Row, Settings, Subject};
 use crate::model::Model;
@@ -55,7 +55,7 @@ fn estimates(
     let stream = |user: u32| Stream::new(settings.seed, Purpose::Theory, 2 + estimator as u32, place as u32, user);
     let union = |user: u32, ids: &mut Vec<u32>| {
         let positives = train.row(user as usize);
-        // As in training: where as many are asked for as there are, all of them.
+        // All of them are taken where as many are asked for as there are, as in training.
         if negatives as usize >= items as usize - positives.len() {
             ids.extend(0..items);
             return;
