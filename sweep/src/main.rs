@@ -25,6 +25,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> anyhow::Result<Ending> {
     let global = &cli.global;
     start(global).and_then(|()| match &cli.command {
+        Command::Init(command) => command.run(),
         Command::Run(command) => command.run(global),
         Command::Plan(command) => command.run(global),
         Command::Prepare(command) => command.run(global),

@@ -3,7 +3,8 @@
 //! A user without items on their line has none in that part.
 
 use super::{
-    SourceKind,
+    KnownColumns, SourceKind,
+    beginning::Beginning,
     blocks::LINE_BYTES,
     content,
     row::{Row, Sinks},
@@ -26,6 +27,15 @@ pub struct Adjacency {
 impl SourceKind for Adjacency {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
         vec![("source.train", Split::Train, &self.train), ("source.test", Split::Test, &self.test)]
+    }
+
+    /// `train.txt` with a `test.txt` beside it, as LightGCN's releases have them.
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        let Some(((folder, suffix), text)) = beginning.path.rsplit_once("train.txt").zip(beginning.text()) else { return Ok(None) };
+        let test = format!("{folder}test.txt{suffix}");
+        let is_of_numbers = text.split_ascii_whitespace().all(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_whole = is_of_numbers && beginning.known == KnownColumns::default() && Location::parse(&test)?.exists()?;
+        Ok(is_whole.then(|| Self { train: beginning.path.clone(), test }))
     }
 
     fn is_read_in_parallel(&self) -> bool {

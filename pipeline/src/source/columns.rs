@@ -83,6 +83,16 @@ impl Columns {
         Self { user: name(user), item: name(item), rating: rating.map(name), timestamp: timestamp.map(name) }
     }
 
+    /// The columns by their names; by their indices as text where they have none.
+    pub(crate) fn into_named(self) -> NamedColumns {
+        let name = |column: ColumnRef| match column {
+            ColumnRef::Name(name) => name,
+            ColumnRef::Index(index) => index.to_string(),
+        };
+        let Self { user, item, rating, timestamp } = self;
+        NamedColumns { user: name(user), item: name(item), rating: rating.map(name), timestamp: timestamp.map(name) }
+    }
+
     /// Columns at these indices: user, item, rating, timestamp.
     pub(crate) fn first_four() -> Self {
         let [user, item, rating, timestamp] = [0, 1, 2, 3].map(ColumnRef::Index);

@@ -2,8 +2,10 @@
 
 use super::{
     Has, SourceKind,
+    beginning::Beginning,
     columns::Columns,
-    files,
+    fields::{Ending, Fields},
+    files, roles,
     row::Sinks,
     several::Several,
     text::{self, Header, Layout, OnBadRow},
@@ -44,6 +46,21 @@ impl SourceKind for Delimited {
         vec![("source.path", Split::Train, &self.path)]
     }
 
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        let Some(text) = beginning.text().filter(|text| !text.starts_with(['{', '['])) else { return Ok(None) };
+        let Some((separator, rows)) = SEPARATORS.iter().find_map(|separator| Some((*separator, table(text, separator)?))) else {
+            return Ok(None);
+        };
+        let (file, known) = (beginning.at.name(), &beginning.known);
+        let header = has_header(&rows);
+        let columns = match header {
+            true => roles::by_name(file, &rows[0], known)?,
+            false => roles::by_value(file, &rows, known)?,
+        };
+        let (path, separator) = (beginning.path.clone(), separator.to_owned());
+        Ok(Some(Self { path, separator, header, columns, on_bad_row: OnBadRow::default() }))
+    }
+
     fn ratings(&self) -> Has {
         Has::from(self.columns.rating.is_some())
     }
@@ -72,6 +89,34 @@ impl SourceKind for Delimited {
         let files = files::all("source.path", &self.path)?;
         Several::of(&files, sinks).read(|at, sinks| text::read(at, &layout, sinks))
     }
+}
+
+/// Separators that are looked for, the most telling first.
+const SEPARATORS: [&str; 6] = ["::", "\t", ";", "|", ",", " "];
+/// Lines that are looked at, and the share of them that must have as many fields as the first.
+const LINES: usize = 500;
+const ALIKE: f64 = 0.95;
+
+/// The rows of a text with at least two fields in each; those that have other numbers of fields than the first are left out, where they are few.
+fn table(text: &str, separator: &str) -> Option<Vec<Vec<String>>> {
+    let mut fields = Fields::default();
+    let lines = text.lines().filter(|line| !line.is_empty()).take(LINES);
+    let split = |line: &str| {
+        let ending = fields.split(line.as_bytes(), separator.as_bytes());
+        (ending == Ending::Complete).then(|| fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect())
+    };
+    let rows: Vec<Option<Vec<String>>> = lines.map(split).collect();
+    let width = rows.first()?.as_ref()?.len();
+    let count = rows.len();
+    let rows: Vec<Vec<String>> = rows.into_iter().flatten().filter(|row| row.len() == width).collect();
+    (width > 1 && rows.len() as f64 >= ALIKE * count as f64).then_some(rows)
+}
+
+/// Whether the first row holds names: some that are known, or text above a column of numbers.
+fn has_header(rows: &[Vec<String>]) -> bool {
+    let is_above_numbers =
+        |column: usize| rows.len() > 1 && !roles::is_number(&rows[0][column]) && rows[1..].iter().all(|row| roles::is_number(&row[column]));
+    rows[0].iter().any(|name| roles::is_known(name)) || (0..rows[0].len()).any(is_above_numbers)
 }
 
 /// A separator must be told from quotes and line ends.

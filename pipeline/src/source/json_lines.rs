@@ -7,9 +7,10 @@
 
 use super::{
     Has, SourceKind,
+    beginning::Beginning,
     blocks::{Block, Blocks},
     columns::{Columns, NamedColumns},
-    files, parallel,
+    files, parallel, roles,
     row::{Rejected, Row, Sink, Sinks},
     several::Several,
     text::OnBadRow,
@@ -42,6 +43,17 @@ pub struct JsonLines {
 impl SourceKind for JsonLines {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
         vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        let Some(object) =
+            beginning.first_line().and_then(|line| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line).ok())
+        else {
+            return Ok(None);
+        };
+        let keys: Vec<String> = object.into_iter().map(|(key, _)| key).collect();
+        let columns = roles::by_name(beginning.at.name(), &keys, &beginning.known)?;
+        Ok(Some(Self { path: beginning.path.clone(), columns: columns.into_named(), on_bad_row: OnBadRow::default() }))
     }
 
     fn ratings(&self) -> Has {

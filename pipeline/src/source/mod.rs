@@ -1,6 +1,7 @@
 //! Where raw interactions come from. One file for each format.
 
 mod adjacency;
+mod beginning;
 mod blocks;
 mod columns;
 mod content;
@@ -13,7 +14,10 @@ mod parallel;
 mod parquet;
 mod plain;
 mod recbole;
+#[cfg(test)]
+mod recognised_tests;
 mod records;
+mod roles;
 mod row;
 mod several;
 mod splits;
@@ -28,6 +32,7 @@ pub use json_lines::JsonLines;
 pub use movielens::Movielens;
 pub use parquet::Parquet;
 pub use recbole::Recbole;
+pub use roles::KnownColumns;
 pub use splits::Splits;
 pub use synthetic::Synthetic;
 pub use text::OnBadRow;
@@ -35,7 +40,8 @@ pub use text::OnBadRow;
 pub(crate) use files::{are_several, named as named_files};
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
-use crate::Result;
+use crate::{Error, Result};
+use beginning::Beginning;
 use dataset::Split;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +49,17 @@ use serde::{Deserialize, Serialize};
 trait SourceKind {
     /// The raw files, each with its key below `source` in the sweep file and the part that it holds; a source that is generated has none.
     fn files(&self) -> Vec<(&'static str, Split, &str)>;
+
+    /// The source that has this beginning; `None` where it is of another format.
+    ///
+    /// # Errors
+    /// When the format is this one and its columns cannot be told apart.
+    fn recognise(_: &Beginning) -> Result<Option<Self>>
+    where
+        Self: Sized,
+    {
+        Ok(None)
+    }
 
     /// Whether the values can be used.
     ///
@@ -104,6 +121,10 @@ macro_rules! sources {
         }
 
         impl Source {
+            /// How each source is recognised; of several that recognise a file the last one counts.
+            const RECOGNISED: &[fn(&Beginning) -> Result<Option<Self>>] =
+                &[$(|beginning| Ok(<$source as SourceKind>::recognise(beginning)?.map(Self::$source)),)+];
+
             fn kind(&self) -> &dyn SourceKind {
                 match self {
                     $(Self::$source(source) => source,)+
@@ -142,6 +163,22 @@ pub(crate) enum Has {
 }
 
 impl Source {
+    /// The source that a file, a folder with `/` at its end or a pattern holds, by the beginning of its first file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, whose format is not known, or whose columns cannot be told apart.
+    pub fn recognise(path: &str, known: KnownColumns) -> Result<Self> {
+        let beginning = Beginning::read(path, known)?;
+        for recognise in Self::RECOGNISED.iter().rev() {
+            if let Some(source) = recognise(&beginning)? {
+                return Ok(source);
+            }
+        }
+        let expected =
+            "expected lines of fields, such as `user,item,rating,timestamp`, JSON on each line, Parquet, or a .inter file of RecBole";
+        Err(Error::file(&beginning.at, format!("it has no lines of users and items ({expected})")))
+    }
+
     /// The parts that the source comes in; train alone for a source that is not split.
     pub fn parts(&self) -> Vec<Split> {
         let files = self.kind().files();

@@ -7,9 +7,10 @@
 //! ```
 
 use super::{
-    Has, SourceKind,
+    Has, KnownColumns, SourceKind,
+    beginning::Beginning,
     columns::Columns,
-    content,
+    content, files,
     row::Sinks,
     text::{self, Header, Layout, OnBadRow},
 };
@@ -28,6 +29,17 @@ pub struct Movielens {
 impl SourceKind for Movielens {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
         vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        let is_form = match (beginning.name(), beginning.first_line().map(str::trim_end)) {
+            ("ratings.dat", Some(line)) => line.split("::").count() == 4,
+            ("u.data", Some(line)) => line.split('\t').count() == 4,
+            ("ratings.csv", Some(line)) => line == "userId,movieId,rating,timestamp",
+            _ => false,
+        };
+        let is_all = is_form && beginning.known == KnownColumns::default() && !files::are_several(&beginning.path);
+        Ok(is_all.then(|| Self { path: beginning.path.clone() }))
     }
 
     fn ratings(&self) -> Has {

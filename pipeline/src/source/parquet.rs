@@ -5,8 +5,9 @@
 
 use super::{
     Has, SourceKind,
+    beginning::Beginning,
     columns::{Columns, NamedColumns},
-    files,
+    files, roles,
     row::{Row, Sink, Sinks},
     time,
 };
@@ -34,9 +35,24 @@ pub struct Parquet {
     pub columns: NamedColumns,
 }
 
+/// What a Parquet file begins with.
+const MAGIC: &[u8] = b"PAR1";
+
 impl SourceKind for Parquet {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
         vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        if !beginning.bytes.starts_with(MAGIC) {
+            return Ok(None);
+        }
+        let at = &beginning.at;
+        let frame = decoded(at, || block_on(scan(at)))?
+            .map_err(|error| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error))?;
+        let names: Vec<String> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns = roles::by_name(at.name(), &names, &beginning.known)?;
+        Ok(Some(Self { path: beginning.path.clone(), columns: columns.into_named() }))
     }
 
     fn ratings(&self) -> Has {

@@ -3,9 +3,11 @@
 //! Columns are found by name: `user_id` and `item_id`; `rating` and `timestamp` where they are. Others are not looked at.
 
 use super::{
-    Has, SourceKind,
+    Has, KnownColumns, SourceKind,
+    beginning::Beginning,
     blocks::{Block, Blocks},
     columns::{ColumnRef, Columns},
+    files,
     records::Records,
     row::Sinks,
     text::{self, Header, Layout, OnBadRow},
@@ -25,6 +27,14 @@ pub struct Recbole {
 impl SourceKind for Recbole {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
         vec![("source.path", Split::Train, &self.path)]
+    }
+
+    fn recognise(beginning: &Beginning) -> Result<Option<Self>> {
+        let names: Vec<&str> = beginning.first_line().map_or_else(Vec::new, |line| line.trim_end().split('\t').collect());
+        let has = |column: &str| names.iter().any(|name| name.split(':').next() == Some(column));
+        let is_typed = names.iter().all(|name| name.contains(':')) && has("user_id") && has("item_id");
+        let is_all = is_typed && beginning.known == KnownColumns::default() && !files::are_several(&beginning.path);
+        Ok(is_all.then(|| Self { path: beginning.path.clone() }))
     }
 
     fn ratings(&self) -> Has {

@@ -13,6 +13,7 @@ mod export;
 mod gc;
 mod global;
 mod hint;
+mod init;
 mod kinds;
 mod limits;
 mod list;
@@ -57,6 +58,8 @@ pub struct Cli {
 /// The commands. Each takes a sweep file, but `list`, `doctor`, `theory` and those behind them need none.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write a first sweep file for data that is there
+    Init(init::Init),
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
     Run(run::Run),
     /// Print the datasets, methods and trials, with an estimate of memory and work; write nothing

@@ -6,6 +6,7 @@
 mod cluster;
 mod data;
 mod hostile;
+mod init;
 mod leftovers;
 mod remote;
 mod storage;

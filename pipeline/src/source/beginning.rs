@@ -1,0 +1,54 @@
+//! The beginning of a raw file, by which its format is recognised.
+
+use super::{KnownColumns, content, files};
+use crate::{Error, Result};
+use dataset::Location;
+use std::io::Read;
+
+/// Bytes of text that are looked at.
+const BYTES: u64 = 256 << 10;
+
+/// The beginning of a raw file.
+pub(super) struct Beginning {
+    /// The path as typed: a file, a folder or a pattern.
+    pub(super) path: String,
+    /// The file, or the first of several.
+    pub(super) at: Location,
+    /// Its first bytes, decompressed.
+    pub(super) bytes: Vec<u8>,
+    /// The columns that are known already.
+    pub(super) known: KnownColumns,
+}
+
+impl Beginning {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// A file that is not there, cannot be read, or is empty.
+    pub(super) fn read(path: &str, known: KnownColumns) -> Result<Self> {
+        let at = files::all("path", path)?.swap_remove(0);
+        let mut bytes = Vec::new();
+        content::open(&at)?.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;
+        if bytes.is_empty() {
+            return Err(Error::file(&at, "the file is empty; copy it again"));
+        }
+        Ok(Self { path: path.to_owned(), at, bytes, known })
+    }
+
+    /// The file's name without the suffix of its compression.
+    pub(super) fn name(&self) -> &str {
+        content::plain_name(&self.at)
+    }
+
+    /// Its text up to the last line end, or all of it where it has none; `None` where that is no text.
+    pub(super) fn text(&self) -> Option<&str> {
+        let end = self.bytes.iter().rposition(|&byte| byte == b'\n').map_or(self.bytes.len(), |end| end + 1);
+        let text = std::str::from_utf8(&self.bytes[..end]).ok()?;
+        (!text.contains('\0')).then(|| text.trim_start_matches('\u{feff}'))
+    }
+
+    /// The first line.
+    pub(super) fn first_line(&self) -> Option<&str> {
+        self.text()?.lines().next()
+    }
+}

@@ -1,0 +1,84 @@
+//! Formats by the beginnings of files.
+
+use super::{KnownColumns, Source, row::testing::stored};
+use serde_json::{Value, json};
+
+fn of(name: &str, content: &str, known: KnownColumns) -> Result<Value, String> {
+    let path = stored(&format!("recognised/{name}"), content);
+    let source = Source::recognise(&path, known).map_err(|error| error.to_string())?;
+    let mut value = serde_json::to_value(source).unwrap();
+    for settings in value.as_object_mut().unwrap().values_mut() {
+        settings.as_object_mut().unwrap().retain(|key, value| *key != "path" && !value.is_null() && *key != "on_bad_row");
+        if let Some(columns) = settings["columns"].as_object_mut() {
+            columns.retain(|_, value| !value.is_null());
+        }
+    }
+    Ok(value)
+}
+
+fn found(name: &str, content: &str) -> Value {
+    of(name, content, KnownColumns::default()).unwrap()
+}
+
+fn delimited(separator: &str, header: bool, columns: Value) -> Value {
+    json!({"delimited": {"separator": separator, "header": header, "columns": columns}})
+}
+
+#[test]
+fn text_with_any_separator() {
+    let names = json!({"user": "user_id", "item": "item", "rating": "stars"});
+    for separator in ["::", "\t", ";", "|", ",", " "] {
+        let content = ["user_id,stars,item", "u1,4.5,i1", "u2,3,i2", ""].join("\n").replace(',', separator);
+        assert_eq!(found("named.txt", &content), delimited(separator, true, names.clone()), "{separator:?}");
+    }
+    let indices = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
+    assert_eq!(found("plain.csv", "7,12,4.5,978300760\n8,12,1,978300761\n"), delimited(",", false, indices));
+    assert_eq!(found("ids.txt", "u1 i1\nu2 i2"), delimited(" ", false, json!({"user": 0, "item": 1})));
+}
+
+#[test]
+fn separators_within_quotes_separate_nothing() {
+    let content = "userId,title,movieId\n1,\"Toy Story, 1995; again\",3\n2,\"Heat, 1995; once\",4\n";
+    assert_eq!(found("quoted.csv", content), delimited(",", true, json!({"user": "userId", "item": "movieId"})));
+}
+
+#[test]
+fn unknown_names_above_numbers_are_a_header() {
+    let content = "who,what,when\n1,7,978300760\n2,8,978300761\n";
+    let message = of("unknown.csv", content, KnownColumns::default()).unwrap_err();
+    assert!(message.contains("unknown.csv has the columns `who`, `what`, `when`") && message.contains("--user"), "{message}");
+    let known = KnownColumns { user: Some("who".into()), item: Some("what".into()), ..KnownColumns::default() };
+    let expected = delimited(",", true, json!({"user": "who", "item": "what", "timestamp": "when"}));
+    assert_eq!(of("unknown.csv", content, known).unwrap(), expected);
+}
+
+#[test]
+fn formats_of_others() {
+    assert_eq!(found("ratings.dat", "1::1193::5::978300760\n"), json!({"movielens": {}}));
+    assert_eq!(found("u.data", "196\t242\t3\t881250949\n"), json!({"movielens": {}}));
+    assert_eq!(found("ratings.csv", "userId,movieId,rating,timestamp\n1,1,4.0,964982703\n"), json!({"movielens": {}}));
+    let other = delimited(",", true, json!({"user": "user", "item": "movie"}));
+    assert_eq!(found("other/ratings.csv", "user,movie\n1,2\n"), other);
+    assert_eq!(found("x.inter", "user_id:token\titem_id:token\trating:float\na\tb\t3\n"), json!({"recbole": {}}));
+    let json_lines = "{\"user_id\": \"A\", \"asin\": \"b\", \"parent_asin\": \"B\", \"text\": \"x, y\", \"timestamp\": 1}\n";
+    let columns = json!({"user": "user_id", "item": "parent_asin", "timestamp": "timestamp"});
+    assert_eq!(found("reviews.jsonl", json_lines), json!({"json-lines": {"columns": columns}}));
+}
+
+#[test]
+fn lists_of_items_beside_a_test_file() {
+    let test = stored("recognised/lists/test.txt", "0 7\n");
+    let value = found("lists/train.txt", "0 1 2 3\n1 5\n2\n");
+    assert_eq!(value["adjacency"]["test"], json!(test));
+    let alone = of("alone/train.txt", "0 1 2 3\n1 5\n2\n", KnownColumns::default()).unwrap_err();
+    assert!(alone.contains("it has no lines of users and items"), "{alone}");
+}
+
+#[test]
+fn what_is_no_table_is_refused() {
+    for (name, content) in [("words.txt", "once\nupon\na time\n"), ("zeros.bin", "\0\0\0,\0\n"), ("no.json", "[1, 2]\n")] {
+        let message = of(name, content, KnownColumns::default()).unwrap_err();
+        assert!(message.contains("it has no lines of users and items (expected lines of fields"), "{name}: {message}");
+    }
+    assert!(of("empty.csv", "", KnownColumns::default()).unwrap_err().contains("the file is empty"));
+}

@@ -1,0 +1,53 @@
+//! `ranksweep init FILE`
+
+use super::{Ending, Usage, output};
+use crate::init::{self, Recognised};
+use anyhow::{Context, Result};
+use clap::Args;
+use dataset::Location;
+use pipeline::{Preview, Source, source::KnownColumns};
+
+/// A first sweep file for data that is there.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The interactions: a file, a folder with `/` at its end, or a pattern; text with any separator, JSON lines, Parquet, MovieLens, RecBole
+    data: String,
+    /// The sweep file to write; when left out the name of the data with .yaml
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<String>,
+    /// The column with the user's id: its name, or its index from 0 where columns have no names; found by itself when left out
+    #[arg(long, value_name = "COLUMN")]
+    user: Option<String>,
+    /// The column with the item's id
+    #[arg(long, value_name = "COLUMN")]
+    item: Option<String>,
+    /// The column with the rating
+    #[arg(long, value_name = "COLUMN")]
+    rating: Option<String>,
+    /// The column with the time
+    #[arg(long, value_name = "COLUMN")]
+    timestamp: Option<String>,
+}
+
+impl Init {
+    /// Looks at the data and writes the sweep file.
+    ///
+    /// # Errors
+    /// Data that cannot be read or recognised, or a file that is there already.
+    pub fn run(&self) -> Result<Ending> {
+        let out = self.out.clone().unwrap_or_else(|| format!("{}.yaml", init::name(&self.data)));
+        let at = Location::parse(&out).map_err(|error| Usage(format!("--out: {error}")))?;
+        if at.exists()? {
+            return Err(Usage(format!("{at} is there already; name another file by --out, or remove it")).into());
+        }
+        let Self { user, item, rating, timestamp, .. } = self;
+        let known = KnownColumns { user: user.clone(), item: item.clone(), rating: rating.clone(), timestamp: timestamp.clone() };
+        let source = Source::recognise(&self.data, known)?;
+        let preview = Preview::read(&source).with_context(|| format!("{}, taken for {}", self.data, init::words(&source)))?;
+        let data = Recognised { path: self.data.clone(), source, preview };
+        let text = init::sweep_file(&data, &out)?;
+        at.write(text)?;
+        output::print(&format!("{}\n\nWrote {at}. Next: ranksweep plan {out}, then ranksweep run {out}\n", init::found(&data).join("\n")))?;
+        Ok(Ending::Done)
+    }
+}

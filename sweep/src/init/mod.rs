@@ -1,0 +1,243 @@
+//! A first sweep file for somebody's own data, with what was found out of the data in its comments.
+
+mod source;
+
+pub use source::words;
+
+use crate::{
+    file::SweepFile,
+    number::{count, counted},
+    plan,
+};
+use anyhow::Result;
+use chrono::DateTime;
+use pipeline::{Interaction, Preview, Source};
+use std::fmt::Write;
+
+/// Items up to which `ease` takes at most about 1 GB and a minute.
+const EASE_ITEMS: usize = 8_000;
+/// The largest number of letters of a name.
+const LETTERS: usize = 40;
+
+/// Data that was recognised.
+#[derive(Debug)]
+pub struct Recognised {
+    /// The path as typed.
+    pub path: String,
+    /// How it is read.
+    pub source: Source,
+    /// What its first rows hold.
+    pub preview: Preview,
+}
+
+/// The text of a sweep file over some data, which holds together.
+///
+/// # Errors
+/// When the file would not: a mistake of this function.
+pub fn sweep_file(data: &Recognised, out: &str) -> Result<String> {
+    let text = text(data, out)?;
+    let file = SweepFile::parse(&text, out)?;
+    plan::check(&file)?;
+    Ok(text)
+}
+
+fn text(data: &Recognised, out: &str) -> Result<String> {
+    let name = name(&data.path);
+    let mut text = format!(
+        "# Which loss ranks best on {path}? Written by `ranksweep init`, to be changed.\n\
+         #\n\
+         #     ranksweep plan {out}    what it will do, and the memory and work that it takes\n\
+         #     ranksweep run {out}     the leaderboard at its end, the page in runs/sweeps/{name}/report.html\n\
+         #\n",
+        path = data.path,
+    );
+    for line in found(data) {
+        writeln!(text, "# {line}")?;
+    }
+    write!(
+        text,
+        "name: {name}\n\
+         storage: ./runs\n\
+         datasets:\n\
+         \x20 - name: {name}\n\
+         \x20   source: {}\n",
+        source::flow(&data.source)?
+    )?;
+    if data.preview.ratings.is_some() {
+        text += "    # min_rating: 4      # leaves out what is rated lower; without it every row counts, whatever its rating\n";
+    }
+    text += "    k_core: 5            # every user and item that stays has at least 5 interactions\n";
+    text += split(data);
+    text += &grid(data);
+    Ok(text)
+}
+
+/// What was found out of the data, line by line.
+pub fn found(data: &Recognised) -> Vec<String> {
+    let Preview { rows, seen, users, items, ratings, times, first } = &data.preview;
+    let all = if *rows == *seen as u64 { "all rows" } else { "the first rows" };
+    let mut held = format!("{}, {}", counted(*users, "user"), counted(*items, "item"));
+    if let Some((least, most)) = ratings {
+        held += &format!(", ratings from {least} to {most}");
+    }
+    if let Some((first, last)) = times {
+        held += &format!(", times from {} to {}", day(*first), day(*last));
+    }
+    let about = if *rows == *seen as u64 { "" } else { "about " };
+    let mut lines = vec![
+        format!("It is read as {}, and has {about}{}.", source::words(&data.source), counted(*rows as usize, "row")),
+        format!("In {all}, {} of them: {held}.", count(*seen)),
+        "The first ones, as they are understood:".to_owned(),
+    ];
+    lines.extend(first.iter().map(|interaction| format!("    {}", shown(interaction))));
+    lines
+}
+
+fn shown(Interaction { user, item, rating, time }: &Interaction) -> String {
+    let mut text = format!("user {}, item {}", dataset::quote::value(user), dataset::quote::value(item));
+    if let Some(rating) = rating {
+        text += &format!(", rating {rating}");
+    }
+    if let Some(time) = time {
+        text += &format!(", time {}", day(*time));
+    }
+    text
+}
+
+/// The day of a time, where it may be one in seconds or milliseconds since 1970; else the number.
+fn day(time: f64) -> String {
+    let seconds = if time.abs() >= 1e11 { time / 1e3 } else { time };
+    let is_time = (1e8..1e11).contains(&seconds);
+    let date = is_time.then(|| DateTime::from_timestamp(seconds as i64, 0)).flatten();
+    date.map_or_else(|| time.to_string(), |date| date.date_naive().to_string())
+}
+
+fn split(data: &Recognised) -> &'static str {
+    match (data.source.is_split(), data.preview.times) {
+        (true, _) => "    split: {kind: given, validation: 0.05, seed: 1}\n",
+        (false, None) => "    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}\n",
+        (false, Some(_)) => {
+            "    split: {kind: random, test: 0.2, validation: 0.1, seed: 1}\n    \
+             # split: {kind: temporal, test: 0.2, validation: 0.1}     # by time: the last 20% are the test\n    \
+             # split: {kind: leave-last, validation: true}             # each user's last item, for sas-rec and gru4rec\n"
+        }
+    }
+}
+
+fn grid(data: &Recognised) -> String {
+    let is_seen = data.preview.rows == data.preview.seen as u64;
+    let ease = if is_seen && data.preview.items <= EASE_ITEMS { "      - {kind: ease, regularization: [100, 300, 1000]}\n" } else { "" };
+    format!(
+        "grid:\n\
+         \x20 # Without sampling, at once: what learning has to beat.\n\
+         \x20 - backbones:\n\
+         \x20     - {{kind: popularity}}\n\
+         \x20     - {{kind: item-knn, neighbours: 100, shrink: [0, 10]}}\n\
+         {ease}\
+         \x20 # A list of kinds is compared, a list of values is tuned on validation.\n\
+         \x20 - backbones:\n\
+         \x20     - {{kind: mf, dim: 64}}\n\
+         \x20   losses:\n\
+         \x20     - {{kind: bpr}}\n\
+         \x20   samplers:\n\
+         \x20     - {{kind: uniform, negatives: 1}}\n\
+         \x20   optimizer: {{kind: adam, learning_rate: [0.01, 0.001], weight_decay: 0.00001}}\n\
+         \x20 - backbones:\n\
+         \x20     - {{kind: mf, dim: 64, init: {{kind: normal, std: 1.0}}}}\n\
+         \x20     - {{kind: light-gcn, dim: 64, layers: 2, init: {{kind: normal, std: 1.0}}}}\n\
+         \x20   losses:\n\
+         \x20     - {{kind: softmax, temperature: [0.1, 0.2]}}\n\
+         \x20     - {{kind: softmax-at-k, cutoff: 20, temperature: 0.2, weight_temperature: [1.25, 2.25], quantile_every: 5}}\n\
+         \x20   samplers:\n\
+         \x20     - {{kind: uniform, negatives: 100}}\n\
+         \x20   optimizer: {{kind: adam, learning_rate: 0.1}}\n\
+         training: {{epochs: 100, batch_size: 1024, evaluate_every: 5, patience: 3, select_by: ndcg@20}}\n\
+         seeds: [1, 2, 3]        # of the picked methods: a verdict holds for other seeds only where there are several\n\
+         evaluation:\n\
+         \x20 metrics: [ndcg, recall, precision, mrr]\n\
+         \x20 cutoffs: [20, 10]\n\
+         # More: `ranksweep kinds` lists the losses, samplers and models, `ranksweep kinds softmax` says what there is to know of one.\n"
+    )
+}
+
+/// The name of a sweep over a file, a folder or a pattern: that of the file without its suffixes, or of the last folder with a plain name.
+pub fn name(path: &str) -> String {
+    let steps = path.split('/').filter(|step| !step.is_empty() && !step.contains(['*', '?', '[', '=', ':']));
+    let last = steps.last().unwrap_or_default();
+    let stem = last.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let name: String = stem.chars().take(LETTERS).map(letter).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "data".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dataset::Location;
+    use pipeline::source::KnownColumns;
+
+    fn recognised(name: &str, content: &str) -> Recognised {
+        let path = format!("memory:///init/{name}");
+        Location::parse(&path).unwrap().write(content).unwrap();
+        let source = Source::recognise(&path, KnownColumns::default()).unwrap();
+        let preview = Preview::read(&source).unwrap();
+        Recognised { path, source, preview }
+    }
+
+    #[test]
+    fn the_file_says_what_was_found() {
+        let data = recognised("events.csv", "user,item,stars,date\nu1,i1,4.5,2024-05-01\nu2,i1,1,2024-06-01\n");
+        let text = sweep_file(&data, "events.yaml").unwrap();
+        for expected in [
+            "# It is read as text separated by `,` with names in its first line, and has 2 rows.\n",
+            "# In all rows, 2 of them: 2 users, 1 item, ratings from 1 to 4.5, times from 2024-05-01 to 2024-06-01.\n",
+            "#     user u1, item i1, rating 4.5, time 2024-05-01\n",
+            "name: events\n",
+            "columns: {user: \"user\", item: \"item\", rating: \"stars\", timestamp: \"date\"}",
+            "    # min_rating: 4 ",
+            "{kind: ease,",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
+    }
+
+    #[test]
+    fn all_formats_give_files_that_hold_together() {
+        Location::parse("memory:///init/train.txt").unwrap().write("0 1 2\n").unwrap();
+        Location::parse("memory:///init/test.txt").unwrap().write("0 3\n").unwrap();
+        let files = [
+            ("tabs.tsv", "u\ti\nv\tj\n"),
+            ("u.data", "1\t2\t3\t881250949\n"),
+            ("x.inter", "user_id:token\titem_id:token\na\tb\n"),
+            ("reviews.jsonl", "{\"user_id\": \"a\", \"item\": \"b\"}\n"),
+            ("train.txt", "0 1 2\n"),
+            ("odd \"name\".csv", "a;b\nc;d\n"),
+        ];
+        for (name, content) in files {
+            let data = recognised(name, content);
+            let text = sweep_file(&data, "x.yaml").unwrap();
+            let file = SweepFile::parse(&text, "x.yaml").unwrap();
+            assert!(file.splits().all(|(_, split)| split.source == data.source), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_come_from_paths() {
+        let cases = [
+            ("data/Ratings 2024.csv.gz", "ratings-2024"),
+            ("s3://bucket/events/year=*/part-*.parquet", "events"),
+            ("logs/", "logs"),
+            ("*.csv", "data"),
+            ("u.data", "u"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(name(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn times_in_seconds_and_milliseconds_are_days() {
+        assert_eq!([978_300_760.0, 1_252_800_000_000.0, 17.0].map(day), ["2000-12-31", "2009-09-13", "17"]);
+    }
+}

@@ -1,0 +1,53 @@
+//! `ranksweep init`: data in, a sweep file that runs out; or one complaint, and no file.
+
+use crate::support::{SWEEP, Sandbox};
+
+fn init(sandbox: &Sandbox, arguments: &str) -> crate::support::Ended {
+    sandbox.ended(&mut sandbox.command(&[&["init"], &arguments.split(' ').collect::<Vec<_>>()[..]].concat()))
+}
+
+#[test]
+fn the_file_it_writes_is_planned() {
+    let sandbox = Sandbox::new(SWEEP);
+    let ended = init(&sandbox, "ratings.csv");
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    for expected in [
+        "It is read as text separated by `,` with names in its first line, and has 120 rows.\n",
+        "In all rows, 120 of them: 12 users, 20 items, ratings from 1 to 5, times from 1000 to ",
+        "    user u0, item i0, rating 1, time 1000\n",
+        "Wrote FOLDER/ratings.yaml. Next: ranksweep plan ratings.yaml, then ranksweep run ratings.yaml\n",
+    ] {
+        assert!(ended.out.contains(expected), "{expected}\n{}", ended.out);
+    }
+    let planned = sandbox.ended(&mut sandbox.command(&["plan", "ratings.yaml"]));
+    assert_eq!(planned.code, Some(0), "{}", planned.error);
+    let again = init(&sandbox, "ratings.csv");
+    assert_eq!(again.complaint(2), "FOLDER/ratings.yaml is there already; name another file by --out, or remove it");
+}
+
+#[test]
+fn what_it_cannot_tell_is_asked_for_and_nothing_is_written() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.write("odd.csv", "who,what,stars\n1,2,3\n");
+    sandbox.write("bad.csv", "user,item,rating\n1,2,3\n1,3,good\n");
+    sandbox.write("words.txt", "once\nupon\n");
+    let cases = [
+        ("odd.csv", 1, "`columns`: odd.csv has the columns `who`, `what`, `stars`: none of them is known to hold user; name it by --user"),
+        ("odd.csv --user whom", 1, "`columns`: odd.csv has no column `whom` for user; it has `who`, `what`, `stars`"),
+        (
+            "bad.csv",
+            1,
+            "bad.csv, taken for text separated by `,` with names in its first line: FOLDER/bad.csv line 3: column `rating`: `good`",
+        ),
+        ("words.txt", 1, "FOLDER/words.txt: it has no lines of users and items (expected lines of fields"),
+        ("none.csv", 1, "FOLDER/none.csv"),
+    ];
+    for (arguments, code, message) in cases {
+        let ended = init(&sandbox, arguments);
+        assert!(ended.complaint(code).starts_with(message), "{}", ended.error);
+    }
+    let yaml = |name: &str| sandbox.path(name).exists();
+    assert_eq!(["odd.yaml", "bad.yaml", "words.yaml", "none.yaml"].map(yaml), [false; 4]);
+    let ended = init(&sandbox, "odd.csv --user who --item what");
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+}
