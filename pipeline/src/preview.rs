@@ -136,7 +136,7 @@ mod tests {
 
     fn preview(name: &str, content: &str) -> Result<Preview> {
         let path = format!("memory:///preview/{name}");
-        Location::parse(&path).unwrap().write(content).unwrap();
+        Location::parse(&path).unwrap().write(content.to_owned()).unwrap();
         let columns = json!({"user": 0, "item": 1, "rating": 2, "timestamp": 3});
         let source = json!({"delimited": {"path": path, "header": false, "columns": columns}});
         Preview::read(&serde_json::from_value(source).unwrap())

@@ -16,7 +16,7 @@ mod figure;
 pub mod file;
 pub mod gc;
 mod histories;
-mod init;
+pub mod init;
 pub mod interrupt;
 mod kinds;
 mod log;

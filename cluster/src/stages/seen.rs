@@ -135,7 +135,7 @@ impl SeenJob {
     }
 
     /// Whether some of its pods have no node, or do not run yet.
-    pub(super) fn is_unplaced(&self) -> bool {
+    pub(crate) fn is_unplaced(&self) -> bool {
         matches!(self.state, State::Running { ready, done, of, .. } if ready + done < of)
     }
 }

@@ -162,8 +162,8 @@ fn grid(data: &Recognised) -> String {
 
 /// The name of a sweep over a file, a folder or a pattern: that of the file without its suffixes, or of the last folder with a plain name.
 pub fn name(path: &str) -> String {
-    let steps = path.split('/').filter(|step| !step.is_empty() && !step.contains(['*', '?', '[', '=', ':']));
-    let last = steps.last().unwrap_or_default();
+    let mut steps = path.split('/').filter(|step| !step.is_empty() && !step.contains(['*', '?', '[', '=', ':']));
+    let last = steps.next_back().unwrap_or_default();
     let stem = last.split('.').find(|part| !part.is_empty()).unwrap_or_default();
     let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let name: String = stem.chars().take(LETTERS).map(letter).collect();
@@ -179,7 +179,7 @@ mod tests {
 
     fn recognised(name: &str, content: &str) -> Recognised {
         let path = format!("memory:///init/{name}");
-        Location::parse(&path).unwrap().write(content).unwrap();
+        Location::parse(&path).unwrap().write(content.to_owned()).unwrap();
         let source = Source::recognise(&path, KnownColumns::default()).unwrap();
         let preview = Preview::read(&source).unwrap();
         Recognised { path, source, preview }

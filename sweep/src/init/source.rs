@@ -9,7 +9,7 @@ pub(super) fn flow(source: &Source) -> Result<String> {
     let value = serde_json::to_value(source)?;
     let (format, settings) = value.as_object().and_then(|kind| kind.iter().next()).expect("a source is an object of its kind");
     let settings = settings.as_object().expect("a kind has settings");
-    let is_said = |key: &str, value: &Value| !value.is_null() && !(key == "on_bad_row" && value == "error");
+    let is_said = |key: &str, value: &Value| !(value.is_null() || key == "on_bad_row" && value == "error");
     let entries = settings.iter().filter(|(key, value)| is_said(key, value)).map(|(key, value)| format!("{key}: {}", inline(value)));
     Ok(format!("{{{}}}", std::iter::once(format!("format: {format}")).chain(entries).collect::<Vec<_>>().join(", ")))
 }
