@@ -63,10 +63,12 @@ fn text(data: &Recognised, out: &str) -> Result<String> {
          \x20   source: {}\n",
         source::flow(&data.source)?
     )?;
-    if data.preview.ratings.is_some() {
-        text += "    # min_rating: 4      # leaves out what is rated lower; without it every row counts, whatever its rating\n";
+    if !data.source.is_split() {
+        if data.preview.ratings.is_some() {
+            text += "    # min_rating: 4      # leaves out what is rated lower; without it every row counts, whatever its rating\n";
+        }
+        text += "    k_core: 5            # every user and item that stays has at least 5 interactions\n";
     }
-    text += "    k_core: 5            # every user and item that stays has at least 5 interactions\n";
     text += split(data);
     text += &grid(data);
     Ok(text)
@@ -75,7 +77,6 @@ fn text(data: &Recognised, out: &str) -> Result<String> {
 /// What was found out of the data, line by line.
 pub fn found(data: &Recognised) -> Vec<String> {
     let Preview { rows, seen, users, items, ratings, times, first } = &data.preview;
-    let all = if *rows == *seen as u64 { "all rows" } else { "the first rows" };
     let mut held = format!("{}, {}", counted(*users, "user"), counted(*items, "item"));
     if let Some((least, most)) = ratings {
         held += &format!(", ratings from {least} to {most}");
@@ -83,13 +84,22 @@ pub fn found(data: &Recognised) -> Vec<String> {
     if let Some((first, last)) = times {
         held += &format!(", times from {} to {}", day(*first), day(*last));
     }
-    let about = if *rows == *seen as u64 { "" } else { "about " };
+    let (about, which) = if *rows == *seen as u64 { ("", "all") } else { ("about ", "the first") };
     let mut lines = vec![
         format!("It is read as {}, and has {about}{}.", source::words(&data.source), counted(*rows as usize, "row")),
-        format!("In {all}, {} of them: {held}.", count(*seen)),
+        format!("In {which} {} rows: {held}.", count(*seen)),
         "The first ones, as they are understood:".to_owned(),
     ];
     lines.extend(first.iter().map(|interaction| format!("    {}", shown(interaction))));
+    let missing: Vec<&str> =
+        [("rating", ratings.is_none()), ("timestamp", times.is_none())].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
+    if !missing.is_empty() && !data.source.is_split() {
+        lines.push(format!(
+            "Nothing is taken for a {0}; name the column by --{1}, if there is one.",
+            missing.join(" or a "),
+            missing.join(" or --")
+        ));
+    }
     lines
 }
 
@@ -191,7 +201,7 @@ mod tests {
         let text = sweep_file(&data, "events.yaml").unwrap();
         for expected in [
             "# It is read as text separated by `,` with names in its first line, and has 2 rows.\n",
-            "# In all rows, 2 of them: 2 users, 1 item, ratings from 1 to 4.5, times from 2024-05-01 to 2024-06-01.\n",
+            "# In all 2 rows: 2 users, 1 item, ratings from 1 to 4.5, times from 2024-05-01 to 2024-06-01.\n",
             "#     user u1, item i1, rating 4.5, time 2024-05-01\n",
             "name: events\n",
             "columns: {user: \"user\", item: \"item\", rating: \"stars\", timestamp: \"date\"}",

@@ -13,7 +13,7 @@ fn the_file_it_writes_is_planned() {
     assert_eq!(ended.code, Some(0), "{}", ended.error);
     for expected in [
         "It is read as text separated by `,` with names in its first line, and has 120 rows.\n",
-        "In all rows, 120 of them: 12 users, 20 items, ratings from 1 to 5, times from 1000 to ",
+        "In all 120 rows: 12 users, 20 items, ratings from 1 to 5, times from 1000 to ",
         "    user u0, item i0, rating 1, time 1000\n",
         "Wrote FOLDER/ratings.yaml. Next: ranksweep plan ratings.yaml, then ranksweep run ratings.yaml\n",
     ] {
