@@ -35,6 +35,7 @@ fn all_stages_know_users_who_are_held_out() {
     let metrics = read_metrics(&sandbox.location("runs/sweeps/tiny/metrics.parquet")).unwrap();
     assert!(metrics.len() == 12 && metrics.iter().all(|row| (row.users, row.unknown_users) == (3, 0)));
     assert!(ended.out.contains("12 users, 20 items, 120 interactions"), "{}", ended.out);
+    assert!(ended.out.contains("No training saw the users who are ranked: models know them by histories to fold in, of 48 interactions"));
     let page = std::fs::read_to_string(sandbox.path("runs/sweeps/tiny/report.html")).unwrap();
     assert!(page.contains("fold-in") && page.contains("48"));
     // The stored checkpoints alone, by the program that holds no code of training.
@@ -53,6 +54,18 @@ fn all_stages_know_users_who_are_held_out() {
     assert!(recommended.out.contains("for 12 users") && !recommended.out.contains("no train interaction"), "{}", recommended.out);
     let exported = sandbox.ended(&mut sandbox.command(&["export", "s.yaml", "--format", "csv", "--out", "exported"]));
     assert!(exported.out.contains("60 train, 48 fold-in, 6 validation and 6 test interactions"), "{}\n{}", exported.out, exported.error);
+}
+
+#[test]
+fn a_fold_in_goes_with_its_dataset() {
+    let sandbox = Sandbox::new(&on(USERS));
+    sandbox.prepare();
+    assert_eq!(sandbox.stored("fold-in.parquet").len(), 1);
+    sandbox.write("s.yaml", on(RANDOM));
+    sandbox.run_well();
+    let ended = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--unreferenced", "--yes"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    assert_eq!((sandbox.stored("fold-in.parquet").len(), sandbox.stored("manifest.json").len()), (0, 1));
 }
 
 #[test]
