@@ -30,6 +30,7 @@ pub fn random_dataset(users: usize, items: usize, each: usize) -> Dataset {
         train,
         validation: Interactions::empty(users),
         test,
+        fold_in: None,
         order: None,
         steps: Vec::new(),
         settings: serde_json::Value::Null,

@@ -115,6 +115,20 @@ impl Interactions {
         Self { offsets, items }
     }
 
+    /// These rows, and for users without items here those of `others`, who are as many users.
+    ///
+    /// # Panics
+    /// When `others` has fewer users.
+    pub fn or_rows_of(&self, others: &Self) -> Self {
+        let (mut offsets, mut items) = (vec![0; self.users() + 1], Vec::with_capacity(self.len() + others.len()));
+        for user in 0..self.users() {
+            let own = self.row(user);
+            items.extend_from_slice(if own.is_empty() { others.row(user) } else { own });
+            offsets[user + 1] = items.len();
+        }
+        Self { offsets, items }
+    }
+
     /// All (user, item) pairs, by user, then item.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         (0..self.users()).flat_map(|user| self.row(user).iter().map(move |&item| (user as u32, item)))

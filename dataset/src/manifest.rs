@@ -22,6 +22,9 @@ pub struct Manifest {
     pub items: usize,
     /// Interactions in train.
     pub train: usize,
+    /// Interactions in the histories of users whom no training sees; none where the split holds no users out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_in: Option<usize>,
     /// Interactions in validation.
     pub validation: usize,
     /// Interactions in test.
@@ -43,13 +46,19 @@ const MOST_INTERACTIONS: usize = 1 << 40;
 const MOST_BYTES: u64 = 1 << 50;
 
 impl Manifest {
+    /// Interactions of all parts.
+    pub fn interactions(&self) -> usize {
+        self.train + self.fold_in.unwrap_or_default() + self.validation + self.test
+    }
+
     /// Checks that the counts can be counts, so that sizes that follow from them are numbers.
     ///
     /// # Errors
     /// A sentence that names the first that cannot.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ids = [("users", self.users, MOST_USERS), ("items", self.items, MOST_ITEMS)];
-        let parts = [("train", self.train), ("validation", self.validation), ("test", self.test)];
+        let fold_in = ("fold_in", self.fold_in.unwrap_or_default());
+        let parts = [("train", self.train), fold_in, ("validation", self.validation), ("test", self.test)];
         let parts = parts.map(|(key, count)| (key, count, MOST_INTERACTIONS));
         if let Some((key, count, most)) = ids.into_iter().chain(parts).find(|(_, count, most)| count > most) {
             return Err(format!("`{key}` is {count}: expected at most {most}"));

@@ -9,16 +9,17 @@ const ITEM: u64 = 4;
 const OFFSET: u64 = 8;
 
 impl Manifest {
-    /// Bytes of the dataset in memory.
+    /// Bytes of the dataset in memory. Where the split holds users out, what training sees stands beside it, and what is known of each user.
     pub fn memory(&self) -> u64 {
-        let interactions = self.train + self.validation + self.test;
-        let rows = 3 * (self.users + 1);
-        ID * (self.users + self.items) as u64 + ITEM * interactions as u64 + OFFSET * rows as u64
+        let (copies, folded) = self.fold_in.map_or((1, 0), |folded| (2, folded));
+        let interactions = copies * (self.train + folded) + self.validation + self.test;
+        let rows = (3 + 5 * (copies - 1)) * (self.users + 1);
+        ID * (copies * (self.users + self.items)) as u64 + ITEM * interactions as u64 + OFFSET * rows as u64
     }
 
     /// Bytes of the order in which interactions came, and of the largest table's as it is decoded.
     pub fn order_memory(&self) -> u64 {
-        ITEM * (2 * self.train + self.validation + self.test) as u64
+        ITEM * (2 * (self.train + self.fold_in.unwrap_or_default()) + self.validation + self.test) as u64
     }
 
     /// Bytes that reading it takes at its peak: the dataset, and the largest table as it is stored and decoded.

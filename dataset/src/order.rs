@@ -4,10 +4,12 @@ use crate::{Interactions, Split};
 
 /// The place of each interaction in its user's history, which goes over all parts, by time, from 0. Interactions of a user at the same time are in the order
 /// of their items.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// Place of each train interaction, in the order of [`Interactions::items`].
     pub train: Vec<u32>,
+    /// Place of each interaction in the histories of users whom no training sees, in the order of [`Interactions::items`].
+    pub fold_in: Vec<u32>,
     /// Place of each validation interaction, in the order of [`Interactions::items`].
     pub validation: Vec<u32>,
     /// Place of each test interaction, in the order of [`Interactions::items`].
@@ -19,6 +21,7 @@ impl Order {
     pub fn split(&self, split: Split) -> &[u32] {
         match split {
             Split::Train => &self.train,
+            Split::FoldIn => &self.fold_in,
             Split::Validation => &self.validation,
             Split::Test => &self.test,
         }
@@ -81,7 +84,7 @@ mod tests {
     fn histories_are_by_place_over_parts() {
         let train = Interactions::from_pairs(3, [(0, 4), (0, 1), (0, 7), (2, 3), (2, 0)].into_iter());
         let validation = Interactions::from_pairs(3, [(0, 2)].into_iter());
-        let order = Order { train: vec![1, 0, 2, 1, 0], validation: vec![3], test: Vec::new() };
+        let order = Order { train: vec![1, 0, 2, 1, 0], fold_in: Vec::new(), validation: vec![3], test: Vec::new() };
         let of_train = Histories::new(3, &[(&train, order.split(Split::Train))]);
         assert_eq!((of_train.row(0), of_train.row(1), of_train.row(2)), (&[4, 1, 7][..], &[][..], &[3, 0][..]));
         let both = Histories::new(3, &[(&train, order.split(Split::Train)), (&validation, order.split(Split::Validation))]);

@@ -3,8 +3,9 @@
 //! ```text
 //! users.parquet, items.parquet                      user|item: uint32   user_id|item_id: utf8
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
+//! fold-in.parquet                                   user: uint32        item: uint32          where the split holds users out
 //! ```
-//! Where the source has timestamps, and no noise was added, the three last have a column more, `position: uint32`: see [`Order`].
+//! Where the source has timestamps, and no noise was added, the parts have a column more, `position: uint32`: see [`Order`].
 
 use crate::{
     Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, marker, quote,
@@ -12,12 +13,21 @@ use crate::{
 };
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    iter,
+    ops::Range,
+    sync::{Arc, LazyLock},
+};
 
 /// What to do where a stored dataset is damaged.
 const REMEDY: &str = "delete the folder and prepare again";
 
-/// One of the three parts of a dataset.
+/// The interactions of no users.
+static NOBODY: LazyLock<Interactions> = LazyLock::new(|| Interactions::empty(0));
+
+/// One of the parts of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     /// What models learn from.
@@ -26,6 +36,8 @@ pub enum Split {
     Validation,
     /// What is reported.
     Test,
+    /// The histories of users whom no training sees, where the split holds users out: a model knows them by these when it is ranked.
+    FoldIn,
 }
 
 impl Split {
@@ -33,13 +45,14 @@ impl Split {
     pub fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
+            Self::FoldIn => "fold-in",
             Self::Validation => "validation",
             Self::Test => "test",
         }
     }
 }
 
-/// A prepared dataset: the users' own ids and three sets of interactions between dense ids.
+/// A prepared dataset: the users' own ids and sets of interactions between dense ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     /// The dataset's name in the sweep file.
@@ -52,6 +65,8 @@ pub struct Dataset {
     pub item_ids: Vec<String>,
     /// What models learn from.
     pub train: Interactions,
+    /// The histories of users whom no training sees, who have nothing in train; `None` where the split holds no users out.
+    pub fold_in: Option<Interactions>,
     /// What values are tuned on; may be empty.
     pub validation: Interactions,
     /// What is reported.
@@ -75,10 +90,11 @@ impl Dataset {
         self.item_ids.len()
     }
 
-    /// One part.
+    /// One part; [`Split::FoldIn`] is that of no users where the split holds none out.
     pub fn split(&self, split: Split) -> &Interactions {
         match split {
             Split::Train => &self.train,
+            Split::FoldIn => self.fold_in.as_ref().unwrap_or(&NOBODY),
             Split::Validation => &self.validation,
             Split::Test => &self.test,
         }
@@ -89,6 +105,44 @@ impl Dataset {
         let order = self.order.as_ref()?;
         let parts: Vec<_> = splits.iter().map(|&split| (self.split(split), order.split(split))).collect();
         Some(Histories::new(self.users(), &parts))
+    }
+
+    /// What a model may know of each user when it is ranked: train, and of users whom no training sees the histories to fold in.
+    pub fn known(&self) -> Cow<'_, Interactions> {
+        match &self.fold_in {
+            None => Cow::Borrowed(&self.train),
+            Some(histories) => Cow::Owned(self.train.or_rows_of(histories)),
+        }
+    }
+
+    /// Whether no training sees a user, who is known by a history to fold in alone.
+    pub fn is_held_out(&self, user: usize) -> bool {
+        self.fold_in.as_ref().is_some_and(|histories| !histories.row(user).is_empty())
+    }
+
+    /// What a training sees where the split holds users out: train, of the users in it alone, with dense ids without gaps; and the dense
+    /// id that each of them has here. `None` where the split holds no users out.
+    pub fn seen_in_training(&self) -> Option<(Self, Vec<u32>)> {
+        self.fold_in.as_ref()?;
+        let users: Vec<u32> = (0..self.users() as u32).filter(|&user| !self.is_held_out(user as usize)).collect();
+        let offsets = iter::once(0).chain(users.iter().map(|&user| self.train.offsets()[user as usize + 1])).collect();
+        // Users who are held out have no row in train, so that the rows of the others follow each other.
+        let train = Interactions::from_sorted(offsets, self.train.items().to_vec());
+        let nothing = || Interactions::empty(users.len());
+        let seen = Self {
+            name: self.name.clone(),
+            fingerprint: self.fingerprint.clone(),
+            user_ids: users.iter().map(|&user| self.user_ids[user as usize].clone()).collect(),
+            item_ids: self.item_ids.clone(),
+            train,
+            fold_in: None,
+            validation: nothing(),
+            test: nothing(),
+            order: self.order.as_ref().map(|order| Order { train: order.train.clone(), ..Order::default() }),
+            steps: Vec::new(),
+            settings: serde_json::Value::Null,
+        };
+        Some((seen, users))
     }
 
     /// The folder's name under `datasets/` in the storage.
@@ -113,6 +167,7 @@ impl Dataset {
             users: self.users(),
             items: self.items(),
             train: self.train.len(),
+            fold_in: self.fold_in.as_ref().map(Interactions::len),
             validation: self.validation.len(),
             test: self.test.len(),
             ordered: self.order.is_some(),
@@ -126,13 +181,16 @@ impl Dataset {
 
     /// Each table's name, and its bytes.
     fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let tables: [(&str, Encode<'_>); 5] = [
+        let tables: [(&str, Encode<'_>); 6] = [
             (Split::Train.name(), &|| self.pairs(Split::Train)),
             (Split::Test.name(), &|| self.pairs(Split::Test)),
             (Split::Validation.name(), &|| self.pairs(Split::Validation)),
             ("users", &|| ids("user", "user_id", &self.user_ids)),
             ("items", &|| ids("item", "item_id", &self.item_ids)),
+            (Split::FoldIn.name(), &|| self.pairs(Split::FoldIn)),
         ];
+        let is_there = |name: &str| name != Split::FoldIn.name() || self.fold_in.is_some();
+        let tables: Vec<_> = tables.into_iter().filter(|(name, _)| is_there(name)).collect();
         tables.par_iter().map(|(name, encode)| Ok((format!("{name}.parquet"), encode()?))).collect()
     }
 
@@ -230,6 +288,7 @@ impl Dataset {
             let items: &UInt32Array = table::column(&batch, "item", &at)?;
             let listed = match split {
                 Split::Train => manifest.train,
+                Split::FoldIn => manifest.fold_in.unwrap_or_default(),
                 Split::Validation => manifest.validation,
                 Split::Test => manifest.test,
             };
@@ -250,29 +309,48 @@ impl Dataset {
         let (user_ids, item_ids) = (read_ids("user")?, read_ids("item")?);
         let [(train, of_train), (validation, of_validation), (test, of_test)] =
             [read_split(Split::Train)?, read_split(Split::Validation)?, read_split(Split::Test)?];
+        let (fold_in, of_fold_in) = manifest.fold_in.map(|_| read_split(Split::FoldIn)).transpose()?.unzip();
         let dataset = Self {
             user_ids,
             item_ids,
             train,
+            fold_in,
             validation,
             test,
-            order: ordered.then_some(Order { train: of_train, validation: of_validation, test: of_test }),
+            order: ordered.then_some(Order {
+                train: of_train,
+                fold_in: of_fold_in.unwrap_or_default(),
+                validation: of_validation,
+                test: of_test,
+            }),
             name: manifest.name,
             fingerprint: manifest.fingerprint,
             steps: manifest.steps,
             settings: manifest.settings,
         };
-        dataset.check_disjoint().map_err(|reason| Error::content(folder, reason))?;
+        dataset.check_disjoint().and_then(|()| dataset.check_held_out()).map_err(|reason| Error::content(folder, reason))?;
         Ok(dataset)
     }
 
-    /// Checks that no interaction stands in two of train, validation and test.
+    /// Checks that no training sees a user who has a history to fold in.
+    fn check_held_out(&self) -> Result<(), String> {
+        match (0..self.users()).find(|&user| self.is_held_out(user) && !self.train.row(user).is_empty()) {
+            None => Ok(()),
+            Some(user) => {
+                let user = quote::value(&self.user_ids[user]);
+                Err(format!("user `{user}` has a history to fold in and train interactions; training may not see whom the split holds out"))
+            }
+        }
+    }
+
+    /// Checks that no interaction stands in two parts.
     ///
     /// # Errors
     /// A sentence that names the first offending pair by the dataset's own ids.
     pub fn check_disjoint(&self) -> Result<(), String> {
         let held_out = [(Split::Validation, Split::Train), (Split::Test, Split::Train), (Split::Test, Split::Validation)];
-        for (held, known) in held_out {
+        let folded = [(Split::Validation, Split::FoldIn), (Split::Test, Split::FoldIn)];
+        for (held, known) in held_out.into_iter().chain(folded.into_iter().filter(|_| self.fold_in.is_some())) {
             for (user, item) in self.split(held).pairs() {
                 if self.split(known).contains(user as usize, item) {
                     let (user, item) = (quote::value(&self.user_ids[user as usize]), quote::value(&self.item_ids[item as usize]));
@@ -333,6 +411,7 @@ mod tests {
             validation: Interactions::empty(2),
             test: Interactions::from_pairs(2, [(0, 1), (1, 0)].into_iter()),
             order: None,
+            fold_in: None,
             steps: vec![Counts { step: "read".into(), users: 2, items: 3, interactions: 4 }],
             settings: serde_json::json!({"seed": 1}),
         }
@@ -349,7 +428,7 @@ mod tests {
     #[test]
     fn the_order_is_read_where_it_is_asked_for() {
         let folder = Location::parse("memory:///prepared/ordered").unwrap();
-        let order = Order { train: vec![1, 0], validation: Vec::new(), test: vec![0, 1] };
+        let order = Order { train: vec![1, 0], fold_in: Vec::new(), validation: Vec::new(), test: vec![0, 1] };
         let ordered = Dataset { order: Some(order), ..small() };
         assert!(ordered.write(&folder).unwrap().ordered);
         assert_eq!(Dataset::read(&folder).unwrap(), ordered);
@@ -362,7 +441,7 @@ mod tests {
     #[test]
     fn an_order_of_rows_that_are_not_sorted_is_refused() {
         let folder = Location::parse("memory:///prepared/unsorted").unwrap();
-        let order = Order { train: vec![1, 0], validation: Vec::new(), test: vec![0, 1] };
+        let order = Order { train: vec![1, 0], fold_in: Vec::new(), validation: Vec::new(), test: vec![0, 1] };
         let mut manifest = Dataset { order: Some(order), ..small() }.write(&folder).unwrap();
         let column = |values: [u32; 2]| Arc::new(UInt32Array::from(values.to_vec())) as ArrayRef;
         let batch =

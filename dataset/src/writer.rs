@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-const PARTS: [Split; 3] = [Split::Train, Split::Validation, Split::Test];
+const PARTS: [Split; 4] = [Split::Train, Split::Validation, Split::Test, Split::FoldIn];
 
 /// Writes a dataset by runs of users, in files of this machine that go to the storage in the end: the bytes of [`Dataset::write`] of all users
 /// together.
@@ -21,9 +21,11 @@ pub struct DatasetWriter {
     scratch: PathBuf,
     users: SortedFile,
     count: usize,
-    parts: Option<[SortedFile; 3]>,
-    interactions: [usize; 3],
+    /// One for each part, the last where users are held out.
+    parts: Option<Vec<SortedFile>>,
+    interactions: [usize; 4],
     ordered: bool,
+    folded: bool,
 }
 
 impl DatasetWriter {
@@ -33,11 +35,11 @@ impl DatasetWriter {
     /// [`Error::Store`] when files cannot be made there.
     pub fn new(scratch: &Path) -> Result<Self> {
         let users = SortedFile::create(&scratch.join("users.parquet"), &[("user", DataType::UInt32), ("user_id", DataType::Utf8)])?;
-        Ok(Self { scratch: scratch.to_owned(), users, count: 0, parts: None, interactions: [0; 3], ordered: false })
+        Ok(Self { scratch: scratch.to_owned(), users, count: 0, parts: None, interactions: [0; 4], ordered: false, folded: false })
     }
 
     /// Takes the next users, whose dense ids start at 0 in `users`, with their own ids and interactions. Either all calls bring the order of
-    /// interactions, or none.
+    /// interactions, or none; and so it is with histories to fold in.
     ///
     /// # Errors
     /// [`Error::Store`] or [`Error::Content`] when the disk does not take them.
@@ -48,6 +50,7 @@ impl DatasetWriter {
         self.users.push(vec![Arc::new(places), Arc::new(StringArray::from_iter_values(&users.user_ids))])?;
         if self.parts.is_none() {
             self.ordered = users.order.is_some();
+            self.folded = users.fold_in.is_some();
             self.parts = Some(self.begin_parts()?);
         }
         let files = self.parts.as_mut().expect("begun above");
@@ -89,7 +92,7 @@ impl DatasetWriter {
         let items = ids("item", "item_id", &all.item_ids)?;
         files.insert("items.parquet".to_owned(), FileEntry::of(&items));
         folder.join("items.parquet").write(items)?;
-        let [train, validation, test] = self.interactions;
+        let [train, validation, test, folded] = self.interactions;
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
             name: all.name.clone(),
@@ -97,6 +100,7 @@ impl DatasetWriter {
             users: self.count,
             items: all.items(),
             train,
+            fold_in: self.folded.then_some(folded),
             validation,
             test,
             ordered: self.ordered,
@@ -108,11 +112,11 @@ impl DatasetWriter {
         Ok(manifest)
     }
 
-    fn begin_parts(&self) -> Result<[SortedFile; 3]> {
+    fn begin_parts(&self) -> Result<Vec<SortedFile>> {
         let names = if self.ordered { &["user", "item", "position"][..] } else { &["user", "item"] };
         let columns: Vec<_> = names.iter().map(|&name| (name, DataType::UInt32)).collect();
-        let [train, validation, test] = PARTS.map(|part| SortedFile::create(&self.scratch.join(file_name(part)), &columns));
-        Ok([train?, validation?, test?])
+        let parts = PARTS.into_iter().filter(|&part| part != Split::FoldIn || self.folded);
+        parts.map(|part| SortedFile::create(&self.scratch.join(file_name(part)), &columns)).collect()
     }
 }
 
@@ -133,14 +137,20 @@ mod tests {
             let pairs = (from..to).flat_map(|user| dataset.split(part).row(user).iter().map(move |&item| ((user - from) as u32, item)));
             Interactions::from_pairs(to - from, pairs.collect::<Vec<_>>().into_iter())
         };
+        let folded = |order: &Order| match &dataset.fold_in {
+            Some(_) => order.fold_in[rows(Split::FoldIn)].to_vec(),
+            None => Vec::new(),
+        };
         let order = dataset.order.as_ref().map(|order| Order {
             train: order.train[rows(Split::Train)].to_vec(),
+            fold_in: folded(order),
             validation: order.validation[rows(Split::Validation)].to_vec(),
             test: order.test[rows(Split::Test)].to_vec(),
         });
         Dataset {
             user_ids: dataset.user_ids[from..to].to_vec(),
             train: part(Split::Train),
+            fold_in: dataset.fold_in.as_ref().map(|_| part(Split::FoldIn)),
             validation: part(Split::Validation),
             test: part(Split::Test),
             order,
@@ -156,25 +166,27 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn runs_of_users_give_the_bytes_of_all(
-            rows in prop::collection::vec(prop::collection::btree_map(0u32..30, 0usize..3, 0..12), 1..40),
-            runs in prop::collection::vec(1usize..9, 40), ordered: bool,
+            rows in prop::collection::vec((any::<bool>(), prop::collection::btree_map(0u32..30, 0usize..3, 0..12)), 1..40),
+            runs in prop::collection::vec(1usize..9, 40), ordered: bool, folds: bool,
         ) {
             let users = rows.len();
+            // Users who are held out have in the fold-in what they would have in train.
             let of = |wanted: usize| {
-                let pairs = rows.iter().zip(0u32..).flat_map(|(row, user)| row.iter().map(move |(&item, &part)| (user, item, part)));
+                let part = move |held_out: bool, part: usize| if held_out && folds && part == 0 { 3 } else { part };
+                let pairs = rows.iter().zip(0u32..).flat_map(|((held_out, row), user)| row.iter().map(move |(&item, &own)| (user, item, part(*held_out, own))));
                 Interactions::from_pairs(users, pairs.filter(|pair| pair.2 == wanted).map(|pair| (pair.0, pair.1)).collect::<Vec<_>>().into_iter())
             };
             let places = |part: &Interactions| part.items().iter().map(|item| item * 7 % 5).collect();
-            let [train, validation, test] = [of(0), of(1), of(2)];
-            let order = ordered.then(|| Order { train: places(&train), validation: places(&validation), test: places(&test) });
+            let [train, validation, test, folded] = [of(0), of(1), of(2), of(3)];
+            let order = ordered.then(|| Order { train: places(&train), fold_in: places(&folded), validation: places(&validation), test: places(&test) });
             let dataset = Dataset {
-                name: "d".into(), fingerprint: "f00d".into(), train, validation, test, order,
+                name: "d".into(), fingerprint: "f00d".into(), train, validation, test, order, fold_in: folds.then_some(folded),
                 user_ids: (0..users).map(|user| format!("user {user}")).collect(),
                 item_ids: (0..30).map(|item| format!("item {item}")).collect(),
                 steps: vec![Counts { step: "read".into(), users, items: 30, interactions: 7 }],
                 settings: serde_json::json!({"seed": 1}),
             };
-            let [whole, by_runs] = ["whole", "runs"].map(|name| Location::parse(&format!("memory:///writer/{name}-{users}-{ordered}")).unwrap());
+            let [whole, by_runs] = ["whole", "runs"].map(|name| Location::parse(&format!("memory:///writer/{name}-{users}-{ordered}-{folds}")).unwrap());
             let expected = dataset.write(&whole).unwrap();
             let scratch = tempfile::tempdir().unwrap();
             let mut writer = DatasetWriter::new(scratch.path()).unwrap();

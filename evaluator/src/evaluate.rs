@@ -73,7 +73,8 @@ pub struct TrialValues {
 
 /// Ranks every candidate on a part of the dataset, one after the other, each with all threads. `progress` hears of each one that is done.
 ///
-/// On test, train items are masked, and validation items unless `mask` is `train-only`; on validation, train items.
+/// On test, train items and histories to fold in are masked, and validation items unless `mask` is `train-only`; on validation, train items and
+/// histories to fold in.
 ///
 /// # Errors
 /// [`Error::Settings`] for settings out of range; [`Error::Ranking`] for a part without a user to rank, or train. Of a single candidate
@@ -87,8 +88,9 @@ pub fn evaluate(
     progress: &mut dyn FnMut(&Candidate),
 ) -> Result<Vec<Result<TrialValues>>> {
     settings.check().map_err(|reason| Error::Settings { reason })?;
-    let masked = masked(dataset, split, settings.mask)?;
-    let task = Task { dataset, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
+    let known = dataset.known();
+    let masked = masked(dataset, &known, split, settings.mask)?;
+    let task = Task { dataset, known: &known, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
     let mut ids: Arc<[String]> = Arc::new([]);
     let values = candidates.iter().map(|candidate| {
         let mut values =
@@ -105,16 +107,21 @@ pub fn evaluate(
 }
 
 /// The known items that are no candidates when a part is ranked.
-fn masked(dataset: &Dataset, split: Split, mask: Mask) -> Result<Vec<&Interactions>> {
+fn masked<'a>(dataset: &'a Dataset, known: &'a Interactions, split: Split, mask: Mask) -> Result<Vec<&'a Interactions>> {
     match (split, mask) {
         (Split::Train, _) => Err(Error::Ranking { reason: "train is what models learn from; rank test or validation".to_owned() }),
-        (Split::Test, Mask::TrainAndValidation) => Ok(vec![&dataset.train, &dataset.validation]),
-        (Split::Test, Mask::TrainOnly) | (Split::Validation, _) => Ok(vec![&dataset.train]),
+        (Split::FoldIn, _) => {
+            Err(Error::Ranking { reason: "the fold-in is what models know of users; rank test or validation".to_owned() })
+        }
+        (Split::Test, Mask::TrainAndValidation) => Ok(vec![known, &dataset.validation]),
+        (Split::Test, Mask::TrainOnly) | (Split::Validation, _) => Ok(vec![known]),
     }
 }
 
 struct Task<'a> {
     dataset: &'a Dataset,
+    /// What a model may know of each user.
+    known: &'a Interactions,
     split: Split,
     part: RankedPart<'a>,
     masked: Vec<&'a Interactions>,
@@ -124,7 +131,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
-        let Self { dataset, split, part, masked, settings, memory } = self;
+        let Self { dataset, known, split, part, masked, settings, memory } = self;
         let scorer = candidate.scorer()?;
         let scorer = scorer.of_part(*split);
         if scorer.items() != dataset.items() {
@@ -134,7 +141,7 @@ impl Task<'_> {
         }
         let metrics = settings.metric_ats();
         let (limit, cutoff) = (metric::depth(&metrics), metrics.iter().filter_map(|at| at.cutoff).max());
-        let rankings = rank::rank_within(&scorer, &dataset.train, masked, &part.interactions, settings.ties, *memory, limit)
+        let rankings = rank::rank_within(&scorer, known, masked, &part.interactions, settings.ties, *memory, limit)
             .map_err(|error| with_own_ids(error, dataset))?;
         let listed = rank::list_counts(&scorer, masked, &part.interactions, cutoff.unwrap_or(0))?;
         Ok(TrialValues {

@@ -1,6 +1,6 @@
 //! What is ranked of a held-out part: by default the users of whom a model can know something.
 //!
-//! A user is unknown where it has held-out items and no train interaction, as those who first appear after the moment of a temporal split. Models
+//! A user is unknown where it has held-out items, no train interaction and no history to fold in, as those who first appear after the moment of a temporal split. Models
 //! that learn a vector for each user have a random one for it; their scores say nothing of the model.
 
 use crate::{Error, Result, settings::Users};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub struct RankedPart<'a> {
     /// Held-out interactions of the ranked users: users who are left out have none.
     pub interactions: Cow<'a, Interactions>,
-    /// How many users have held-out items and no train interaction, ranked or not.
+    /// How many users have held-out items, no train interaction and no history to fold in, ranked or not.
     pub unknown_users: usize,
 }
 
@@ -26,7 +26,7 @@ impl<'a> RankedPart<'a> {
         if held_out.is_empty() {
             return Err(Error::Ranking { reason: format!("dataset `{name}` has no {part} interactions") });
         }
-        let is_known = |user: usize| !dataset.train.row(user).is_empty();
+        let is_known = |user: usize| !dataset.train.row(user).is_empty() || dataset.is_held_out(user);
         let count = |known: bool| (0..held_out.users()).filter(|&user| !held_out.row(user).is_empty() && is_known(user) == known).count();
         let unknown_users = count(false);
         let interactions = match users {
@@ -60,6 +60,7 @@ mod tests {
             train: part(&[(0, 0), (2, 0)]),
             validation: part(&[(3, 2)]),
             test: part(&[(1, 0), (1, 1), (2, 2)]),
+            fold_in: None,
             order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,

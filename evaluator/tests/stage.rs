@@ -24,6 +24,7 @@ fn dataset(fingerprint: &str) -> Dataset {
         train: Interactions::from_pairs(4, (0..4).map(|user| (user, 0))),
         validation: Interactions::from_pairs(4, [(0, 1), (1, 1)].into_iter()),
         test: Interactions::from_pairs(4, [(0, 2), (1, 3), (1, 4), (3, 1)].into_iter()),
+        fold_in: None,
         order: None,
         steps: vec![],
         settings: serde_json::Value::Null,
@@ -231,4 +232,44 @@ fn a_score_that_overflows_is_named_by_the_users_own_ids() {
     end(&root.join("trials/aa"), "done", &Scorer::Factors { users, items, similarity: Similarity::Dot });
     let Error::Trial { source, .. } = evaluate(&root, &[]).unwrap_err() else { panic!("an error of its trial") };
     assert_eq!(source.to_string(), "cannot rank: the score of user `ann` for item `s` is not finite");
+}
+
+/// Eve is held out: she took p and r, and q is ranked. Of the others s has the score 0.6 and t nothing; p and r, which lead to each other, are masked.
+#[test]
+fn a_held_out_user_is_scored_by_the_history_to_fold_in() {
+    let part = |pairs: &[(u32, u32)]| Interactions::from_pairs(4, pairs.iter().copied());
+    let dataset = Dataset {
+        train: part(&[(0, 0), (1, 3), (2, 0)]),
+        fold_in: Some(part(&[(3, 0), (3, 2)])),
+        validation: part(&[]),
+        test: part(&[(3, 1)]),
+        ..dataset("f01d")
+    };
+    let root = Location::parse("memory:///stage/held-out").unwrap();
+    dataset.write(&root.join("dataset")).unwrap();
+    let read = Dataset::read(&root.join("dataset")).unwrap();
+    assert_eq!(read, dataset);
+    let mut weights = Matrix { rows: 5, dim: 5, values: vec![0.0; 25] };
+    for (from, to, weight) in [(0, 1, 0.5), (2, 1, 0.25), (0, 3, 0.6), (0, 2, 9.0), (2, 0, 9.0)] {
+        weights.values[from * 5 + to] = weight;
+    }
+    let trial = root.join("trials/aa");
+    trial.join("trial.json").write(r#"{"version": 1, "dataset": "f01d"}"#).unwrap();
+    end(&trial, "done", &Scorer::ItemWeights { weights });
+    let summary = evaluate(&root, &["--cutoffs", "1"]).unwrap();
+    let values = &summary.values[0];
+    assert_eq!((values.user_ids.as_ref(), values.unknown_users), (&["eve".to_owned()][..], 0));
+    assert!(values.values.iter().any(|(at, own)| at.to_string() == "ndcg@1" && own == &[1.0]), "{:?}", values.values);
+}
+
+#[test]
+fn a_user_in_train_and_in_the_fold_in_is_refused() {
+    let folded = Interactions::from_pairs(4, [(3, 2)].into_iter());
+    let at = Location::parse("memory:///stage/both").unwrap();
+    Dataset { fold_in: Some(folded), ..dataset("f02d") }.write(&at).unwrap();
+    let message = Dataset::read(&at).unwrap_err().to_string();
+    assert!(
+        message.ends_with("user `eve` has a history to fold in and train interactions; training may not see whom the split holds out"),
+        "{message}"
+    );
 }

@@ -133,14 +133,14 @@ impl Edges {
         tasks.map(|start| of_task(start..self.user_ids.len().min(start + few))).reduce_with(add).unwrap_or_default()
     }
 
-    /// The dataset in memory, without steps.
-    pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, settings: serde_json::Value) -> Dataset {
+    /// The dataset in memory, without steps; `folds` where users are held out as a whole.
+    pub(crate) fn into_dataset(mut self, name: String, fingerprint: String, settings: serde_json::Value, folds: bool) -> Dataset {
         let places = self.places();
         // Frees the memory before more is taken.
         self.times = None;
         let order = places.map(|places| {
             let of = |part: Split| places.iter().zip(&self.parts).filter(|(_, own)| **own == part).map(|(&place, _)| place).collect();
-            Order { train: of(Split::Train), validation: of(Split::Validation), test: of(Split::Test) }
+            Order { train: of(Split::Train), fold_in: of(Split::FoldIn), validation: of(Split::Validation), test: of(Split::Test) }
         });
         let of = |part: Split| {
             let count = self.parts.par_iter().filter(|own| **own == part).count();
@@ -153,8 +153,9 @@ impl Edges {
             Interactions::from_sorted(offsets, items)
         };
         let (train, (validation, test)) = rayon::join(|| of(Split::Train), || (of(Split::Validation), of(Split::Test)));
+        let fold_in = folds.then(|| of(Split::FoldIn));
         let (user_ids, item_ids, steps) = (self.user_ids, self.item_ids, Vec::new());
-        Dataset { name, fingerprint, train, validation, test, order, steps, settings, user_ids, item_ids }
+        Dataset { name, fingerprint, train, fold_in, validation, test, order, steps, settings, user_ids, item_ids }
     }
 
     /// The place of each interaction in its user's history by time, where there are times; those at the same time are in the order of their items.

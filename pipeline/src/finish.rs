@@ -7,14 +7,17 @@ use crate::{
     Error, Preparation, Result,
     edges::Edges,
     noise::Missing,
-    split::{Borders, Times},
+    split::{Borders, Times, UserIds},
     steps::Steps,
     tally::Tally,
 };
 use dataset::{Dataset, Split};
 use rayon::prelude::*;
 
-const PARTS: [Split; 3] = [Split::Train, Split::Validation, Split::Test];
+const PARTS: [Split; 4] = [Split::Train, Split::FoldIn, Split::Validation, Split::Test];
+
+/// The step of histories to fold in.
+const FOLD_IN: &str = "fold-in, of users whom no training sees";
 
 /// The last steps of a preparation, and what they have counted.
 pub(crate) struct Finish<'a> {
@@ -22,23 +25,24 @@ pub(crate) struct Finish<'a> {
     borders: Borders,
     /// The time of the last interaction of train.
     last: f64,
-    parts: [Tally; 3],
+    parts: [Tally; 4],
     unknown: Tally,
     early: Option<Tally>,
     kept: Tally,
+    cut: Option<Tally>,
     noise: Tally,
     missing: Missing,
 }
 
 impl<'a> Finish<'a> {
-    /// Finds the moments that part all users' interactions, where the split has such.
+    /// Finds the moments that part all users' interactions, where the split has such, and the users whom it holds out.
     ///
     /// # Errors
     /// As for [`Split::borders`](crate::Split).
-    pub(crate) fn new(preparation: &'a Preparation, times: Option<&mut dyn Times>) -> Result<Self> {
-        let borders = preparation.split.borders(times)?;
+    pub(crate) fn new(preparation: &'a Preparation, times: Option<&mut dyn Times>, ids: &mut dyn UserIds) -> Result<Self> {
+        let borders = preparation.split.borders(times, ids)?;
         let last = f64::NEG_INFINITY;
-        let (parts, unknown, early) = (<[Tally; 3]>::default(), Tally::default(), None);
+        let (parts, unknown, early) = (<[Tally; 4]>::default(), Tally::default(), None);
         Ok(Self {
             preparation,
             borders,
@@ -47,6 +51,7 @@ impl<'a> Finish<'a> {
             unknown,
             early,
             kept: Tally::default(),
+            cut: None,
             noise: Tally::default(),
             missing: Missing::default(),
         })
@@ -68,7 +73,8 @@ impl<'a> Finish<'a> {
             tally.add(edges.tally(|_, place| edges.parts[place] == part));
         }
         let of_user = |user: usize| &edges.parts[edges.offsets[user]..edges.offsets[user + 1]];
-        let known: Vec<bool> = (0..edges.user_ids.len()).into_par_iter().map(|user| of_user(user).contains(&Split::Train)).collect();
+        let is_known = |user| of_user(user).iter().any(|part| matches!(part, Split::Train | Split::FoldIn));
+        let known: Vec<bool> = (0..edges.user_ids.len()).into_par_iter().map(is_known).collect();
         self.unknown.add(edges.tally(|user, place| !known[user] && edges.parts[place] == Split::Test));
         if let Some(times) = &edges.times {
             let earlier = |_, place: usize| edges.parts[place] == Split::Test && times[place] < self.last;
@@ -76,8 +82,12 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Thins train and adds noise.
+    /// Cuts histories to fold in, thins train and adds noise.
     pub(crate) fn change(&mut self, dataset: &mut Dataset) -> Result<()> {
+        if let (Some(cut), Some(histories)) = (self.preparation.split.cut()?, &mut dataset.fold_in) {
+            let order = dataset.order.as_mut().map(|order| &mut order.fold_in);
+            self.cut.get_or_insert_default().add(cut.keep(histories, order, &dataset.user_ids, &dataset.item_ids));
+        }
         if let Some(share) = self.preparation.active_train_share() {
             self.kept.add(share.keep(dataset)?);
         }
@@ -95,11 +105,14 @@ impl<'a> Finish<'a> {
     /// [`Error::Setting`] when train or test is empty.
     pub(crate) fn report_parts(&self, steps: &mut Steps<'_>) -> Result<()> {
         for (tally, part) in self.parts.iter().zip(PARTS) {
+            if part == Split::FoldIn && !self.preparation.split.holds_users_out() {
+                continue;
+            }
             if tally.interactions == 0 && part != Split::Validation {
                 let reason = format!("{} is empty (expected users with more interactions, or a larger share)", part.name());
                 return Err(Error::setting("split", reason));
             }
-            steps.add(tally.counts(part.name()));
+            steps.add(tally.counts(if part == Split::FoldIn { FOLD_IN } else { part.name() }));
         }
         if self.unknown.interactions > 0 {
             steps.add(self.unknown.counts("test, of users without train"));
@@ -110,8 +123,11 @@ impl<'a> Finish<'a> {
         Ok(())
     }
 
-    /// Reports what train lost and won.
+    /// Reports what histories to fold in lost, and what train lost and won.
     pub(crate) fn report_changes(&self, steps: &mut Steps<'_>) {
+        if let Some(cut) = &self.cut {
+            steps.add(cut.counts("fold-in that is kept"));
+        }
         if let Some(share) = self.preparation.active_train_share() {
             steps.add(self.kept.counts(share.step()));
         }

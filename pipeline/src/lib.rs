@@ -15,6 +15,7 @@ mod edges;
 mod error;
 mod fingerprint;
 mod finish;
+mod first;
 mod freed;
 mod gather;
 #[doc(hidden)]

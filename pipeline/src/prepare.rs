@@ -67,13 +67,14 @@ impl Make<'_> {
         let mut edges = gather(preparation, &mut rejected, limits, steps)?;
         self.check_unchanged()?;
         let mut times = edges.times.as_deref().map(SortedTimes::new);
-        let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _))?;
+        let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut &edges.user_ids[..])?;
         drop(times);
         finish.hold_out(&mut edges)?;
         finish.count(&edges);
         finish.report_parts(steps)?;
         rejected.store(&folder.join("rejected.tsv"))?;
-        let mut dataset = edges.into_dataset(preparation.name.clone(), self.fingerprint.clone(), self.settings.clone());
+        let folds = preparation.split.holds_users_out();
+        let mut dataset = edges.into_dataset(preparation.name.clone(), self.fingerprint.clone(), self.settings.clone(), folds);
         finish.change(&mut dataset)?;
         finish.report_changes(steps);
         dataset.steps = steps.take();

@@ -9,11 +9,11 @@
 
 use crate::{
     Error, Result,
-    split::{Order, Ratio},
+    first::{Count, First},
+    split::Ratio,
     tally::Tally,
 };
-use dataset::{Dataset, Interactions};
-use rayon::prelude::*;
+use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `train_share: {share: 0.1, seed: 2024}`.
@@ -54,42 +54,16 @@ impl TrainShare {
 
     /// Takes the others out of train, and out of its order; what is left.
     pub(crate) fn keep(self, dataset: &mut Dataset) -> Result<Tally> {
-        let ratio = self.ratio()?;
-        let places: Vec<Vec<usize>> = (0..dataset.users()).into_par_iter().map(|user| self.places(dataset, user, ratio)).collect();
-        let offsets = std::iter::once(0).chain(places.iter().scan(0, |end, places| {
-            *end += places.len();
-            Some(*end)
-        }));
-        let items: Vec<u32> = places.iter().flatten().map(|&place| dataset.train.items()[place]).collect();
-        if let Some(order) = &mut dataset.order {
-            order.train = places.iter().flatten().map(|&place| order.train[place]).collect();
-        }
-        dataset.train = Interactions::from_sorted(offsets.collect(), items);
-        Ok(Tally {
-            users: places.iter().filter(|places| !places.is_empty()).count(),
-            items: dataset.train.item_counts(dataset.items()).into_iter().map(|count| count > 0).collect(),
-            interactions: dataset.train.len(),
-        })
-    }
-
-    /// Where those of a user's train interactions stand that stay, ascending.
-    fn places(self, dataset: &Dataset, user: usize, ratio: Ratio) -> Vec<usize> {
-        let (start, row) = (dataset.train.offsets()[user], dataset.train.row(user));
-        let mut order = Order::new((self.seed, PURPOSE), &dataset.user_ids[user]);
-        let mut keyed: Vec<(u64, usize)> =
-            row.iter().zip(start..).map(|(&item, place)| (order.hash(&dataset.item_ids[item as usize]), place)).collect();
-        keyed.sort_unstable();
-        keyed.truncate(ratio.rounded_up(row.len()));
-        let mut places: Vec<usize> = keyed.into_iter().map(|(_, place)| place).collect();
-        places.sort_unstable();
-        places
+        let first = First { key: (self.seed, PURPOSE), count: Count::Share(self.ratio()?) };
+        let order = dataset.order.as_mut().map(|order| &mut order.train);
+        Ok(first.keep(&mut dataset.train, order, &dataset.user_ids, &dataset.item_ids))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dataset::Order as Times;
+    use dataset::{Interactions, Order as Times};
     use proptest::prelude::*;
 
     /// Users with the first so many items in train, and the last in test; they took them from the last to the first.
@@ -105,7 +79,13 @@ mod tests {
             train: Interactions::from_pairs(users.len(), train.collect::<Vec<_>>().into_iter()),
             validation: Interactions::empty(users.len()),
             test: Interactions::from_pairs(users.len(), test.collect::<Vec<_>>().into_iter()),
-            order: Some(Times { train: times, validation: Vec::new(), test: users.iter().map(|user| user.1).collect() }),
+            fold_in: None,
+            order: Some(Times {
+                train: times,
+                fold_in: Vec::new(),
+                validation: Vec::new(),
+                test: users.iter().map(|user| user.1).collect(),
+            }),
             steps: Vec::new(),
             settings: serde_json::Value::Null,
         }

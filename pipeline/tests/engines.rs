@@ -67,12 +67,21 @@ fn splits() -> impl Strategy<Value = Value> {
     prop_oneof![
         (share.clone(), share.clone(), 0u64..4)
             .prop_map(|(test, validation, seed)| json!({"random": {"test": test, "validation": validation, "seed": seed}})),
-        (share.clone(), prop_oneof![Just(0.0), share])
+        (share.clone(), prop_oneof![Just(0.0), share.clone()])
             .prop_map(|(test, validation)| json!({"temporal": {"test": test, "validation": validation}})),
         (5u32..40, prop_oneof![Just(json!(0.25)), Just(json!("3"))])
             .prop_map(|(moment, validation)| json!({"temporal": {"test": moment.to_string(), "validation": validation}})),
         any::<bool>().prop_map(|validation| json!({"leave-last": {"validation": validation}})),
         (1usize..3, 0usize..3).prop_map(|(test, validation)| json!({"leave-n": {"test": test, "validation": validation}})),
+        (share, prop_oneof![Just(0.0), Just(0.25)], 0u64..3)
+            .prop_map(|(test, validation, seed)| json!({"users": {"test": test, "validation": validation, "fold_out": 0.4, "seed": seed}})),
+        (prop_oneof![Just(json!({"share": 0.3})), Just(json!({"items": 1}))], 0u64..3).prop_map(|(left, seed)| {
+            let mut split = json!({"test": 0.25, "validation": 0.25, "fold_out": 0.4, "seed": seed});
+            split.as_object_mut().expect("an object").extend(left.as_object().expect("an object").clone());
+            json!({"cold-start": split})
+        }),
+        (2u64..5, 0u64..3)
+            .prop_map(|(folds, seed)| json!({"cross-validation": {"folds": folds, "fold": 2, "validation": 0.25, "seed": seed}})),
         (1usize..3, 0u64..3).prop_map(|(test, seed)| json!({"leave-n": {"test": test, "pick": "random", "seed": seed}})),
     ]
 }
@@ -123,13 +132,16 @@ fn users_that_come_in_runs_make_no_difference() {
         writeln!(text, "{},i{},{},{}", draw % 40_000, (draw >> 20) % 5_000, 1 + (draw >> 50) % 5, n / 7).expect("a string takes it");
         text
     });
-    let split = json!({"temporal": {"test": 0.2, "validation": 0.1}});
-    let settings = delimited(rows, json!({"min_rating": 1, "k_core": 5, "split": split}));
-    let expected = outcome(&settings, Engine::Memory, None, 2).expect("a good preparation");
-    for memory in [None, Some(1)] {
-        let found = outcome(&settings, Engine::Datafusion, memory, 2).expect("a good preparation");
-        assert_eq!(found.1, expected.1);
-        assert!(found == expected, "{memory:?}");
+    let temporal = delimited(rows, json!({"min_rating": 1, "k_core": 5, "split": {"temporal": {"test": 0.2, "validation": 0.1}}}));
+    let mut users = temporal.clone();
+    users["split"] = json!({"users": {}});
+    for (settings, limits) in [(temporal, &[None, Some(1)][..]), (users, &[None][..])] {
+        let expected = outcome(&settings, Engine::Memory, None, 2).expect("a good preparation");
+        for &memory in limits {
+            let found = outcome(&settings, Engine::Datafusion, memory, 2).expect("a good preparation");
+            assert_eq!(found.1, expected.1);
+            assert!(found == expected, "{settings} {memory:?}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole preparations of small sources: what is stored, what is the same, and what is refused.
 
-use dataset::{Dataset, Location};
+use dataset::{Dataset, Location, Split};
 use pipeline::{Engine, Limits, Preparation, Prepared, fingerprint, prepare};
 use serde_json::{Value, json};
 
@@ -389,4 +389,52 @@ fn a_source_that_changes_while_it_is_read_is_refused() {
         assert_eq!(datasets(name).list().expect("a folder").len(), 0, "nothing is stored");
         assert!(!prepare_while(&rows).expect("the same file").reused);
     }
+}
+
+/// By an implementation of SipHash in Python: of the users a to e the user c is for test, a and b are for validation; in the frozen order a has
+/// 8, 3, 6, 2, 7, 4, 5, 9, 10, 1, b has 4, 1, 2, 3 and c has 1, 7, 2, 5, 10, 6, 3, 8, 9, 4.
+#[test]
+fn histories_of_held_out_users_are_stored_apart_and_cut() {
+    let counts = [("a", 10), ("b", 4), ("c", 10), ("d", 3), ("e", 1)];
+    let rows: String = counts.iter().flat_map(|(user, count)| (1..=*count).map(move |item| format!("{user},{item},5,{item}\n"))).collect();
+    let of = |split: Value| {
+        let prepared = run(ratings("held-out.csv", &rows, json!({"split": split})), "held-out").expect("good");
+        let read = Dataset::read(&prepared.folder).expect("what was written");
+        (prepared.manifest, read)
+    };
+    let own = |read: &Dataset, part: Split, user: usize| -> Vec<u32> {
+        read.split(part).row(user).iter().map(|&item| read.item_ids[item as usize].parse().expect("a number")).collect()
+    };
+    let (manifest, whole) = of(json!({"users": {"test": 0.2, "validation": 0.4}}));
+    assert_eq!((manifest.train, manifest.fold_in, manifest.validation, manifest.test), (4, Some(19), 3, 2));
+    let counted: Vec<(&str, usize, usize)> = manifest.steps.iter().map(|step| (&step.step[..], step.users, step.interactions)).collect();
+    let expected = [("train", 2, 4), ("fold-in, of users whom no training sees", 3, 19), ("validation", 2, 3), ("test", 1, 2)];
+    assert_eq!(counted[2..6], expected);
+    assert_eq!(own(&whole, Split::FoldIn, 0), [1, 2, 4, 5, 6, 7, 9, 10]);
+    assert_eq!((own(&whole, Split::Validation, 0), own(&whole, Split::Test, 2)), (vec![3, 8], vec![1, 7]));
+    assert_eq!(whole.order.as_ref().expect("there are times").fold_in.len(), 19);
+
+    let cold = |left: Value| {
+        let mut split = json!({"test": 0.2, "validation": 0.4});
+        split.as_object_mut().expect("an object").extend(left.as_object().expect("an object").clone());
+        of(json!({"cold-start": split}))
+    };
+    let (manifest, half) = cold(json!({"share": 0.5}));
+    assert_eq!([0, 1, 2].map(|user| own(&half, Split::FoldIn, user)), [vec![2, 4, 6, 7], vec![1, 2], vec![2, 5, 6, 10]]);
+    let last = manifest.steps.last().expect("there are steps");
+    assert_eq!((&last.step[..], last.users, last.interactions, manifest.fold_in), ("fold-in that is kept", 3, 10, Some(10)));
+    let (_, three) = cold(json!({"items": 3}));
+    assert_eq!([0, 1, 2].map(|user| own(&three, Split::FoldIn, user)), [vec![2, 6, 7], vec![1, 2, 3], vec![2, 5, 10]]);
+    let (_, tenth) = cold(json!({"share": 0.1}));
+    assert_eq!([0, 1, 2].map(|user| own(&tenth, Split::FoldIn, user)), [vec![6], vec![1], vec![2]]);
+    for cut in [&half, &three, &tenth] {
+        assert_eq!(
+            (&cut.train, &cut.validation, &cut.test, &cut.item_ids),
+            (&whole.train, &whole.validation, &whole.test, &whole.item_ids)
+        );
+        let order = cut.order.as_ref().expect("there are times");
+        assert_eq!(order.fold_in.len(), cut.fold_in.as_ref().expect("users are held out").len());
+    }
+    // User a took its items in the order of their ids.
+    assert_eq!(half.order.as_ref().expect("there are times").fold_in[..4], [1, 3, 5, 6]);
 }

@@ -70,7 +70,15 @@ impl Histories {
     /// The dataset with these users in place of its own.
     pub(crate) fn in_place_of_users(self, dataset: Dataset) -> Dataset {
         let nothing = || Interactions::from_pairs(self.user_ids.len(), std::iter::empty());
-        Dataset { validation: nothing(), test: nothing(), user_ids: self.user_ids, train: self.items, order: None, ..dataset }
+        Dataset {
+            validation: nothing(),
+            test: nothing(),
+            user_ids: self.user_ids,
+            train: self.items,
+            fold_in: None,
+            order: None,
+            ..dataset
+        }
     }
 }
 
@@ -124,6 +132,7 @@ mod tests {
             train: nothing(),
             validation: nothing(),
             test: nothing(),
+            fold_in: None,
             order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,

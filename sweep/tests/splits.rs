@@ -169,3 +169,39 @@ fn seeds_that_are_no_splits_are_refused() {
     let last = SWEEP.replace("{kind: random, test: 0.2, validation: 0.1, seed: 7}", "{kind: leave-last, validation: true, seed: [1, 2]}");
     assert!(message(&last).contains("split.seed: unknown key `seed`"));
 }
+
+#[test]
+fn folds_are_splits_whose_tests_are_disjoint() {
+    let with = |split: &str| changed("{kind: random, test: 0.2, validation: 0.1, seed: 7}", split);
+    let sandbox = Sandbox::new(&with("{kind: cross-validation, folds: 5, validation: 0.1, seed: 3}"));
+    let planned = well(&sandbox, "plan s.yaml");
+    assert!(planned.contains("1 configuration, 5 splits, 5 trials") && planned.contains("(fold 2)"), "{planned}");
+    let ended = sandbox.run_well();
+    assert!(ended.out.contains("5 folds: every method is trained and ranked on each of them."), "{}", ended.out);
+    let folders = std::fs::read_dir(sandbox.path("runs/datasets")).unwrap();
+    let read = |path: std::path::PathBuf| Dataset::read(&dataset::Location::parse(path.to_str().unwrap()).unwrap()).unwrap();
+    let folds: Vec<Dataset> = folders.map(|entry| read(entry.unwrap().path())).collect();
+    let all: HashSet<(u32, u32)> = folds.iter().flat_map(|fold| fold.test.pairs()).collect();
+    // Ten interactions of each of twelve users: two in each fold.
+    assert_eq!((folds.len(), all.len()), (5, 120));
+    assert!(folds.iter().all(|fold| (0..12).all(|user| fold.test.row(user).len() == 2)));
+    let metrics = read_metrics(&sandbox.location("runs/sweeps/tiny/metrics.parquet")).unwrap();
+    let board = leaderboard::read(&sandbox.location("runs/sweeps/tiny/leaderboard.parquet")).unwrap();
+    for row in board {
+        let own: Vec<f64> = metrics.iter().filter(|own| own.method == row.method && own.metric == row.at).map(|own| own.value).collect();
+        assert_eq!(own.len(), 5);
+        assert!((row.mean.unwrap() - own.iter().sum::<f64>() / 5.0).abs() < 1e-12, "{}", row.method);
+    }
+    let repetitions: HashSet<Option<u64>> = metrics.iter().map(|row| row.split_seed).collect();
+    assert_eq!(repetitions, (1..=5).map(Some).collect());
+    // A fold alone is the dataset of that fold.
+    sandbox.write("s.yaml", with("{kind: cross-validation, folds: 5, fold: 2, validation: 0.1, seed: 3}"));
+    let ended = sandbox.run_well();
+    assert_eq!((count(&ended.error, "INFO found"), count(&ended.error, "INFO trained")), (3, 0), "{}", ended.error);
+    let refused = |split: &str| Sandbox::new(&with(split)).run().complaint(2).to_owned();
+    for split in ["{kind: cross-validation, seed: [1, 2]}", "{kind: cross-validation, fold: 1, seed: [1, 2]}"] {
+        let message = refused(split);
+        assert!(message.ends_with("split.seed: several seeds, and the split is repeated by its folds: give one seed"), "{message}");
+    }
+    assert!(refused("{kind: cross-validation, folds: 1}").contains("split.folds: dataset `small`: 1 folds part nothing"));
+}

@@ -33,6 +33,10 @@ pub struct Trial {
     /// What the files of a model hold that another program trained; `None` for all other backbones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<ModelFiles>,
+    /// What the penalty of a new user's vector weighs, where the split holds users out and the model folds them in by ridge regression; `None` for
+    /// all other trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
     /// The validation metric that stops training and picks values.
     pub select_by: MetricAt,
 }

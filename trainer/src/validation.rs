@@ -11,7 +11,7 @@ use evaluator::{
 };
 use std::sync::Arc;
 
-/// One model's validation: users without train interactions are left out, train items are masked, ties are pessimistic, recall is the
+/// One model's validation: users of whom nothing is known are left out, known items are masked, ties are pessimistic, recall is the
 /// standard one.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Validation {
@@ -23,8 +23,8 @@ pub(crate) struct Validation {
 /// Ranks the validation part; `None` where there is none.
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     let Some(part) = ranked(dataset)? else { return Ok(None) };
-    let (train, limit) = (&dataset.train, metric::depth(&[select_by]));
-    let rankings = rank::rank_within(scorer, train, &[train], &part.interactions, Ties::Pessimistic, memory, limit)?;
+    let (known, limit) = (dataset.known(), metric::depth(&[select_by]));
+    let rankings = rank::rank_within(scorer, &known, &[&known], &part.interactions, Ties::Pessimistic, memory, limit)?;
     Ok(Some(Validation::new(rankings, select_by)))
 }
 
@@ -80,6 +80,7 @@ mod tests {
             train: part(&[(0, 0), (1, 0)]),
             validation: part(validation),
             test: part(&[]),
+            fold_in: None,
             order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,

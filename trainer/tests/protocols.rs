@@ -51,6 +51,7 @@ fn two_of_many(items: usize) -> Dataset {
         train: Interactions::from_pairs(users, [(0, 0), (1, 1)].into_iter()),
         validation: Interactions::empty(users),
         test: Interactions::empty(users),
+        fold_in: None,
         order: None,
         ..tastes()
     }

@@ -20,6 +20,7 @@ fn dataset(items: usize, rows: &[Row<'_>]) -> Dataset {
         train: part(|row| row.1.to_vec()),
         validation: part(|row| row.2.to_vec()),
         test: part(|row| row.3.to_vec()),
+        fold_in: None,
         order: None,
         steps: Vec::new(),
         settings: serde_json::Value::Null,
@@ -97,7 +98,7 @@ proptest! {
 #[test]
 fn noise_leaves_no_order() {
     let mut noisy = dataset(12, &[("a", &[0, 3], &[4], &[9])]);
-    noisy.order = Some(dataset::Order { train: vec![1, 0], validation: vec![2], test: vec![3] });
+    noisy.order = Some(dataset::Order { train: vec![1, 0], fold_in: Vec::new(), validation: vec![2], test: vec![3] });
     Noise { ratio: 0.5, seed: 1 }.add(&mut noisy).unwrap();
     assert_eq!(noisy.order, None);
 }

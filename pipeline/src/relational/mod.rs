@@ -14,6 +14,7 @@ mod peeled;
 mod relations;
 mod scratch_file;
 mod times;
+mod user_ids;
 mod workspace;
 
 use crate::{
@@ -29,6 +30,7 @@ use intake::{Hash, Intake};
 use relations::Side;
 use std::mem;
 use times::TimesOf;
+use user_ids::UserIdsOf;
 pub(crate) use workspace::LEAST;
 use workspace::{Relation, Workspace};
 
@@ -56,7 +58,7 @@ pub(crate) fn prepare(
     let timed = reading.timed && !preparation.source.is_split();
     let mut chunks = Chunks::new(&workspace, pairs, timed)?;
     let mut times = timed.then(|| TimesOf::new(&workspace));
-    let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _))?;
+    let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut UserIdsOf::new(&workspace))?;
     let mut writer = DatasetWriter::new(&workspace.folder("tables")?)?;
     let mut all = shell(preparation, fingerprint, settings);
     if timed {
@@ -67,7 +69,7 @@ pub(crate) fn prepare(
         finish.hold_out(edges)?;
         finish.count(edges);
         let whole = mem::take(edges);
-        let mut users = whole.into_dataset(String::new(), String::new(), serde_json::Value::Null);
+        let mut users = whole.into_dataset(String::new(), String::new(), serde_json::Value::Null, preparation.split.holds_users_out());
         finish.change(&mut users)?;
         writer.add(&users)?;
         edges.item_ids = users.item_ids;
@@ -200,6 +202,7 @@ fn shell(preparation: &Preparation, fingerprint: String, settings: serde_json::V
         train: Interactions::empty(0),
         validation: Interactions::empty(0),
         test: Interactions::empty(0),
+        fold_in: None,
         order: None,
         steps: Vec::new(),
         settings,

@@ -69,7 +69,7 @@ impl Adjacency {
     fn path(&self, part: Split) -> Option<&str> {
         match part {
             Split::Train => Some(&self.train),
-            Split::Validation => None,
+            Split::FoldIn | Split::Validation => None,
             Split::Test => Some(&self.test),
         }
     }

@@ -1,6 +1,6 @@
-//! The moments that part the interactions of all users.
+//! What parts the interactions of all users: moments, and who is held out as a whole.
 
-use super::{Last, ratio::Ratio};
+use super::{DrawnUsers, Last, ratio::Ratio};
 use crate::{Error, Result};
 use dataset::Split;
 use rayon::slice::ParallelSliceMut;
@@ -63,13 +63,15 @@ impl Times for SortedTimes<'_> {
     }
 }
 
-/// The last moments of train and of validation. What comes later is in the part after.
+/// The last moments of train and of validation, after which what comes is in the part after; and the users who are held out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Borders {
     /// After it is validation, or test; `None` where nothing is before.
     train: Option<f64>,
     /// After it is test; `None` where nothing is before.
     validation: Option<f64>,
+    /// The users whom no training sees.
+    pub(super) users: DrawnUsers,
 }
 
 impl Borders {
@@ -86,7 +88,7 @@ impl Borders {
         {
             return Err(Error::setting("split.validation", "it begins after test does (expected an earlier moment, or a share)"));
         }
-        Ok(Self { train, validation: before_test })
+        Ok(Self { train, validation: before_test, users: DrawnUsers::default() })
     }
 
     /// The last moment before what is held out of the first `among` interactions, and how many are at most that.

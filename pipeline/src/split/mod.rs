@@ -3,6 +3,9 @@
 //! Items of test and validation that are not in train stay: they are in the catalogue, and every model ranks them.
 
 mod borders;
+mod cold_start;
+mod cross_validation;
+mod drawn_users;
 mod given;
 mod last;
 mod leave_last;
@@ -11,20 +14,25 @@ mod order;
 mod random;
 mod ratio;
 mod temporal;
+mod users;
 mod validation;
 
+pub use cold_start::ColdStart;
+pub use cross_validation::CrossValidation;
 pub use given::Given;
 pub use last::Last;
 pub use leave_last::LeaveLast;
 pub use leave_n::{LeaveN, Pick};
 pub use random::Random;
 pub use temporal::Temporal;
+pub use users::Users;
 
 pub(crate) use borders::{Borders, SortedTimes, Times};
+pub(crate) use drawn_users::{DrawnUsers, UserIds};
 pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
-use crate::{Error, Result, edges::Edges};
+use crate::{Error, Result, edges::Edges, first::First};
 use serde::{Deserialize, Serialize};
 
 /// What a split says of itself; where nothing is said, it needs nothing.
@@ -39,12 +47,32 @@ trait SplitKind {
         false
     }
 
+    /// Whether it holds users out as a whole, whom no training sees and who are ranked by a part of their histories.
+    fn holds_users_out(&self) -> bool {
+        false
+    }
+
     /// Whether it holds out a validation part.
     fn has_validation(&self) -> bool;
 
     /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
     fn seed(&self) -> Option<u64> {
         None
+    }
+
+    /// The number that tells repeated splits of a dataset apart.
+    fn repetition(&self) -> Option<u64> {
+        self.seed()
+    }
+
+    /// What that number is, in words.
+    fn repeats_by(&self) -> &'static str {
+        "split seed"
+    }
+
+    /// The splits that it stands for itself, one for each fold; none where it is a single one.
+    fn folds(&self) -> Vec<Split> {
+        Vec::new()
     }
 
     /// Whether the values can be used.
@@ -63,11 +91,27 @@ trait SplitKind {
         Ok(Borders::default())
     }
 
+    /// The users whom it holds out as a whole.
+    ///
+    /// # Errors
+    /// When its shares are of no user, or the ids cannot be read.
+    fn draw_users(&self, _ids: &mut dyn UserIds) -> Result<DrawnUsers> {
+        Ok(DrawnUsers::default())
+    }
+
     /// Moves interactions of some users from train to test and validation, each user's for itself.
     ///
     /// # Errors
     /// When the interactions have no times that it needs.
     fn hold_out(&self, edges: &mut Edges, borders: &Borders) -> Result<()>;
+
+    /// What is left of the histories of users whom it holds out; `None` where that is all.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    fn cut(&self) -> Result<Option<First>> {
+        Ok(None)
+    }
 }
 
 /// Makes the enum of all splits. A line is a split: its words, and its settings, whose name in kebab-case is the `kind` of sweep files.
@@ -99,6 +143,12 @@ splits! {
     LeaveLast,
     /// So many interactions of each user.
     LeaveN,
+    /// Each of several parts of each user's interactions once.
+    CrossValidation,
+    /// All of some users.
+    Users,
+    /// All of some users, who are known by few interactions.
+    ColdStart,
     /// The source comes split.
     Given,
 }
@@ -120,23 +170,46 @@ impl Split {
         self.kind().takes_given_parts()
     }
 
+    /// Whether the split holds users out as a whole, whom no training sees and who are ranked by a part of their histories.
+    pub fn holds_users_out(&self) -> bool {
+        self.kind().holds_users_out()
+    }
+
     /// Whether the split holds out a validation part.
     pub fn has_validation(&self) -> bool {
         self.kind().has_validation()
     }
 
-    /// The seed of the draws; `None` where nothing is drawn, so that another seed would be the same split.
-    pub fn seed(&self) -> Option<u64> {
-        self.kind().seed()
+    /// The number that tells repeated splits of a dataset apart: the seed of the draws, or the fold; `None` where nothing is drawn, so that another
+    /// seed would be the same split.
+    pub fn repetition(&self) -> Option<u64> {
+        self.kind().repetition()
+    }
+
+    /// What [`repetition`](Self::repetition) is, in words: `split seed`, or `fold`.
+    pub fn repeats_by(&self) -> &'static str {
+        self.kind().repeats_by()
+    }
+
+    /// The splits that it stands for itself, one for each fold; none where it is a single one.
+    pub fn folds(&self) -> Vec<Self> {
+        self.kind().folds()
     }
 
     pub(crate) fn check(&self) -> Result<()> {
         self.kind().check()
     }
 
-    /// The moments that part the interactions of all users, where it parts them so.
-    pub(crate) fn borders(&self, times: Option<&mut dyn Times>) -> Result<Borders> {
-        self.kind().borders(times)
+    /// The moments that part the interactions of all users, where it parts them so, and the users whom it holds out.
+    pub(crate) fn borders(&self, times: Option<&mut dyn Times>, ids: &mut dyn UserIds) -> Result<Borders> {
+        let mut borders = self.kind().borders(times)?;
+        borders.users = self.kind().draw_users(ids)?;
+        Ok(borders)
+    }
+
+    /// What is left of the histories of users whom the split holds out; `None` where that is all.
+    pub(crate) fn cut(&self) -> Result<Option<First>> {
+        self.kind().cut()
     }
 
     /// Moves interactions of some users from train to test and validation.

@@ -46,6 +46,19 @@ impl Shuffled {
         self.0.len()
     }
 
+    /// Puts those whose places in the order are picked into a part.
+    pub(crate) fn put_each(&mut self, is_picked: impl Fn(usize) -> bool, row: &mut UserRow<'_>, part: Split) {
+        self.0.sort_unstable();
+        let mut place = 0..;
+        self.0.retain(|&(_, at)| {
+            let is_picked = place.next().is_some_and(&is_picked);
+            if is_picked {
+                row.parts[at] = part;
+            }
+            !is_picked
+        });
+    }
+
     /// Puts the first `count` that are left into a part.
     pub(crate) fn put(&mut self, count: usize, row: &mut UserRow<'_>, part: Split) {
         if count > 0 && count < self.0.len() {

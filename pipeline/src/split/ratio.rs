@@ -47,6 +47,12 @@ impl Ratio {
         (count as u128 * u128::from(self.numerator)).div_ceil(u128::from(self.denominator)) as usize
     }
 
+    /// Whether this share and another one leave something.
+    pub(crate) fn leaves_some_beside(self, other: Self) -> bool {
+        let [own, others] = [(self, other), (other, self)].map(|(one, other)| u128::from(one.numerator) * u128::from(other.denominator));
+        own + others < u128::from(self.denominator) * u128::from(other.denominator)
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.numerator == 0
     }
@@ -73,6 +79,14 @@ mod tests {
         let share = |value: f64, count: usize| Ratio::up_to_one("noise.ratio", value).unwrap().rounded_up(count);
         assert_eq!([3, 10, 25, 30, 0].map(|count| share(0.1, count)), [1, 1, 3, 3, 0]);
         assert_eq!((share(0.07, 100), share(0.05, 20), share(0.2, 15), share(1.0, 9), share(0.0, 9), share(1e-9, 9)), (7, 1, 3, 9, 0, 1));
+    }
+
+    /// In floating point 0.7 + 0.2 + 0.1 is below 1.
+    #[test]
+    fn two_shares_leave_something_exactly() {
+        let leaves = |one: f64, other: f64| Ratio::new("a", one).unwrap().leaves_some_beside(Ratio::new("b", other).unwrap());
+        assert!(leaves(0.1, 0.1) && leaves(0.999, 0.0009) && leaves(0.0, 0.0));
+        assert!(!leaves(0.9, 0.1) && !leaves(0.25, 0.75) && !leaves(0.999, 0.5));
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn held_out(split: Split, rows: &[(char, u32, f64)]) -> Result<Edges> {
 fn hold_out(split: &Split, edges: &mut Edges) -> Result<()> {
     let all = edges.times.clone();
     let mut times = all.as_deref().map(SortedTimes::new);
-    let borders = split.borders(times.as_mut().map(|times| times as &mut dyn Times))?;
+    let borders = split.borders(times.as_mut().map(|times| times as &mut dyn Times), &mut &edges.user_ids[..])?;
     split.hold_out(edges, &borders)
 }
 
@@ -47,7 +47,7 @@ fn row(user: char, count: u32) -> Vec<(char, u32, f64)> {
 fn places_go_by_time_over_all_parts() {
     let rows = [('a', 2, -1.0), ('a', 5, 0.5), ('a', 1, 3.0), ('a', 4, 3.0), ('a', 3, 9.0), ('b', 6, 2.0), ('b', 2, 2.0)];
     let edges = held_out(Split::LeaveLast(LeaveLast { validation: true }), &rows).unwrap();
-    let dataset = edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null);
+    let dataset = edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null, false);
     let order = dataset.order.as_ref().unwrap();
     assert_eq!((&order.train[..], &order.validation[..], &order.test[..]), (&[2, 0, 1, 0][..], &[3][..], &[4, 1][..]));
     let histories = dataset.histories(&[Part::Train, Part::Validation]).unwrap();
@@ -89,7 +89,7 @@ fn nothing_of_each_user_is_no_test() {
     edges.times = None;
     let last = Split::LeaveN(LeaveN { test: 1, validation: 0, pick: Pick::Last, seed: 0 });
     assert!(hold_out(&last, &mut edges).unwrap_err().to_string().contains("no timestamps"));
-    let seeds = [Pick::Last, Pick::Random].map(|pick| split(pick).seed());
+    let seeds = [Pick::Last, Pick::Random].map(|pick| split(pick).repetition());
     assert_eq!(seeds, [None, Some(0)]);
 }
 
@@ -97,7 +97,7 @@ fn nothing_of_each_user_is_no_test() {
 fn without_times_there_is_no_order() {
     let mut edges = edges(&row('a', 3));
     edges.times = None;
-    assert_eq!(edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null).order, None);
+    assert_eq!(edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null, false).order, None);
 }
 
 /// Computed by an implementation of SipHash in Python, itself checked against the vector of the SipHash paper.
@@ -232,11 +232,11 @@ fn another_seed_takes_other_items_of_the_same_users() {
 
 #[test]
 fn only_what_is_drawn_has_a_seed() {
-    assert_eq!(Split::Random(Random { test: 0.2, validation: 0.0, seed: 7 }).seed(), Some(7));
-    assert_eq!(Split::Given(Given { validation: 0.1, seed: 7 }).seed(), Some(7));
-    assert_eq!(Split::Given(Given { validation: 0.0, seed: 7 }).seed(), None);
-    assert_eq!(Split::Temporal(Temporal { test: Last::Share(0.2), validation: Last::default() }).seed(), None);
-    assert_eq!(Split::LeaveLast(LeaveLast { validation: true }).seed(), None);
+    assert_eq!(Split::Random(Random { test: 0.2, validation: 0.0, seed: 7 }).repetition(), Some(7));
+    assert_eq!(Split::Given(Given { validation: 0.1, seed: 7 }).repetition(), Some(7));
+    assert_eq!(Split::Given(Given { validation: 0.0, seed: 7 }).repetition(), None);
+    assert_eq!(Split::Temporal(Temporal { test: Last::Share(0.2), validation: Last::default() }).repetition(), None);
+    assert_eq!(Split::LeaveLast(LeaveLast { validation: true }).repetition(), None);
 }
 
 #[test]
@@ -246,4 +246,85 @@ fn impossible_shares() {
     assert!(failure(0.0, 0.1).starts_with("`split.test`: 0 leaves nothing"));
     assert!(failure(0.2, 1.0).starts_with("`split.validation`: 1 is no share"));
     assert!(failure(0.2, f64::NAN).starts_with("`split.validation`: NaN is no share"));
+}
+
+/// By an implementation of SipHash in Python: c is the test user, a and b are the validation users; in the frozen order a has 8, 3 first, b 4, c 1 and 7.
+#[test]
+fn held_out_users_have_a_fold_in_and_a_fold_out() {
+    let rows = [row('a', 10), row('b', 4), row('c', 10), row('d', 3), row('e', 1)].concat();
+    let edges = held_out(Split::Users(Users { test: 0.2, validation: 0.4, ..Users::default() }), &rows).unwrap();
+    let of = |user: char| [Part::Train, Part::FoldIn, Part::Validation, Part::Test].map(|part| items(&edges, user, part));
+    assert_eq!(of('a'), [vec![], vec![1, 2, 4, 5, 6, 7, 9, 10], vec![3, 8], vec![]]);
+    assert_eq!(of('b'), [vec![], vec![1, 2, 3], vec![4], vec![]]);
+    assert_eq!(of('c'), [vec![], vec![2, 3, 4, 5, 6, 8, 9, 10], vec![], vec![1, 7]]);
+    assert_eq!([of('d'), of('e')], [[vec![1, 2, 3], vec![], vec![], vec![]], [vec![1], vec![], vec![], vec![]]]);
+    let dataset = edges.into_dataset("d".into(), "f00d".into(), serde_json::Value::Null, true);
+    assert_eq!(dataset.fold_in.as_ref().unwrap().len(), 8 + 3 + 8);
+    assert_eq!(dataset.order.unwrap().fold_in.len(), 8 + 3 + 8);
+}
+
+/// With the seed 7 the user e, who has one interaction, is a validation user.
+#[test]
+fn a_held_out_user_with_one_interaction_has_it_in_the_fold_in() {
+    let rows = [row('a', 2), row('b', 2), row('c', 2), row('d', 2), row('e', 1)].concat();
+    let users = Users { test: 0.2, validation: 0.4, seed: 7, ..Users::default() };
+    let edges = held_out(Split::Users(users), &rows).unwrap();
+    assert_eq!((items(&edges, 'e', Part::FoldIn), items(&edges, 'e', Part::Validation)), (vec![1], vec![]));
+    assert_eq!((items(&edges, 'c', Part::FoldIn), items(&edges, 'c', Part::Test)), (vec![1], vec![2]));
+}
+
+#[test]
+fn shares_that_are_of_no_user_are_refused() {
+    let message = |users: Users| held_out(Split::Users(users), &row('a', 4)).err().unwrap().to_string();
+    let with = |test: f64, validation: f64| Users { test, validation, ..Users::default() };
+    assert_eq!(message(with(0.1, 0.0)), "`split.test`: its share of 5 users is less than one user (expected a greater share)");
+    assert!(message(with(0.2, 0.1)).starts_with("`split.validation`: its share of 5 users is less than one user"));
+    assert!(message(with(0.9, 0.1)).starts_with("`split.validation`: 0.1 and `test` 0.9 leave no users to train on"));
+    assert!(message(with(0.0, 0.1)).starts_with("`split.test`: 0 leaves nothing to test on"));
+    assert!(message(Users { fold_out: 0.0, ..Users::default() }).starts_with("`split.fold_out`: 0 leaves nothing"));
+    assert!(message(Users { fold_out: 1.0, ..Users::default() }).starts_with("`split.fold_out`: 1 is no share"));
+}
+
+#[test]
+fn what_is_left_of_histories_is_asked_for_once() {
+    let message = |split: ColdStart| Split::ColdStart(split).check().unwrap_err().to_string();
+    let cold = ColdStart::default;
+    assert!(message(cold()).starts_with("`split`: what is left of histories is missing (expected `share`, such as 0.1, or `items`)"));
+    assert!(message(ColdStart { share: Some(0.1), items: Some(1), ..cold() }).starts_with("`split.items`: `share` is given too"));
+    assert!(message(ColdStart { share: Some(0.0), ..cold() }).starts_with("`split.share`: 0 leaves nothing to know a user by"));
+    assert!(message(ColdStart { items: Some(0), ..cold() }).starts_with("`split.items`: 0 leaves nothing to know a user by"));
+    assert!(message(ColdStart { share: Some(1.5), ..cold() }).starts_with("`split.share`: 1.5 is no share"));
+    assert!(message(ColdStart { items: Some(3), test: 0.0, ..cold() }).starts_with("`split.test`: 0 leaves nothing to test on"));
+}
+
+/// By an implementation of SipHash in Python: the shifts of a to e are 1, 0, 2, 1 and 2; in the frozen order a has 8, 3, 6, 2, 7, 4, 5, 9, 10, 1, b has 4, 1, 2, 3,
+/// c has 1, 7, 2, 5, 6, 3, 4 and d has 2, 3, 1.
+#[test]
+fn each_interaction_is_in_the_test_of_one_fold() {
+    let rows = [row('a', 10), row('b', 4), row('c', 7), row('d', 3), row('e', 1)].concat();
+    let folds = Split::CrossValidation(CrossValidation { folds: 3, fold: None, validation: 0.0, seed: 0 }).folds();
+    assert_eq!(folds.iter().map(Split::repetition).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    let folds: Vec<Edges> = folds.into_iter().map(|split| held_out(split, &rows).unwrap()).collect();
+    let of = |user: char| [0, 1, 2].map(|fold| items(&folds[fold], user, Part::Test));
+    assert_eq!(of('a'), [vec![4, 6, 10], vec![1, 2, 5, 8], vec![3, 7, 9]]);
+    assert_eq!(of('b'), [vec![3, 4], vec![1], vec![2]]);
+    assert_eq!(of('c'), [vec![6, 7], vec![2, 3], vec![1, 4, 5]]);
+    assert_eq!([of('d'), of('e')], [[vec![1], vec![2], vec![3]], [vec![], vec![], vec![]]]);
+    assert_eq!(items(&folds[2], 'e', Part::Train), [1]);
+    assert_eq!(items(&folds[0], 'c', Part::Train), [1, 2, 3, 4, 5]);
+    // Of the five that are left of c in the first fold, the first one in the order: 1.
+    let first = CrossValidation { folds: 3, fold: Some(1), validation: 0.2, seed: 0 };
+    let edges = held_out(Split::CrossValidation(first), &rows).unwrap();
+    assert_eq!((items(&edges, 'c', Part::Validation), items(&edges, 'c', Part::Train)), (vec![1], vec![2, 3, 4, 5]));
+}
+
+#[test]
+fn folds_that_part_nothing_are_refused() {
+    let message = |folds: u64, fold: Option<u64>| {
+        Split::CrossValidation(CrossValidation { folds, fold, validation: 0.1, seed: 0 }).check().unwrap_err().to_string()
+    };
+    assert!(message(1, None).starts_with("`split.folds`: 1 folds part nothing (expected a number from 2 to 1000)"));
+    assert!(message(u64::MAX, None).contains("expected a number from 2 to 1000"));
+    assert!(message(5, Some(6)).starts_with("`split.fold`: there is no fold 6 of 5"));
+    assert!(message(5, Some(0)).starts_with("`split.fold`: there is no fold 0 of 5"));
 }

@@ -75,8 +75,9 @@ impl Export {
             let name = planned.split_seed.map_or_else(|| planned.name().to_owned(), |seed| format!("{}-{seed}", planned.name()));
             let folder = write_splits(out, &name, &dataset, self.format)?;
             let [train, validation, test] = [&dataset.train, &dataset.validation, &dataset.test].map(dataset::Interactions::len);
+            let fold_in = dataset.fold_in.as_ref().map_or_else(String::new, |folded| format!(" {} fold-in,", folded.len()));
             text += &format!(
-                "{folder}: {train} train, {validation} validation and {test} test interactions of {} users and {} items\n",
+                "{folder}: {train} train,{fold_in} {validation} validation and {test} test interactions of {} users and {} items\n",
                 dataset.users(),
                 dataset.items()
             );

@@ -10,6 +10,7 @@ use crate::{
 use anyhow::{Context, Result};
 use clap::Args;
 use dataset::Location;
+use models::RIDGE;
 
 /// Top-K lists with the users' and items' own ids.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ pub struct Recommend {
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     histories: Option<String>,
     /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)
-    #[arg(long, value_name = "WEIGHT", default_value_t = 10.0, requires = "histories", value_parser = positive)]
+    #[arg(long, value_name = "WEIGHT", default_value_t = RIDGE, requires = "histories", value_parser = positive)]
     ridge: f64,
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
@@ -61,7 +62,8 @@ impl Recommend {
             0 => String::new(),
             unknown => format!("; {unknown} of them have no train interaction, so that the model knows nothing of them"),
         };
-        let split = trial.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
+        let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
+        let split = planned.repetition().map_or_else(String::new, |which| format!(", {which}"));
         let (method, trial) = (trial.method, trial.trial);
         let text =
             format!("{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}){unknown}{left_out}\n", self.k);

@@ -163,9 +163,10 @@ impl Opauc {
 /// The ranks of the test items of users with train interactions, as in the evaluation.
 fn lists(model: Model, memory: usize) -> Result<Lists> {
     let Model { trial, dataset, scorer } = model;
-    let masked = [&dataset.train, &dataset.validation];
+    let known = dataset.known();
+    let masked = [&*known, &dataset.validation];
     let part = RankedPart::new(&dataset, Split::Test, Users::Known)?;
-    let rankings = rank::rank(&scorer, &dataset.train, &masked, &part.interactions, Ties::Pessimistic, memory)?;
+    let rankings = rank::rank(&scorer, &known, &masked, &part.interactions, Ties::Pessimistic, memory)?;
     Ok(Lists { trial: trial.trial, rankings })
 }
 

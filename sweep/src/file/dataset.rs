@@ -1,7 +1,7 @@
-//! An entry of `datasets`: one preparation, or one for each seed that its split lists.
+//! An entry of `datasets`: one preparation, or one for each seed that its split lists, or for each of its folds.
 //!
 //! `split: {kind: random, test: 0.2, seed: [1, 2, 3]}` is one dataset with three splits. Each of them is prepared as the entry with that seed
-//! alone would be.
+//! alone would be. So it is with the folds of `split: {kind: cross-validation, folds: 5}` and the entry with `fold: 2`.
 
 use super::{
     error::Result,
@@ -21,7 +21,7 @@ const MOST_SPLITS: usize = 1_000;
 pub struct DatasetEntry {
     /// The entry as typed.
     pub node: Node,
-    /// How each split is prepared, in the order of the listed seeds; one where no seeds are listed. Never empty.
+    /// How each split is prepared, in the order of the listed seeds, or of folds; one where there are neither. Never empty.
     pub splits: Vec<Preparation>,
     /// The names of source files that hold variables of the environment, as typed, by their keys.
     typed: HashMap<&'static str, String>,
@@ -31,9 +31,17 @@ impl DatasetEntry {
     /// Reads an entry; `typed` has the values of the file that hold variables, by their places.
     pub(super) fn read(node: &Node, typed: &HashMap<(usize, usize), String>) -> Result<Self> {
         let splits: Vec<Preparation> = match seeds(node)? {
-            None => vec![node.read()?],
+            None => folds(node.read()?),
+            Some([seed]) => folds(node.with(SEED, seed).read()?),
             Some(seeds) => seeds.iter().map(|seed| node.with(SEED, seed).read()).collect::<Result<_>>()?,
         };
+        let repeated_by = |split: &Preparation| (split.split.folds().len(), split.split.repetition());
+        if let [one, other, ..] = &splits[..]
+            && repeated_by(one) != (0, None)
+            && repeated_by(one) == repeated_by(other)
+        {
+            return Err(node.at(SEED).place.error("several seeds, and the split is repeated by its folds: give one seed"));
+        }
         let of_file = |(key, _): (&'static str, &str)| {
             let place = &node.at(key).place;
             Some((key, typed.get(&(place.line, place.column))?.clone()))
@@ -55,6 +63,14 @@ impl DatasetEntry {
     /// Whether there are several splits.
     pub fn is_repeated(&self) -> bool {
         self.splits.len() > 1
+    }
+}
+
+/// A preparation for each fold, where the split has such; else the preparation alone.
+fn folds(whole: Preparation) -> Vec<Preparation> {
+    match whole.split.folds() {
+        folds if folds.is_empty() => vec![whole],
+        folds => folds.into_iter().map(|split| Preparation { split, ..whole.clone() }).collect(),
     }
 }
 

@@ -18,6 +18,7 @@ use super::{
 use cluster::Resources;
 use dataset::quote;
 use evaluator::{Evaluation, Metric, MetricAt};
+use models::RIDGE;
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
 use std::{
@@ -69,6 +70,8 @@ pub struct SweepFile {
     pub timing: Timing,
     /// The validation metric that picks values and checkpoints; `ndcg@20` when left out.
     pub select_by: Placed<MetricAt>,
+    /// What the penalty of a new user's vector weighs, where a split holds users out and a model folds them in by ridge regression; 10 when left out.
+    pub ridge: Placed<f64>,
     /// The seeds of every trial; `[1]` when left out.
     pub seeds: Placed<Vec<u64>>,
     /// How tuned values are searched; `{kind: grid}` when left out.
@@ -143,7 +146,9 @@ impl SweepFile {
         let root = Node::parse(text, file)?;
         let fields = Fields::of(&root, &KEYS)?;
         let typed = environment::typed(text);
-        let (training, timing, select_by) = training(absent_or(&root, "training"))?;
+        let training_node = absent_or(&root, "training");
+        let (select_by, ridge) = (select_by(&training_node)?, placed(&training_node, "ridge", RIDGE)?);
+        let (training, timing) = training(training_node)?;
         Ok(Self {
             text: text.to_owned(),
             name: Placed { node: fields.required("name")?.clone(), value: fields.required("name")?.read()? },
@@ -153,6 +158,7 @@ impl SweepFile {
             training,
             timing,
             select_by,
+            ridge,
             seeds: placed(&root, "seeds", vec![1])?,
             search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
@@ -191,13 +197,15 @@ fn absent_or(parent: &Node, key: &str) -> Node {
     parent.get(key).cloned().unwrap_or_else(absent)
 }
 
-/// `training`, taken apart: what a trial learns with, what a run does beside it, and what picks between trials.
-fn training(node: Node) -> Result<(Placed<Training>, Timing, Placed<MetricAt>)> {
+/// `training`, taken apart: what a trial learns with, and what a run does beside it.
+fn training(node: Node) -> Result<(Placed<Training>, Timing)> {
     let mut training = Training { epochs: 200, batch_size: 1024, evaluate_every: 5, patience: None, rows: EpochRows::Pairs };
     let mut timing = Timing::default();
     if node.value != Value::Null {
-        let fields =
-            Fields::of(&node, &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by"], &timing::KEYS[..]].concat())?;
+        let fields = Fields::of(
+            &node,
+            &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by", "ridge"], &timing::KEYS[..]].concat(),
+        )?;
         training.epochs = fields.read_or("epochs", training.epochs)?;
         training.batch_size = fields.read_or("batch_size", training.batch_size)?;
         training.evaluate_every = fields.read_or("evaluate_every", training.evaluate_every)?;
@@ -205,8 +213,7 @@ fn training(node: Node) -> Result<(Placed<Training>, Timing, Placed<MetricAt>)> 
         training.rows = fields.read_or("rows", training.rows)?;
         timing = Timing::read(&fields)?;
     }
-    let select_by = select_by(&node)?;
-    Ok((Placed { node, value: training }, timing, select_by))
+    Ok((Placed { node, value: training }, timing))
 }
 
 /// The validation metric. A slip in its name is told with the name that was meant.

@@ -27,8 +27,16 @@ pub(super) enum OfTrial {
 }
 
 /// The tables of a dataset, and the rows that were left out of it.
-const DATASET: [&str; 7] =
-    ["train.parquet", "validation.parquet", "test.parquet", "users.parquet", "items.parquet", "rejected.tsv", "manifest.json"];
+const DATASET: [&str; 8] = [
+    "train.parquet",
+    "fold-in.parquet",
+    "validation.parquet",
+    "test.parquet",
+    "users.parquet",
+    "items.parquet",
+    "rejected.tsv",
+    "manifest.json",
+];
 /// Files that `evaluate` and `report` write beside `per_user/` and the plan.
 const SWEEP: [&str; 11] = [
     "sweep.yaml",

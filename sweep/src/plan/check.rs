@@ -2,11 +2,12 @@
 
 use super::{
     draft::{Choice, Draft},
-    model_files, resolve, search,
+    folds_in_by_ridge, model_files, resolve, search,
 };
 use crate::file::{AskedDevice, DatasetEntry, Error, Place, Placed, Result, SweepFile, TrainingAxes, dataset::SEED, nearest};
 use dataset::{quote, redact::is_secret};
 use evaluator::settings::Family;
+use models::FoldIn;
 use pipeline::Preparation;
 use std::collections::{HashMap, HashSet};
 
@@ -57,6 +58,7 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     search::check(file, drafts)?;
     size(file, drafts)?;
     validation(file, drafts)?;
+    new_users(file, drafts)?;
     each_trial(file, drafts)?;
     drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
     device(file, drafts)?;
@@ -112,7 +114,7 @@ fn datasets(file: &SweepFile) -> Result<()> {
 
 /// Splits that do not differ would count the same trials several times.
 fn splits(entry: &DatasetEntry) -> Result<()> {
-    if entry.is_repeated() && entry.splits[0].split.seed().is_none() {
+    if entry.is_repeated() && entry.splits[0].split.repetition().is_none() {
         let (name, count) = (entry.name(), entry.splits.len());
         let reason =
             format!("dataset `{name}`: {count} seeds, and with these settings nothing is drawn: keep one seed, or have the split draw");
@@ -127,8 +129,9 @@ pub(super) fn different_content(file: &SweepFile, fingerprints: &[String]) -> Re
     for ((entry, split), fingerprint) in file.splits().zip(fingerprints) {
         if let Some((first, of_first)) = seen.insert(fingerprint, (entry, split)) {
             let (name, other, line) = (entry.name(), first.name(), first.node.place.line);
-            let seed = of_first.split.seed().filter(|_| first.is_repeated() || entry.is_repeated());
-            let which = seed.map_or_else(String::new, |seed| format!(", with split seed {seed}"));
+            let split = &of_first.split;
+            let repetition = split.repetition().filter(|_| first.is_repeated() || entry.is_repeated());
+            let which = repetition.map_or_else(String::new, |number| format!(", with {} {number}", split.repeats_by()));
             let complaint = format!("`{name}` has the same source and settings as `{other}` in line {line}{which}; keep one");
             return Err(entry.node.place.error(complaint));
         }
@@ -206,6 +209,33 @@ fn validation(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     }
     if let Some(patience) = file.training.value.patience {
         return Err(file.training.complain(format!("patience {patience} stops on validation, but {remedy}, or leave `patience` out")));
+    }
+    Ok(())
+}
+
+/// Where a split holds users out, each model has to score users whom no training sees; and what weighs a ridge regression needs one.
+fn new_users(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
+    let holds_out = |entry: &&DatasetEntry| entry.splits[0].split.holds_users_out();
+    let entries: Vec<&DatasetEntry> = file.datasets.iter().filter(holds_out).collect();
+    if let Some(entry) = entries.first() {
+        let (name, line) = (entry.name(), entry.node.place.line);
+        for draft in drafts.iter().filter(|draft| !draft.backbone.values[0].is_pretrained()) {
+            if let FoldIn::Unknown(reason) = draft.backbone.values[0].how_to_fold_in() {
+                let split = format!("dataset `{name}` (line {line}) has a split that holds users out");
+                let message = format!("{}: {}; {split}", draft.names.backbone, FoldIn::refusal(reason));
+                return Err(draft.backbone.node.place.error(message));
+            }
+        }
+    }
+    let ridge = file.ridge.value;
+    if !(ridge > 0.0 && ridge.is_finite()) {
+        return Err(file.ridge.place().error(format!("{ridge} weighs nothing (expected a number above 0)")));
+    }
+    let is_used = |draft: &Draft<'_>| entries.iter().any(|entry| folds_in_by_ridge(&draft.backbone.values[0], &entry.splits[0]));
+    if file.training.node.get("ridge").is_some() && !drafts.iter().any(is_used) {
+        let reason = "`ridge` weighs how vectors are given to users whom no training sees, and no split holds users out from a model that does so \
+                      (leave it out)";
+        return Err(file.ridge.place().error(reason));
     }
     Ok(())
 }

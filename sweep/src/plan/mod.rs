@@ -31,12 +31,13 @@ use anyhow::Context;
 use dataset::{FileEntry, Location};
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
+use models::FoldIn;
 use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::{collections::HashMap, path::PathBuf};
-use trainer::{Iterations, Learning, ModelFiles, Trial, trial::TRAINER_VERSION};
+use trainer::{Backbone, Iterations, Learning, ModelFiles, Trial, trial::TRAINER_VERSION};
 
 /// All that a sweep will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,7 +182,7 @@ impl Checked<'_> {
         check::different_content(self.file, fingerprints)?;
         let planned = |((entry, preparation), fingerprint): ((&DatasetEntry, &Preparation), &String)| PlannedDataset {
             fingerprint: fingerprint.clone(),
-            split_seed: preparation.split.seed().filter(|_| entry.is_repeated()),
+            split_seed: preparation.split.repetition().filter(|_| entry.is_repeated()),
             preparation: entry.as_typed(preparation),
         };
         let datasets: Vec<PlannedDataset> = self.file.splits().zip(fingerprints).map(planned).collect();
@@ -282,7 +283,8 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], conten
     let tuned = draft.tuned();
     let mut on_split = |choice: &Choice, split: &PlannedDataset| {
         let planned = |trial: Trial| {
-            let trial = model_files::read(trial, draft, split, contents)?;
+            let ridge = folds_in_by_ridge(&trial.backbone, &split.preparation).then_some(file.ridge.value);
+            let trial = model_files::read(Trial { ridge, ..trial }, draft, split, contents)?;
             Ok(PlannedTrial { id: trial.id(), split_seed: split.split_seed, trial })
         };
         resolve(file, choice, &split.fingerprint).map(planned).collect::<Result<Vec<_>>>()
@@ -314,6 +316,12 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], conten
         },
         configurations,
     })
+}
+
+/// Whether a model is given users whom no training sees by a ridge regression.
+fn folds_in_by_ridge(backbone: &Backbone, preparation: &Preparation) -> bool {
+    let by_ridge = matches!(backbone.how_to_fold_in(), FoldIn::Ridge);
+    preparation.split.holds_users_out() && !backbone.is_pretrained() && by_ridge
 }
 
 /// Size and checksum of a file of a model, whose path is as typed.
@@ -357,6 +365,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
         learning,
         iterations,
         files,
+        ridge: None,
         select_by,
     };
     ways.into_iter().map(trial)

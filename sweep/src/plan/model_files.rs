@@ -17,7 +17,7 @@ pub(crate) type Contents<'a> = &'a mut dyn FnMut(&str) -> std::result::Result<Fi
 
 /// The path of a trial's file, as typed but for what stands for the trial's own.
 pub(crate) fn path(typed: &str, dataset: &PlannedDataset, seed: Option<u64>) -> String {
-    let of_split = dataset.split_seed.or(dataset.preparation.split.seed());
+    let of_split = dataset.split_seed.or(dataset.preparation.split.repetition());
     let named = typed.replace(DATASET, dataset.name());
     let numbers = [(SEED, seed), (SPLIT_SEED, of_split)];
     numbers.into_iter().fold(named, |path, (word, number)| number.map_or(path.clone(), |number| path.replace(word, &number.to_string())))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct PlannedDataset {
     /// Hash of all that determines the content.
     pub fingerprint: String,
-    /// The seed of the split, where the dataset has several splits.
+    /// The seed of the split, or its fold, where the dataset has several splits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_seed: Option<u64>,
     /// How it is made, with the names of source files as they were typed: the runner's session has
@@ -46,6 +46,11 @@ impl PlannedDataset {
     }
 
     fn which(&self) -> String {
-        self.split_seed.map_or_else(String::new, |seed| format!(" (split seed {seed})"))
+        self.repetition().map_or_else(String::new, |which| format!(" ({which})"))
+    }
+
+    /// Which of several splits it is, in words: `split seed 2`, or `fold 2`.
+    pub fn repetition(&self) -> Option<String> {
+        self.split_seed.map(|number| format!("{} {number}", self.preparation.split.repeats_by()))
     }
 }

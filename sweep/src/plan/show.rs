@@ -117,11 +117,12 @@ fn dataset_line(dataset: &PlannedDataset, found: &Found) -> String {
         Found::Prepared(m) => {
             let found = m.steps.iter().find(|counts| Some(&counts.step) == step.as_ref());
             let found = found.map_or_else(String::new, |counts| format!("; {} {}", counts.interactions, counts.step));
-            format!("{} users, {} items, {} train, {} validation, {} test{found}", m.users, m.items, m.train, m.validation, m.test)
+            let fold_in = m.fold_in.map_or_else(String::new, |folded| format!("{folded} fold-in, "));
+            format!("{} users, {} items, {} train, {fold_in}{} validation, {} test{found}", m.users, m.items, m.train, m.validation, m.test)
         }
         Found::Raw(_) => format!("sizes known after prepare{}", step.map_or_else(String::new, |step| format!("; {step}"))),
     };
-    let which = dataset.split_seed.map_or_else(String::new, |seed| format!(", split seed {seed}"));
+    let which = dataset.repetition().map_or_else(String::new, |which| format!(", {which}"));
     format!("dataset {} ({}{which}): {size}\n", dataset.name(), dataset.fingerprint)
 }
 

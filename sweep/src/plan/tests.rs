@@ -33,7 +33,7 @@ seeds: [1, 2]
 
 fn plan_of(text: &str) -> Result<Plan> {
     let file = SweepFile::parse(text, "s.yaml")?;
-    let fingerprint = |(entry, split): (&DatasetEntry, &Preparation)| match split.split.seed() {
+    let fingerprint = |(entry, split): (&DatasetEntry, &Preparation)| match split.split.repetition() {
         Some(seed) if entry.is_repeated() => format!("{}-{seed}", split.name),
         _ => split.name.clone(),
     };

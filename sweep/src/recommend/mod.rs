@@ -35,7 +35,7 @@ pub struct Request<'a> {
 /// Whether items that a user already has may be recommended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Seen {
-    /// Leave out every item the user has, in train, validation or test.
+    /// Leave out every item the user has, in train, fold-in, validation or test.
     Exclude,
     /// Leave out train and validation items only, so that lists can be judged against test.
     Evaluate,
@@ -63,19 +63,20 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
         Some(ids) => dense(dataset, ids)?,
         None => (0..dataset.users() as u32).collect(),
     };
+    let known = dataset.known();
     let masked: &[&Interactions] = match request.seen {
-        Seen::Exclude => &[&dataset.train, &dataset.validation, &dataset.test],
-        Seen::Evaluate => &[&dataset.train, &dataset.validation],
+        Seen::Exclude => &[&known, &dataset.validation, &dataset.test],
+        Seen::Evaluate => &[&known, &dataset.validation],
         Seen::Include => &[],
     };
     let failed = || format!("cannot write {at}");
     let mut writer = Writer::new(request.format).with_context(failed)?;
     for block in users.chunks(BLOCK) {
-        let lists = rank::top_k(scorer, &dataset.train, masked, block, request.k, request.memory)?;
+        let lists = rank::top_k(scorer, &known, masked, block, request.k, request.memory)?;
         writer.write(&rows(dataset, block, &lists)).with_context(failed)?;
     }
     at.write(writer.finish().with_context(failed)?)?;
-    let unknown = users.iter().filter(|&&user| dataset.train.row(user as usize).is_empty()).count();
+    let unknown = users.iter().filter(|&&user| known.row(user as usize).is_empty()).count();
     Ok(Written { users: users.len(), unknown })
 }
 
@@ -158,6 +159,7 @@ mod tests {
             train: Interactions::from_pairs(2, [(0, 4), (1, 2)].into_iter()),
             validation: Interactions::from_pairs(2, [(0, 3)].into_iter()),
             test: Interactions::from_pairs(2, [(0, 2)].into_iter()),
+            fold_in: None,
             order: None,
             steps: Vec::new(),
             settings: serde_json::Value::Null,

@@ -152,6 +152,7 @@ fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Mani
         users,
         items,
         train: interactions * 7 / 10,
+        fold_in: None,
         validation: interactions / 10,
         test: interactions / 5,
         ordered: false,

@@ -9,6 +9,7 @@ mod budget;
 mod export;
 mod measured;
 mod method;
+mod new_users;
 mod page;
 mod pairs;
 mod remarks;

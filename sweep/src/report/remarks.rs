@@ -3,7 +3,7 @@
 use super::{
     Input, budget,
     method::{Method, methods},
-    number, splits, unknown,
+    new_users, number, splits, unknown,
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
@@ -39,7 +39,7 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
     Failure { what: parts.join(", "), trial: trial.trial.clone(), error }
 }
 
-/// Remarks on a dataset: missing trials, repeated splits, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
+/// Remarks on a dataset: missing trials, repeated splits, users whom no training saw, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
 /// whom no model knows, and what is to be said of models that other programs trained.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
@@ -48,6 +48,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(methods.iter().filter_map(constant));
     remarks.extend(stopped(&methods));
     remarks.extend(splits::remark(input, dataset));
+    remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
     remarks.extend(budget::unequal(&methods));
     remarks.extend(methods.iter().filter_map(|method| edge(input, method)));

@@ -7,7 +7,7 @@ use dataset::Manifest;
 /// One of several splits of a dataset, as it was prepared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepeatedSplit {
-    /// The seed of the split.
+    /// The seed of the split, or its fold.
     pub seed: u64,
     /// The content of the split, under the dataset's name.
     pub manifest: Manifest,
@@ -22,12 +22,14 @@ pub(super) fn splits<'a>(input: &Input<'a>, dataset: &str) -> Vec<&'a RepeatedSp
 pub(super) fn remark(input: &Input, dataset: &str) -> Option<String> {
     let splits = splits(input, dataset);
     let seeds: Vec<String> = splits.iter().map(|split| split.seed.to_string()).collect();
-    let what = match kind(&splits.first()?.manifest)? {
-        "given" => "draws of the validation part".to_owned(),
-        kind => format!("{kind} splits"),
-    };
     let (count, seeds) = (splits.len(), number::listed(&seeds));
-    Some(format!("{count} {what}, with the seeds {seeds}: every method is trained and ranked on each of them."))
+    let what = match kind(&splits.first()?.manifest)? {
+        "cross-validation" => format!("{count} folds"),
+        "given" => format!("{count} draws of the validation part, with the seeds {seeds}"),
+        "users" => format!("{count} splits of users, with the seeds {seeds}"),
+        kind => format!("{count} {kind} splits, with the seeds {seeds}"),
+    };
+    Some(format!("{what}: every method is trained and ranked on each of them."))
 }
 
 /// The kind of the split, by its name in the sweep file.
@@ -61,6 +63,8 @@ mod tests {
         assert!(
             said(&json!({"given": {"validation": 0.1}})).unwrap().starts_with("2 draws of the validation part, with the seeds 3 and 1:")
         );
+        assert!(said(&json!({"users": {}})).unwrap().starts_with("2 splits of users, with the seeds 3 and 1:"));
+        assert!(said(&json!({"cross-validation": {"folds": 2}})).unwrap().starts_with("2 folds: every method"));
         assert_eq!(remark(&example::sweep().input(), "books"), None);
     }
 

@@ -54,7 +54,7 @@ impl Report {
 
 /// A dataset's name and sizes.
 pub(super) fn heading(manifest: &Manifest) -> String {
-    let sizes = [(manifest.users, "user"), (manifest.items, "item"), (manifest.train + manifest.validation + manifest.test, "interaction")];
+    let sizes = [(manifest.users, "user"), (manifest.items, "item"), (manifest.interactions(), "interaction")];
     format!("{}: {}", manifest.name, sizes.map(|(size, noun)| number::counted(size, noun)).join(", "))
 }
 

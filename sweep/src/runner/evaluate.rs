@@ -159,7 +159,7 @@ fn tells_nothing(session: &Session, dataset: &Dataset, candidate: &Candidate, va
     if values.tied_users < values.users.len() {
         return Ok(false);
     }
-    is_constant(&candidate.scorer()?, &dataset.train, &values.users, session.machine.memory)
+    is_constant(&candidate.scorer()?, &dataset.known(), &values.users, session.machine.memory)
 }
 
 /// Marks a trial whose metrics would be those of no model.

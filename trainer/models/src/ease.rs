@@ -137,6 +137,7 @@ mod tests {
             validation: Interactions::empty(3),
             test: Interactions::empty(3),
             train,
+            fold_in: None,
             order: None,
             steps: vec![],
             settings: serde_json::Value::Null,

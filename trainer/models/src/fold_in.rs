@@ -30,8 +30,22 @@ pub enum FoldIn {
     LeastSquares(Equations),
     /// A user's vector comes from a ridge regression on the items of the history.
     Ridge,
-    /// The model cannot score users that it has not seen.
-    Unknown,
+    /// The model cannot score users that it has not seen, for a reason that follows "as".
+    Unknown(&'static str),
+}
+
+/// The weight of the ridge regression where none is asked for.
+pub const RIDGE: f64 = 10.0;
+
+/// Users that a model has not seen, among those that it has.
+#[derive(Clone, Copy, Debug)]
+pub struct NewUsers<'a> {
+    /// The dense id of each user of the model.
+    pub of_model: &'a [u32],
+    /// The dense id of each new user: all others below the number of both.
+    pub new: &'a [u32],
+    /// The new users' histories, in their order: dense item ids.
+    pub histories: &'a Interactions,
 }
 
 /// The equations of a user, by a model's objective.
@@ -48,7 +62,10 @@ impl FoldIn {
         match stored {
             Stored::Vectors { .. } => Self::Ridge,
             Stored::ItemWeights | Stored::NearestItems { .. } | Stored::ItemsTogether => Self::History,
-            Stored::Histories { .. } | Stored::Network { .. } | Stored::NearestUsers { .. } | Stored::Lists { .. } => Self::Unknown,
+            Stored::Histories { .. } => Self::Unknown("a user's vector is a state of its network, which is not stored"),
+            Stored::Network { .. } => Self::Unknown("its network scores vectors that training alone gives users"),
+            Stored::NearestUsers { .. } => Self::Unknown("it stores the neighbours of its own users"),
+            Stored::Lists { .. } => Self::Unknown("it has lists of its own users alone"),
         }
     }
 
@@ -59,8 +76,16 @@ impl FoldIn {
             Self::Everyone => "as everyone",
             Self::LeastSquares(_) => "exactly, by the user's equations",
             Self::Ridge => "by ridge regression",
-            Self::Unknown => "not",
+            Self::Unknown(_) => "not",
         }
+    }
+
+    /// What is said of a model that cannot score new users.
+    pub fn refusal(reason: &str) -> String {
+        format!(
+            "this model cannot score users that it was not trained with, as {reason}; take another model, such as ease, item-knn, ials or mf \
+             (docs/kinds.md says which can)"
+        )
     }
 }
 
@@ -83,11 +108,38 @@ impl Backbone {
             (FoldIn::Ridge, Scorer::Factors { items, similarity, .. }) => {
                 Ok(Scorer::Factors { users: by_ridge(&items, similarity, histories, ridge)?, items, similarity })
             }
-            (FoldIn::Everyone | FoldIn::LeastSquares(_) | FoldIn::Ridge | FoldIn::Unknown, _) => Err(Error::Impossible(
-                "this model cannot score users that it was not trained with; pick the trial of another with --trial (docs/kinds.md says which can)".to_owned(),
-            )),
+            (FoldIn::Unknown(reason), _) => Err(Error::Impossible(FoldIn::refusal(reason))),
+            (FoldIn::Everyone | FoldIn::LeastSquares(_) | FoldIn::Ridge, _) => {
+                Err(Error::Impossible(FoldIn::refusal("what is stored of it has no vectors of users and items")))
+            }
         }
     }
+
+    /// The model with new users among its own: the dense ids of all of them are the numbers from 0. `ridge` is as for [`fold_in`](Self::fold_in).
+    ///
+    /// # Errors
+    /// As for [`fold_in`](Self::fold_in).
+    pub fn with_new_users(&self, scorer: Scorer, users: NewUsers<'_>, ridge: f64) -> Result<Scorer> {
+        let own = if let Scorer::Factors { users, .. } = &scorer { Some(users.clone()) } else { None };
+        match (self.fold_in(scorer, users.histories, ridge)?, own) {
+            (Scorer::Factors { users: folded, items, similarity }, Some(own)) => {
+                Ok(Scorer::Factors { users: among(&own, &folded, users), items, similarity })
+            }
+            (by_history, _) => Ok(by_history),
+        }
+    }
+}
+
+/// The rows of both tables by their users' dense ids.
+fn among(own: &Matrix, folded: &Matrix, users: NewUsers<'_>) -> Matrix {
+    let (rows, dim) = (own.rows + folded.rows, own.dim);
+    let mut values = vec![0.0; rows * dim];
+    for (table, ids) in [(own, users.of_model), (folded, users.new)] {
+        for (row, &user) in ids.iter().enumerate() {
+            values[user as usize * dim..][..dim].copy_from_slice(table.row(row));
+        }
+    }
+    Matrix { rows, dim, values }
 }
 
 /// Users by the equations of a model's objective.
@@ -225,11 +277,27 @@ mod tests {
         assert_eq!(users(&folded), [1.0; 5]);
     }
 
+    /// The vectors of [`vectors_come_from_a_ridge_regression`] for users 1 and 3, and the model's own for users 0 and 2.
+    #[test]
+    fn new_users_stand_among_those_of_the_model() {
+        let own = Matrix { rows: 2, dim: 2, values: vec![7.0, 8.0, 9.0, 10.0] };
+        let scorer = Scorer::Factors { users: own, items: items(), similarity: Similarity::Dot };
+        let histories = Interactions::from_pairs(2, [(0, 0), (0, 2), (1, 1)].into_iter());
+        let new = NewUsers { of_model: &[0, 2], new: &[1, 3], histories: &histories };
+        let expected = [[7.0, 8.0], [DOT[0], DOT[1]], [9.0, 10.0], [DOT[2], DOT[3]]].concat();
+        assert_close(users(&mf().with_new_users(scorer, new, 0.5).unwrap()), &expected);
+    }
+
     #[test]
     fn what_cannot_fold_in_says_so() {
         let neighbours: Backbone = serde_json::from_value(serde_json::json!({"user-knn": {"neighbours": 2}})).unwrap();
         let message = neighbours.fold_in(factors(Similarity::Dot), &histories(&[]), 1.0).unwrap_err().to_string();
-        assert!(message.starts_with("this model cannot score users that it was not trained with"), "{message}");
+        assert!(
+            message.starts_with(
+                "this model cannot score users that it was not trained with, as it stores the neighbours of its own users; take another"
+            ),
+            "{message}"
+        );
         let vae: Backbone = serde_json::from_value(serde_json::json!({"mult-vae": {}})).unwrap();
         assert!(vae.fold_in(factors(Similarity::Dot), &histories(&[]), 1.0).is_err());
     }

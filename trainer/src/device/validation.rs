@@ -77,7 +77,19 @@ mod tests {
         let ids = |count: usize| (0..count).map(|id| id.to_string()).collect();
         let (name, fingerprint) = (String::new(), String::new());
         let (steps, settings, test) = (vec![], serde_json::Value::Null, Interactions::empty(users));
-        Dataset { name, fingerprint, user_ids: ids(users), item_ids: ids(items), train, validation, test, order: None, steps, settings }
+        Dataset {
+            name,
+            fingerprint,
+            user_ids: ids(users),
+            item_ids: ids(items),
+            train,
+            validation,
+            test,
+            fold_in: None,
+            order: None,
+            steps,
+            settings,
+        }
     }
 
     fn matrix(rows: usize, dim: usize, seed: f32) -> Matrix {

@@ -3,30 +3,32 @@
 use crate::fit::{
     Finished, Fit, Resources,
     checkpoint::{curve, stored_files::Checkpoint},
+    views::Views,
 };
 use crate::{Error, Result, Trial, validation::validate};
-use dataset::{Dataset, Location};
+use dataset::Location;
 use evaluator::Scorer;
 use std::time::Instant;
 
-pub(crate) fn fit(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
+pub(crate) fn fit(trial: &Trial, views: &Views<'_>, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }
     let start = Instant::now();
     let needs_more = || Error::impossible("this backbone needs a loss, a sampler and an optimizer");
-    let scorer = trial.backbone.closed_form().ok_or_else(needs_more)?.fit(dataset, resources.memory)?;
-    finish(trial, dataset, folder, resources, (scorer, Vec::new(), start))
+    let scorer = trial.backbone.closed_form().ok_or_else(needs_more)?.fit(views.seen(), resources.memory)?;
+    finish(trial, views, folder, resources, (scorer, Vec::new(), start))
 }
 
 /// Validates and stores a model that is there at once, with what is remarkable of it and when the work on it began.
 pub(crate) fn finish(
     trial: &Trial,
-    dataset: &Dataset,
+    views: &Views<'_>,
     folder: &Location,
     resources: &Resources,
     (scorer, remarks, start): (Scorer, Vec<String>, Instant),
 ) -> Result<Finished> {
+    let (scorer, dataset) = (views.scorer(trial, scorer)?, views.whole());
     let validation = validate(&scorer, dataset, trial.select_by, resources.memory)?;
     let per_user = validation.as_ref().map(|validation| validation.table(dataset, trial.select_by)).transpose()?;
     resources.check_fence()?;

@@ -10,26 +10,27 @@ use crate::fit::{
         stored_files::{Checkpoint, StoredCurve},
     },
     or_again,
+    views::Views,
     watch::{Due, Watch},
 };
 use crate::{Error, Iterations, Result, Trial, validation::validate};
-use dataset::{Dataset, Location};
+use dataset::Location;
 use models::kind::Epochs;
 
 /// Trains to the end, or as far as is asked for.
 pub(crate) fn learn(
     (trial, iterations): (&Trial, &Iterations),
-    dataset: &Dataset,
+    views: &Views<'_>,
     folder: &Location,
     resources: &Resources,
     observer: &mut dyn Observer,
 ) -> Result<Reached> {
     let needs_more = || Error::impossible("this backbone needs a loss, a sampler and an optimizer");
-    let model = trial.backbone.iterative().ok_or_else(needs_more)?.start(dataset, iterations.seed)?;
+    let model = trial.backbone.iterative().ok_or_else(needs_more)?.start(views.seen(), iterations.seed)?;
     let (position, watch) = (Position::default(), Watch::new(resources, 0.0));
     let stored = or_again(Stored::find(folder, &trial.id()), observer)?;
     let mut training =
-        Training { trial, iterations, dataset, folder, resources, observer, model, position, watch, stored: 0, superseded: None };
+        Training { trial, iterations, views, folder, resources, observer, model, position, watch, stored: 0, superseded: None };
     if let Some(stored) = stored {
         stored.fill(training.model.state())?;
         training.stored = stored.position.epoch;
@@ -42,7 +43,7 @@ pub(crate) fn learn(
 struct Training<'a, 'd> {
     trial: &'a Trial,
     iterations: &'a Iterations,
-    dataset: &'d Dataset,
+    views: &'d Views<'d>,
     folder: &'a Location,
     resources: &'a Resources<'a>,
     observer: &'a mut dyn Observer,
@@ -96,15 +97,15 @@ impl Training<'_, '_> {
         if evaluates {
             self.save()?;
         }
-        let pairs = self.dataset.train.len() as u64;
+        let pairs = self.views.seen().train.len() as u64;
         self.observer.epoch(&EpochReport { epoch, epochs, loss, seconds, pairs, validation });
         Ok(())
     }
 
     /// Ranks the validation part and keeps the model if it is the best so far; the last one where there is no such part.
     fn validate(&mut self, epoch: u32) -> Result<Option<f64>> {
-        let (dataset, select_by) = (self.dataset, self.trial.select_by);
-        let scorer = self.model.scorer()?;
+        let (dataset, select_by) = (self.views.whole(), self.trial.select_by);
+        let scorer = self.views.scorer(self.trial, self.model.scorer()?)?;
         let validation = validate(&scorer, dataset, select_by, self.resources.memory)?;
         let mean = validation.as_ref().map(|validation| validation.mean);
         if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {

@@ -14,6 +14,7 @@ use crate::fit::{
         batches::Batches,
         path::{self, StepKind, StepPath},
     },
+    views::Views,
     watch::{Due, Watch},
 };
 use crate::{Error, Learning, Result, Trial, collective::Collective, device, validation::validate};
@@ -27,7 +28,9 @@ use optimizers::Stepper;
 pub(crate) struct Learner<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) learning: &'a Learning,
+    /// What training sees.
     pub(crate) dataset: &'a Dataset,
+    pub(crate) views: &'a Views<'a>,
     pub(crate) folder: &'a Location,
     pub(crate) resources: &'a Resources<'a>,
     pub(crate) observer: &'a mut dyn Observer,
@@ -54,11 +57,12 @@ impl<'a> Learner<'a> {
     pub(crate) fn new(
         trial: &'a Trial,
         learning: &'a Learning,
-        dataset: &'a Dataset,
+        views: &'a Views<'a>,
         folder: &'a Location,
         resources: &'a Resources<'a>,
         (observer, collective): (&'a mut dyn Observer, Collective),
     ) -> Result<Self> {
+        let dataset = views.seen();
         let model =
             trial.backbone.learned().ok_or_else(|| Error::impossible("this backbone fits without a loss, a sampler and an optimizer"))?;
         let targets = model.targets(dataset)?;
@@ -74,6 +78,7 @@ impl<'a> Learner<'a> {
             trial,
             learning,
             dataset,
+            views,
             folder,
             resources,
             observer,
@@ -190,12 +195,14 @@ impl<'a> Learner<'a> {
 
     /// Writes the model if it is the best so far.
     fn validate(&mut self) -> Result<Option<f64>> {
-        let (dataset, select_by) = (self.dataset, self.trial.select_by);
-        let on_device = self.work.as_mut().and_then(|(_, path)| path.validate(dataset, select_by));
+        let (views, dataset, select_by) = (self.views, self.views.whole(), self.trial.select_by);
+        // A device holds the vectors of users whom training sees alone.
+        let work = self.work.as_mut().filter(|_| !views.holds_users_out());
+        let on_device = work.and_then(|(_, path)| path.validate(dataset, select_by));
         let (validation, scorer) = match on_device {
             Some(validation) => (validation?, None),
             None => {
-                let scorer = self.scorer()?;
+                let scorer = views.scorer(self.trial, self.scorer()?)?;
                 (validate(&scorer, dataset, select_by, self.resources.memory)?, Some(scorer))
             }
         };

@@ -22,6 +22,7 @@ mod on_device;
 mod pretrained;
 mod resources;
 mod step;
+mod views;
 mod watch;
 
 pub use checkpoint::{
@@ -36,6 +37,7 @@ use crate::{Error, Result, Trial, collective::Link};
 use checkpoint::stored_files::{Checkpoint, StoredCurve};
 use dataset::{Dataset, Location};
 use std::sync::Arc;
+use views::Views;
 
 /// What is said of a training after each epoch.
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +80,17 @@ impl Observer for () {}
 /// [`Error::Interrupted`], [`Error::TimeLimit`] and storage errors are not, nor is what ranks lost of each other ([`Error::Collective`]); a
 /// later call goes on, with any number of ranks. Processes that train together each call this, and the first alone touches the folder.
 ///
+/// Users whom the split holds out are no part of the training; the model has them among its users, by their histories to fold in.
+///
 /// What is damaged in the folder is said and made again. Of several processes at one trial the first to end it has its model counted; a later
 /// one takes that for its own. [`Error::TakenOver`] where [`Resources::fence`] refuses.
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
-    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, dataset, folder, (resources, None), observer) };
+    let views = Views::new(dataset, trial)?;
+    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, &views, folder, (resources, None), observer) };
     let result = match link.leads() {
-        true => lead(trial, dataset, folder, (resources, Some(&link)), observer),
-        false => distributed::ranks::follow(trial, dataset, folder, resources, &link),
+        true => lead(trial, &views, folder, (resources, Some(&link)), observer),
+        false => distributed::ranks::follow(trial, &views, folder, resources, &link),
     };
     if let Err(error) = &result {
         link.fail(&error.to_string());
@@ -96,7 +101,7 @@ pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Re
 /// The process that reads and writes, which is the only one where there is no link.
 fn lead(
     trial: &Trial,
-    dataset: &Dataset,
+    views: &Views<'_>,
     folder: &Location,
     (resources, link): (&Resources, Option<&Arc<Link>>),
     observer: &mut dyn Observer,
@@ -112,11 +117,11 @@ fn lead(
     folder.join("trial.json").write(text(trial))?;
     let result = match (&trial.learning, &trial.iterations) {
         (None, None) => match &trial.files {
-            None => closed_form::fit(trial, dataset, folder, resources).map(Reached::Ended),
-            Some(files) => pretrained::read((trial, files), dataset, folder, resources).map(Reached::Ended),
+            None => closed_form::fit(trial, views, folder, resources).map(Reached::Ended),
+            Some(files) => pretrained::read((trial, files), views, folder, resources).map(Reached::Ended),
         },
-        (None, Some(iterations)) => iterative::learn((trial, iterations), dataset, folder, resources, observer),
-        (Some(learning), _) => distributed::ranks::learn((trial, learning), dataset, folder, (resources, link), observer),
+        (None, Some(iterations)) => iterative::learn((trial, iterations), views, folder, resources, observer),
+        (Some(learning), _) => distributed::ranks::learn((trial, learning), views, folder, (resources, link), observer),
     };
     let fit = match result {
         Ok(Reached::Paused(fit)) => fit,

@@ -1,20 +1,20 @@
 //! Models that another program trained: their files are read, checked against the plan, and ranked.
 
-use crate::fit::{Finished, Resources, closed_form};
+use crate::fit::{Finished, Resources, closed_form, views::Views};
 use crate::{Error, Result, Trial, trial::ModelFiles};
-use dataset::{Dataset, Location};
+use dataset::Location;
 use models::pretrained::{Content, Contents};
 use std::time::Instant;
 
-pub(crate) fn read((trial, files): (&Trial, &ModelFiles), dataset: &Dataset, folder: &Location, resources: &Resources) -> Result<Finished> {
+pub(crate) fn read((trial, files): (&Trial, &ModelFiles), views: &Views<'_>, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }
     let start = Instant::now();
     let fitted_here = || Error::impossible("this backbone is trained here: it has no files");
     let model = trial.backbone.pretrained().ok_or_else(fitted_here)?;
-    let (scorer, remarks) = model.read(&contents(files, resources)?, dataset)?;
-    closed_form::finish(trial, dataset, folder, resources, (scorer, remarks, start))
+    let (scorer, remarks) = model.read(&contents(files, resources)?, views.whole())?;
+    closed_form::finish(trial, views, folder, resources, (scorer, remarks, start))
 }
 
 /// The files, which must be those of the plan.

@@ -14,6 +14,9 @@ impl Trial {
     /// A sentence that names the key, its value and what was expected.
     pub fn check(&self) -> Result<(), String> {
         self.backbone.check()?;
+        if let Some(ridge) = self.ridge.filter(|ridge| !(*ridge > 0.0 && ridge.is_finite())) {
+            return Err(format!("ridge is {ridge}, expected a number above 0"));
+        }
         match (&self.learning, self.backbone.fits_without_sampling()) {
             (Some(_), true) => Err("this backbone fits without sampling: give it a block with `backbones` alone".to_owned()),
             (None, false) => Err("this backbone learns: its block needs `losses`, `samplers` and `optimizer`".to_owned()),

@@ -31,6 +31,7 @@ pub fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
         train: Interactions::from_pairs(users, pairs.iter().copied()),
         validation: Interactions::empty(users),
         test: Interactions::empty(users),
+        fold_in: None,
         order: None,
         steps: vec![],
         settings: serde_json::Value::Null,

@@ -40,7 +40,8 @@ pub(crate) fn tastes() -> Dataset {
         train: Interactions::from_pairs(90, train.into_iter()),
         validation: Interactions::from_pairs(90, validation.into_iter()),
         test: Interactions::empty(90),
-        order: Some(Order { train: of_train, validation: of_validation, test: Vec::new() }),
+        fold_in: None,
+        order: Some(Order { train: of_train, fold_in: Vec::new(), validation: of_validation, test: Vec::new() }),
         steps: vec![],
         settings: serde_json::Value::Null,
     }

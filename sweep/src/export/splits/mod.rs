@@ -10,7 +10,7 @@ use dataset::{Dataset, Interactions, Split};
 
 /// The parts of a dataset that are not empty.
 fn parts(dataset: &Dataset) -> impl Iterator<Item = (Split, &Interactions)> {
-    let all = [Split::Train, Split::Validation, Split::Test].into_iter().map(|split| (split, dataset.split(split)));
+    let all = [Split::Train, Split::FoldIn, Split::Validation, Split::Test].into_iter().map(|split| (split, dataset.split(split)));
     all.filter(|(_, part)| !part.is_empty())
 }
 

@@ -13,6 +13,7 @@ pub(in super::super) fn files(name: &str, dataset: &Dataset) -> Result<Vec<File>
     ids::check(dataset, &SEPARATORS, "an atomic file of RecBole")?;
     let suffix = |split| match split {
         Split::Train => "train",
+        Split::FoldIn => "fold-in",
         Split::Validation => "valid",
         Split::Test => "test",
     };

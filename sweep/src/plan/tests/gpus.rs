@@ -26,6 +26,7 @@ fn prepared(users: usize, items: usize, train: usize) -> Found {
         users,
         items,
         train,
+        fold_in: None,
         validation: 0,
         test: users,
         ordered: false,

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(super) struct Facts<'a> {
     size: String,
     steps: Vec<Step<'a>>,
-    parts: [(&'static str, String); 3],
+    parts: Vec<(&'static str, String)>,
     /// A line for each split, where the dataset has several.
     splits: Vec<SplitLine<'a>>,
     density: String,
@@ -38,7 +38,7 @@ struct Step<'a> {
 
 /// Sizes, counts by step, and the parts of the split; steps and parts are those of the first split, where there are several.
 pub(super) fn facts<'a>(manifest: &'a Manifest, splits: &[&'a RepeatedSplit]) -> Facts<'a> {
-    let all = manifest.train + manifest.validation + manifest.test;
+    let all = manifest.interactions();
     let first = manifest.steps.first().map_or(0, |step| step.interactions).max(1);
     let sizes = [(manifest.users, "user"), (manifest.items, "item"), (all, "interaction")];
     let step = |counts: &'a Counts| Step {
@@ -51,7 +51,7 @@ pub(super) fn facts<'a>(manifest: &'a Manifest, splits: &[&'a RepeatedSplit]) ->
     Facts {
         size: sizes.map(|(size, noun)| counted(size, noun)).join(" · "),
         steps: manifest.steps.iter().map(step).collect(),
-        parts: [("train", count(manifest.train)), ("validation", count(manifest.validation)), ("test", count(manifest.test))],
+        parts: parts(manifest).map(|(part, size)| (part, count(size))).collect(),
         splits: splits.iter().map(|split| of_split(split)).collect(),
         density: format!("{:.3}%", 100.0 * all as f64 / (manifest.users.max(1) as f64 * manifest.items.max(1) as f64)),
         fingerprint: &manifest.fingerprint,
@@ -59,9 +59,15 @@ pub(super) fn facts<'a>(manifest: &'a Manifest, splits: &[&'a RepeatedSplit]) ->
     }
 }
 
+/// The parts of a dataset with their interactions.
+fn parts(manifest: &Manifest) -> impl Iterator<Item = (&'static str, usize)> {
+    let fold_in = manifest.fold_in.map(|folded| ("fold-in", folded));
+    [("train", manifest.train)].into_iter().chain(fold_in).chain([("validation", manifest.validation), ("test", manifest.test)])
+}
+
 fn of_split(split: &RepeatedSplit) -> SplitLine<'_> {
     let RepeatedSplit { seed, manifest } = split;
-    let parts = [("train", manifest.train), ("validation", manifest.validation), ("test", manifest.test)];
-    let sizes = parts.map(|(part, size)| format!("{} {part}", count(size))).join(", ");
+    let sizes: Vec<String> = parts(manifest).map(|(part, size)| format!("{} {part}", count(size))).collect();
+    let sizes = sizes.join(", ");
     SplitLine { seed: *seed, sizes, fingerprint: &manifest.fingerprint }
 }

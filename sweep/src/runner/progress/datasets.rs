@@ -37,8 +37,9 @@ impl<'a> DatasetStage<'a> {
         let manifest = &prepared.manifest;
         let (train, validation, test) = (manifest.train, manifest.validation, manifest.test);
         tracing::info!(dataset = self.name, folder = %prepared.folder, reused = prepared.reused, train, validation, test, "dataset ready");
+        let fold_in = manifest.fold_in.map_or_else(String::new, |folded| format!("{folded} fold-in, "));
         let how = if prepared.reused { "found" } else { "prepared" };
-        self.progress.line(&format!("{}: {how}, {train} train, {validation} validation, {test} test", self.name));
+        self.progress.line(&format!("{}: {how}, {train} train, {fold_in}{validation} validation, {test} test", self.name));
         if let Some(spinner) = self.spinner {
             spinner.finish_and_clear();
         }

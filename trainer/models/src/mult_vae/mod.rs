@@ -126,7 +126,7 @@ impl BackboneKind for MultVae {
 
     /// The encoder is not stored.
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Unknown
+        FoldIn::Unknown("a user's vector comes out of its encoder, which is not stored")
     }
 }
 

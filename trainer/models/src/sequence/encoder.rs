@@ -328,7 +328,7 @@ mod tests {
     /// User 0 took 4, 1, 3, 0 and 2, user 1 took 2, user 2 nothing, user 3 took 1 and 0; user 1 has 4 in validation, user 0 item 5.
     fn ordered() -> Dataset {
         let pairs = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (3, 0), (3, 1)];
-        let order = Order { train: vec![3, 1, 4, 2, 0, 0, 1, 0], validation: vec![5, 1], test: Vec::new() };
+        let order = Order { train: vec![3, 1, 4, 2, 0, 0, 1, 0], fold_in: Vec::new(), validation: vec![5, 1], test: Vec::new() };
         let validation = Interactions::from_pairs(4, [(0, 5), (1, 4)].into_iter());
         Dataset { order: Some(order), validation, ..dataset_of([4, 6], &pairs) }
     }

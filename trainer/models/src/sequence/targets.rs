@@ -88,7 +88,7 @@ mod tests {
     /// User 0 took 4, 1, 3, 0 and 2, user 1 took 2, user 2 nothing, user 3 took 1 and 0.
     fn ordered() -> Dataset {
         let pairs = [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (3, 0), (3, 1)];
-        let order = Order { train: vec![3, 1, 4, 2, 0, 0, 1, 0], validation: Vec::new(), test: Vec::new() };
+        let order = Order { train: vec![3, 1, 4, 2, 0, 0, 1, 0], fold_in: Vec::new(), validation: Vec::new(), test: Vec::new() };
         Dataset { order: Some(order), ..dataset_of([4, 5], &pairs) }
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn datasets_without_order_or_histories_are_refused() {
         let message = |dataset: &Dataset| Targets::new(dataset, 5, TargetsOf::default()).map(|_| ()).unwrap_err().to_string();
         assert!(message(&dataset_of([4, 5], &[(0, 1)])).contains("its source has no timestamps, or noise was added to it"));
-        let order = Some(Order { train: vec![0], validation: Vec::new(), test: Vec::new() });
+        let order = Some(Order { train: vec![0], fold_in: Vec::new(), validation: Vec::new(), test: Vec::new() });
         assert!(message(&Dataset { order, ..dataset_of([4, 5], &[(0, 1)]) }).contains("no user has two train interactions"));
     }
 }

@@ -71,6 +71,7 @@ fn dataset(sizes: Sizes) -> Dataset {
         validation: held_out(sizes, &train),
         train,
         test: Interactions::empty(sizes.users),
+        fold_in: None,
         order: None,
         steps: vec![],
         settings: serde_json::Value::Null,

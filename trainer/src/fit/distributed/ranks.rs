@@ -1,11 +1,11 @@
 //! A trial by one rank, or by several together: threads of this process, and of others that meet it.
 
-use crate::fit::{Finished, Fit, Observer, Outcome, Reached, Resources, learner::Learner};
+use crate::fit::{Finished, Fit, Observer, Outcome, Reached, Resources, learner::Learner, views::Views};
 use crate::{
     Error, Learning, Result, Trial,
     collective::{self, Collective, Link},
 };
-use dataset::{Dataset, Location};
+use dataset::Location;
 use std::sync::Arc;
 
 /// Meets the other processes, where there are any.
@@ -26,13 +26,13 @@ pub(crate) fn meet(trial: &Trial, resources: &Resources) -> Result<Option<Arc<Li
 /// Trains with all ranks of this process. Rank 0 writes and is observed.
 pub(crate) fn learn(
     (trial, learning): (&Trial, &Learning),
-    dataset: &Dataset,
+    views: &Views<'_>,
     folder: &Location,
     (resources, link): (&Resources, Option<&Arc<Link>>),
     observer: &mut dyn Observer,
 ) -> Result<Reached> {
     let run = |observer: &mut dyn Observer, collective: Collective| {
-        Learner::new(trial, learning, dataset, folder, resources, (observer, collective)).and_then(|mut learner| learner.run())
+        Learner::new(trial, learning, views, folder, resources, (observer, collective)).and_then(|mut learner| learner.run())
     };
     let mut members = collective::members(&resources.ranks, link);
     match members.pop_if(|member| member.ranks() == 1) {
@@ -42,7 +42,7 @@ pub(crate) fn learn(
 }
 
 /// Any process but the first: does what that one tells, and touches no store.
-pub(crate) fn follow(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, link: &Arc<Link>) -> Result<Fit> {
+pub(crate) fn follow(trial: &Trial, views: &Views<'_>, folder: &Location, resources: &Resources, link: &Arc<Link>) -> Result<Fit> {
     match link.hear(resources.ranks.limit, resources.interrupt)? {
         Some(Outcome::Done(fit)) => return Ok(fit),
         Some(Outcome::Failed(reason)) => return Err(Error::FailedBefore(reason)),
@@ -51,7 +51,7 @@ pub(crate) fn follow(trial: &Trial, dataset: &Dataset, folder: &Location, resour
     match &trial.learning {
         None => link.hear(resources.ranks.limit, resources.interrupt),
         Some(learning) => {
-            let stand = learn((trial, learning), dataset, folder, (resources, Some(link)), &mut ());
+            let stand = learn((trial, learning), views, folder, (resources, Some(link)), &mut ());
             stand.map(|(Reached::Ended(Finished { fit, .. }) | Reached::Paused(fit))| fit)
         }
     }

@@ -275,6 +275,7 @@ mod tests {
             train: Interactions::from_pairs(12, pairs),
             validation: Interactions::empty(12),
             test: Interactions::empty(12),
+            fold_in: None,
             order: None,
             steps: vec![],
             settings: serde_json::Value::Null,

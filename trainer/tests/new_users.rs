@@ -1,0 +1,176 @@
+//! Users whom the split holds out: nothing of them reaches a training, and models know them by their histories to fold in.
+#![allow(clippy::unwrap_used)]
+
+#[allow(dead_code)] // this file uses parts of it
+mod support;
+
+use dataset::{Dataset, Interactions};
+use evaluator::{Matrix, Scorer};
+use support::{RESOURCES, ended, folder, result, tastes};
+use trainer::{Trial, train};
+
+/// Every fifth of the users of `tastes` is held out, in turn for validation and for test: what it has in train is its history to fold in, and what it has in
+/// validation is ranked.
+fn held_out() -> Dataset {
+    let all = tastes();
+    let is_held_out = |user: usize| user.is_multiple_of(5);
+    let of = |part: &Interactions, keep: &dyn Fn(usize) -> bool| part.of_users(keep);
+    Dataset {
+        train: of(&all.train, &|user| !is_held_out(user)),
+        fold_in: Some(of(&all.train, &is_held_out)),
+        validation: of(&all.validation, &|user| user.is_multiple_of(10)),
+        test: of(&all.validation, &|user| is_held_out(user) && !user.is_multiple_of(10)),
+        order: None,
+        ..all
+    }
+}
+
+/// Other items in place of those of a part: of each user those that no part of it has, from the last on.
+fn poisoned(dataset: &Dataset, part: &Interactions) -> Interactions {
+    let is_free = |user: usize, item: u32| {
+        let known = [&dataset.train, dataset.fold_in.as_ref().unwrap(), &dataset.validation, &dataset.test];
+        known.iter().all(|part| !part.contains(user, item))
+    };
+    let pairs: Vec<(u32, u32)> = (0..dataset.users())
+        .flat_map(|user| {
+            let others = (0..dataset.items() as u32).rev().filter(move |&item| is_free(user, item));
+            others.take(part.row(user).len()).map(move |item| (user as u32, item)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(pairs.len(), part.len());
+    Interactions::from_pairs(dataset.users(), pairs.into_iter())
+}
+
+fn trials() -> Vec<(&'static str, Trial)> {
+    let learned = |backbone: &str, loss: &str| {
+        let training = r#"{"epochs": 4, "batch_size": 64, "evaluate_every": 4}"#;
+        format!(
+            r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "select_by": "ndcg@10",
+                "learning": {{"loss": {loss}, "sampler": {{"uniform": {{"negatives": 20}}}}, "optimizer": {{"adam": {{"learning_rate": 0.05}}}},
+                "seed": 3, "training": {training}}}, "ridge": 2.0}}"#
+        )
+    };
+    let fitted = |backbone: &str, more: &str| {
+        format!(r#"{{"version": 1, "dataset": "tastes", "backbone": {backbone}, "learning": null{more}, "select_by": "ndcg@10"}}"#)
+    };
+    let epochs = r#", "iterations": {"epochs": 3, "evaluate_every": 3, "seed": 3}"#;
+    let texts = [
+        ("popularity", fitted(r#"{"popularity": {}}"#, "")),
+        ("ease", fitted(r#"{"ease": {"regularization": 10.0}}"#, "")),
+        ("item-knn", fitted(r#"{"item-knn": {"neighbours": 20}}"#, "")),
+        ("ials", fitted(r#"{"ials": {"dim": 8, "regularization": 0.05}}"#, epochs)),
+        ("rg2", fitted(r#"{"rg2": {"dim": 8, "regularization": 0.05}}"#, epochs)),
+        ("mf", learned(r#"{"mf": {"dim": 8}}"#, r#"{"softmax": {"temperature": 0.2}}"#)),
+        ("light-gcn", learned(r#"{"light-gcn": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        // It holds users against each other that have no train interaction.
+        ("sim-gcl", learned(r#"{"sim-gcl": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+    ];
+    texts
+        .into_iter()
+        .map(|(name, text)| {
+            let trial: Trial = serde_json::from_str(&text).unwrap();
+            trial.check().unwrap();
+            (name, trial)
+        })
+        .collect()
+}
+
+fn trained(name: &str, trial: &Trial, dataset: &Dataset) -> dataset::Location {
+    let folder = folder(&format!("new-users/{name}"));
+    train(trial, dataset, &folder, &RESOURCES, &mut ()).unwrap();
+    folder
+}
+
+fn scorer(folder: &dataset::Location) -> Scorer {
+    ended(folder).unwrap().scorer(folder).unwrap()
+}
+
+#[test]
+fn what_is_ranked_of_held_out_users_changes_no_trained_bit() {
+    let dataset = held_out();
+    let poisoned_test = Dataset { test: poisoned(&dataset, &dataset.test), ..dataset.clone() };
+    let poisoned_validation = Dataset { validation: poisoned(&dataset, &dataset.validation), ..dataset.clone() };
+    assert!(poisoned_test.test != dataset.test && poisoned_validation.validation != dataset.validation);
+    for (name, trial) in trials() {
+        let clean = trained(&format!("{name}/clean"), &trial, &dataset);
+        let other_test = trained(&format!("{name}/test"), &trial, &poisoned_test);
+        assert!(result(&clean) == result(&other_test), "{name}: model, validation, fit and curve");
+        // Where a single model is evaluated, validation picks nothing, and the values alone are others.
+        let other_validation = trained(&format!("{name}/validation"), &trial, &poisoned_validation);
+        assert!(result(&clean).0 == result(&other_validation).0, "{name}: the model");
+        assert!(result(&clean).1 != result(&other_validation).1, "{name}: the values");
+    }
+}
+
+#[test]
+fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
+    let dataset = held_out();
+    let fold_in = dataset.fold_in.clone().unwrap();
+    let other = Dataset { fold_in: Some(poisoned(&dataset, &fold_in)), ..dataset.clone() };
+    // Without the held-out users, a dataset of the others alone.
+    let (alone, seen) = dataset.seen_in_training().unwrap();
+    for (name, trial) in trials().into_iter().filter(|(_, trial)| trial.backbone.closed_form().is_none()) {
+        let [clean, changed] =
+            [("whole", &dataset), ("changed", &other)].map(|(how, dataset)| trained(&format!("{name}/{how}"), &trial, dataset));
+        let (Scorer::Factors { users, items, .. }, Scorer::Factors { users: other_users, items: other_items, .. }) =
+            (scorer(&clean), scorer(&changed))
+        else {
+            panic!("{name} has no vectors")
+        };
+        assert!(items == other_items, "{name}");
+        let differing: Vec<usize> = (0..dataset.users()).filter(|&user| users.row(user) != other_users.row(user)).collect();
+        assert_eq!(differing, (0..90).step_by(5).collect::<Vec<_>>(), "{name}");
+        let Scorer::Factors { users: of_alone, items: items_alone, .. } = scorer(&trained(&format!("{name}/alone"), &trial, &alone)) else {
+            panic!("{name} has no vectors")
+        };
+        assert!(items == items_alone, "{name}");
+        assert!(seen.iter().enumerate().all(|(row, &user)| of_alone.row(row) == users.row(user as usize)), "{name}");
+    }
+}
+
+/// The solution of `(V' V + 2 c I) p = V' 1` over the items of the history, by Gaussian elimination in f64; c is the mean of |v|².
+#[test]
+fn a_held_out_user_of_vectors_has_the_ridge_regression_on_the_history() {
+    let dataset = held_out();
+    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "light-gcn").unwrap();
+    let Scorer::Factors { users, items, .. } = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
+    let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
+    for user in (0..90).step_by(5) {
+        let expected = ridge(&items, dataset.fold_in.as_ref().unwrap().row(user), penalty);
+        for (found, expected) in users.row(user).iter().zip(expected) {
+            assert!((f64::from(*found) - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{user}: {found} {expected}");
+        }
+    }
+}
+
+fn ridge(items: &Matrix, history: &[u32], penalty: f64) -> Vec<f64> {
+    let dim = items.dim;
+    let row = |item: u32, at: usize| f64::from(items.row(item as usize)[at]);
+    let mut system: Vec<Vec<f64>> = (0..dim)
+        .map(|at| {
+            let gram = (0..dim)
+                .map(|to| history.iter().map(|&item| row(item, at) * row(item, to)).sum::<f64>() + if at == to { penalty } else { 0.0 });
+            gram.chain([history.iter().map(|&item| row(item, at)).sum::<f64>()]).collect()
+        })
+        .collect();
+    for pivot in 0..dim {
+        for other in (0..dim).filter(|&other| other != pivot) {
+            let factor = system[other][pivot] / system[pivot][pivot];
+            let of_pivot = system[pivot].clone();
+            system[other].iter_mut().zip(of_pivot).for_each(|(value, pivot)| *value -= factor * pivot);
+        }
+    }
+    (0..dim).map(|at| system[at][dim] / system[at][at]).collect()
+}
+
+#[test]
+fn models_of_their_own_users_alone_are_refused_before_they_train() {
+    let trial: Trial = serde_json::from_str(
+        r#"{"version": 1, "dataset": "tastes", "backbone": {"user-knn": {"neighbours": 5}}, "learning": null, "select_by": "ndcg@10"}"#,
+    )
+    .unwrap();
+    let at = folder("new-users/refused");
+    let message = train(&trial, &held_out(), &at, &RESOURCES, &mut ()).unwrap_err().to_string();
+    assert!(message.contains("as it stores the neighbours of its own users; take another model, such as ease"), "{message}");
+    assert!(at.list().unwrap().is_empty());
+}
