@@ -28,8 +28,7 @@ ENUMS = {
 
 # Code that names a kind, and why the next kind does not touch it.
 KNOWN = {
-    "evaluator/src/settings/mod.rs": "the metrics of a sweep that names none",
-    "evaluator/src/settings/significance.rs": "the tests of a sweep that names none",
+    "evaluator/src/settings.rs": "the metrics of a sweep that names none",
     "sweep/src/file/sweep_file.rs": "the metric that stops a training of a sweep that names none",
     "sweep/src/report/example.rs": "the sweep that is drawn in examples and tests of the report",
     "sweep/src/report/reproduction/words.rs": "claims are judged by the t test",

@@ -3,6 +3,7 @@
 pub mod command;
 mod error;
 pub mod evaluate;
+pub mod findings;
 pub mod metric;
 pub mod part;
 pub mod rank;
@@ -10,9 +11,11 @@ pub mod scorer;
 pub mod settings;
 pub mod significance;
 pub mod tables;
+mod trial_values;
 
 pub use error::{Error, Result};
 pub use metric::{Metric, MetricAt};
 pub use rank::Rankings;
 pub use scorer::{Layer, Lists, Matrix, Network, Scorer, Similarity, SparseMatrix};
 pub use settings::Evaluation;
+pub use trial_values::TrialValues;

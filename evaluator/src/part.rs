@@ -3,9 +3,20 @@
 //! A user is unknown where it has held-out items, no train interaction and no history to fold in, as those who first appear after the moment of a temporal split. Models
 //! that learn a vector for each user have a random one for it; their scores say nothing of the model.
 
-use crate::{Error, Result, settings::Users};
+use crate::{Error, Result};
 use dataset::{Dataset, Interactions, Split};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+
+/// Which users with held-out items are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// Users with train interactions.
+    Known,
+    /// All users, also those without train interactions, whom no training touched.
+    All,
+}
 
 /// The held-out interactions that are ranked.
 #[derive(Clone, Debug)]

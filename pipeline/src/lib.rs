@@ -15,7 +15,6 @@ mod edges;
 mod error;
 mod fingerprint;
 mod finish;
-mod first;
 mod freed;
 mod gather;
 #[doc(hidden)]

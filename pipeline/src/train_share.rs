@@ -9,8 +9,7 @@
 
 use crate::{
     Error, Result,
-    first::{Count, First},
-    split::Ratio,
+    split::{Count, First, Ratio},
     tally::Tally,
 };
 use dataset::Dataset;

@@ -10,8 +10,8 @@ pub use summary::Summary;
 use crate::{
     Error, Evaluation, Metric, Result,
     evaluate::{Candidate, TrialValues, evaluate},
+    findings::{self, Findings},
     settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties, Users},
-    significance::{self, Findings},
     tables,
 };
 use dataset::{Dataset, Location, Split};
@@ -87,7 +87,7 @@ impl Evaluate {
         let values = values.into_iter().collect::<Result<Vec<TrialValues>>>()?;
         let mut tested = settings;
         tested.significance.tests = self.tests.clone();
-        let findings = significance::compare(&values, &tested, &mut |_, _| ())?;
+        let findings = findings::compare(&values, &tested, &mut |_, _| ())?;
         let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
         write(&out, &values, &findings, checkpoints)?;
         let (comparisons, users) = (findings.comparisons, self.users);

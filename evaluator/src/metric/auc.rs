@@ -3,7 +3,7 @@
 //! It looks at all candidates, and comes with the ranking. Hanley and McNeil, Radiology 1982.
 
 use super::MetricKind;
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `auc` in a sweep file.
 pub(super) struct Auc;

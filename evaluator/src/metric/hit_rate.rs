@@ -4,7 +4,7 @@
 //! another number.
 
 use super::{MetricKind, hits};
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `hit-rate` in a sweep file.
 pub(super) struct HitRate;

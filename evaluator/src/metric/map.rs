@@ -7,7 +7,7 @@
 //! Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4.
 
 use super::MetricKind;
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `map` in a sweep file.
 pub(super) struct Map;

@@ -1,6 +1,7 @@
 //! Ranking metrics. Each is a function of one user's ranked held-out items.
 
 mod auc;
+pub mod denominator;
 mod hit_rate;
 mod map;
 mod mrr;
@@ -11,7 +12,8 @@ mod recall;
 #[cfg(test)]
 mod tests;
 
-use crate::{Error, Rankings, Result, rank::Ranked, settings::Recall};
+use crate::{Error, Rankings, Result, rank::Ranked};
+use denominator::Recall;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 

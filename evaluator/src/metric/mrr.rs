@@ -3,7 +3,7 @@
 //! Paper 001's release takes the mean over all hits instead, which is another number. Voorhees, TREC-8, 1999.
 
 use super::MetricKind;
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `mrr` in a sweep file.
 pub(super) struct Mrr;

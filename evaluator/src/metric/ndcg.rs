@@ -7,7 +7,7 @@
 //! Järvelin and Kekäläinen, TOIS 2002, doi:10.1145/582415.582418.
 
 use super::MetricKind;
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `ndcg` in a sweep file.
 pub(super) struct Ndcg;

@@ -1,7 +1,7 @@
 //! Share of the list that is held out: `Precision@K = hits / K`, also where fewer than `K` items are left to rank.
 
 use super::{MetricKind, hits};
-use crate::{rank::Ranked, settings::Recall};
+use crate::{metric::denominator::Recall, rank::Ranked};
 
 /// `precision` in a sweep file.
 pub(super) struct Precision;

@@ -7,8 +7,8 @@
 //! `n` is the number of the user's held-out items. The capped form is that of Mult-VAE (Liang et al., WWW 2018,
 //! doi:10.1145/3178876.3186150) and of the appendix of paper 002; all other papers use the standard one.
 
-use super::{MetricKind, hits};
-use crate::{rank::Ranked, settings};
+use super::{MetricKind, denominator, hits};
+use crate::rank::Ranked;
 
 /// `recall` in a sweep file.
 pub(super) struct Recall;
@@ -18,16 +18,16 @@ impl MetricKind for Recall {
         "recall"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, convention: settings::Recall) -> f64 {
+    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, convention: denominator::Recall) -> f64 {
         recall(ranked.ranks, cutoff, convention)
     }
 }
 
 /// From one user's ascending ranks.
-fn recall(ranks: &[u32], cutoff: u32, convention: settings::Recall) -> f64 {
+fn recall(ranks: &[u32], cutoff: u32, convention: denominator::Recall) -> f64 {
     let reachable = match convention {
-        settings::Recall::Standard => ranks.len(),
-        settings::Recall::Capped => ranks.len().min(cutoff as usize),
+        denominator::Recall::Standard => ranks.len(),
+        denominator::Recall::Capped => ranks.len().min(cutoff as usize),
     };
     hits(ranks, cutoff) as f64 / reachable as f64
 }

@@ -6,8 +6,9 @@ use super::{
     scores::{Scores, Scratch, TILE},
     tally::Tally,
 };
-use crate::{Result, settings::Ties};
+use crate::Result;
 use dataset::Interactions;
+use vectors::Ties;
 
 /// What is the same for all blocks.
 pub(super) struct Task<'a> {

@@ -7,8 +7,9 @@
 //! under the curve it stands behind all listed items, in random order.
 
 use super::{check, rankings::Rankings};
-use crate::{Result, Scorer, scorer::Lists, settings::Ties};
+use crate::{Result, Scorer, scorer::Lists};
 use dataset::Interactions;
+use vectors::Ties;
 
 /// What is remarkable of lists beside their ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

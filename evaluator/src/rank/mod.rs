@@ -39,11 +39,12 @@ pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
 pub use top_k::top_k;
 
-use crate::{Result, Scorer, settings::Ties};
+use crate::{Result, Scorer};
 use block::Task;
 use dataset::Interactions;
 use rayon::prelude::*;
 use scores::{Scores, Scratch, users_per_block};
+use vectors::Ties;
 
 /// Ranks all items for every user with held-out items.
 ///

@@ -1,7 +1,8 @@
 //! Where the held-out items of every user stand.
 
-use crate::{Result, settings::Ties};
+use crate::Result;
 use dataset::Interactions;
+use vectors::Ties;
 
 /// The rank of a held-out item that stands behind the last rank asked for.
 const BEYOND: u32 = u32::MAX;

@@ -1,8 +1,8 @@
 //! One user's counts while the tiles go by.
 
 use super::{count::Counts, product::PANEL, rankings::Rankings};
-use crate::settings::Ties;
 use std::ops::Range;
+use vectors::Ties;
 
 /// A user's held-out items, the scores that others must reach to stand before them, and how many did.
 pub(super) struct Tally {

@@ -24,7 +24,7 @@ use super::{
     spread::Spread,
     stream::stream,
 };
-use crate::settings::{Over, Significance};
+use crate::significance::{Over, Significance};
 use rand::Rng;
 use rayon::prelude::*;
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     MetricAt,
-    settings::{Correction, Over, Significance},
+    significance::{Correction, Over, Significance},
 };
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::{spread::Spread, verdict::Verdict};
 use crate::{
     MetricAt,
-    settings::{Correction, Over, Test},
+    significance::{Correction, Over, Test},
 };
 
 /// One test of the difference between two methods; `method_a` stands before `method_b` in the order the methods were given.
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub p_value: f64,
     /// The p-value adjusted for all comparisons of this dataset, metric, cutoff and test.
     pub p_adjusted: f64,
-    /// Which comparisons the p-value was adjusted for, as [`Family::name`](crate::settings::Family::name) has it.
+    /// Which comparisons the p-value was adjusted for, as [`Family::name`](crate::significance::Family::name) has it.
     pub family: String,
     /// How the p-value was adjusted.
     pub correction: Correction,

@@ -14,7 +14,7 @@ use super::{
     spread::{crossed, variance_of_mean},
     verdict::agreeing,
 };
-use crate::settings::{Correction, Margin, Over};
+use crate::significance::{Correction, Margin, Over};
 
 /// Weights of methods, by their places; they add up to zero.
 #[derive(Clone, Debug, PartialEq)]

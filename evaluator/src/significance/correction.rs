@@ -7,7 +7,7 @@
 //! ```
 //! The first two bound the chance of any false claim, Holm never worse than Bonferroni; the last bounds the share of false claims.
 
-use crate::settings::Correction;
+use crate::significance::Correction;
 
 /// Adjusted p-values, in the order given. All of them are one family.
 pub fn adjust(correction: Correction, p_values: &[f64]) -> Vec<f64> {

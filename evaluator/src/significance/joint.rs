@@ -14,7 +14,7 @@ use super::{
     stream::stream,
     students_t::UpperQuantiles,
 };
-use crate::settings::Over;
+use crate::significance::Over;
 use rand::Rng;
 use rand_xoshiro::SplitMix64;
 

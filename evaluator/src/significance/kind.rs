@@ -1,7 +1,7 @@
 //! What a test of two methods is to the comparisons of a dataset. Each test says it in its own file.
 
 use super::{Correction, Interval, Tested, adjust, compare::Compared, power::Needed, resample::Resampled};
-use crate::settings::{Family, Over, Significance};
+use crate::significance::{Family, Over, Significance};
 
 /// A test of the difference between two methods.
 pub(crate) trait TestKind: Sync {

@@ -15,7 +15,7 @@ use super::{
     ranks::mid_ranks,
     resample::Resampled,
 };
-use crate::settings::Over;
+use crate::significance::Over;
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 

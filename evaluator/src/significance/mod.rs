@@ -2,7 +2,7 @@
 //!
 //! A method is its distribution over trainings: what is compared are the means that new users and new seeds would give. All methods of a
 //! dataset are evaluated on the same users, so tests are paired by user; the unpaired Mann-Whitney test is there because papers use it.
-//! [`compare`] goes from the values of trials ([`MethodValues`]) over the variance of their replicates ([`Spreads`]) to comparisons and
+//! [`compare`](crate::findings::compare) goes from the values of trials ([`MethodValues`]) over the variance of their replicates ([`Spreads`]) to comparisons and
 //! verdicts.
 //!
 //! | test | over | statistic | effect size | interval of the difference |
@@ -20,23 +20,24 @@
 
 mod behrens_fisher;
 pub mod bootstrap;
-mod compare;
+pub(crate) mod compare;
 mod comparison;
 mod contrast;
 mod correction;
 mod crossed;
 pub mod datasets;
-mod differences;
+pub(crate) mod differences;
 mod effect_size;
 mod expected_best;
-mod findings;
+mod family;
 mod interval;
 mod joint;
 mod kind;
 mod letters;
 pub mod mann_whitney;
+mod margin;
 mod memory;
-mod method;
+pub(crate) mod method;
 mod moderation;
 mod paired_t;
 mod pairs;
@@ -46,6 +47,7 @@ pub mod randomization;
 mod ranks;
 mod resample;
 mod romano_wolf;
+mod settings;
 mod simultaneous;
 mod spread;
 mod stream;
@@ -59,17 +61,18 @@ pub use correction::adjust;
 pub use crossed::Crossed;
 pub use differences::Differences;
 pub use expected_best::{ExpectedBest, expected_best};
-pub use findings::{Findings, MethodsAt, compare, methods_at};
+pub use family::Family;
 pub use interval::{Interval, interval};
 pub use letters::letters;
+pub use margin::Margin;
 pub use memory::tests_memory;
 pub use method::{MethodValues, Replication};
 pub use moderation::Prior;
 pub use printed::{Agreement, BesidePrinted, PrintedMean};
+pub use settings::{Correction, Over, Significance};
 pub use spread::{MethodSpread, Spread, Spreads, over_users};
 pub use verdict::Verdict;
 
-use crate::settings::{Correction, Over};
 use kind::{TestKind, tests};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -121,7 +124,7 @@ pub struct Tested {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::Differences;
     use rand::{Rng, SeedableRng};
     use rand_xoshiro::SplitMix64;

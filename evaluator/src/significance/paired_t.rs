@@ -12,7 +12,7 @@ use super::{
     simultaneous::{Alone, simultaneous},
     students_t::UpperQuantiles,
 };
-use crate::settings::{Over, Significance};
+use crate::significance::{Over, Significance};
 use rayon::prelude::*;
 
 /// `paired-t`

@@ -1,7 +1,7 @@
 //! The pairs of methods that a family compares.
 
 use super::{MethodValues, differences::mean};
-use crate::settings::Family;
+use crate::significance::Family;
 
 /// Pairs of places in a list of methods, the smaller one first.
 pub(crate) struct Pairs {

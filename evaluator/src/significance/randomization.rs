@@ -17,7 +17,7 @@ use super::{
     resample::Resampled,
     stream::stream,
 };
-use crate::settings::{Over, Significance};
+use crate::significance::{Over, Significance};
 use rand::Rng;
 use rayon::prelude::*;
 

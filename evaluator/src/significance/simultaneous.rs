@@ -7,7 +7,7 @@ use super::{
     pairs::Pairs,
     romano_wolf::{Adjusted, Draw, against_best, step_down},
 };
-use crate::settings::{Correction, Significance};
+use crate::significance::{Correction, Significance};
 use rayon::prelude::*;
 
 /// What a test of the mean says of each pair by itself.

@@ -11,7 +11,7 @@ use super::{
     method::{MethodValues, Replication},
     moderation::Prior,
 };
-use crate::settings::Over;
+use crate::significance::Over;
 use rayon::prelude::*;
 use std::borrow::Cow;
 

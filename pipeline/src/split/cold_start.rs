@@ -6,12 +6,8 @@
 //!
 //! Paper ITEM cuts to 10 %, 20 % and 50 % as well, in its Table 9, but histories of users whom training sees: that is `train_share` of a dataset.
 
-use super::{Borders, DrawnUsers, Ratio, SplitKind, UserIds, Users};
-use crate::{
-    Error, Result,
-    edges::Edges,
-    first::{Count, First},
-};
+use super::{Borders, Count, DrawnUsers, First, Ratio, SplitKind, UserIds, Users};
+use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 
 /// `cold-start` in a sweep file.

@@ -6,6 +6,7 @@ mod borders;
 mod cold_start;
 mod cross_validation;
 mod drawn_users;
+mod first;
 mod given;
 mod last;
 mod leave_last;
@@ -29,10 +30,11 @@ pub use users::Users;
 
 pub(crate) use borders::{Borders, SortedTimes, Times};
 pub(crate) use drawn_users::{DrawnUsers, UserIds};
+pub(crate) use first::{Count, First};
 pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
-use crate::{Error, Result, edges::Edges, first::First};
+use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 
 /// What a split says of itself; where nothing is said, it needs nothing.

@@ -5,7 +5,7 @@ use crate::{
     refused,
 };
 use dataset::{Location, Split};
-use evaluator::{Evaluation, MetricAt, Result, evaluate::TrialValues, significance, tables::write_significance};
+use evaluator::{Evaluation, MetricAt, Result, evaluate::TrialValues, findings, tables::write_significance};
 use pyo3::{Bound, PyResult, Python, pyfunction, types::PyBytes};
 use std::sync::{
     Arc,
@@ -52,7 +52,7 @@ fn trials(methods: &[(String, Vec<Vec<u8>>, bool)], metric: MetricAt) -> Vec<Tri
 
 fn table(trials: &[TrialValues], evaluation: &Evaluation) -> Result<Vec<u8>> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
-    let found = significance::compare(trials, evaluation, &mut |_, _| ())?;
+    let found = findings::compare(trials, evaluation, &mut |_, _| ())?;
     let at = Location::parse(&format!("memory:///significance-{}", CALLS.fetch_add(1, Ordering::Relaxed)))?;
     write_significance(&at, &found.comparisons)?;
     let table = at.read()?.to_vec();

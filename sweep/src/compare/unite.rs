@@ -4,11 +4,7 @@ use super::Ran;
 use crate::{report::across::deciding, tables::TrialRow, usage::Usage};
 use anyhow::Result;
 use dataset::Manifest;
-use evaluator::{
-    Evaluation, MetricAt,
-    evaluate::TrialValues,
-    significance::{self, Comparison},
-};
+use evaluator::{Evaluation, MetricAt, evaluate::TrialValues, findings, significance::Comparison};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sweeps' values on all of their datasets.
@@ -151,5 +147,5 @@ fn tested(values: &[TrialValues], dataset: &str, at: MetricAt, evaluation: &Eval
     let values: Vec<TrialValues> = values.iter().filter(|values| values.dataset == dataset).map(of_metric).collect();
     let mut evaluation = evaluation.clone();
     evaluation.significance.tests.truncate(1);
-    Ok(significance::compare(&values, &evaluation, &mut |_, _| ())?.comparisons)
+    Ok(findings::compare(&values, &evaluation, &mut |_, _| ())?.comparisons)
 }

@@ -10,8 +10,9 @@ use dataset::{Counts, Manifest, SCHEMA_VERSION, Split};
 use evaluator::{
     Evaluation, Metric, MetricAt,
     evaluate::TrialValues,
+    findings::compare,
     settings::{Significance, Test},
-    significance::{Comparison, MethodComponents, compare},
+    significance::{Comparison, MethodComponents},
 };
 use serde_json::json;
 

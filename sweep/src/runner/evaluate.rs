@@ -12,8 +12,8 @@ use dataset::{Dataset, Split};
 use evaluator::{
     Error,
     evaluate::{Candidate, TrialValues, evaluate as rank},
+    findings::{Findings, compare},
     rank::{ListCounts, is_constant},
-    significance::{Findings, compare},
 };
 use std::collections::HashMap;
 use trainer::Ended;

@@ -5,8 +5,9 @@ use dataset::Split;
 use evaluator::{
     Evaluation, Metric, MetricAt, Result,
     evaluate::TrialValues,
+    findings::compare,
     settings::{Significance, Test},
-    significance::{Comparison, MethodValues, compare},
+    significance::{Comparison, MethodValues},
 };
 use rayon::prelude::*;
 

@@ -10,7 +10,7 @@ use super::{Input, method::methods};
 use crate::tables::{ClaimRow, ReproductionRow};
 use evaluator::{
     MetricAt,
-    significance::{MethodsAt, methods_at},
+    findings::{MethodsAt, methods_at},
 };
 use std::collections::HashMap;
 

@@ -5,10 +5,7 @@ use crate::{
     plan::{Printed, PrintedValue},
     tables::{Ours, ReproductionRow},
 };
-use evaluator::{
-    settings::Over,
-    significance::{MethodsAt, PrintedMean},
-};
+use evaluator::{findings::MethodsAt, settings::Over, significance::PrintedMean};
 
 /// The numbers of the sweep, in the order of the table.
 pub(super) fn numbers(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ReproductionRow> {

@@ -1,11 +1,9 @@
 //! The first of each user's interactions in a frozen random order: what is left of a part that is cut.
 //!
-//! The order is that of (hash, item) with the hash of [`order`](crate::split) by a key, so that what a smaller count leaves is among what a greater one does.
+//! The order is that of (hash, item) with the hash of [`order`](super::order) by a key, so that what a smaller count leaves is among what a greater one does.
 
-use crate::{
-    split::{Order, Ratio},
-    tally::Tally,
-};
+use super::{Order, Ratio};
+use crate::tally::Tally;
 use dataset::Interactions;
 use rayon::prelude::*;
 

@@ -1,13 +1,15 @@
 //! From the values of trials to what is known of methods: comparisons of pairs, and the components of each method's variance.
 
-use super::{
-    Comparison, Interval, MethodComponents,
-    compare::Compared,
-    differences::mean,
-    method::{MethodValues, all_users},
-    spread::{Spread, Spreads},
+use crate::{
+    Error, Evaluation, MetricAt, Result,
+    significance::{
+        Comparison, Interval, MethodComponents, Over, Spread, Spreads,
+        compare::Compared,
+        differences::mean,
+        method::{MethodValues, all_users},
+    },
+    trial_values::TrialValues,
 };
-use crate::{Error, Evaluation, MetricAt, Result, evaluate::TrialValues, settings::Over};
 
 /// What is known of the methods of all datasets.
 #[derive(Clone, Debug, Default, PartialEq)]

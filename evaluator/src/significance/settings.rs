@@ -1,7 +1,7 @@
 //! The `significance` block: which differences are called real.
 
-use super::{Family, Margin};
-use crate::{Error, Result, significance::Test};
+use super::{Family, Margin, Test};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Tests between methods.

@@ -1,13 +1,10 @@
 //! The `evaluation` block of a sweep file.
 
-mod family;
-mod margin;
-mod significance;
-
-pub use crate::significance::Test;
-pub use family::Family;
-pub use margin::Margin;
-pub use significance::{Correction, Over, Significance};
+pub use crate::{
+    metric::denominator::Recall,
+    part::Users,
+    significance::{Correction, Family, Margin, Over, Significance, Test},
+};
 pub use vectors::Ties;
 
 use crate::{Metric, MetricAt};
@@ -37,16 +34,6 @@ pub struct Evaluation {
     pub significance: Significance,
 }
 
-/// Which users with held-out items are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Users {
-    /// Users with train interactions.
-    Known,
-    /// All users, also those without train interactions, whom no training touched.
-    All,
-}
-
 /// Which known items are left out of the test ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,16 +42,6 @@ pub enum Mask {
     TrainAndValidation,
     /// The items of train: validation items stay and count as misses, as in the release of paper 001.
     TrainOnly,
-}
-
-/// The denominator of recall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Recall {
-    /// All held-out items of the user.
-    Standard,
-    /// Held-out items of the user, at most the cutoff (Mult-VAE; paper 002, appendix A).
-    Capped,
 }
 
 impl Evaluation {

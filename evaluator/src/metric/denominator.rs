@@ -1,0 +1,13 @@
+//! What recall divides the hits by.
+
+use serde::{Deserialize, Serialize};
+
+/// The denominator of recall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recall {
+    /// All held-out items of the user.
+    Standard,
+    /// Held-out items of the user, at most the cutoff (Mult-VAE; paper 002, appendix A).
+    Capped,
+}
