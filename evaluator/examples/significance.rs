@@ -69,7 +69,7 @@ fn crossed(methods: &[Vec<Vec<f64>>], alpha: f64) -> Value {
         json!({"p_value": crossed.p_value(differences.mean()), "half": crossed.half_width(alpha), "error": crossed.standard_error()})
     };
     json!({
-        "prior": spreads.prior.map(|prior| [prior.degrees.min(1e300), prior.variance]),
+        "prior": spreads.prior.map(|prior| [prior.degrees, prior.variance]),
         "variances": spreads.methods.iter().map(|spread| spread.variance).collect::<Vec<f64>>(),
         "degrees": spreads.methods.iter().map(|spread| spread.degrees).collect::<Vec<f64>>(),
         "users-and-seeds": test(Over::UsersAndSeeds),

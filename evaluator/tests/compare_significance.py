@@ -48,8 +48,9 @@ def sets(random):
         base = random.beta(0.5, 2.0, users) * (random.random(users) < 0.4)
         methods = []
         for count in counts:
+            level = random.choice([0.3, 1.0, 2.0])
             seeds = random.normal(0, spread * random.choice([0.1, 1.0, 3.0]), count)
-            methods.append([(base + seed + random.normal(0.01, 0.05, users)).tolist() for seed in seeds])
+            methods.append([(level * base + seed + random.normal(0.01, 0.05, users)).tolist() for seed in seeds])
         found.append(methods)
     return found
 
@@ -134,16 +135,16 @@ def compare_mann_whitney(what, a, b, found):
 
 
 def fit_f_dist(variances, degrees):
-    """limma's fitFDist (Smyth 2004, section 6.2): degrees of freedom and variance of the prior."""
+    """limma's fitFDist (Smyth 2004, section 6.2): degrees of freedom, at most those of all variances together, and variance of the prior."""
     half = degrees / 2
     variances = np.maximum(variances, 1e-5 * np.median(variances))
     e = np.log(variances) - special.digamma(half) + np.log(half)
     excess = (e.var(ddof=1) if len(e) > 1 else 0) - special.polygamma(1, half).mean()
     if excess <= 0:
-        return np.inf, np.average(variances, weights=degrees)
+        return degrees.sum(), np.average(variances, weights=degrees)
     prior = optimize.brentq(lambda log: special.polygamma(1, np.exp(log)) / excess - 1, -20, 20, xtol=1e-15, rtol=1e-15)
     half = np.exp(prior)
-    return 2 * half, np.exp(e.mean() + special.digamma(half) - np.log(half))
+    return min(2 * half, degrees.sum()), np.exp(e.mean() + special.digamma(half) - np.log(half))
 
 
 def moderated(methods):
@@ -151,9 +152,10 @@ def moderated(methods):
     counts = np.array([len(method) for method in methods])
     raw = np.array([np.mean(method, axis=1).var(ddof=1) if len(method) > 1 else np.nan for method in methods])
     known = counts > 1
-    d0, s0 = fit_f_dist(raw[known], counts[known] - 1.0)
+    scale = np.array([np.var(method, axis=1, ddof=1).mean() for method in methods])
+    d0, s0 = fit_f_dist((raw / scale)[known], counts[known] - 1.0)
     d = counts - 1.0
-    variance = np.full(len(methods), s0) if np.isinf(d0) else (d0 * s0 + d * np.nan_to_num(raw)) / (d0 + d)
+    variance = scale * (d0 * s0 + d * np.nan_to_num(raw / scale)) / (d0 + d)
     interaction = np.full(len(methods), np.nan)
     for place, method in enumerate(methods):
         if known[place]:
@@ -205,7 +207,7 @@ class Crossed:
 
 def compare_crossed(what, methods, found):
     prior, variance, degrees, interaction = moderated(methods)
-    near(f"{what} prior", np.minimum(found["prior"], 1e300), np.minimum(prior, 1e300))
+    near(f"{what} prior", found["prior"], prior)
     near(f"{what} variances", np.array(found["variances"]) * 1e4, variance * 1e4)
     near(f"{what} degrees", found["degrees"], degrees)
     d = np.mean(methods[0], axis=0) - np.mean(methods[1], axis=0)

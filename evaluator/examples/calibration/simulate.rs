@@ -26,6 +26,9 @@ pub(crate) struct Sets {
     /// Only rows of so many methods.
     #[arg(long)]
     methods: Option<usize>,
+    /// Only rows of so many seeds.
+    #[arg(long)]
+    seeds: Option<usize>,
     /// Only rows with such variances over seeds.
     #[arg(long)]
     variances: Option<Variances>,
@@ -34,6 +37,7 @@ pub(crate) struct Sets {
 impl Sets {
     fn has(&self, scenario: &Scenario) -> bool {
         self.methods.is_none_or(|methods| methods == scenario.methods)
+            && self.seeds.is_none_or(|seeds| seeds == scenario.seeds)
             && self.variances.is_none_or(|variances| variances == scenario.variances)
     }
 }

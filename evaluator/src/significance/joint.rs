@@ -1,7 +1,7 @@
 //! The joint distribution of all comparisons of a family when no methods differ: what [`step_down`](super::romano_wolf::step_down) adjusts by.
 //!
 //! For the t test each resample draws users for all methods together, a variance over replicates for each method from what is known of it (its
-//! posterior), a normal deviation of that variance, and the variance that such replicates would have shown. These are moderated anew, as the
+//! posterior), a normal deviation of that variance, and the variance that such replicates would have shown. These are moderated anew in units of the methods' scales, as the
 //! prior too is only an estimate; a comparison's statistic is its difference in units of the [`scale`](Crossed::scale) of [`Crossed`] for these variances. So the statistic that is resampled is the one that is
 //! tested, and what few seeds do not know is in it. For the bootstrap the statistic is the resampled difference, less the observed one, in
 //! units of its own half width.
@@ -67,28 +67,25 @@ impl JointT<'_> {
             return users.map(|deviation| Drawn { deviation, variance: 0.0, spent: 0.0 }).collect();
         }
         let spreads = &self.spreads.methods;
-        let common =
-            self.spreads.prior.filter(|prior| prior.degrees.is_infinite()).map(|prior| inverse_scale(stream, prior.pooled_degrees));
-        let drawn: Vec<(f64, f64)> = users.zip(spreads).map(|(user, spread)| self.replicates(spread, user, common, stream)).collect();
-        let own = |(spread, (_, raw)): (&MethodSpread, &(f64, f64))| spread.raw.map(|_| (*raw, own_degrees(spread)));
+        let drawn: Vec<(f64, f64)> = users.zip(spreads).map(|(user, spread)| self.replicates(spread, user, stream)).collect();
+        let own = |(spread, (_, raw)): (&MethodSpread, &(f64, f64))| spread.raw.map(|_| (raw / spread.scale, own_degrees(spread)));
         let prior = Prior::fit(&spreads.iter().zip(&drawn).filter_map(own).collect::<Vec<_>>());
         let of_method = |(spread, &(deviation, raw)): (&MethodSpread, &(f64, f64))| {
             let Some(prior) = prior.filter(|_| spread.variance > 0.0) else { return Drawn { deviation, variance: 0.0, spent: 0.0 } };
-            let variance = prior.moderated(raw, own_degrees(spread)) / spread.replicates as f64;
+            let variance = spread.scale * prior.moderated(raw / spread.scale, own_degrees(spread)) / spread.replicates as f64;
             Drawn { deviation, variance, spent: variance / prior.degrees(own_degrees(spread)) }
         };
         spreads.iter().zip(&drawn).map(of_method).collect()
     }
 
-    /// The deviation of a method's mean, and the variance that its replicates show; zero of a single one. `common` scales the variance that
-    /// all methods share.
-    fn replicates(&self, spread: &MethodSpread, user: f64, common: Option<f64>, stream: &mut SplitMix64) -> (f64, f64) {
+    /// The deviation of a method's mean, and the variance that its replicates show; zero of a single one.
+    fn replicates(&self, spread: &MethodSpread, user: f64, stream: &mut SplitMix64) -> (f64, f64) {
         if spread.variance == 0.0 {
             return (user, 0.0);
         }
         // Without users the interaction is theirs no more: it is part of what other replicates of these very users would show.
         let taken_out = if self.over == Over::Seeds { 0.0 } else { spread.interaction };
-        let variance = spread.variance * common.unwrap_or_else(|| inverse_scale(stream, spread.degrees));
+        let variance = spread.variance * inverse_scale(stream, spread.degrees);
         let deviation = user + normal(stream) * ((variance - taken_out).max(0.0) / spread.replicates as f64).sqrt();
         let degrees = own_degrees(spread);
         (deviation, if degrees > 0.0 { variance * chi_square(stream, degrees) / degrees } else { 0.0 })

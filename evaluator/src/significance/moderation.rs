@@ -2,20 +2,21 @@
 //!
 //! ```text
 //! s²_m | σ²_m ~ σ²_m χ²(d_m) / d_m,   1 / σ²_m ~ χ²(d0) / (d0 s0²)
-//! s~²_m = (d0 s0² + d_m s²_m) / (d0 + d_m),   with min(d0 + d_m, sum of all d) degrees of freedom
+//! s~²_m = (d0 s0² + d_m s²_m) / (d0 + d_m),   with min(d0 + d_m, D) degrees of freedom, D = sum of all d
 //! e_m = log s²_m - digamma(d_m / 2) + log(d_m / 2)
-//! trigamma(d0 / 2) = var(e) - mean trigamma(d_m / 2),   log s0² = mean(e) + digamma(d0 / 2) - log(d0 / 2)
+//! trigamma(d0 / 2) = var(e) - mean trigamma(d_m / 2),   log s0² = mean(e) + digamma(d0 / 2) - log(d0 / 2),   d0 at most D
 //! ```
-//! Where the variances differ by no more than chance would have it, `d0` is infinite and `s0²` is their mean, weighted by degrees of freedom.
-//! As in limma: Smyth, Stat. Appl. Genet. Mol. Biol. 2004, doi:10.2202/1544-6115.1027, section 6.2; the bound on the degrees of freedom is
-//! its `eBayes`'.
+//! Where the variances differ by no more than chance would have it, `s0²` is their mean, weighted by degrees of freedom, and `d0` is `D`.
+//! As in limma: Smyth, Stat. Appl. Genet. Mol. Biol. 2004, doi:10.2202/1544-6115.1027, section 6.2; the bound on the degrees of freedom of `s~²` is
+//! its `eBayes`'. The bound on `d0` is not: there it is infinite where variances differ by chance alone, which of a thousand genes says that they are
+//! alike, and of six methods next to nothing. A common variance is worth no more than the replicates that it was found from.
 
 use statrs::function::gamma::digamma;
 
 /// What the variances of several methods have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// `d0`: how many degrees of freedom the common variance is worth; infinite where the methods do not differ.
+    /// `d0`: how many degrees of freedom the common variance is worth; at most those of all methods together.
     pub degrees: f64,
     /// `s0²`, the common variance.
     pub variance: f64,
@@ -32,7 +33,7 @@ impl Prior {
         let pooled_degrees: f64 = variances.iter().map(|(_, degrees)| degrees).sum();
         let pooled = variances.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / pooled_degrees;
         let median = median(variances.iter().map(|(variance, _)| *variance).collect())?;
-        let common = Self { degrees: f64::INFINITY, variance: pooled, pooled_degrees };
+        let common = Self { degrees: pooled_degrees, variance: pooled, pooled_degrees };
         if median == 0.0 {
             return Some(common);
         }
@@ -49,14 +50,11 @@ impl Prior {
             return Some(common);
         }
         let half = inverse_trigamma(excess);
-        Some(Self { degrees: 2.0 * half, variance: (mean + digamma(half) - half.ln()).exp(), pooled_degrees })
+        Some(Self { degrees: pooled_degrees.min(2.0 * half), variance: (mean + digamma(half) - half.ln()).exp(), pooled_degrees })
     }
 
     /// The moderated variance of a method from its own; the common one where it has no degrees of freedom.
     pub fn moderated(&self, variance: f64, degrees: f64) -> f64 {
-        if self.degrees.is_infinite() {
-            return self.variance;
-        }
         let own = if degrees > 0.0 { degrees * variance } else { 0.0 };
         (self.degrees * self.variance + own) / (self.degrees + degrees)
     }
@@ -155,10 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn variances_that_do_not_are_pooled() {
+    fn the_common_variance_is_worth_no_more_than_what_it_was_found_from() {
         let prior = Prior::fit(&[(2.0, 2.0), (3.0, 6.0)]).unwrap();
-        assert_eq!(prior, Prior { degrees: f64::INFINITY, variance: 2.75, pooled_degrees: 8.0 });
-        assert_eq!((prior.moderated(2.0, 2.0), prior.degrees(2.0)), (2.75, 8.0));
+        assert_eq!(prior, Prior { degrees: 8.0, variance: 2.75, pooled_degrees: 8.0 });
+        // (8 * 2.75 + 2 * 2) / 10
+        assert_eq!((prior.moderated(2.0, 2.0), prior.degrees(2.0)), (2.6, 8.0));
         assert_eq!(Prior::fit(&[(0.5, 1.0)]).unwrap().moderated(0.5, 1.0), 0.5);
         assert_eq!(Prior::fit(&[(0.0, 1.0), (0.0, 2.0)]).unwrap().variance, 0.0);
         assert_eq!(Prior::fit(&[]), None);

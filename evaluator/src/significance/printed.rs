@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     const SPREAD: MethodSpread =
-        MethodSpread { replicates: 3, source: Spread::Own, raw: Some(4e-7), variance: 4e-7, degrees: 5.0, interaction: 1e-7 };
+        MethodSpread { replicates: 3, source: Spread::Own, raw: Some(4e-7), variance: 4e-7, degrees: 5.0, interaction: 1e-7, scale: 0.04 };
     const EXACT: PrintedMean = PrintedMean { value: 0.0527, unit: 0.0, runs: 1, same_users: true };
 
     fn near(found: f64, expected: f64) {
@@ -153,7 +153,8 @@ mod tests {
     /// A model that fits at once has no seeds: all that is between it and the same number is rounding, by half of the last digit.
     #[test]
     fn without_seeds_rounding_is_all_there_is() {
-        let fixed = MethodSpread { replicates: 1, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0 };
+        let fixed =
+            MethodSpread { replicates: 1, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0, scale: 0.04 };
         let printed = PrintedMean { unit: 1e-4, ..EXACT };
         let within = printed.beside(0.05274, (1e-6, 939), &fixed, 1e-4, 0.05);
         assert_eq!((within.agreement, within.p_value > 0.05), (Agreement::Reproduced, true));

@@ -1,9 +1,13 @@
 //! How far the replicates of a dataset's methods lie apart, by one metric: what seeds (or splits) add to the uncertainty of a mean.
 //!
-//! The replicates' means of a method have the variance `s²_m`, moderated over the dataset's methods ([`Prior`]). Part of it is the
+//! The replicates' means of a method have the variance `s²_m`, moderated over the dataset's methods ([`Prior`]) in units of the method's scale `v_m`:
+//! the variance of one replicate's values over users. The values of a better method vary more, over users and with them over replicates, and
+//! thousands of users tell how much more. Part of `s²_m` is the
 //! interaction of users and replicates: `e_m = MS / U`, with the mean square `MS` of what is left of the users' values without the means of
-//! users and of replicates. Splits are common to all methods, so what all methods have in common on a split is taken out first, and the
-//! rest is scaled by `k / (k - 1)` for `k` methods.
+//! users and of replicates. `MS` would be no scale: where replicates differ in their level alone, it is made of the same few differences as `s²_m`.
+//!
+//! Splits are common to all methods, so what all methods have in common on a split is taken out first, and the rest is multiplied by
+//! `k / (k - 1)` for `k` methods.
 
 use super::{
     crossed::Crossed,
@@ -58,6 +62,8 @@ pub struct MethodSpread {
     pub degrees: f64,
     /// The part of `variance` that is the interaction with users.
     pub interaction: f64,
+    /// The variance of one replicate's values over users, in units of which variances are moderated.
+    pub scale: f64,
 }
 
 /// The spreads of all methods of a dataset by one metric, in their order.
@@ -65,7 +71,7 @@ pub struct MethodSpread {
 pub struct Spreads {
     /// One for each method.
     pub methods: Vec<MethodSpread>,
-    /// What their variances have in common; none where no method has a second replicate.
+    /// What their variances, in units of their scales, have in common; none where no method has a second replicate.
     pub prior: Option<Prior>,
 }
 
@@ -73,21 +79,19 @@ impl Spreads {
     /// Finds them from the values of all methods, which have the same users.
     pub fn new(methods: &[MethodValues<'_>]) -> Self {
         let common = common(methods);
-        let scale = if common.is_empty() { 1.0 } else { methods.len() as f64 / (methods.len() as f64 - 1.0) };
+        let left = if common.is_empty() { 1.0 } else { methods.len() as f64 / (methods.len() as f64 - 1.0) };
         let found: Vec<Option<(f64, f64)>> = methods
             .par_iter()
-            .map(|method| variances(&method.replicates, &common).map(|(raw, interaction)| (scale * raw, scale * interaction)))
+            .map(|method| variances(&method.replicates, &common).map(|(raw, interaction)| (left * raw, left * interaction)))
             .collect();
+        let scales = scales(methods);
         let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
-        let own: Vec<(f64, f64)> =
-            methods.iter().zip(&found).filter_map(|(method, found)| Some((found.as_ref()?.0, degrees(method)))).collect();
-        let prior = Prior::fit(&own);
+        let own = |place: usize| Some((found[place]?.0 / scales[place], degrees(&methods[place])));
+        let prior = Prior::fit(&(0..methods.len()).filter_map(own).collect::<Vec<_>>());
         let interactions: Vec<f64> = found.iter().flatten().map(|(_, interaction)| *interaction).collect();
         let typical = if interactions.is_empty() { 0.0 } else { mean(&interactions) };
-        let spread = |(method, found): (&MethodValues<'_>, &Option<(f64, f64)>)| {
-            spread(method, *found, prior.filter(|_| method.replication != Replication::None), typical)
-        };
-        Self { methods: methods.iter().zip(&found).map(spread).collect(), prior }
+        let spread = |place: usize| spread(&methods[place], found[place], prior, typical, scales[place]);
+        Self { methods: (0..methods.len()).map(spread).collect(), prior }
     }
 
     /// The variance of the difference of two methods' means, by the sources that are counted.
@@ -112,9 +116,9 @@ impl Spreads {
     }
 }
 
-fn spread(method: &MethodValues<'_>, found: Option<(f64, f64)>, prior: Option<Prior>, typical: f64) -> MethodSpread {
+fn spread(method: &MethodValues<'_>, found: Option<(f64, f64)>, prior: Option<Prior>, typical: f64, scale: f64) -> MethodSpread {
     let replicates = method.replicates.len();
-    let none = MethodSpread { replicates, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0 };
+    let none = MethodSpread { replicates, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0, scale };
     if method.replication == Replication::None {
         return none;
     }
@@ -124,8 +128,20 @@ fn spread(method: &MethodValues<'_>, found: Option<(f64, f64)>, prior: Option<Pr
         Some((raw, interaction)) => (Spread::Own, Some(raw), interaction),
         None => (Spread::Pooled, None, typical),
     };
-    let variance = prior.moderated(raw.unwrap_or_default(), degrees);
-    MethodSpread { replicates, source, raw, variance, degrees: prior.degrees(degrees), interaction }
+    let variance = scale * prior.moderated(raw.unwrap_or_default() / scale, degrees);
+    MethodSpread { replicates, source, raw, variance, degrees: prior.degrees(degrees), interaction, scale }
+}
+
+/// For each method the variance of a replicate's values over users, the mean over its replicates. A method whose values are all one takes the mean of
+/// the others.
+fn scales(methods: &[MethodValues<'_>]) -> Vec<f64> {
+    let over_users = |values: &Cow<'_, [f64]>| variance_of_mean(values) * values.len() as f64;
+    let of_method = |method: &MethodValues<'_>| mean(&method.replicates.iter().map(over_users).collect::<Vec<_>>());
+    let known = |scale: &f64| *scale > 0.0 && scale.is_finite();
+    let found: Vec<f64> = methods.par_iter().map(of_method).collect();
+    let others: Vec<f64> = found.iter().copied().filter(known).collect();
+    let typical = if others.is_empty() { 1.0 } else { mean(&others) };
+    found.into_iter().map(|scale| if known(&scale) { scale } else { typical }).collect()
 }
 
 /// What all methods have in common on each split: for each the mean over methods of every user's value. Empty where replicates are seeds,
@@ -219,6 +235,24 @@ mod tests {
         assert!((interval.low - 0.00645996).abs() < 5e-9 && (interval.high - 0.04954004).abs() < 5e-9);
         assert_eq!(over_users(&Differences::new(&[0.5], &[0.2])).p_value(0.3), 1.0);
         assert_eq!(over_users(&Differences::new(&[0.5; 6], &[0.2; 6])).p_value(0.3), 0.0);
+    }
+
+    /// By NumPy: the second method is the first, thrice as large, so that both ratios are one, and its variance is nine times as large.
+    #[test]
+    fn variances_are_moderated_in_units_of_those_over_users() {
+        let rows = |factor: f64| [A.map(|value| factor * value), A.map(|value| factor * (value + 0.01))];
+        let (small, large) = (rows(1.0), rows(3.0));
+        let seeds = Replication::Seeds;
+        let one_value: &[f64] = &[0.5; 10];
+        let methods =
+            [method("a", seeds, &[&small[0], &small[1]]), method("b", seeds, &[&large[0], &large[1]]), method("c", seeds, &[one_value])];
+        let spreads = Spreads::new(&methods).methods;
+        near(spreads[0].variance, 5e-5);
+        near(spreads[1].variance, 45e-5);
+        near(spreads[1].scale, 9.0 * spreads[0].scale);
+        // Without a variance over users, the scale is the mean of the others'.
+        near(spreads[2].scale, 5.0 * spreads[0].scale);
+        near(spreads[2].variance, 25e-5);
     }
 
     /// A two-way analysis of variance of A and A + (0.01, -0.02, 0.03, ...) in NumPy.
