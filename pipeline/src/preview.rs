@@ -156,7 +156,7 @@ mod tests {
         let content: String = (0..250_000).map(|row| format!("u{},i{},3,{row}\n", row % 1_000, row % 77)).collect();
         let found = preview("large.csv", &content).unwrap();
         assert_eq!((found.seen, found.users, found.items, found.times), (ROWS, 1_000, 77, Some((0.0, 199_999.0))));
-        assert!((240_000..260_000).contains(&found.rows), "{}", found.rows);
+        assert!((230_000..280_000).contains(&found.rows), "{}", found.rows);
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn of(name: &str, content: &str, known: KnownColumns) -> Result<Value, String> {
     let mut value = serde_json::to_value(source).unwrap();
     for settings in value.as_object_mut().unwrap().values_mut() {
         settings.as_object_mut().unwrap().retain(|key, value| *key != "path" && !value.is_null() && *key != "on_bad_row");
-        if let Some(columns) = settings["columns"].as_object_mut() {
+        if let Some(columns) = settings.get_mut("columns").and_then(Value::as_object_mut) {
             columns.retain(|_, value| !value.is_null());
         }
     }
