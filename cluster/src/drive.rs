@@ -1,4 +1,4 @@
-//! The driver: it starts each stage of a sweep when the one before it is done. It looks, does what [`stages`](crate::stages) decide, and sleeps.
+//! The driver: it starts each stage of a sweep when the one before it is done. It looks, does what [`crate::stages`] decide, and sleeps.
 
 use crate::{
     client::{Away, Cluster, Error, Selector, call},
