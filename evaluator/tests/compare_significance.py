@@ -172,6 +172,7 @@ class Crossed:
     def __init__(self, users, seeds, interaction, users_degrees, seeds_degrees):
         self.users, self.users_degrees = max(users - interaction, 0), users_degrees
         self.seeds, self.seeds_degrees = seeds, seeds_degrees
+        self.nothing = interaction * min(max(seeds_degrees - 1, 0), 1) / 3
         self.least = users if seeds > 0 else 0
         if self.seeds == 0:
             self.users = users
@@ -187,7 +188,7 @@ class Crossed:
 
         def weight(y):
             density = -self.seeds_degrees / 2 * (y + np.exp(-y) - 1)
-            return np.exp(density) * (np.exp(-y) + self.seeds / self.users) ** (1 / 3)
+            return np.exp(density) * (np.exp(-y) + self.seeds / self.users) ** (1 / 4) * (1 + (self.nothing / self.seeds * np.exp(-y)) ** 4)
 
         def tail(y):
             variance = self.users + self.seeds * np.exp(y)

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! V = A + θ                                A: what users add, Q1 - Q3;   θ: what replicates show, of which Q2 is the estimate
-//! θ | Q2 ~ θ^(-ν/2) exp(-ν Q2 / (2 θ)) π(θ),   π(θ) = (1 + A / θ)^w / θ,  w = 1/3
+//! θ | Q2 ~ θ^(-ν/2) exp(-ν Q2 / (2 θ)) π(θ),   π(θ) = (1 + A / θ)^w (1 + (κ / θ)^4) / θ,  w = 1/4,  κ = Q3 min(1, ν - 1) / 3, at least 0
 //! p(d) = E over θ of P(|T| > |d| / sqrt(A + θ)),   T: Student's t with ν_u ((A + θ) / A)² degrees of freedom
 //! ```
-//! `π` lies between two priors. With `w = 0` it is Jeffreys', which gives the solution of Behrens and Fisher: it errs on the careful side when
-//! replicates are few. With `w = 1` it is the second-order probability matching one (Ghosh and Kim, Canad. J. Statist. 2001), which then errs on the
-//! other. All agree where one part is all there is: without users' variance this is Student's t with `ν` degrees of freedom, without
-//! replicates' it is the one of users. docs/statistics.md has the error rates.
+//! The first factor lies between two priors. With `w = 0` it is Jeffreys', which gives the solution of Behrens and Fisher: it errs on the careful side
+//! when replicates are few. With `w = 1` it is the second-order probability matching one (Ghosh and Kim, Canad. J. Statist. 2001), which then errs
+//! on the other. The second factor says that replicates may add nothing: where they lie as close together as their interaction with users, `Q3`,
+//! alone would have them, `θ` is small and users decide, who are never surer than by themselves ([`Crossed`](super::Crossed)). A single degree of
+//! freedom does not tell this, so that `κ` is zero there. All agree where one part is all there is: without users' variance this is Student's t with `ν` degrees of
+//! freedom, without replicates' it is the one of users. docs/statistics.md has the error rates.
 //!
 //! The expectation is an integral over `y = log(θ / Q2)`, by the trapezoidal rule: the integrand is analytic and falls off on both sides, so that
 //! the error falls exponentially in the inverse of the step.
@@ -25,10 +27,14 @@ pub(crate) struct BehrensFisher {
     pub(crate) replicates: f64,
     /// `ν`.
     pub(crate) replicates_degrees: f64,
+    /// `Q3`.
+    pub(crate) interaction: f64,
 }
 
 /// `w`: how far the prior is from Jeffreys' to the matching one.
-const MATCHING: f64 = 1.0 / 3.0;
+const MATCHING: f64 = 1.0 / 4.0;
+/// `κ` as a share of `Q3`: below it, replicates add nothing.
+const NOTHING: f64 = 1.0 / 3.0;
 /// The widest step over `log θ`.
 const STEP: f64 = 0.25;
 /// The step in standard deviations of `log θ`.
@@ -74,6 +80,14 @@ impl BehrensFisher {
         size
     }
 
+    /// `1 + (κ / θ)^4`, as a share of its value at `Q2`.
+    fn adds_nothing(&self, theta: f64) -> f64 {
+        let kappa = NOTHING * self.interaction * (self.replicates_degrees - 1.0).clamp(0.0, 1.0);
+        let unit = kappa.max(self.replicates);
+        let sum = |theta: f64| (theta / unit).powi(4) + (kappa / unit).powi(4);
+        sum(theta) / sum(self.replicates) * (self.replicates / theta).powi(4)
+    }
+
     fn tails(&self, size: f64) -> Tails {
         let step = STEP.min(STEP_OF_DEVIATION * (2.0 / self.replicates_degrees).sqrt());
         let (mut sums, mut node) = (Sums::default(), 0.0);
@@ -92,7 +106,8 @@ impl BehrensFisher {
         let theta = self.replicates * y.exp();
         let variance = self.users + theta;
         let likelihood = -self.replicates_degrees / 2.0 * (y + (-y).exp() - 1.0);
-        let weight = (likelihood + MATCHING * ((variance / (self.users + self.replicates)).ln() - y)).exp();
+        let matching = MATCHING * ((variance / (self.users + self.replicates)).ln() - y);
+        let weight = (likelihood + matching).exp() * self.adds_nothing(theta);
         let deviation = variance.sqrt();
         let students = Students::new(self.users_degrees * (variance / self.users).powi(2));
         let (scaled, two_sided) = (size / deviation, 2.0 * weight);
@@ -116,14 +131,17 @@ mod tests {
     #[test]
     fn p_values() {
         let worked = [
-            ([0.7, 300.0, 0.3, 2.0], 2.5, 0.052_752_793_804_685_31),
-            ([0.7, 300.0, 0.3, 1.0], 9.0, 0.028_203_391_743_725_065),
-            ([0.7, 20.0, 1.2, 2.0], 4.0, 0.067_665_915_053_277_96),
-            ([0.7, 1e5, 0.5, 37.5], 5.0, 1.029_992_523_542_861_1e-5),
-            ([2.0, 999.0, 6.0, 4.0], 0.4, 0.894_727_364_909_511_5),
+            ([0.7, 300.0, 0.3, 2.0, 0.2], 2.5, 0.052_211_141_606_090_5),
+            ([0.7, 300.0, 0.3, 1.0, 0.2], 9.0, 0.030_788_639_583_492_28),
+            ([0.7, 300.0, 0.3, 1.5, 0.3], 2.5, 0.076_198_867_639_339),
+            ([0.7, 20.0, 1.2, 2.0, 0.0], 4.0, 0.069_732_103_908_427_78),
+            ([0.7, 1e5, 0.5, 37.5, 0.3], 5.0, 1.041_887_957_787_014_4e-5),
+            ([2.0, 999.0, 6.0, 4.0, 1.0], 0.4, 0.895_113_007_546_895_4),
+            ([0.7, 300.0, 0.05, 2.0, 0.6], 1.9, 0.025_022_239_588_878_926),
         ];
-        for ([users, users_degrees, replicates, replicates_degrees], size, expected) in worked {
-            near(BehrensFisher { users, users_degrees, replicates, replicates_degrees }.p_value(size), expected);
+        for ([users, users_degrees, replicates, replicates_degrees, interaction], size, expected) in worked {
+            let both = BehrensFisher { users, users_degrees, replicates, replicates_degrees, interaction };
+            near(both.p_value(size), expected);
         }
     }
 
@@ -131,10 +149,11 @@ mod tests {
     #[test]
     fn one_part_alone_is_student_s_t() {
         for (degrees, expected) in [(4.0, 0.039_941_968_071_718_6), (1.0, 0.204_832_764_699_133_45)] {
-            let replicates = BehrensFisher { users: 1e-30, users_degrees: 938.0, replicates: 1.0, replicates_degrees: degrees };
+            let replicates =
+                BehrensFisher { users: 1e-30, users_degrees: 938.0, replicates: 1.0, replicates_degrees: degrees, interaction: 0.0 };
             near(replicates.p_value(3.0), expected);
         }
-        let users = BehrensFisher { users: 1.0, users_degrees: 938.0, replicates: 1e-30, replicates_degrees: 4.0 };
+        let users = BehrensFisher { users: 1.0, users_degrees: 938.0, replicates: 1e-30, replicates_degrees: 4.0, interaction: 0.0 };
         near(users.p_value(3.0), 0.002_771_162_521_648_811);
     }
 
@@ -142,9 +161,11 @@ mod tests {
     fn the_half_width_is_where_the_p_value_is_alpha() {
         for degrees in [1.0, 2.0, 7.5, 400.0] {
             for replicates in [1e-4, 0.3, 1.0, 40.0] {
-                let both = BehrensFisher { users: 0.7, users_degrees: 300.0, replicates, replicates_degrees: degrees };
-                for alpha in [0.5, 0.05, 1e-6] {
-                    near(both.p_value(both.half_width(alpha, 1.0)), alpha);
+                for interaction in [0.0, 0.4] {
+                    let both = BehrensFisher { users: 0.7, users_degrees: 300.0, replicates, replicates_degrees: degrees, interaction };
+                    for alpha in [0.5, 0.05, 1e-6] {
+                        near(both.p_value(both.half_width(alpha, 1.0)), alpha);
+                    }
                 }
             }
         }

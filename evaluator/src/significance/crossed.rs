@@ -49,6 +49,7 @@ impl Crossed {
             users_degrees,
             replicates,
             replicates_degrees,
+            interaction: self.interaction,
         })
     }
 
