@@ -108,6 +108,7 @@ class Training(Section):
     patience: int | None = None
     rows: str | None = None
     select_by: str | None = None
+    ridge: float | None = None
     checkpoint_minutes: float | None = None
     time_limit_minutes: float | None = None
 
