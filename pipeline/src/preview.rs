@@ -15,10 +15,12 @@ const SHOWN: usize = 3;
 /// What the first rows of a source hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preview {
-    /// About how many rows the source has.
+    /// About how many rows the source has; as many as were looked at where it has more and a format does not tell by its size.
     pub rows: u64,
     /// Rows that were looked at: the first 200,000, or all.
     pub seen: usize,
+    /// Whether these are all.
+    pub is_whole: bool,
     /// Distinct users among them.
     pub users: usize,
     /// Distinct items among them.
@@ -54,12 +56,11 @@ impl Preview {
         let looking = Mutex::new(Looking::default());
         let ended = source.read(Split::Train, &looking);
         let Looking { mut preview, users, items } = looking.into_inner().expect("no holder of this lock panics");
-        if preview.seen < ROWS {
-            ended?;
-            preview.rows = preview.seen as u64;
-        } else {
-            preview.rows = source.rows(Split::Train)?.max(ROWS as u64);
-        }
+        preview.is_whole = ended.is_ok();
+        preview.rows = match preview.seen {
+            ROWS if !preview.is_whole => source.rows(Split::Train)?.max(ROWS as u64),
+            seen => ended.map(|()| seen as u64)?,
+        };
         if preview.seen == 0 {
             return Err(Error::setting("source", "there are no rows"));
         }
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn all_rows_of_a_small_file() {
         let found = preview("small.csv", "u,i,4.5,30\nu,j,1,20\nv,i,2,40\nv,k,3,25\n").unwrap();
-        assert_eq!((found.rows, found.seen, found.users, found.items), (4, 4, 2, 3));
+        assert_eq!((found.rows, found.seen, found.users, found.items, found.is_whole), (4, 4, 2, 3, true));
         assert_eq!((found.ratings, found.times), (Some((1.0, 4.5)), Some((20.0, 40.0))));
         let first = Interaction { user: "u".into(), item: "i".into(), rating: Some(4.5), time: Some(30.0) };
         assert_eq!((found.first.len(), &found.first[0]), (3, &first));
@@ -156,7 +157,7 @@ mod tests {
         let content: String = (0..250_000).map(|row| format!("u{},i{},3,{row}\n", row % 1_000, row % 77)).collect();
         let found = preview("large.csv", &content).unwrap();
         assert_eq!((found.seen, found.users, found.items, found.times), (ROWS, 1_000, 77, Some((0.0, 199_999.0))));
-        assert!((230_000..280_000).contains(&found.rows), "{}", found.rows);
+        assert!(!found.is_whole && (230_000..280_000).contains(&found.rows), "{}", found.rows);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn text(data: &Recognised, out: &str) -> Result<String> {
 
 /// What was found out of the data, line by line.
 pub fn found(data: &Recognised) -> Vec<String> {
-    let Preview { rows, seen, users, items, ratings, times, first } = &data.preview;
+    let Preview { rows, seen, is_whole, users, items, ratings, times, first } = &data.preview;
     let mut held = format!("{}, {}", counted(*users, "user"), counted(*items, "item"));
     if let Some((least, most)) = ratings {
         held += &format!(", ratings from {least} to {most}");
@@ -84,7 +84,11 @@ pub fn found(data: &Recognised) -> Vec<String> {
     if let Some((first, last)) = times {
         held += &format!(", times from {} to {}", day(*first), day(*last));
     }
-    let (about, which) = if *rows == *seen as u64 { ("", "all") } else { ("about ", "the first") };
+    let (about, which) = match (is_whole, *rows > *seen as u64) {
+        (true, _) => ("", "all"),
+        (false, true) => ("about ", "the first"),
+        (false, false) => ("more than ", "the first"),
+    };
     let mut lines = vec![
         format!("It is read as {}, and has {about}{}.", source::words(&data.source), counted(*rows as usize, "row")),
         format!("In {which} {} rows: {held}.", count(*seen)),
@@ -135,8 +139,11 @@ fn split(data: &Recognised) -> &'static str {
 }
 
 fn grid(data: &Recognised) -> String {
-    let is_seen = data.preview.rows == data.preview.seen as u64;
-    let ease = if is_seen && data.preview.items <= EASE_ITEMS { "      - {kind: ease, regularization: [100, 300, 1000]}\n" } else { "" };
+    let ease = if data.preview.is_whole && data.preview.items <= EASE_ITEMS {
+        "      - {kind: ease, regularization: [100, 300, 1000]}\n"
+    } else {
+        ""
+    };
     format!(
         "grid:\n\
          \x20 # Without sampling, at once: what learning has to beat.\n\
