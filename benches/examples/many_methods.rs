@@ -5,7 +5,7 @@
 //! Values are random, with differences between methods and seeds; the settings are the defaults (four metrics, t test and bootstrap over users
 //! and seeds, Romano and Wolf's adjustment over all pairs).
 
-use evaluator::{Evaluation, evaluate::TrialValues, findings::compare};
+use evaluator::{Evaluation, TrialValues, findings::compare};
 use std::{sync::Arc, time::Instant};
 
 fn main() -> anyhow::Result<()> {

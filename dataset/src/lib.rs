@@ -7,6 +7,7 @@
 
 mod cache;
 mod error;
+mod held_out;
 mod interactions;
 mod location;
 mod manifest;

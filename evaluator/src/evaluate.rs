@@ -1,7 +1,6 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
-pub use crate::trial_values::TrialValues;
-use crate::{Error, Evaluation, Result, Scorer, metric, part::RankedPart, rank, settings::Mask};
+use crate::{Error, Evaluation, Result, Scorer, TrialValues, metric, part::RankedPart, rank, settings::Mask};
 use dataset::{Dataset, FileEntry, Interactions, Location, Split, quote};
 use std::sync::Arc;
 

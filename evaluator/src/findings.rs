@@ -1,14 +1,13 @@
 //! From the values of trials to what is known of methods: comparisons of pairs, and the components of each method's variance.
 
 use crate::{
-    Error, Evaluation, MetricAt, Result,
+    Error, Evaluation, MetricAt, Result, TrialValues,
     significance::{
         Comparison, Interval, MethodComponents, Over, Spread, Spreads,
         compare::Compared,
         differences::mean,
         method::{MethodValues, all_users},
     },
-    trial_values::TrialValues,
 };
 
 /// What is known of the methods of all datasets.

@@ -88,7 +88,7 @@ fn checkpoints_become_tables() {
     assert_eq!((first.users.as_slice(), &first.user_ids[1..]), ([0, 1, 3].as_slice(), ["bob".to_owned(), "eve".to_owned()].as_slice()));
 
     // ann's candidates are r s t, of which r is held out; bob's the same, of which s and t; eve's q r s t, of which q.
-    let by_name = |values: &evaluator::evaluate::TrialValues, name: &str| {
+    let by_name = |values: &evaluator::TrialValues, name: &str| {
         values.values.iter().find(|(metric, _)| metric.to_string() == name).map(|(_, values)| values.clone()).unwrap()
     };
     assert_eq!(by_name(first, "mrr@3"), [1.0, 0.5, 1.0]);

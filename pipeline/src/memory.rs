@@ -20,14 +20,13 @@
 //! in `n` rows is extrapolated as `a n / (b + n)`, through the first half of these rows and all of them.
 
 use crate::{
-    Engine, Error, Limits, Preparation, Result,
+    Engine, Limits, Preparation, Result,
     coder::Coder,
     dictionary::Dictionary,
     partitions::{CHUNK_BYTES, PARTITIONS},
     relational::LEAST,
-    source::{Rejected, Rows, Sink, Sinks},
+    source::Rows,
 };
-use std::sync::Mutex;
 
 /// Rows that are looked at.
 const SAMPLE: usize = 200_000;
@@ -78,10 +77,9 @@ fn sampled(preparation: &Preparation, limits: &Limits) -> Result<Read> {
     let readers = source.readers(limits.threads) as f64;
     let mut read = Read::default();
     for part in source.parts() {
-        let sample = Mutex::new(Sample { least: preparation.min_rating, ..Sample::default() });
-        let ended = source.read(part, &sample);
-        let sample = sample.into_inner().expect("no holder of this lock panics");
-        let rows = if sample.rows < SAMPLE { ended.map(|()| sample.rows as u64)? } else { source.rows(part)? } as f64;
+        let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
+        source.first_rows(part, SAMPLE, &mut |rows, place| sample.add(rows, place))?;
+        let rows = if sample.rows < SAMPLE { sample.rows as u64 } else { source.rows(part)? } as f64;
         read.rated += rows * sample.rated as f64 / sample.rows.max(1) as f64;
         read.users = read.users.or(sample.users.among(rows, sample.rows, readers));
         read.items = read.items.or(sample.items.among(rows, sample.rows, readers));
@@ -187,40 +185,15 @@ impl Distinct {
     }
 }
 
-impl Sinks for Mutex<Sample> {
-    fn threads(&self) -> usize {
-        1
-    }
-
-    fn sink(&self) -> Box<dyn Sink + '_> {
-        Box::new(self)
-    }
-
-    fn reject(&self, _: Rejected<'_>) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for &Mutex<Sample> {
-    fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
-        let mut sample = self.lock().expect("no holder of this lock panics");
-        for place in 0..rows.users.len() {
-            if sample.rows == SAMPLE {
-                return Err(Error::setting("source", "the sample is full"));
-            }
-            sample.users.ids.code(rows.users[place]);
-            sample.items.ids.code(rows.items[place]);
-            sample.rows += 1;
-            sample.rated += usize::from(sample.least.zip(rows.ratings).is_none_or(|(least, ratings)| ratings[place] >= least));
-            if sample.rows == SAMPLE / 2 {
-                (sample.users.half, sample.items.half) = (sample.users.ids.len(), sample.items.ids.len());
-            }
+impl Sample {
+    fn add(&mut self, rows: Rows<'_>, place: usize) {
+        self.users.ids.code(rows.users[place]);
+        self.items.ids.code(rows.items[place]);
+        self.rows += 1;
+        self.rated += usize::from(self.least.zip(rows.ratings).is_none_or(|(least, ratings)| ratings[place] >= least));
+        if self.rows == SAMPLE / 2 {
+            (self.users.half, self.items.half) = (self.users.ids.len(), self.items.ids.len());
         }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        Ok(())
     }
 }
 

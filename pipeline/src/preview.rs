@@ -2,10 +2,10 @@
 
 use crate::{
     Error, Result,
-    source::{Rejected, Rows, Sink, Sinks, Source},
+    source::{Rows, Source},
 };
 use dataset::Split;
-use std::{collections::HashSet, sync::Mutex};
+use std::collections::HashSet;
 
 /// Rows that are looked at.
 const ROWS: usize = 200_000;
@@ -53,19 +53,21 @@ impl Preview {
     /// A source that cannot be read, has no row, or a bad one among the first.
     pub fn read(source: &Source) -> Result<Self> {
         source.check()?;
-        let looking = Mutex::new(Looking::default());
-        let ended = source.read(Split::Train, &looking);
-        let Looking { mut preview, users, items } = looking.into_inner().expect("no holder of this lock panics");
-        preview.is_whole = ended.is_ok();
-        preview.rows = match preview.seen {
-            ROWS if !preview.is_whole => source.rows(Split::Train)?.max(ROWS as u64),
-            seen => ended.map(|()| seen as u64)?,
-        };
-        if preview.seen == 0 {
-            return Err(Error::setting("source", "there are no rows"));
+        let (mut preview, mut users, mut items) = (Self::default(), HashSet::new(), HashSet::new());
+        let is_whole = source.first_rows(Split::Train, ROWS, &mut |rows, place| {
+            preview.add(rows, place);
+            for (ids, id) in [(&mut users, rows.users[place]), (&mut items, rows.items[place])] {
+                if !ids.contains(id) {
+                    ids.insert(id.to_owned());
+                }
+            }
+        })?;
+        let seen = preview.seen as u64;
+        let rows = if is_whole { seen } else { source.rows(Split::Train)?.max(seen) };
+        match preview.seen {
+            0 => Err(Error::setting("source", "there are no rows")),
+            _ => Ok(Self { rows, is_whole, users: users.len(), items: items.len(), ..preview }),
         }
-        (preview.users, preview.items) = (users.len(), items.len());
-        Ok(preview)
     }
 
     fn add(&mut self, rows: Rows<'_>, place: usize) {
@@ -82,51 +84,6 @@ impl Preview {
 
 fn wider(range: Option<(f64, f64)>, value: f64) -> (f64, f64) {
     range.map_or((value, value), |(least, most)| (least.min(value), most.max(value)))
-}
-
-/// What was seen so far.
-#[derive(Default)]
-struct Looking {
-    preview: Preview,
-    users: HashSet<String>,
-    items: HashSet<String>,
-}
-
-impl Sinks for Mutex<Looking> {
-    fn threads(&self) -> usize {
-        1
-    }
-
-    fn sink(&self) -> Box<dyn Sink + '_> {
-        Box::new(self)
-    }
-
-    fn reject(&self, _: Rejected<'_>) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink for &Mutex<Looking> {
-    fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
-        let mut looking = self.lock().expect("no holder of this lock panics");
-        let Looking { preview, users, items } = &mut *looking;
-        for place in 0..rows.users.len() {
-            if preview.seen == ROWS {
-                return Err(Error::setting("source", "enough was seen"));
-            }
-            preview.add(rows, place);
-            for (ids, id) in [(&mut *users, rows.users[place]), (&mut *items, rows.items[place])] {
-                if !ids.contains(id) {
-                    ids.insert(id.to_owned());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::{
 use anyhow::{Context, ensure};
 use dataset::Location;
 use evaluator::{
-    evaluate::TrialValues,
+    TrialValues,
     settings::Over,
     significance::{Differences, MethodValues, Replication, Spreads, over_users},
     tables::read_values,

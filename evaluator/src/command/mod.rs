@@ -8,8 +8,8 @@ pub use size::parse as parse_size;
 pub use summary::Summary;
 
 use crate::{
-    Error, Evaluation, Metric, Result,
-    evaluate::{Candidate, TrialValues, evaluate},
+    Error, Evaluation, Metric, Result, TrialValues,
+    evaluate::{Candidate, evaluate},
     findings::{self, Findings},
     settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties, Users},
     tables,

@@ -1,6 +1,6 @@
 //! What is said on the terminal when the ranking is done.
 
-use crate::{evaluate::TrialValues, settings::Users, significance::Comparison, tables};
+use crate::{TrialValues, settings::Users, significance::Comparison, tables};
 use comfy_table::{CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
 use std::fmt;
 

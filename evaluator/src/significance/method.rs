@@ -5,7 +5,7 @@
 //! split's: `h_u = mean + [u held out] (y_u - mean) U / U_split`, of which a mean over users has the right variance.
 
 use super::differences::mean;
-use crate::{Error, MetricAt, Result, trial_values::TrialValues};
+use crate::{Error, MetricAt, Result, TrialValues};
 use std::{borrow::Cow, collections::BTreeSet};
 
 /// What stands behind a method's replicates.

@@ -8,7 +8,7 @@
 //! held-out items and no train interaction; they are among `users` only where all users were to be ranked.
 
 use super::{columns, content};
-use crate::{MetricAt, Result, evaluate::TrialValues};
+use crate::{MetricAt, Result, TrialValues};
 use arrow::array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array, UInt64Array};
 use dataset::{FileEntry, Location, Split, table};
 use std::sync::Arc;

@@ -16,7 +16,7 @@ pub use metrics::{MetricRow, read_metrics, write_metrics};
 pub use per_user::{drop_other_trials, read_per_user, write_per_user};
 pub use significance::{read_significance, write_significance};
 
-use crate::{Error, Result, evaluate::TrialValues};
+use crate::{Error, Result, TrialValues};
 use dataset::Location;
 
 /// Reads back what [`write_metrics`] and [`write_per_user`] wrote of the same trials.

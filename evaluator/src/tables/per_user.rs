@@ -6,7 +6,7 @@
 //! Rows follow the metrics as given, then the users.
 
 use super::{columns, content};
-use crate::{MetricAt, Result, evaluate::TrialValues};
+use crate::{MetricAt, Result, TrialValues};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
 use dataset::{Files, Location, table};
 use std::{collections::HashSet, iter::repeat_n, sync::Arc};

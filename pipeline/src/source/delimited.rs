@@ -61,6 +61,11 @@ impl SourceKind for Delimited {
         Ok(Some(Self { path, separator, header, columns, on_bad_row: OnBadRow::default() }))
     }
 
+    fn words(&self) -> Option<String> {
+        let header = if self.header { "with names in its first line" } else { "without names" };
+        Some(format!("text separated by `{}` {header}", self.separator.escape_default()))
+    }
+
     fn ratings(&self) -> Has {
         Has::from(self.columns.rating.is_some())
     }

@@ -8,6 +8,7 @@ mod content;
 mod delimited;
 mod fields;
 mod files;
+mod first_rows;
 mod json_lines;
 mod movielens;
 mod parallel;
@@ -82,6 +83,11 @@ trait SourceKind {
     fn rows(&self, part: Split) -> Result<u64> {
         let Some((key, _, path)) = self.files().into_iter().find(|&(_, of, _)| of == part) else { return Ok(0) };
         files::all(key, path)?.iter().map(content::lines).sum()
+    }
+
+    /// The format in words, where its settings say more than its name.
+    fn words(&self) -> Option<String> {
+        None
     }
 
     /// Whether more than one thread reads it.
@@ -177,6 +183,11 @@ impl Source {
         let expected =
             "expected lines of fields, such as `user,item,rating,timestamp`, JSON on each line, Parquet, or a .inter file of RecBole";
         Err(Error::file(&beginning.at, format!("it has no lines of users and items ({expected})")))
+    }
+
+    /// The format in words: "text separated by `,` without names", or its name in sweep files.
+    pub fn words(&self) -> String {
+        self.kind().words().unwrap_or_else(|| format!("`{}`", dataset::quote::kind(self)))
     }
 
     /// The parts that the source comes in; train alone for a source that is not split.

@@ -5,7 +5,7 @@ use crate::{
     refused,
 };
 use dataset::{Location, Split};
-use evaluator::{Evaluation, MetricAt, Result, evaluate::TrialValues, findings, tables::write_significance};
+use evaluator::{Evaluation, MetricAt, Result, TrialValues, findings, tables::write_significance};
 use pyo3::{Bound, PyResult, Python, pyfunction, types::PyBytes};
 use std::sync::{
     Arc,

@@ -43,7 +43,7 @@ impl Init {
         let Self { user, item, rating, timestamp, .. } = self;
         let known = KnownColumns { user: user.clone(), item: item.clone(), rating: rating.clone(), timestamp: timestamp.clone() };
         let source = Source::recognise(&self.data, known)?;
-        let preview = Preview::read(&source).with_context(|| format!("{}, taken for {}", self.data, init::words(&source)))?;
+        let preview = Preview::read(&source).with_context(|| format!("{}, taken for {}", self.data, source.words()))?;
         let data = Recognised { path: self.data.clone(), source, preview };
         let text = init::sweep_file(&data, &out)?;
         at.write(text)?;

@@ -4,7 +4,7 @@ use super::Ran;
 use crate::{report::across::deciding, tables::TrialRow, usage::Usage};
 use anyhow::Result;
 use dataset::Manifest;
-use evaluator::{Evaluation, MetricAt, evaluate::TrialValues, findings, significance::Comparison};
+use evaluator::{Evaluation, MetricAt, TrialValues, findings, significance::Comparison};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sweeps' values on all of their datasets.

@@ -2,8 +2,6 @@
 
 mod source;
 
-pub use source::words;
-
 use crate::{
     file::SweepFile,
     number::{count, counted},
@@ -90,7 +88,7 @@ pub fn found(data: &Recognised) -> Vec<String> {
         (false, false) => ("more than ", "the first"),
     };
     let mut lines = vec![
-        format!("It is read as {}, and has {about}{}.", source::words(&data.source), counted(*rows as usize, "row")),
+        format!("It is read as {}, and has {about}{}.", data.source.words(), counted(*rows as usize, "row")),
         format!("In {which} {} rows: {held}.", count(*seen)),
         "The first ones, as they are understood:".to_owned(),
     ];

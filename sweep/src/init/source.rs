@@ -1,4 +1,4 @@
-//! A source in a sweep file, and in words.
+//! A source in a sweep file.
 
 use anyhow::Result;
 use pipeline::Source;
@@ -26,17 +26,4 @@ fn entries(object: &Map<String, Value>) -> String {
 /// A value as YAML: JSON with plain keys.
 fn inline(value: &Value) -> String {
     value.as_object().map_or_else(|| value.to_string(), |object| format!("{{{}}}", entries(object)))
-}
-
-/// The format in words.
-pub fn words(source: &Source) -> String {
-    let value = serde_json::to_value(source).unwrap_or_default();
-    let (format, settings) = value.as_object().and_then(|kind| kind.iter().next()).expect("a source is an object of its kind");
-    match (settings.get("separator").and_then(Value::as_str), settings.get("header").and_then(Value::as_bool)) {
-        (Some(separator), header) => {
-            let header = if header == Some(true) { " with names in its first line" } else { " without names" };
-            format!("text separated by `{}`{header}", separator.escape_default())
-        }
-        (None, _) => format!("`{format}`"),
-    }
 }

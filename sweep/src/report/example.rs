@@ -8,8 +8,7 @@ use crate::{
 };
 use dataset::{Counts, Manifest, SCHEMA_VERSION, Split};
 use evaluator::{
-    Evaluation, Metric, MetricAt,
-    evaluate::TrialValues,
+    Evaluation, Metric, MetricAt, TrialValues,
     findings::compare,
     settings::{Significance, Test},
     significance::{Comparison, MethodComponents},

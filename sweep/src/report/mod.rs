@@ -34,8 +34,7 @@ use crate::{
 use across::AcrossDatasets;
 use dataset::{Location, Manifest};
 use evaluator::{
-    Evaluation, MetricAt,
-    evaluate::TrialValues,
+    Evaluation, MetricAt, TrialValues,
     significance::{Comparison, MethodComponents},
 };
 pub use export::ReportFormat;

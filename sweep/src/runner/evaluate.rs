@@ -10,8 +10,8 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::{Dataset, Split};
 use evaluator::{
-    Error,
-    evaluate::{Candidate, TrialValues, evaluate as rank},
+    Error, TrialValues,
+    evaluate::{Candidate, evaluate as rank},
     findings::{Findings, compare},
     rank::{ListCounts, is_constant},
 };

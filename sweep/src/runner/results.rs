@@ -13,7 +13,7 @@ use crate::{
 use anyhow::Result;
 use dataset::{FileEntry, Files, Manifest};
 use evaluator::{
-    evaluate::TrialValues,
+    TrialValues,
     significance::{Comparison, MethodComponents},
     tables as measured,
 };

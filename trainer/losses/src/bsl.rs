@@ -83,7 +83,7 @@ impl LossKind for Bsl {
     }
 
     fn kernel(&self) -> Option<Kernel> {
-        (self.form == BslForm::Pairs).then(|| softmax::kernel(self.negative_temperature, false, self.factor()))
+        (self.form == BslForm::Pairs).then(|| softmax::kernel(self.negative_temperature, false, self.factor(), softmax::UNWEIGHTED))
     }
 
     fn list(&self) -> Option<usize> {

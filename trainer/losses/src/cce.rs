@@ -40,7 +40,7 @@ impl LossKind for Cce {
     }
 
     fn kernel(&self) -> Option<Kernel> {
-        Some(softmax::kernel(1.0, true, 1.0))
+        Some(softmax::kernel(1.0, true, 1.0, softmax::UNWEIGHTED))
     }
 }
 

@@ -8,7 +8,11 @@
 
 use super::primitives::{log_sum_exp, margins, softplus};
 use super::{
-    Facts, FusedLoss, Kernel, KernelArgument::*, LossKind, Scores, check_above_zero, fused::softmax as rows, fused::with_derivative,
+    Facts, FusedLoss, Kernel,
+    KernelArgument::{self, *},
+    LossKind, Scores, check_above_zero,
+    fused::softmax as rows,
+    fused::with_derivative,
 };
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -55,7 +59,7 @@ impl LossKind for Softmax {
     }
 
     fn kernel(&self) -> Option<Kernel> {
-        Some(kernel(self.temperature, self.include_positive, 1.0))
+        Some(kernel(self.temperature, self.include_positive, 1.0, UNWEIGHTED))
     }
 }
 
@@ -65,11 +69,13 @@ impl FusedLoss for Softmax {
     }
 }
 
-/// The kernel of `factor log sum_j exp((s_j - s+) / temperature)`, without a weight of rows.
-pub(super) fn kernel(temperature: f64, include_positive: bool, factor: f32) -> Kernel {
+/// The weight of rows that have none.
+pub(super) const UNWEIGHTED: [KernelArgument; 4] = [NoNumbers, Users, Number(0.0), Flag(false)];
+
+/// The kernel of `factor log sum_j exp((s_j - s+) / temperature)`, with a weight of rows: quantiles, users, sharpness, and whether it is detached.
+pub(super) fn kernel(temperature: f64, include_positive: bool, factor: f32, weight: [KernelArgument; 4]) -> Kernel {
     let softmax = [Number(1.0 / temperature as f32), Flag(include_positive), Number(factor)];
-    let unweighted = [NoNumbers, Users, Number(0.0), Flag(false)];
-    Kernel { name: "weigh_softmax", arguments: [&softmax[..], &unweighted].concat() }
+    Kernel { name: "weigh_softmax", arguments: [&softmax[..], &weight].concat() }
 }
 
 /// One value per positive, `[B]`, from `positives [B]` and `negatives [B, N]`.

@@ -83,9 +83,8 @@ impl LossKind for SoftmaxAtK {
     }
 
     fn kernel(&self) -> Option<Kernel> {
-        let softmax = [Number(1.0 / self.temperature as f32), Flag(self.include_positive), Number(1.0)];
         let weight = [Quantiles, Users, Number(1.0 / self.weight_temperature as f32), Flag(self.detach_weight)];
-        Some(Kernel { name: "weigh_softmax", arguments: [softmax.as_slice(), &weight].concat() })
+        Some(softmax::kernel(self.temperature, self.include_positive, 1.0, weight))
     }
 
     fn quantiles(&self) -> Option<QuantileSchedule> {

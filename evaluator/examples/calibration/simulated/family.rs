@@ -3,8 +3,7 @@
 use super::{ALPHA, Population, Rate};
 use dataset::Split;
 use evaluator::{
-    Evaluation, Metric, MetricAt, Result,
-    evaluate::TrialValues,
+    Evaluation, Metric, MetricAt, Result, TrialValues,
     findings::compare,
     settings::{Significance, Test},
     significance::{Comparison, MethodValues},

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::tables::TrialRow;
 use evaluator::{
-    MetricAt,
-    evaluate::TrialValues,
+    MetricAt, TrialValues,
     settings::Significance,
     significance::{Comparison, datasets::Record},
 };

@@ -136,7 +136,7 @@ mod tests {
             for (method, means) in means.iter().enumerate() {
                 let trial = example::trial(name, &format!("m{method}"), None);
                 let of = example::values(&trial.trial, at, &[means[dataset]]);
-                values.push(evaluator::evaluate::TrialValues { dataset: name.clone(), method: trial.method.clone(), ..of });
+                values.push(evaluator::TrialValues { dataset: name.clone(), method: trial.method.clone(), ..of });
                 trials.push(trial);
             }
         }
