@@ -14,8 +14,9 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Small enough for every test.
-const QUICK: [&[&str]; 4] = [
+const QUICK: [&[&str]; 5] = [
     &["bounds"],
+    &["dro", "--negatives", "400"],
     &["opauc", "--permutations", "2500", "--positives", "10", "--negatives", "50", "--cutoffs", "5,10"],
     &["quantiles", "--items", "500", "--negatives", "50,100"],
     &["rg"],
@@ -39,6 +40,10 @@ fn every_question_has_tables_and_a_picture_and_any_number_of_threads_writes_the_
         "bounds.parquet",
         "bounds.svg",
         "bounds_statements.parquet",
+        "dro.parquet",
+        "dro.svg",
+        "dro_distributions.parquet",
+        "dro_statements.parquet",
         "opauc.parquet",
         "opauc.svg",
         "opauc_brackets.parquet",

@@ -1,4 +1,4 @@
-//! `ranksweep theory bounds|opauc|quantiles|rg`
+//! `ranksweep theory bounds|dro|opauc|quantiles|rg`
 
 use super::{Ending, Global, Usage, output};
 use crate::{
@@ -31,6 +31,9 @@ pub struct Theory {
 enum Question {
     /// The probability that a loss of sampled negatives bounds -log NDCG and -log RR (paper 000, Theorem 2, Figure 6)
     Bounds(Bounds),
+    /// Whether hard negative sampling is distributionally robust optimisation, and which negatives it trains on (paper 003, Lemma 1,
+    /// Theorems 1 and 2, Figure 7)
+    Dro(Dro),
     /// How closely partial areas under the ROC curve follow metrics of the list's head (paper 003, Theorem 3, Figure 6)
     Opauc(Opauc),
     /// What softmax-at-k bounds, and how well its quantile is estimated, of a trained model or of normal scores (paper 001, Theorem 3)
@@ -53,6 +56,16 @@ struct Bounds {
     /// Those of them that score at least 0, for BCE; two in five when left out
     #[arg(long)]
     nonnegative: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct Dro {
+    /// Negatives of a user
+    #[arg(long, default_value_t = 1_000)]
+    negatives: u32,
+    /// The seed of the random users
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -129,6 +142,7 @@ impl Theory {
         let folder = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
         let study = match &self.question {
             Question::Bounds(question) => question.study()?,
+            Question::Dro(question) => question.study()?,
             Question::Opauc(question) => question.study(global)?,
             Question::Quantiles(question) => question.study(global)?,
             Question::Rg(question) => question.study()?,
@@ -146,6 +160,13 @@ impl Bounds {
         let grid = Grid { ranks: self.ranks.clone(), negatives: self.negatives.clone(), population: self.population, nonnegative };
         grid.check()?;
         study::bounds::study(&grid)
+    }
+}
+
+impl Dro {
+    fn study(&self) -> Result<Study> {
+        theory::within("negatives", self.negatives.into(), study::dro::LEAST, study::dro::MOST, "")?;
+        study::dro::study(self.negatives, self.seed)
     }
 }
 

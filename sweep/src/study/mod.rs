@@ -1,6 +1,7 @@
 //! The studies of `ranksweep theory`: one file for each of its commands. The mathematics is the crate `theory`'s.
 
 pub(crate) mod bounds;
+pub(crate) mod dro;
 pub(crate) mod opauc;
 pub(crate) mod quantiles;
 pub(crate) mod rg;
