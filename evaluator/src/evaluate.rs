@@ -106,8 +106,12 @@ impl Task<'_> {
         }
         let metrics = settings.metric_ats();
         let (limit, cutoff) = (metric::depth(&metrics), metrics.iter().filter_map(|at| at.cutoff).max());
-        let rankings = rank::rank_within(&scorer, known, masked, &part.interactions, settings.ties, *memory, limit)
-            .map_err(|error| with_own_ids(error, dataset))?;
+        let (held_out, ties) = (&*part.interactions, settings.ties);
+        let ranked = match settings.sampled_candidates {
+            Some(sample) => rank::rank_sampled(&scorer, known, masked, held_out, ties, *memory, limit, sample),
+            None => rank::rank_within(&scorer, known, masked, held_out, ties, *memory, limit),
+        };
+        let rankings = ranked.map_err(|error| with_own_ids(error, dataset))?;
         let listed = rank::list_counts(&scorer, masked, &part.interactions, cutoff.unwrap_or(0))?;
         Ok(TrialValues {
             trial: candidate.trial.clone(),

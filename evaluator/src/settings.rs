@@ -3,6 +3,7 @@
 pub use crate::{
     metric::denominator::Recall,
     part::Users,
+    rank::SampledCandidates,
     significance::{Correction, Family, Margin, Over, Significance, Test},
 };
 pub use vectors::Ties;
@@ -24,6 +25,9 @@ pub struct Evaluation {
     pub primary: Option<MetricAt>,
     /// Which users with held-out items are ranked.
     pub users: Users,
+    /// The items that held-out ones are ranked among, to be set beside printed values of sampled candidates; the full catalogue when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled_candidates: Option<SampledCandidates>,
     /// Which known items are left out of the test ranking.
     pub mask: Mask,
     /// The denominator of recall.
@@ -76,6 +80,11 @@ impl Evaluation {
         if self.cutoffs.contains(&0) {
             return Err("`cutoffs` has 0: expected lengths of lists, 1 or more".to_owned());
         }
+        if self.sampled_candidates.is_some_and(|sample| sample.negatives == 0) {
+            return Err(
+                "`sampled_candidates.negatives` is 0: expected 1 or more; the full catalogue is ranked when the key is left out".to_owned()
+            );
+        }
         if let Some(primary) = self.primary.filter(|primary| !self.metric_ats().contains(primary)) {
             let measured: Vec<String> = self.metric_ats().iter().map(MetricAt::to_string).collect();
             return Err(format!("`primary` is {primary}: expected one of those measured, {}", measured.join(", ")));
@@ -103,6 +112,7 @@ impl Default for Evaluation {
             cutoffs: vec![20],
             primary: None,
             users: Users::Known,
+            sampled_candidates: None,
             mask: Mask::TrainAndValidation,
             recall: Recall::Standard,
             ties: Ties::Pessimistic,
@@ -124,6 +134,8 @@ mod tests {
         assert_eq!(message(twice), "`metrics` has map twice: expected each once");
         assert_eq!(message(Evaluation { cutoffs: vec![], ..default.clone() }), "`cutoffs` is empty: expected at least one");
         assert_eq!(message(Evaluation { cutoffs: vec![5, 0], ..default.clone() }), "`cutoffs` has 0: expected lengths of lists, 1 or more");
+        let none = Evaluation { sampled_candidates: Some(SampledCandidates { negatives: 0, seed: 1 }), ..default.clone() };
+        assert!(message(none).starts_with("`sampled_candidates.negatives` is 0: expected 1 or more"));
         let primary = Evaluation { primary: Some("map@10".parse().unwrap()), metrics: vec![Metric::Map], cutoffs: vec![5, 20], ..default };
         assert_eq!(message(primary), "`primary` is map@10: expected one of those measured, map@5, map@20");
     }

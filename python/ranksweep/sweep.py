@@ -136,6 +136,7 @@ class Evaluation(Section):
     cutoffs: Sequence[int] | None = None
     primary: str | None = None
     users: str | None = None
+    sampled_candidates: Settings | None = None
     mask: str | None = None
     recall: str | None = None
     ties: str | None = None

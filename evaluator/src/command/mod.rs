@@ -11,7 +11,7 @@ use crate::{
     Error, Evaluation, Metric, Result, TrialValues,
     evaluate::{Candidate, evaluate},
     findings::{self, Findings},
-    settings::{Correction, Margin, Mask, Over, Recall, Significance, Test, Ties, Users},
+    settings::{Correction, Margin, Mask, Over, Recall, SampledCandidates, Significance, Test, Ties, Users},
     tables,
 };
 use dataset::{Dataset, Location, Split};
@@ -41,6 +41,10 @@ pub struct Evaluate {
     /// Users with held-out items that are ranked: known (those with train interactions) or all
     #[arg(long, default_value = "known", value_parser = named::<Users>)]
     pub users: Users,
+    /// So many drawn items of each user that held-out ones are ranked among, to be set beside printed values of sampled candidates; the full catalogue
+    /// unless given
+    #[arg(long, value_name = "N")]
+    pub sampled_candidates: Option<u32>,
     /// Known items left out of the test ranking: train-and-validation or train-only
     #[arg(long, default_value = "train-and-validation", value_parser = named::<Mask>)]
     pub mask: Mask,
@@ -90,8 +94,8 @@ impl Evaluate {
         let findings = findings::compare(&values, &tested, &mut |_, _| ())?;
         let checkpoints = || tables::write_checkpoints(&out.join("checkpoints.parquet"), &found.candidates, &dataset, &at);
         write(&out, &values, &findings, checkpoints)?;
-        let (comparisons, users) = (findings.comparisons, self.users);
-        Ok(Summary { values, comparisons, users, other_datasets: found.other_datasets, unfinished: found.unfinished })
+        let (comparisons, users, sampled_candidates) = (findings.comparisons, self.users, self.sampled_candidates);
+        Ok(Summary { values, comparisons, users, sampled_candidates, other_datasets: found.other_datasets, unfinished: found.unfinished })
     }
 
     fn settings(&self) -> Evaluation {
@@ -104,7 +108,8 @@ impl Evaluate {
         }
         let (metrics, cutoffs) = (self.metrics.clone(), self.cutoffs.clone());
         let (users, mask, recall, ties) = (self.users, self.mask, self.recall, self.ties);
-        Evaluation { metrics, cutoffs, primary: None, users, mask, recall, ties, significance }
+        let sampled_candidates = self.sampled_candidates.map(|negatives| SampledCandidates { negatives, seed: 1 });
+        Evaluation { metrics, cutoffs, primary: None, users, sampled_candidates, mask, recall, ties, significance }
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// Which users were ranked.
     pub users: Users,
+    /// How many drawn items of each user held-out ones were ranked among; `None` for the full catalogue.
+    pub sampled_candidates: Option<u32>,
     /// How many trials belong to other datasets.
     pub other_datasets: usize,
     /// How many trials of the dataset failed or are not done.
@@ -21,12 +23,13 @@ pub struct Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { values, comparisons, users, other_datasets, unfinished } = self;
+        let Self { values, comparisons, users, sampled_candidates, other_datasets, unfinished } = self;
         let mut rows: Vec<(&TrialValues, Vec<f64>)> = values.iter().map(|trial| (trial, means(trial))).collect();
         rows.sort_by(|a, b| b.1[0].total_cmp(&a.1[0]));
         if let Some((trial, _)) = rows.first() {
             let (count, unknown) = (trial.users.len(), unknown(trial.unknown_users, *users));
-            writeln!(f, "{}, {}: {count} users{unknown}, mean of each metric", trial.dataset, trial.split.name())?;
+            let among = sampled_candidates.map_or_else(String::new, |count| format!(" among {count} sampled candidates"));
+            writeln!(f, "{}, {}: {count} users{unknown}, mean of each metric{among}", trial.dataset, trial.split.name())?;
             writeln!(f, "{}", table(&rows))?;
         }
         if !comparisons.is_empty() {

@@ -22,6 +22,7 @@ mod network;
 mod order;
 mod product;
 mod rankings;
+mod sampled;
 mod scores;
 mod sparse;
 mod tally;
@@ -37,6 +38,7 @@ pub use lists::reduce_lists;
 pub use memory::{WorkingSpace, rank_memory};
 pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
+pub use sampled::{SampledCandidates, rank_sampled};
 pub use top_k::top_k;
 
 use crate::{Result, Scorer};

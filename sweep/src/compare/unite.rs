@@ -68,7 +68,9 @@ fn check_metric(sweep: &Ran, at: MetricAt) -> Result<()> {
 fn check_conventions(sweep: &Ran, first: &Ran) -> Result<()> {
     let (one, other) = (&first.session.plan.evaluation, &sweep.session.plan.evaluation);
     let users = ("users", one.users == other.users);
-    let differs = [users, ("mask", one.mask == other.mask), ("recall", one.recall == other.recall), ("ties", one.ties == other.ties)];
+    let candidates = ("sampled_candidates", one.sampled_candidates == other.sampled_candidates);
+    let differs =
+        [users, candidates, ("mask", one.mask == other.mask), ("recall", one.recall == other.recall), ("ties", one.ties == other.ties)];
     match differs.iter().find(|(_, same)| !same) {
         None => Ok(()),
         Some((key, _)) => Err(refusal(format!(

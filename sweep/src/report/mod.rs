@@ -14,6 +14,7 @@ mod page;
 mod pairs;
 mod remarks;
 mod reproduction;
+mod sampled;
 mod splits;
 mod standings;
 mod terminal;
@@ -112,7 +113,9 @@ impl Report {
     pub fn new(input: &Input) -> Self {
         let pairs = Pairs::new(input);
         let rows = standings::standings(input, &pairs);
-        let verdict = |dataset: &str| verdict::verdict(input, &rows, &pairs, dataset) + &unknown::clause(input, dataset);
+        let verdict = |dataset: &str| {
+            verdict::verdict(input, &rows, &pairs, dataset) + &unknown::clause(input, dataset) + &sampled::clause(input.evaluation)
+        };
         let verdicts = input.manifests.iter().map(|manifest| verdict(&manifest.name)).collect();
         Self {
             rows,

@@ -3,7 +3,7 @@
 use super::{
     Input, budget,
     method::{Method, methods},
-    new_users, number, splits, unknown,
+    new_users, number, sampled, splits, unknown,
 };
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
@@ -40,7 +40,7 @@ fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
 }
 
 /// Remarks on a dataset: missing trials, repeated splits, users whom no training saw, single seeds, unequal tuning, values at the edge, trainings cut short, ties, users
-/// whom no model knows, and what is to be said of models that other programs trained.
+/// whom no model knows, sampled candidates, and what is to be said of models that other programs trained.
 pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
@@ -55,6 +55,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(cut_short(&methods));
     remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
     remarks.extend(unknown::remark(input, dataset));
+    remarks.extend(sampled::remark(input.evaluation));
     remarks.extend(methods.iter().flat_map(of_files));
     remarks
 }

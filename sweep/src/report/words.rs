@@ -1,5 +1,6 @@
 //! Settings of the evaluation in words.
 
+use super::sampled;
 use evaluator::{
     settings::{Correction, Evaluation, Family, Margin, Mask, Over, Recall, Test, Ties, Users},
     significance::Comparison,
@@ -135,7 +136,7 @@ pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, spl
         crate::number::counted(users, "user"),
         evaluation.primary()
     );
-    format!("{intervals} Full catalogue: {}; {}.", mask(evaluation.mask), ties(evaluation.ties))
+    format!("{intervals} {}: {}; {}.", sampled::among(evaluation), mask(evaluation.mask), ties(evaluation.ties))
 }
 
 #[cfg(test)]
