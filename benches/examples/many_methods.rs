@@ -55,5 +55,6 @@ fn trial(evaluation: &Evaluation, method: usize, seed: usize, ids: &Arc<[String]
         tied_users: 0,
         listed: None,
         unknown_users: 0,
+        groups: Vec::new(),
     }
 }

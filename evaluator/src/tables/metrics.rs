@@ -1,4 +1,4 @@
-//! `metrics.parquet`: the mean over users of every metric of every trial.
+//! `metrics.parquet`: every metric of every trial: the mean over users, or what is one value of all users' lists.
 //!
 //! ```text
 //! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users, unknown_users: uint32
@@ -30,7 +30,7 @@ pub struct MetricRow {
     pub split: Split,
     /// The metric.
     pub metric: MetricAt,
-    /// The mean over users.
+    /// The mean over users, or the one value of all users' lists.
     pub value: f64,
     /// How many users were ranked.
     pub users: usize,

@@ -43,6 +43,7 @@ fn trials(methods: &[(String, Vec<Vec<u8>>, bool)], metric: MetricAt) -> Vec<Tri
                 tied_users: 0,
                 unknown_users: 0,
                 listed: None,
+                groups: Vec::new(),
             }
         };
         (1..).zip(replicates).map(of_seed).collect::<Vec<_>>()

@@ -70,6 +70,7 @@ fn trials(method: &MethodValues<'_>) -> Vec<TrialValues> {
         tied_users: 0,
         listed: None,
         unknown_users: 0,
+        groups: Vec::new(),
     };
     (0..).zip(&method.replicates).map(trial).collect()
 }
