@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 use benches::{random_dataset, random_factors};
 use dataset::{Dataset, Location};
 use evaluator::{
-    MetricAt, Scorer, metric,
+    MetricAt, Scorer,
+    metric::{self, Given},
     rank::rank_within,
     settings::{Recall, Ties},
 };
@@ -49,9 +50,9 @@ type Values = (usize, Vec<f64>, String);
 /// Ranks and measures once: seconds, and what came out.
 fn timed(scorer: &Scorer, dataset: &Dataset, metrics: &[MetricAt]) -> Result<(f64, Values)> {
     let start = Instant::now();
-    let limit = metric::depth(metrics);
-    let rankings = rank_within(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, limit)?;
-    let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, Recall::Standard)).collect();
+    let (depth, given) = (metric::depth(metrics), Given::new(Recall::Standard, &dataset.train, dataset.items()));
+    let rankings = rank_within(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, depth)?;
+    let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, &given)).collect();
     let means = values.iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect();
     let seconds = start.elapsed().as_secs_f64();
     let mut digest = Sha256::new();

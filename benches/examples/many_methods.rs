@@ -55,5 +55,7 @@ fn trial(evaluation: &Evaluation, method: usize, seed: usize, ids: &Arc<[String]
         tied_users: 0,
         listed: None,
         unknown_users: 0,
+        sampled_candidates: None,
+        groups: Vec::new(),
     }
 }

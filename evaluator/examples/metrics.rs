@@ -4,8 +4,9 @@
 
 use dataset::Interactions;
 use evaluator::{
-    Matrix, MetricAt, Scorer, Similarity, metric,
-    rank::rank,
+    Matrix, MetricAt, Scorer, Similarity,
+    metric::{self, Given, depth},
+    rank::rank_within,
     settings::{Recall, Ties},
 };
 use std::{collections::BTreeMap, io};
@@ -35,8 +36,9 @@ fn main() -> anyhow::Result<()> {
 fn values(Input { users, metrics, recall, ties }: Input) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
     let masked = interactions(&users, |user| &user.masked);
     let held_out = interactions(&users, |user| &user.held_out);
-    let rankings = rank(&scorer(&users), &masked, &[&masked], &held_out, ties, 1 << 30)?;
-    Ok(metrics.into_iter().map(|at| (at.to_string(), metric::values(&rankings, at, recall))).collect())
+    let given = Given::new(recall, &masked, users[0].scores.len());
+    let rankings = rank_within(&scorer(&users), &masked, &[&masked], &held_out, ties, 1 << 30, depth(&metrics))?;
+    Ok(metrics.into_iter().map(|at| (at.to_string(), metric::values(&rankings, at, &given))).collect())
 }
 
 /// Unit vectors as users, and the users' scores as the items' coordinates.

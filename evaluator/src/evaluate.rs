@@ -1,6 +1,13 @@
 //! Ranks stored checkpoints on one part of a dataset and keeps every user's values.
 
-use crate::{Error, Evaluation, Result, Scorer, TrialValues, metric, part::RankedPart, rank, settings::Mask};
+use crate::{
+    Error, Evaluation, MetricAt, Rankings, Result, Scorer, TrialValues,
+    groups::{self, GroupValue},
+    metric::{self, Given},
+    part::RankedPart,
+    rank,
+    settings::Mask,
+};
 use dataset::{Dataset, FileEntry, Interactions, Location, Split, quote};
 use std::sync::Arc;
 
@@ -55,7 +62,9 @@ pub fn evaluate(
     settings.check().map_err(|reason| Error::Settings { reason })?;
     let known = dataset.known();
     let masked = masked(dataset, &known, split, settings.mask)?;
-    let task = Task { dataset, known: &known, split, part: RankedPart::new(dataset, split, settings.users)?, masked, settings, memory };
+    let part = RankedPart::new(dataset, split, settings.users)?;
+    let given = Given::new(settings.recall, &known, dataset.items());
+    let task = Task { dataset, known: &known, given, split, part, masked, settings, memory };
     let mut ids: Arc<[String]> = Arc::new([]);
     let values = candidates.iter().map(|candidate| {
         let mut values =
@@ -87,6 +96,7 @@ struct Task<'a> {
     dataset: &'a Dataset,
     /// What a model may know of each user.
     known: &'a Interactions,
+    given: Given<'a>,
     split: Split,
     part: RankedPart<'a>,
     masked: Vec<&'a Interactions>,
@@ -96,7 +106,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
-        let Self { dataset, known, split, part, masked, settings, memory } = self;
+        let Self { dataset, known, given, split, part, masked, settings, memory } = self;
         let scorer = candidate.scorer()?;
         let scorer = scorer.of_part(*split);
         if scorer.items() != dataset.items() {
@@ -105,14 +115,15 @@ impl Task<'_> {
             return Err(Error::Ranking { reason });
         }
         let metrics = settings.metric_ats();
-        let (limit, cutoff) = (metric::depth(&metrics), metrics.iter().filter_map(|at| at.cutoff).max());
+        let (depth, cutoff) = (metric::depth(&metrics), metrics.iter().filter_map(|at| at.cutoff).max());
         let (held_out, ties) = (&*part.interactions, settings.ties);
         let ranked = match settings.sampled_candidates {
-            Some(sample) => rank::rank_sampled(&scorer, known, masked, held_out, ties, *memory, limit, sample),
-            None => rank::rank_within(&scorer, known, masked, held_out, ties, *memory, limit),
+            Some(sample) => rank::rank_sampled(&scorer, known, masked, held_out, ties, *memory, depth.ranks, sample),
+            None => rank::rank_within(&scorer, known, masked, held_out, ties, *memory, depth),
         };
         let rankings = ranked.map_err(|error| with_own_ids(error, dataset))?;
         let listed = rank::list_counts(&scorer, masked, &part.interactions, cutoff.unwrap_or(0))?;
+        let values: Vec<(MetricAt, Vec<f64>)> = metrics.into_iter().map(|at| (at, metric::values(&rankings, at, given))).collect();
         Ok(TrialValues {
             trial: candidate.trial.clone(),
             method: candidate.method.clone(),
@@ -121,12 +132,22 @@ impl Task<'_> {
             split_seed: candidate.split_seed,
             split: *split,
             user_ids: rankings.users.iter().map(|&user| dataset.user_ids[user as usize].clone()).collect(),
-            values: metrics.into_iter().map(|at| (at, metric::values(&rankings, at, settings.recall))).collect(),
+            groups: self.groups(&rankings, &values),
+            values,
             tied_users: rankings.tied_users(),
             listed,
             unknown_users: part.unknown_users,
+            sampled_candidates: settings.sampled_candidates.map(|sample| sample.negatives),
             users: rankings.users,
         })
+    }
+
+    /// What was reached in groups: of items where lists were kept.
+    fn groups(&self, rankings: &Rankings, values: &[(MetricAt, Vec<f64>)]) -> Vec<GroupValue> {
+        let lengths: Vec<u32> = rankings.users.iter().map(|&user| self.known.row(user as usize).len() as u32).collect();
+        let cutoffs = if rankings.depth().list > 0 { self.settings.cutoffs.as_slice() } else { &[] };
+        let of_items = groups::of_items(rankings, &self.part.interactions, &self.given, cutoffs);
+        [groups::of_users(&lengths, values), of_items].concat()
     }
 }
 

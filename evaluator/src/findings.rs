@@ -3,12 +3,13 @@
 use crate::{
     Error, Evaluation, MetricAt, Result, TrialValues,
     significance::{
-        Comparison, Interval, MethodComponents, Over, Spread, Spreads,
+        Comparison, Interval, MethodComponents, Over, Significance, Spread, Spreads,
         compare::Compared,
         differences::mean,
         method::{MethodValues, all_users},
     },
 };
+use std::borrow::Cow;
 
 /// What is known of the methods of all datasets.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,8 +31,8 @@ pub struct Findings {
 pub fn compare(trials: &[TrialValues], evaluation: &Evaluation, progress: &mut dyn FnMut(usize, usize)) -> Result<Findings> {
     evaluation.significance.validate()?;
     let datasets = grouped(trials.iter(), |trial| &trial.dataset);
-    let tests = evaluation.significance.tests.len();
-    let all: usize = datasets.iter().map(|trials| trials[0].values.len() * tests).sum();
+    let tests = |(metric, _): &(MetricAt, Vec<f64>)| settings(&evaluation.significance, *metric).tests.len();
+    let all: usize = datasets.iter().map(|trials| trials[0].values.iter().map(tests).sum::<usize>()).sum();
     let (mut findings, mut done) = (Findings::default(), 0);
     for trials in datasets {
         for group in grouped(trials.iter().copied(), |trial| trial.split_seed) {
@@ -114,7 +115,8 @@ impl<'a> Dataset<'a> {
     ) -> Result<()> {
         let MethodsAt { methods, spreads } = self.methods(place, metric)?;
         let primary = metric == evaluation.primary();
-        let compared = Compared::new(self.name, metric, primary, &methods, &spreads, &evaluation.significance);
+        let settings = settings(&evaluation.significance, metric);
+        let compared = Compared::new(self.name, metric, primary, &methods, &spreads, &settings);
         findings.comparisons.extend(compared.rows(done));
         let components = (0..methods.len()).map(|method| self.components(method, &methods[method], metric, &spreads, evaluation));
         findings.methods.extend(components);
@@ -129,10 +131,12 @@ impl<'a> Dataset<'a> {
         spreads: &Spreads,
         evaluation: &Evaluation,
     ) -> MethodComponents {
-        let (over, alpha) = (spreads.counted(place, place, evaluation.significance.over), evaluation.significance.alpha);
+        let settings = settings(&evaluation.significance, metric);
         let (spread, mean) = (spreads.methods[place], method.mean());
-        let finite = |interval: Interval| interval.low.is_finite().then_some(interval);
-        let interval = finite(spreads.of_mean(place, &method.values, over).interval(mean, alpha));
+        let over = if method.is_of_all_users { Over::Seeds } else { spreads.counted(place, place, settings.over) };
+        let varies = !method.is_of_all_users || matches!(spread.source, Spread::Own | Spread::Pooled);
+        let finite = |interval: Interval| (varies && interval.low.is_finite()).then_some(interval);
+        let interval = finite(spreads.of_mean(place, &method.values, over).interval(mean, settings.alpha));
         let users = spreads.of_mean(place, &method.values, Over::Users).users;
         let var_seeds = within(&method.trial_means);
         let seeds = method.trial_means.iter().map(Vec::len).min().unwrap_or(1).max(1) as f64;
@@ -156,6 +160,16 @@ impl<'a> Dataset<'a> {
             spread: spread.source,
         }
     }
+}
+
+/// How differences by a metric are tested. One value of all users' lists has no users to count: it is tested over seeds alone, by the tests that
+/// count them, and not at all where seeds are not to be counted.
+fn settings(asked: &Significance, metric: MetricAt) -> Cow<'_, Significance> {
+    if metric.metric.is_per_user() {
+        return Cow::Borrowed(asked);
+    }
+    let tests = asked.tests.iter().copied().filter(|test| test.counts_seeds() && asked.over != Over::Users).collect();
+    Cow::Owned(Significance { tests, over: Over::Seeds, ..asked.clone() })
 }
 
 /// The variance of values within their groups, pooled; none where no group has two.
@@ -197,8 +211,9 @@ fn check(trial: &TrialValues, first: &TrialValues) -> Result<()> {
     if !trial.values.iter().map(|(metric, _)| metric).eq(first.values.iter().map(|(metric, _)| metric)) {
         return refuse(format!("trial {ours} has the metrics {}, trial {theirs} has {}", names(trial), names(first)));
     }
-    match trial.values.iter().find(|(_, values)| values.len() != trial.users.len()) {
-        Some((metric, values)) => refuse(format!("trial {ours} has {} values of {metric} for {} users", values.len(), trial.users.len())),
+    let expected = |metric: MetricAt| if metric.metric.is_per_user() { trial.users.len() } else { 1 };
+    match trial.values.iter().find(|(metric, values)| values.len() != expected(*metric)) {
+        Some((metric, values)) => refuse(format!("trial {ours} has {} values of {metric}, expected {}", values.len(), expected(*metric))),
         None => Ok(()),
     }
 }
@@ -394,6 +409,107 @@ mod tests {
         assert!(width(&beside) < 1.3 * width(&alone), "{} {}", width(&beside), width(&alone));
     }
 
+    /// Trials with a value of each user and one of all users' lists.
+    fn with_lists(method: &str, seeds: &[Option<u64>], at: &str, values: &[f64]) -> Vec<TrialValues> {
+        let of_seed = |(&seed, &value): (&Option<u64>, &f64)| {
+            let mut trial = trial(method, seed, None, &USERS, &A);
+            trial.values.push((at.parse().unwrap(), vec![value]));
+            trial
+        };
+        seeds.iter().zip(values).map(of_seed).collect()
+    }
+
+    fn of_metric(findings: &Findings, at: &str) -> Vec<Comparison> {
+        findings.comparisons.iter().filter(|row| row.metric == at.parse().unwrap()).cloned().collect()
+    }
+
+    const SEEDS: [Option<u64>; 3] = [Some(1), Some(2), Some(3)];
+
+    /// By hand: both methods' seeds have the variance 1e-4, so that the difference has that of 2 / 3 of it, and d is 0.05 in deviations of 0.01.
+    #[test]
+    fn values_of_all_lists_are_tested_over_seeds_alone() {
+        let trials =
+            [with_lists("a", &SEEDS, "gini@20", &[0.80, 0.81, 0.82]), with_lists("b", &SEEDS, "gini@20", &[0.75, 0.76, 0.77])].concat();
+        let findings = found(&trials, &evaluation(&[Test::PairedT, Test::Bootstrap], |_| ()));
+        let rows = of_metric(&findings, "gini@20");
+        let (row, of_a) = (&rows[0], &findings.methods[2]);
+        assert_eq!((rows.len(), row.over, row.spread, row.users, row.replicates_a), (2, Over::Seeds, Spread::Own, 10, 3));
+        assert!((row.difference - 0.05).abs() < 1e-12 && (row.standard_error.unwrap() - (2e-4f64 / 3.0).sqrt()).abs() < 1e-12, "{row:?}");
+        assert!((row.effect_size - 5.0).abs() < 1e-9 && row.needed_users.is_none());
+        let welch = crate::significance::Crossed {
+            users: 0.0,
+            users_degrees: 0.0,
+            replicates: 2e-4 / 3.0,
+            replicates_degrees: of_a.degrees,
+            interaction: 0.0,
+        };
+        assert!((row.p_value / welch.p_value(0.05) - 1.0).abs() < 1e-9 && row.p_value < 0.05, "{row:?}");
+        assert_eq!(row.verdict, Verdict::Worse, "the lists of the first share places more unevenly");
+        assert!((of_a.mean - 0.81).abs() < 1e-12 && of_a.over == Over::Seeds && of_a.var_users.is_none());
+        assert!((of_a.var_seeds.unwrap() - 1e-4).abs() < 1e-15 && of_a.ci_low.unwrap() < 0.81);
+        // Beside it, the values of users are tested as ever.
+        assert_eq!(of_metric(&findings, "ndcg@20")[0].over, Over::UsersAndSeeds);
+    }
+
+    #[test]
+    fn one_seed_tells_nothing_of_lists() {
+        let tested = |trials: &[TrialValues], tests: &[Test], over: Over| {
+            of_metric(&found(trials, &evaluation(tests, |settings| settings.over = over)), "coverage@20")
+        };
+        let of = |method, values: &[f64]| with_lists(method, &SEEDS[..values.len()], "coverage@20", values);
+        let fixed = |method, value: f64| with_lists(method, &[None], "coverage@20", &[value]);
+        let (several, single) = (of("a", &[0.2, 0.21, 0.22]), of("b", &[0.4]));
+        let both = Over::UsersAndSeeds;
+        assert_eq!(tested(&[of("a", &[0.2]), single.clone()].concat(), &[Test::PairedT], both), []);
+        assert_eq!(tested(&[several.clone(), single.clone()].concat(), &[Test::PairedT], Over::Users), []);
+        // Fitting again gives the same lists: nothing varies that a test could count.
+        assert_eq!(tested(&[fixed("pop", 0.1), fixed("ease", 0.3)].concat(), &[Test::PairedT], both), []);
+        let rows = tested(&[several, single, fixed("pop", 0.1), fixed("ease", 0.3)].concat(), &[Test::PairedT, Test::Wilcoxon], both);
+        assert!(rows.iter().all(|row| row.test == Test::PairedT && row.over == Over::Seeds));
+        let pairs: Vec<(&str, &str, Spread)> = rows.iter().map(|row| (&*row.method_a, &*row.method_b, row.spread)).collect();
+        assert_eq!(
+            pairs,
+            [
+                ("a", "b", Spread::Pooled),
+                ("a", "pop", Spread::Own),
+                ("a", "ease", Spread::Own),
+                ("b", "pop", Spread::Pooled),
+                ("b", "ease", Spread::Pooled)
+            ]
+        );
+        let alone = found(&of("a", &[0.2]), &evaluation(&[Test::PairedT], |_| ())).methods.remove(1);
+        assert_eq!((alone.mean, alone.ci_low, alone.over), (0.2, None, Over::Seeds));
+    }
+
+    #[test]
+    fn where_neither_is_better_the_higher_is_said_to_be_higher() {
+        let of = |method: &str, level: f64| {
+            let mut trial = trial(method, None, None, &USERS, &A);
+            trial.values.push(("novelty@20".parse().unwrap(), shifted(&A, level)));
+            trial
+        };
+        let findings = found(&[of("a", 0.0), of("b", 1.0)], &evaluation(&[Test::PairedT], |_| ()));
+        let row = &of_metric(&findings, "novelty@20")[0];
+        assert_eq!((row.verdict, row.significant), (Verdict::Lower, true));
+    }
+
+    /// Two splits, each with the mean over its seeds; what both methods share on a split is taken out.
+    #[test]
+    fn values_of_all_lists_have_splits_as_replicates() {
+        let of = |method: &str, values: [f64; 2]| {
+            let of_split = |(split, value): (u64, f64)| {
+                let mut trial = trial(method, Some(1), Some(split), &USERS[..9 + split as usize - 1], &A[..9 + split as usize - 1]);
+                trial.values.push(("coverage@20".parse().unwrap(), vec![value]));
+                trial
+            };
+            [1, 2].into_iter().zip(values).map(of_split).collect::<Vec<_>>()
+        };
+        let trials = [of("a", [0.5, 0.4]), of("b", [0.3, 0.22])].concat();
+        let row = of_metric(&found(&trials, &evaluation(&[Test::PairedT], |_| ())), "coverage@20").remove(0);
+        // By hand: the differences are 0.2 and 0.18, of which the mean has the variance 0.02^2 / 2 / 2.
+        assert!((row.standard_error.unwrap() - 1e-4f64.sqrt()).abs() < 1e-12 && (row.difference - 0.19).abs() < 1e-12, "{row:?}");
+    }
+
     #[test]
     fn no_nan_and_no_pair() {
         let zeros = [
@@ -437,6 +553,11 @@ mod tests {
         let mut other = trial("mf", Some(2), None, &USERS, &A);
         other.values.push(("auc".parse().unwrap(), vec![0.5]));
         assert_eq!(message(other), "tiny: trial mf-2-0 has the metrics ndcg@20, auc, trial mf-1-0 has ndcg@20");
+        let listed = with_lists("mf", &[Some(2)], "coverage@20", &[0.5]).remove(0);
+        let short = TrialValues { values: vec![(listed.values[1].0, vec![0.5, 0.5])], ..listed.clone() };
+        let both = [TrialValues { values: vec![listed.values[1].clone()], ..listed }, short];
+        let message_of_lists = compare(&both, &evaluation(&[Test::PairedT], |_| ()), &mut |_, _| ()).unwrap_err().to_string();
+        assert_eq!(message_of_lists, "tiny: trial mf-2-0 has 2 values of coverage@20, expected 1");
         let not_finite = trial("pop", None, None, &USERS, &[0.5, f64::NAN, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]);
         assert_eq!(message(not_finite), "tiny: ndcg@20 of `pop` is NaN for user 1");
     }

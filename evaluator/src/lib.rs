@@ -4,6 +4,7 @@ pub mod command;
 mod error;
 pub mod evaluate;
 pub mod findings;
+pub mod groups;
 pub mod metric;
 pub mod part;
 pub mod rank;

@@ -20,7 +20,7 @@ pub struct Evaluation {
     /// The lengths at which lists are cut.
     pub cutoffs: Vec<u32>,
     /// The metric and cutoff that verdicts are about; all others are exploratory. A sweep without it takes `select_by` where that is measured, else
-    /// the first metric at the first cutoff.
+    /// the first metric that [decides](Metric::decides) at the first cutoff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<MetricAt>,
     /// Which users with held-out items are ranked.
@@ -58,9 +58,10 @@ impl Evaluation {
         self.metrics.iter().flat_map(of).collect()
     }
 
-    /// The metric and cutoff that verdicts are about: `primary`, or the first metric at the first cutoff.
+    /// The metric and cutoff that verdicts are about: `primary`, or the first metric that [decides](Metric::decides) at the first cutoff.
     pub fn primary(&self) -> MetricAt {
-        self.primary.unwrap_or_else(|| self.metric_ats()[0])
+        let all = self.metric_ats();
+        self.primary.unwrap_or_else(|| all.iter().copied().find(|at| at.metric.decides()).unwrap_or(all[0]))
     }
 
     /// These settings with the primary metric decided: as typed, else `select_by` where it is measured, else the first metric at the first cutoff.
@@ -85,9 +86,26 @@ impl Evaluation {
                 "`sampled_candidates.negatives` is 0: expected 1 or more; the full catalogue is ranked when the key is left out".to_owned()
             );
         }
+        if let Some(metric) = self.metrics.iter().find(|metric| self.sampled_candidates.is_some() && !metric.is_of_ranks()) {
+            return Err(format!(
+                "`metrics` has {}, of what lists are like: `sampled_candidates` are ranked in no list, leave one of them out",
+                metric.name()
+            ));
+        }
         if let Some(primary) = self.primary.filter(|primary| !self.metric_ats().contains(primary)) {
             let measured: Vec<String> = self.metric_ats().iter().map(MetricAt::to_string).collect();
             return Err(format!("`primary` is {primary}: expected one of those measured, {}", measured.join(", ")));
+        }
+        if !self.metrics.iter().any(|metric| metric.decides()) {
+            let names: Vec<&str> = self.metrics.iter().map(|metric| metric.name()).collect();
+            return Err(format!(
+                "`metrics` is {}, by none of which methods rank: expected one of {} among them",
+                names.join(", "),
+                Metric::deciding()
+            ));
+        }
+        if let Some(primary) = self.primary.filter(|primary| !primary.metric.decides()) {
+            return Err(format!("`primary` is {primary}, which does not say who ranks better: expected one of {}", Metric::deciding()));
         }
         self.significance.validate().map_err(|error| error.to_string())
     }
@@ -135,9 +153,31 @@ mod tests {
         assert_eq!(message(Evaluation { cutoffs: vec![], ..default.clone() }), "`cutoffs` is empty: expected at least one");
         assert_eq!(message(Evaluation { cutoffs: vec![5, 0], ..default.clone() }), "`cutoffs` has 0: expected lengths of lists, 1 or more");
         let none = Evaluation { sampled_candidates: Some(SampledCandidates { negatives: 0, seed: 1 }), ..default.clone() };
+        let lists = Evaluation {
+            sampled_candidates: Some(SampledCandidates { negatives: 9, seed: 1 }),
+            metrics: vec![Metric::Ndcg, Metric::Gini],
+            ..default.clone()
+        };
+        assert!(message(lists).starts_with("`metrics` has gini, of what lists are like: `sampled_candidates` are ranked in no list"));
         assert!(message(none).starts_with("`sampled_candidates.negatives` is 0: expected 1 or more"));
         let primary = Evaluation { primary: Some("map@10".parse().unwrap()), metrics: vec![Metric::Map], cutoffs: vec![5, 20], ..default };
         assert_eq!(message(primary), "`primary` is map@10: expected one of those measured, map@5, map@20");
+    }
+
+    #[test]
+    fn what_lists_are_like_does_not_decide() {
+        let of = |metrics: &[Metric]| Evaluation { metrics: metrics.to_vec(), ..Evaluation::default() };
+        let described = of(&[Metric::Gini, Metric::Novelty, Metric::Recall]);
+        assert_eq!((described.check(), described.primary().to_string()), (Ok(()), "recall@20".to_owned()));
+        let message = of(&[Metric::Gini, Metric::Coverage]).check().unwrap_err();
+        assert!(
+            message.starts_with("`metrics` is gini, coverage, by none of which methods rank: expected one of ndcg, recall,"),
+            "{message}"
+        );
+        let primary = Evaluation { primary: Some("coverage@20".parse().unwrap()), ..of(&[Metric::Ndcg, Metric::Coverage]) };
+        assert!(
+            primary.check().unwrap_err().starts_with("`primary` is coverage@20, which does not say who ranks better: expected one of ndcg")
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What trials reached, user by user: what metrics, tests and tables go by.
 
-use crate::{MetricAt, rank::ListCounts};
+use crate::{MetricAt, groups::GroupValue, rank::ListCounts};
 use dataset::Split;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct TrialValues {
     pub users: Vec<u32>,
     /// The users' own ids, in the same order.
     pub user_ids: Arc<[String]>,
-    /// Each metric's values, in the order of `users`.
+    /// Each metric's values, in the order of `users`; a single value of a metric of all users' lists.
     pub values: Vec<(MetricAt, Vec<f64>)>,
     /// How many users have a held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest
     /// cutoff.
@@ -32,4 +32,8 @@ pub struct TrialValues {
     pub listed: Option<ListCounts>,
     /// How many users have held-out items and no train interaction; `users` has them where all were to be ranked.
     pub unknown_users: usize,
+    /// How many drawn items of each user held-out ones were ranked among; `None` for the full catalogue.
+    pub sampled_candidates: Option<u32>,
+    /// What was reached in groups of users and, where lists were kept, of items.
+    pub groups: Vec<GroupValue>,
 }

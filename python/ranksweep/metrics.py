@@ -1,10 +1,13 @@
 """Ranking metrics of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
 
 Every item of the catalogue is ranked for each user but those that are `masked`. Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
-`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`.
+`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are like: `coverage@20`, `gini@20`, `average-popularity@20`, `novelty@20`,
+`diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who have something held out,
+an array of one.
 
-`held_out` and `masked` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape users x items.
-No item of a user may be in both.
+`held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape users x items.
+No item of a user may be both held out and masked. `history` is what users are known to have, from which the popularity of items follows: `masked` unless
+it is given.
 """
 
 from collections.abc import Sequence
@@ -33,6 +36,7 @@ def of_scores(
     metrics: Sequence[str] = ("ndcg@20",),
     *,
     masked: Lists | None = None,
+    history: Lists | None = None,
     recall: str = "standard",
     ties: str = "pessimistic",
 ) -> dict[str, NDArray[np.float64]]:
@@ -45,7 +49,7 @@ def of_scores(
     """
     array = numbers("scores", scores)
     users, items = array.shape
-    asked = Asked(metrics, recall, ties, lists("held_out", held_out, users, items), lists("masked", masked, users, items))
+    asked = Asked(metrics, recall, ties, held_out, masked, history, (users, items))
     return named(metrics, native.of_scores(array.tobytes(), items, asked))
 
 
@@ -57,6 +61,7 @@ def of_vectors(
     *,
     similarity: str = "dot",
     masked: Lists | None = None,
+    history: Lists | None = None,
     recall: str = "standard",
     ties: str = "pessimistic",
 ) -> dict[str, NDArray[np.float64]]:
@@ -71,19 +76,22 @@ def of_vectors(
     (count, dim), catalogue = of_users.shape, len(of_items)
     if of_items.shape[1] != dim:
         raise ValueError(f"users have vectors of {dim} numbers, items of {of_items.shape[1]}")
-    asked = Asked(metrics, recall, ties, lists("held_out", held_out, count, catalogue), lists("masked", masked, count, catalogue))
+    asked = Asked(metrics, recall, ties, held_out, masked, history, (count, catalogue))
     return named(metrics, native.of_vectors(of_users.tobytes(), of_items.tobytes(), dim, similarity, asked))
 
 
 class Asked:
     """What the evaluator is asked for."""
 
-    def __init__(self, metrics: Sequence[str], recall: str, ties: str, held_out: tuple[bytes, bytes], masked: tuple[bytes, bytes]) -> None:
+    def __init__(
+        self, metrics: Sequence[str], recall: str, ties: str, held_out: Lists, masked: Lists | None, history: Lists | None, shape: tuple[int, int]
+    ) -> None:
         self.metrics = list(metrics)
         self.recall = recall
         self.ties = ties
-        self.held_out = held_out
-        self.masked = masked
+        self.held_out = lists("held_out", held_out, *shape)
+        self.masked = lists("masked", masked, *shape)
+        self.history = self.masked if history is None else lists("history", history, *shape)
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float32]:

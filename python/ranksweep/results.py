@@ -110,6 +110,11 @@ class Results(Tables):
         return self.table("metrics")
 
     @property
+    def groups(self) -> Table:
+        """What every selected trial reached in groups of users by the length of their histories, and of items by their popularity."""
+        return self.table("groups")
+
+    @property
     def per_user(self) -> Table:
         """The metrics of each user, of the selected trials."""
         return self.table("per_user")
@@ -223,6 +228,11 @@ class Trial(Tables):
     def curve(self) -> Table:
         """Loss and validation by epoch; of trials that learn in epochs alone."""
         return self._named("curve", "")
+
+    @property
+    def groups(self) -> Table:
+        """What every selected trial reached in groups of users by the length of their histories, and of items by their popularity."""
+        return self.table("groups")
 
     @property
     def per_user(self) -> Table:

@@ -32,7 +32,7 @@ def small(storage: Path) -> ranksweep.Sweep:
         training=ranksweep.Training(epochs=10, batch_size=512, evaluate_every=5, select_by="ndcg@20"),
         seeds=[1, 2],
         evaluation=ranksweep.Evaluation(
-            metrics=["ndcg", "recall", "auc"],
+            metrics=["ndcg", "recall", "auc", "coverage", "novelty", "diversity"],
             cutoffs=[20, 5],
             significance=ranksweep.Significance(tests=["paired-t", "wilcoxon"], alpha=0.05),
         ),
@@ -62,7 +62,7 @@ grid:
 training: {{epochs: 10, batch_size: 512, evaluate_every: 5, select_by: ndcg@20}}
 seeds: [1, 2]
 evaluation:
-  metrics: [ndcg, recall, auc]
+  metrics: [ndcg, recall, auc, coverage, novelty, diversity]
   cutoffs: [20, 5]
   significance: {{tests: [paired-t, wilcoxon], alpha: 0.05}}
 """

@@ -19,7 +19,7 @@ from safetensors.numpy import load_file
 import ranksweep
 from ranksweep import metrics, significance
 
-NAMES = ["ndcg@20", "ndcg@5", "recall@20", "recall@5", "auc"]
+NAMES = ["ndcg@20", "ndcg@5", "recall@20", "recall@5", "auc", "novelty@20", "novelty@5", "diversity@20", "diversity@5"]
 
 
 def by_user(dataset: ranksweep.PreparedDataset, *parts: str) -> list[NDArray[np.int64]]:
@@ -41,10 +41,13 @@ def test_metrics_are_those_of_the_program(results: ranksweep.Results) -> None:
             tensors["users"],
             tensors["items"],
             by_user(dataset, "test"),
-            NAMES,
+            [*NAMES, "coverage@20"],
             similarity="cosine",
             masked=by_user(dataset, "train", "validation"),
+            history=by_user(dataset, "train"),
         )
+        of_lists = results.metrics("polars").filter(trial=id, metric="coverage", cutoff=20)
+        np.testing.assert_array_equal(found["coverage@20"], of_lists["value"].to_numpy())
         for name in NAMES:
             metric, _, cutoff = name.partition("@")
             rows = stored.filter(trial=id, metric=metric).filter(cutoff=int(cutoff)) if cutoff else stored.filter(trial=id, metric=metric)
@@ -81,8 +84,9 @@ def test_scores_and_vectors_agree(case: dict[str, Any]) -> None:
     users, items = random.integers(-9, 9, size=(150, 6)), random.integers(-9, 9, size=(80, 6))
     lists: dict[str, Any] = {"held_out": case["held_out"], "masked": case["masked"]}
     for ties in ["pessimistic", "optimistic"]:
-        of_vectors = metrics.of_vectors(users, items, metrics=["ndcg@20", "map@20", "auc"], ties=ties, **lists)
-        of_scores = metrics.of_scores(users @ items.T, metrics=["ndcg@20", "map@20", "auc"], ties=ties, **lists)
+        names = ["ndcg@20", "map@20", "auc", "gini@20", "popularity-lift@20", "diversity@5"]
+        of_vectors = metrics.of_vectors(users, items, metrics=names, ties=ties, **lists)
+        of_scores = metrics.of_scores(users @ items.T, metrics=names, ties=ties, **lists)
         for name, values in of_vectors.items():
             np.testing.assert_array_equal(values, of_scores[name])
     worst = metrics.of_scores(np.zeros((150, 80)), metrics=["mrr@80"], ties="pessimistic", **lists)["mrr@80"]
@@ -92,6 +96,21 @@ def test_scores_and_vectors_agree(case: dict[str, Any]) -> None:
     np.testing.assert_allclose(worst[ranked], np.array(expected)[ranked], rtol=1e-12)
     assert (best[ranked] == 1).all()
     assert np.flatnonzero(~ranked).tolist() == [3]
+
+
+def test_lists_are_described_by_what_users_have(case: dict[str, Any]) -> None:
+    """Of five items 0 is had by two of three users, 1 by one; user 2 is shown 3 and 4, which nobody has."""
+    scores = [[0, 0, 3, 2, 1], [0, 3, 2, 1, 0], [0, 0, 1, 2, 3]]
+    lists: dict[str, Any] = {"held_out": [[4], [4], [0]], "masked": [[0, 1], [0], []]}
+    names = ["average-popularity@2", "novelty@2", "coverage@2", "gini@2"]
+    found = metrics.of_scores(scores, metrics=names, **lists)
+    np.testing.assert_allclose(found["average-popularity@2"], [0, 0.5, 0])
+    np.testing.assert_allclose(found["novelty@2"], [1, 1, 1])
+    # The lists are 2 3, 1 2 and 4 3: one place each for 1 and 4, two for 2 and 3, none for 0.
+    np.testing.assert_allclose(found["coverage@2"], [0.8])
+    np.testing.assert_allclose(found["gini@2"], [1 / 3])
+    other = metrics.of_scores(scores, metrics=names, history=[[2], [2], [2, 3]], **lists)
+    np.testing.assert_allclose(other["average-popularity@2"], [2, 1.5, 0.5])
 
 
 def test_lists_may_be_sparse_matrices(case: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from conftest import small
 import ranksweep
 from ranksweep.table import Frame
 
-TABLES = {"leaderboard", "tuning", "trials", "metrics", "significance", "variance_components", "curves"}
+TABLES = {"leaderboard", "tuning", "trials", "metrics", "groups", "significance", "variance_components", "curves"}
 
 
 def equal(table: ranksweep.Table, *files: Path) -> int:
@@ -35,7 +35,7 @@ def test_tables_of_users_are_read_as_one(results: ranksweep.Results) -> None:
     stray = results.folder / "per_user" / "stray.parquet"
     stray.write_bytes(b"of nobody")
     files = sorted(file for file in results.folder.glob("per_user/*.parquet") if file != stray)
-    assert equal(results.per_user, *files) == 300 * 5 * len(files)
+    assert equal(results.per_user, *files) == 300 * 9 * len(files)
     stray.unlink()
 
 

@@ -33,14 +33,21 @@ grid:
 training: {epochs: 6, batch_size: 256, evaluate_every: 2, patience: 2, select_by: ndcg@5}
 seeds: [1, 2]
 evaluation:
-  metrics: [ndcg, recall, auc]
+  metrics: [ndcg, recall, auc, coverage, novelty, diversity]
   cutoffs: [5, 10]
   significance: {resamples: 1000}
 ";
 
 /// The tables that hold no times.
-const TIMELESS: [&str; 6] =
-    ["metrics.parquet", "significance.parquet", "variance_components.parquet", "leaderboard.parquet", "tuning.parquet", "plan.json"];
+const TIMELESS: [&str; 7] = [
+    "metrics.parquet",
+    "groups.parquet",
+    "significance.parquet",
+    "variance_components.parquet",
+    "leaderboard.parquet",
+    "tuning.parquet",
+    "plan.json",
+];
 
 /// A folder with a sweep file in it.
 struct Bench {
@@ -229,18 +236,27 @@ fn location(path: &Path) -> Location {
 /// The picked trials stand there as in `metrics.parquet`, the others are marked, and all are as the evaluator alone ranks the checkpoints.
 fn check_all_trials(bench: &Bench, path: &Path) {
     let rows = read_metrics(&location(path)).unwrap();
-    assert_eq!(rows.len(), 15 * 5, "every trial by every metric");
+    assert_eq!(rows.len(), 15 * 11, "every trial by every metric");
     let batch = table::read(&location(path)).unwrap();
     let selected: &BooleanArray = table::column(&batch, "selected", &location(path)).unwrap();
     let text = |name| table::column::<StringArray>(&batch, name, &location(path)).unwrap();
     assert!(text("parameters").iter().flatten().any(|values| values.contains(r#""loss.temperature":0.5"#)));
-    assert!(text("note").iter().flatten().all(|note| note == "not for selecting") && text("note").null_count() == 10 * 5);
+    assert!(text("note").iter().flatten().all(|note| note == "not for selecting") && text("note").null_count() == 10 * 11);
     assert!((0..rows.len()).all(|row| text("note").is_null(row) == selected.value(row)));
     let picked: Vec<_> = rows.iter().enumerate().filter(|(row, _)| selected.value(*row)).map(|(_, row)| row.clone()).collect();
     assert_eq!(picked, read_metrics(&location(&bench.path("runs/sweeps/tiny/metrics.parquet"))).unwrap());
 
     let dataset = std::fs::read_dir(bench.path("runs/datasets")).unwrap().next().unwrap().unwrap().path();
-    let flags = ["--dataset", dataset.to_str().unwrap(), "--metrics", "ndcg,recall,auc", "--cutoffs", "5,10", "--out", "again"];
+    let flags = [
+        "--dataset",
+        dataset.to_str().unwrap(),
+        "--metrics",
+        "ndcg,recall,auc,coverage,novelty,diversity",
+        "--cutoffs",
+        "5,10",
+        "--out",
+        "again",
+    ];
     bench.expect(0, &[&["evaluate", "--checkpoints", "runs/trials"], &flags[..]].concat());
     let alone = read_metrics(&location(&bench.path("again/metrics.parquet"))).unwrap();
     let values = |rows: &[MetricRow]| -> BTreeMap<(String, String), f64> {

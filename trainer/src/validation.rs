@@ -4,7 +4,8 @@ use crate::{Error, Result};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
 use dataset::{Dataset, Split, table};
 use evaluator::{
-    MetricAt, Rankings, Scorer, metric,
+    MetricAt, Rankings, Scorer,
+    metric::{self, Given},
     part::RankedPart,
     rank,
     settings::{Recall, Ties, Users},
@@ -23,9 +24,9 @@ pub(crate) struct Validation {
 /// Ranks the validation part; `None` where there is none.
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     let Some(part) = ranked(dataset)? else { return Ok(None) };
-    let (known, limit) = (dataset.known(), metric::depth(&[select_by]));
-    let rankings = rank::rank_within(scorer, &known, &[&known], &part.interactions, Ties::Pessimistic, memory, limit)?;
-    Ok(Some(Validation::new(rankings, select_by)))
+    let (known, depth) = (dataset.known(), metric::depth(&[select_by]));
+    let rankings = rank::rank_within(scorer, &known, &[&known], &part.interactions, Ties::Pessimistic, memory, depth)?;
+    Ok(Some(Validation::new(rankings, select_by, dataset)))
 }
 
 /// What is ranked of the validation part; `None` where there is none. What is random about users whom no training touches picks no model.
@@ -38,8 +39,10 @@ pub(crate) fn ranked(dataset: &Dataset) -> Result<Option<RankedPart<'_>>> {
 
 impl Validation {
     /// The validation metric of at least one user's ranks.
-    pub(crate) fn new(rankings: Rankings, select_by: MetricAt) -> Self {
-        let values = metric::values(&rankings, select_by, Recall::Standard);
+    pub(crate) fn new(rankings: Rankings, select_by: MetricAt, dataset: &Dataset) -> Self {
+        // What picks looks at ranks alone, for which it does not matter what models know.
+        let given = Given::new(Recall::Standard, &dataset.train, dataset.items());
+        let values = metric::values(&rankings, select_by, &given);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         Self { mean, users: rankings.users, values }
     }

@@ -118,6 +118,7 @@ fn write(out: &Location, values: &[TrialValues], findings: &Findings, checkpoint
     let (metrics, per_user) = (out.join("metrics.parquet"), out.join("per_user"));
     metrics.delete()?;
     tables::write_per_user(&per_user, values)?;
+    tables::write_groups(&out.join("groups.parquet"), values)?;
     tables::drop_other_trials(&per_user, values)?;
     tables::write_significance(&out.join("significance.parquet"), &findings.comparisons)?;
     tables::write_components(&out.join("variance_components.parquet"), &findings.methods)?;

@@ -4,7 +4,7 @@ use crate::{TrialValues, settings::Users, significance::Comparison, tables};
 use comfy_table::{CellAlignment, Table, TableComponent, presets::UTF8_HORIZONTAL_ONLY};
 use std::fmt;
 
-/// What was ranked and what was left out. Displays as a table, the best trial by the first metric on top.
+/// What was ranked and what was left out. Displays as a table, the best trial by the first metric that says who ranks better on top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Every ranked trial.
@@ -25,7 +25,9 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { values, comparisons, users, sampled_candidates, other_datasets, unfinished } = self;
         let mut rows: Vec<(&TrialValues, Vec<f64>)> = values.iter().map(|trial| (trial, means(trial))).collect();
-        rows.sort_by(|a, b| b.1[0].total_cmp(&a.1[0]));
+        let decides = |trial: &TrialValues| trial.values.iter().position(|(at, _)| at.metric.decides()).unwrap_or(0);
+        let first = values.first().map_or(0, decides);
+        rows.sort_by(|a, b| b.1[first].total_cmp(&a.1[first]));
         if let Some((trial, _)) = rows.first() {
             let (count, unknown) = (trial.users.len(), unknown(trial.unknown_users, *users));
             let among = sampled_candidates.map_or_else(String::new, |count| format!(" among {count} sampled candidates"));

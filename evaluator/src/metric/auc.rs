@@ -2,8 +2,7 @@
 //!
 //! It looks at all candidates, and comes with the ranking. Hanley and McNeil, Radiology 1982.
 
-use super::MetricKind;
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind};
 
 /// `auc` in a sweep file.
 pub(super) struct Auc;
@@ -17,7 +16,7 @@ impl MetricKind for Auc {
         false
     }
 
-    fn value(&self, ranked: &Ranked<'_>, _cutoff: u32, _recall: Recall) -> f64 {
-        ranked.auc
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, _cutoff, _recall| ranked.auc)
     }
 }

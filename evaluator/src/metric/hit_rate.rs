@@ -3,8 +3,7 @@
 //! The users' mean is the share of users with a hit. The micro average of paper 001's release (all hits over all held-out items) is
 //! another number.
 
-use super::{MetricKind, hits};
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind, hits};
 
 /// `hit-rate` in a sweep file.
 pub(super) struct HitRate;
@@ -14,8 +13,8 @@ impl MetricKind for HitRate {
         "hit-rate"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        hit_rate(ranked.ranks, cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| hit_rate(ranked.ranks, cutoff))
     }
 }
 

@@ -6,8 +6,7 @@
 //! `n` is the number of the user's held-out items. Libraries of information retrieval divide by `n` also where `n > K`.
 //! Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4.
 
-use super::MetricKind;
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind};
 
 /// `map` in a sweep file.
 pub(super) struct Map;
@@ -17,8 +16,8 @@ impl MetricKind for Map {
         "map"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        average_precision(ranked.ranks, cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| average_precision(ranked.ranks, cutoff))
     }
 }
 

@@ -1,19 +1,42 @@
-//! Ranking metrics. Each is a function of one user's ranked held-out items.
+//! Metrics of rankings. Each is a function of one user's ranked held-out items, of one user's list, or of the lists of all users, and says which.
 
 mod auc;
+mod average_popularity;
+mod coverage;
 pub mod denominator;
+mod direction;
+mod diversity;
+mod gini;
+mod given;
 mod hit_rate;
+mod item_vectors;
+mod list;
 mod map;
+mod memory;
 mod mrr;
 mod ndcg;
+mod novelty;
+mod popularity;
+mod popularity_deviation;
+mod popularity_lift;
 mod precision;
 mod recall;
 
 #[cfg(test)]
 mod tests;
 
-use crate::{Error, Rankings, Result, rank::Ranked};
+use crate::{
+    Error, Rankings, Result,
+    rank::{Depth, Ranked},
+};
 use denominator::Recall;
+pub use direction::Direction;
+pub use given::Given;
+use item_vectors::ItemVectors;
+use list::{List, cut};
+pub use memory::memory;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -27,14 +50,31 @@ trait MetricKind: Sync {
         true
     }
 
-    /// The metric's value for one user, whose list is cut after so many ranks.
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, recall: Recall) -> f64;
+    /// Whether more of it is better.
+    fn direction(&self) -> Direction {
+        Direction::HigherIsBetter
+    }
+
+    /// What it is a function of, and the function.
+    fn measure(&self) -> Measure;
+}
+
+/// What a metric needs and makes of it.
+enum Measure {
+    /// Of one user: the ranks of the held-out items, and after how many the list is cut.
+    Ranks(fn(&Ranked<'_>, u32, Recall) -> f64),
+    /// Of one user: the list, and how popular items are.
+    List(fn(&List<'_>) -> f64),
+    /// Of one user: the list, and vectors of items, with working space.
+    Vectors(fn(&[u32], &ItemVectors, &mut Vec<f64>) -> f64),
+    /// Of all users: how many of their lists each item of the catalogue is in.
+    Counts(fn(&[u32]) -> f64),
 }
 
 /// Makes the enum of all metrics. A line is a metric: its words, its name in kebab-case, which is that of sweep files, and its file.
 macro_rules! metrics {
     ($($(#[$words:meta])* $metric:ident in $file:ident,)+) => {
-        /// A ranking metric.
+        /// A metric of rankings.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Metric {
@@ -70,25 +110,56 @@ metrics! {
     /// Area under the ROC curve; has no cutoff. It is the share of (held-out, other) pairs in the right order, ties counting half,
     /// and comes with the ranking.
     Auc in auc,
+    /// Share of the catalogue that is in any user's list.
+    Coverage in coverage,
+    /// How unevenly items share the places of all lists.
+    Gini in gini,
+    /// Mean number of train users of the items in the list.
+    AveragePopularity in average_popularity,
+    /// Mean self-information of the items in the list.
+    Novelty in novelty,
+    /// How unlike the items in the list are.
+    Diversity in diversity,
+    /// How much more popular the list is than what the user has.
+    PopularityLift in popularity_lift,
+    /// How far the list's shares of popular and unpopular items are from the user's own.
+    PopularityDeviation in popularity_deviation,
 }
 
-/// The last rank that any of the metrics looks at; `None` when one looks at the whole list of candidates.
-pub fn depth(metrics: &[MetricAt]) -> Option<u32> {
-    metrics.iter().try_fold(0, |deepest: u32, at| at.cutoff.map(|cutoff| deepest.max(cutoff)))
+/// How deep a ranking must go for all of the metrics: to the last rank that one looks at, or to the end; and the longest list.
+pub fn depth(metrics: &[MetricAt]) -> Depth {
+    let (ranks, lists): (Vec<MetricAt>, Vec<MetricAt>) = metrics.iter().copied().partition(|at| at.metric.is_of_ranks());
+    Depth {
+        ranks: ranks.iter().try_fold(0, |deepest: u32, at| at.cutoff.map(|cutoff| deepest.max(cutoff))),
+        list: lists.iter().filter_map(|at| at.cutoff).max().unwrap_or(0),
+    }
 }
 
-/// One value for each ranked user, in the order of [`Rankings::users`]. Without a cutoff the whole list of candidates counts.
+/// One value for each ranked user, in the order of [`Rankings::users`]; of a metric of all users' lists a single one. Without a cutoff the whole list
+/// of candidates counts.
 ///
 /// # Panics
-/// When the metric looks beyond the [limit](Rankings::limit) of the rankings.
-pub fn values(rankings: &Rankings, at: MetricAt, recall: Recall) -> Vec<f64> {
-    let known = rankings.limit().is_none_or(|limit| at.cutoff.is_some_and(|cutoff| cutoff <= limit));
-    assert!(known, "{at} looks beyond rank {}, where the ranking ends", rankings.limit().unwrap_or_default());
-    rankings.iter().map(|ranked| value(&ranked, at, recall)).collect()
-}
-
-fn value(ranked: &Ranked<'_>, at: MetricAt, recall: Recall) -> f64 {
-    at.metric.kind().value(ranked, at.cutoff.unwrap_or(ranked.candidates), recall)
+/// When the metric looks beyond the [depth](Rankings::depth) of the rankings.
+pub fn values(rankings: &Rankings, at: MetricAt, given: &Given<'_>) -> Vec<f64> {
+    let (measure, known) = (at.metric.kind().measure(), rankings.depth());
+    let cutoff = at.cutoff.unwrap_or(u32::MAX);
+    let is_known = if at.metric.is_of_ranks() { known.ranks.is_none_or(|limit| cutoff <= limit) } else { cutoff <= known.list };
+    assert!(is_known, "{at} looks beyond the ranks or lists of {known:?}, where the ranking ends");
+    match measure {
+        Measure::Ranks(value) => {
+            rankings.iter().map(|ranked| value(&ranked, at.cutoff.unwrap_or(ranked.candidates), given.recall)).collect()
+        }
+        Measure::List(value) => rankings.iter().map(|ranked| value(&List::new(&ranked, cutoff, given))).collect(),
+        Measure::Vectors(value) => {
+            let (lists, vectors): (Vec<&[u32]>, _) = (rankings.iter().map(|ranked| cut(ranked.list, cutoff)).collect(), given.vectors());
+            lists.into_par_iter().map_init(Vec::new, |sums, list| value(list, vectors, sums)).collect()
+        }
+        Measure::Counts(value) => {
+            let mut counts = vec![0; given.items];
+            rankings.iter().for_each(|ranked| cut(ranked.list, cutoff).iter().for_each(|&item| counts[item as usize] += 1));
+            vec![value(&counts)]
+        }
+    }
 }
 
 /// How many of the ascending ranks are in a list of length `cutoff`.
@@ -105,6 +176,32 @@ impl Metric {
     /// Whether the metric looks at the first ranks alone: it is written with a cutoff then, `ndcg@20`.
     pub fn has_cutoff(self) -> bool {
         self.kind().has_cutoff()
+    }
+
+    /// Whether more of it is better.
+    pub fn direction(self) -> Direction {
+        self.kind().direction()
+    }
+
+    /// Whether each user has a value; otherwise it is one value of all users' lists, which only other trainings change.
+    pub fn is_per_user(self) -> bool {
+        !matches!(self.kind().measure(), Measure::Counts(_))
+    }
+
+    /// Whether it is made of the ranks of held-out items alone, and not of what stands in lists.
+    pub fn is_of_ranks(self) -> bool {
+        matches!(self.kind().measure(), Measure::Ranks(_))
+    }
+
+    /// Whether it says which model ranks better, so that `select_by`, `primary` and claims may name it: the more of it the better, by held-out items.
+    /// What lists are like, whoever they are for, is best of models that know nothing of users.
+    pub fn decides(self) -> bool {
+        self.is_of_ranks() && self.direction() == Direction::HigherIsBetter
+    }
+
+    /// The names of the metrics that [decide](Self::decides), for messages.
+    pub fn deciding() -> String {
+        Self::ALL.into_iter().filter(|metric| metric.decides()).map(Self::name).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Paper 001's release takes the mean over all hits instead, which is another number. Voorhees, TREC-8, 1999.
 
-use super::MetricKind;
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind};
 
 /// `mrr` in a sweep file.
 pub(super) struct Mrr;
@@ -13,8 +12,8 @@ impl MetricKind for Mrr {
         "mrr"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        mrr(ranked.ranks, cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| mrr(ranked.ranks, cutoff))
     }
 }
 

@@ -6,8 +6,7 @@
 //! `n` is the number of the user's held-out items, so that a list can reach 1 when `n > K`. Gains are binary.
 //! Järvelin and Kekäläinen, TOIS 2002, doi:10.1145/582415.582418.
 
-use super::MetricKind;
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind};
 
 /// `ndcg` in a sweep file.
 pub(super) struct Ndcg;
@@ -17,8 +16,8 @@ impl MetricKind for Ndcg {
         "ndcg"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        ndcg(ranked.ranks, cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| ndcg(ranked.ranks, cutoff))
     }
 }
 

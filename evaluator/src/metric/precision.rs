@@ -1,7 +1,6 @@
 //! Share of the list that is held out: `Precision@K = hits / K`, also where fewer than `K` items are left to rank.
 
-use super::{MetricKind, hits};
-use crate::{metric::denominator::Recall, rank::Ranked};
+use super::{Measure, MetricKind, hits};
 
 /// `precision` in a sweep file.
 pub(super) struct Precision;
@@ -11,8 +10,8 @@ impl MetricKind for Precision {
         "precision"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        precision(ranked.ranks, cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| precision(ranked.ranks, cutoff))
     }
 }
 

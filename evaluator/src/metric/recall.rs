@@ -7,8 +7,7 @@
 //! `n` is the number of the user's held-out items. The capped form is that of Mult-VAE (Liang et al., WWW 2018,
 //! doi:10.1145/3178876.3186150) and of the appendix of paper 002; all other papers use the standard one.
 
-use super::{MetricKind, denominator, hits};
-use crate::rank::Ranked;
+use super::{Measure, MetricKind, denominator, hits};
 
 /// `recall` in a sweep file.
 pub(super) struct Recall;
@@ -18,8 +17,8 @@ impl MetricKind for Recall {
         "recall"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, convention: denominator::Recall) -> f64 {
-        recall(ranked.ranks, cutoff, convention)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, convention| recall(ranked.ranks, cutoff, convention))
     }
 }
 

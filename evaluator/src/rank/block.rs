@@ -2,9 +2,11 @@
 
 use super::{
     check,
+    depth::Depth,
     rankings::Rankings,
     scores::{Scores, Scratch, TILE},
     tally::Tally,
+    top_k::Best,
 };
 use crate::Result;
 use dataset::Interactions;
@@ -16,8 +18,7 @@ pub(super) struct Task<'a> {
     pub(super) masked: &'a [&'a Interactions],
     pub(super) held_out: &'a Interactions,
     pub(super) ties: Ties,
-    /// The last rank that is asked for.
-    pub(super) limit: Option<u32>,
+    pub(super) depth: Depth,
 }
 
 impl Task<'_> {
@@ -25,6 +26,7 @@ impl Task<'_> {
     pub(super) fn rank(&self, users: &[u32], scratch: &mut Scratch) -> Result<Rankings> {
         self.scores.load(users, scratch);
         let mut tallies: Vec<Tally> = users.iter().enumerate().map(|(position, &user)| self.tally(position, user, scratch)).collect();
+        let mut lists = vec![Best::new(self.depth.list as usize); if self.depth.list > 0 { users.len() } else { 0 }];
         // The tallies of the users that are still loaded.
         let mut loaded: Vec<usize> = (0..users.len()).collect();
         for tile in self.scores.tiles() {
@@ -36,15 +38,21 @@ impl Task<'_> {
                 if self.scores.to_check() && check::not_finite(&row[..tile.len()]).is_some() {
                     return Err(check::first_not_finite(self.scores, users, scratch));
                 }
+                if let Some(list) = lists.get_mut(at) {
+                    tallies[at].hide_masked(tile.clone(), row);
+                    list.offer(&row[..tile.len()], |place| self.scores.item(tile.start + place));
+                }
                 tallies[at].count(tile.clone(), row);
             }
             if !self.scores.to_check() {
-                self.leave(tile.end, &tallies, &mut loaded, scratch);
+                self.leave(tile.end, &tallies, &lists, &mut loaded, scratch);
             }
         }
-        let mut rankings = Rankings::new(self.limit);
+        let mut rankings = Rankings::new(self.depth);
+        let mut lists = lists.into_iter();
         for (tally, &user) in tallies.into_iter().zip(users) {
-            tally.finish(user, self.scores.items(), self.ties, &mut rankings);
+            let list: Vec<u32> = lists.next().map(Best::finish).unwrap_or_default().into_iter().map(|(item, _)| item).collect();
+            tally.finish(user, self.scores.items(), self.ties, &list, &mut rankings);
         }
         Ok(rankings)
     }
@@ -55,16 +63,17 @@ impl Task<'_> {
         self.scores.score_some(position, held_out, scratch, &mut scores);
         let known = self.masked.iter().flat_map(|masked| masked.row(user as usize));
         let places = held_out.iter().chain(known).map(|&item| self.scores.place(item));
-        Tally::new(places, scores, self.limit)
+        Tally::new(places, scores, self.depth.ranks)
     }
 
     /// Scores no more for the users that are done before this place: those behind them move up.
-    fn leave(&self, place: usize, tallies: &[Tally], loaded: &mut Vec<usize>, scratch: &mut Scratch) {
+    fn leave(&self, place: usize, tallies: &[Tally], lists: &[Best], loaded: &mut Vec<usize>, scratch: &mut Scratch) {
         let mut position = 0..;
         let mut kept = 0;
         loaded.retain(|&at| {
             let from = position.next().expect("positions do not end");
-            let stays = !tallies[at].done(self.scores.highest(from, place, scratch));
+            let highest = self.scores.highest(from, place, scratch);
+            let stays = !(tallies[at].done(highest) && lists.get(at).is_none_or(|list| list.done(highest)));
             if stays {
                 if from > kept {
                     self.scores.keep(from, kept, scratch);

@@ -72,7 +72,7 @@ impl<'a> Factors<'a> {
     }
 
     /// The item at a place of the tiles.
-    fn item(&self, place: usize) -> usize {
+    pub(super) fn item(&self, place: usize) -> usize {
         self.order.as_ref().map_or(place, |order| order.items[place] as usize)
     }
 

@@ -6,7 +6,11 @@
 //! Masked items are no candidates, and are passed over. What is not listed is never a hit, whatever the cutoff and the catalogue; for the area
 //! under the curve it stands behind all listed items, in random order.
 
-use super::{check, rankings::Rankings};
+use super::{
+    check,
+    depth::Depth,
+    rankings::{Candidates, Rankings},
+};
 use crate::{Result, Scorer, scorer::Lists};
 use dataset::Interactions;
 use vectors::Ties;
@@ -42,9 +46,9 @@ pub fn list_counts(scorer: &Scorer, masked: &[&Interactions], held_out: &Interac
     Ok(Some(counts))
 }
 
-/// Ranks checked lists; `limit` is as for [`rank_within`](super::rank_within()).
-pub(super) fn rank(lists: &Lists, masked: &[&Interactions], held_out: &Interactions, ties: Ties, limit: Option<u32>) -> Rankings {
-    let mut rankings = Rankings::new(limit);
+/// Ranks checked lists; `depth` is as for [`rank_within`](super::rank_within()).
+pub(super) fn rank(lists: &Lists, masked: &[&Interactions], held_out: &Interactions, ties: Ties, depth: Depth) -> Rankings {
+    let mut rankings = Rankings::new(depth);
     let mut row: Vec<(u32, f64)> = Vec::new();
     for user in (0..held_out.users()).filter(|&user| !held_out.row(user).is_empty()) {
         row.clear();
@@ -60,7 +64,8 @@ pub(super) fn rank(lists: &Lists, masked: &[&Interactions], held_out: &Interacti
         }
         let retrieved = before.len();
         before.extend(std::iter::repeat_n(((candidates - count) as u32, others), count - retrieved));
-        rankings.add_retrieved(user as u32, candidates, &before, retrieved, ties);
+        let list: Vec<u32> = row.iter().take(depth.list as usize).map(|&(item, _)| item).collect();
+        rankings.add_retrieved(Candidates { user: user as u32, count: candidates, list: &list }, &before, retrieved, ties);
     }
     rankings
 }

@@ -55,6 +55,13 @@ pub fn rank_memory(users: usize, items: usize, space: WorkingSpace, held_out: us
     known + space.shared(items, memory) + threads * space.of_thread(items) + rankings
 }
 
+/// Bytes that lists of so many items take at most beside [`rank_memory`]: once by block and once joined, and in the making twice of what is kept of each
+/// user of a block.
+pub(crate) fn list_memory(users: usize, list: usize, threads: usize) -> usize {
+    let entry = size_of::<(u32, f32)>();
+    list * (3 * users * size_of::<u32>() + threads * USERS * 2 * entry)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,8 @@
 //! `[users, items]` matrix ever exists. Every score is the same sum in the same order wherever its item stands in a tile, so the
 //! results have the same bits for any number of threads and any memory budget.
 //!
-//! Where only the first ranks are asked for, a user leaves its block once that many items stand before each of its held-out items.
+//! Where only the first ranks are asked for, a user leaves its block once that many items stand before each of its held-out items. The users' lists,
+//! where they are asked for, are kept from the same tiles.
 
 mod aligned;
 mod block;
@@ -13,6 +14,7 @@ mod bound;
 mod check;
 mod constant;
 mod count;
+mod depth;
 mod factors;
 mod item_weights;
 mod listed;
@@ -33,8 +35,10 @@ mod tests;
 
 pub use check::held_out as check_held_out;
 pub use constant::is_constant;
+pub use depth::Depth;
 pub use listed::{ListCounts, list_counts};
 pub use lists::reduce_lists;
+pub(crate) use memory::list_memory;
 pub use memory::{WorkingSpace, rank_memory};
 pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
@@ -69,8 +73,9 @@ pub fn rank(
     rank_within(scorer, history, masked, held_out, ties, memory, None)
 }
 
-/// Ranks as [`rank()`] does, where no rank beyond `limit` is asked for: the ranks within it are the same. Users leave the work as soon as `limit`
-/// items stand before each of their held-out items, so this is faster by far. [`metric::depth`](crate::metric::depth) says which limit metrics need.
+/// Ranks as [`rank()`] does, no deeper than asked for: the ranks within the limit of `depth` are the same. Users leave the work as soon as so many
+/// items stand before each of their held-out items, so this is faster by far; where lists are kept, as soon as no other item can come into theirs, which
+/// are made in the same pass. [`metric::depth`](crate::metric::depth) says which depth metrics need.
 ///
 /// # Errors
 /// Those of [`rank()`].
@@ -81,19 +86,20 @@ pub fn rank_within(
     held_out: &Interactions,
     ties: Ties,
     memory: usize,
-    limit: Option<u32>,
+    depth: impl Into<Depth>,
 ) -> Result<Rankings> {
+    let depth = depth.into();
     check::sizes(scorer, history, masked, held_out.users())?;
     check::held_out(scorer.items(), masked, held_out)?;
     if let Scorer::Lists(lists) = scorer {
-        return Ok(listed::rank(lists, masked, held_out, ties, limit));
+        return Ok(listed::rank(lists, masked, held_out, ties, depth));
     }
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
-    let scores = Scores::new(scorer, history, limit.is_some(), memory)?;
-    let task = Task { scores: &scores, masked, held_out, ties, limit };
+    let scores = Scores::new(scorer, history, depth.ranks.is_some(), memory)?;
+    let task = Task { scores: &scores, masked, held_out, ties, depth };
     let blocks: Vec<Result<Rankings>> = users
         .par_chunks(users_per_block(&scores, users.len(), memory))
         .map_init(Scratch::default, |scratch, users| task.rank(users, scratch))
         .collect();
-    Rankings::concat(blocks, limit)
+    Rankings::concat(blocks, depth)
 }

@@ -1,5 +1,6 @@
 //! Where the held-out items of every user stand.
 
+use super::depth::Depth;
 use crate::Result;
 use dataset::Interactions;
 use vectors::Ties;
@@ -19,7 +20,11 @@ pub struct Rankings {
     candidates: Vec<u32>,
     auc: Vec<f64>,
     tied: Vec<bool>,
-    limit: Option<u32>,
+    /// All users' lists one after the other.
+    lists: Vec<u32>,
+    /// Where each user's list ends.
+    list_ends: Vec<usize>,
+    depth: Depth,
 }
 
 /// Where one user's held-out items stand.
@@ -36,16 +41,32 @@ pub struct Ranked<'a> {
     pub auc: f64,
     /// Whether another candidate has the score of a held-out item; with a limit, of one that is within it under some rule for ties.
     pub tied: bool,
+    /// The first items of the user's list, the best first: as many as the ranking [keeps](Depth::list), or all candidates where these are fewer.
+    pub list: &'a [u32],
+}
+
+/// What a user was ranked among.
+pub(super) struct Candidates<'a> {
+    pub(super) user: u32,
+    /// How many items were ranked.
+    pub(super) count: usize,
+    /// The first of them, where lists are kept.
+    pub(super) list: &'a [u32],
 }
 
 impl Rankings {
-    pub(super) fn new(limit: Option<u32>) -> Self {
-        Self { limit, ..Self::default() }
+    pub(super) fn new(depth: Depth) -> Self {
+        Self { depth, ..Self::default() }
     }
 
     /// The last rank that is known; `None` when all are.
     pub fn limit(&self) -> Option<u32> {
-        self.limit
+        self.depth.ranks
+    }
+
+    /// How far the ranking looked.
+    pub fn depth(&self) -> Depth {
+        self.depth
     }
 
     /// The number of ranked users.
@@ -62,10 +83,11 @@ impl Rankings {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Ranked<'_>> {
         (0..self.len()).map(|at| Ranked {
             user: self.users[at],
-            ranks: &self.ranks[if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at]],
+            ranks: row(&self.ranks, &self.ends, at),
             candidates: self.candidates[at],
             auc: self.auc[at],
             tied: self.tied[at],
+            list: row(&self.lists, &self.list_ends, at),
         })
     }
 
@@ -89,43 +111,45 @@ impl Rankings {
         limit: Option<u32>,
     ) -> Self {
         assert_eq!((before.len(), masked.users()), (held_out.len(), held_out.users()), "counts of all held-out items");
-        let mut rankings = Self::new(limit);
+        let mut rankings = Self::new(limit.into());
         for user in (0..held_out.users()).filter(|&user| !held_out.row(user).is_empty()) {
             let mut before = before[held_out.offsets()[user]..held_out.offsets()[user + 1]].to_vec();
             before.sort_unstable(); // the best first; equal scores have equal counts
             let is_asked = |&(place, &(_, above)): &(u32, &(u32, u32))| limit.is_none_or(|limit| above + place <= limit);
             let asked = (1..).zip(&before).take_while(is_asked).count();
-            rankings.add(user as u32, items - masked.row(user).len(), before.len(), &before[..asked], ties);
+            let candidates = Candidates { user: user as u32, count: items - masked.row(user).len(), list: &[] };
+            rankings.add(candidates, before.len(), &before[..asked], ties);
         }
         rankings
     }
 
     /// Adds a user with so many held-out items; those that are asked for, the best first, by how many other candidates have at least their score and
     /// how many are above it.
-    pub(super) fn add(&mut self, user: u32, candidates: usize, held_out: usize, asked: &[(u32, u32)], ties: Ties) {
-        let auc = if self.limit.is_none() { auc(asked, (candidates - held_out) as u64) } else { f64::NAN };
-        self.add_ranks(user, candidates, held_out, asked, auc, ties);
+    pub(super) fn add(&mut self, candidates: Candidates<'_>, held_out: usize, asked: &[(u32, u32)], ties: Ties) {
+        let auc = if self.limit().is_none() { auc(asked, (candidates.count - held_out) as u64) } else { f64::NAN };
+        self.add_ranks(candidates, held_out, asked, auc, ties);
     }
 
     /// Adds a user of whose held-out items only the first were retrieved: the others have no rank, and count in the area by what stands before them.
-    pub(super) fn add_retrieved(&mut self, user: u32, candidates: usize, before: &[(u32, u32)], retrieved: usize, ties: Ties) {
-        let limit = self.limit.unwrap_or(BEYOND);
+    pub(super) fn add_retrieved(&mut self, candidates: Candidates<'_>, before: &[(u32, u32)], retrieved: usize, ties: Ties) {
+        let limit = self.limit().unwrap_or(BEYOND);
         let asked = before[..retrieved].iter().zip(1..).take_while(|((_, above), place)| above + place <= limit).count();
-        let auc = if self.limit.is_none() { auc(before, (candidates - before.len()) as u64) } else { f64::NAN };
-        self.add_ranks(user, candidates, before.len(), &before[..asked], auc, ties);
+        let auc = if self.limit().is_none() { auc(before, (candidates.count - before.len()) as u64) } else { f64::NAN };
+        self.add_ranks(candidates, before.len(), &before[..asked], auc, ties);
     }
 
-    fn add_ranks(&mut self, user: u32, candidates: usize, held_out: usize, asked: &[(u32, u32)], auc: f64, ties: Ties) {
+    fn add_ranks(&mut self, candidates: Candidates<'_>, held_out: usize, asked: &[(u32, u32)], auc: f64, ties: Ties) {
         let before = |&(at_least, above): &(u32, u32)| match ties {
             Ties::Pessimistic => at_least,
             Ties::Optimistic => above,
         };
-        let limit = self.limit.unwrap_or(BEYOND);
+        let limit = self.limit().unwrap_or(BEYOND);
         let ranks = asked.iter().map(before).zip(1..).map(|(before, place)| before + place);
         let mut ranks: Vec<u32> = ranks.take_while(|&rank| rank <= limit).collect();
         ranks.resize(held_out, BEYOND);
         let tied = asked.iter().any(|(at_least, above)| at_least != above);
-        self.push(Ranked { user, ranks: &ranks, candidates: candidates as u32, auc, tied });
+        let Candidates { user, count, list } = candidates;
+        self.push(Ranked { user, ranks: &ranks, candidates: count as u32, auc, tied, list });
     }
 
     fn push(&mut self, ranked: Ranked<'_>) {
@@ -135,16 +159,33 @@ impl Rankings {
         self.candidates.push(ranked.candidates);
         self.auc.push(ranked.auc);
         self.tied.push(ranked.tied);
+        self.lists.extend_from_slice(ranked.list);
+        self.list_ends.push(self.lists.len());
     }
 
-    /// Joins the blocks of users, all with this limit; the first block's error wins.
-    pub(super) fn concat(blocks: Vec<Result<Self>>, limit: Option<u32>) -> Result<Self> {
-        let mut all = Self::new(limit);
+    /// Joins the blocks of users, all of this depth; the first block's error wins.
+    pub(super) fn concat(blocks: Vec<Result<Self>>, depth: Depth) -> Result<Self> {
+        let mut all = Self::new(depth);
         for block in blocks {
             block?.iter().for_each(|ranked| all.push(ranked));
         }
         Ok(all)
     }
+
+    /// Joins rankings of the same depth, each of users from 0 on, as those of users from a first one on.
+    pub fn joined(parts: impl IntoIterator<Item = (u32, Self)>) -> Self {
+        let mut all = Self::default();
+        for (first, part) in parts {
+            all.depth = part.depth;
+            part.iter().for_each(|ranked| all.push(Ranked { user: first + ranked.user, ..ranked }));
+        }
+        all
+    }
+}
+
+/// The row at a place of rows that follow each other, each up to its end.
+fn row<'a>(rows: &'a [u32], ends: &[usize], at: usize) -> &'a [u32] {
+    &rows[if at == 0 { 0 } else { ends[at - 1] }..ends[at]]
 }
 
 /// AUC of held-out items by what stands before them among so many others.

@@ -7,7 +7,11 @@
 //! items are drawn follows from the seed and the user, so that all models are ranked among the same ones. Krichene and Rendle, "On Sampled Metrics for
 //! Item Recommendation", KDD 2020.
 
-use super::{check, lists::reduce_lists, rankings::Rankings};
+use super::{
+    check,
+    lists::reduce_lists,
+    rankings::{Candidates, Rankings},
+};
 use crate::{Result, Scorer};
 use dataset::Interactions;
 use rand::{Rng, SeedableRng};
@@ -61,7 +65,7 @@ fn free_items(places: &[u32], own: &[u32]) -> Vec<u32> {
     places.iter().map(item).collect()
 }
 
-/// Ranks as [`rank_within`](super::rank_within()) does, among sampled candidates.
+/// Ranks as [`rank_within`](super::rank_within()) does, among sampled candidates; no lists are kept.
 ///
 /// # Errors
 /// Those of [`rank()`](super::rank()), and for a scorer that is top-N lists, which has no scores of other items.
@@ -97,11 +101,11 @@ pub fn rank_sampled(
         (scores.len(), before)
     };
     let counts = reduce_lists(scorer, history, &users, list, count, memory)?;
-    let mut rankings = Rankings::new(limit);
-    for (user, (candidates, before)) in users.into_iter().zip(counts) {
+    let mut rankings = Rankings::new(limit.into());
+    for (user, (count, before)) in users.into_iter().zip(counts) {
         let is_asked = |&(place, &(_, above)): &(u32, &(u32, u32))| limit.is_none_or(|limit| above + place <= limit);
         let asked = (1..).zip(&before).take_while(is_asked).count();
-        rankings.add(user, candidates, before.len(), &before[..asked], ties);
+        rankings.add(Candidates { user, count, list: &[] }, before.len(), &before[..asked], ties);
     }
     Ok(rankings)
 }

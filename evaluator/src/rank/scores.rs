@@ -79,6 +79,14 @@ impl<'a> Scores<'a> {
         }
     }
 
+    /// The item at a place in the tiles.
+    pub(super) fn item(&self, place: usize) -> u32 {
+        match self {
+            Self::Factors(factors) => factors.item(place) as u32,
+            Self::Pairs(_) | Self::ItemWeights(_) | Self::Sparse(_) => place as u32,
+        }
+    }
+
     /// The places of each tile, ascending.
     pub(super) fn tiles(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let items = self.items();

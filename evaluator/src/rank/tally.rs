@@ -1,6 +1,10 @@
 //! One user's counts while the tiles go by.
 
-use super::{count::Counts, product::PANEL, rankings::Rankings};
+use super::{
+    count::Counts,
+    product::PANEL,
+    rankings::{Candidates, Rankings},
+};
 use std::ops::Range;
 use vectors::Ties;
 
@@ -23,6 +27,12 @@ impl Tally {
         hidden.sort_unstable_by_key(|&(place, _)| place);
         hidden.dedup_by_key(|&mut (place, _)| place);
         Self { hidden, passed: 0, held_out: scores.len(), counts: Counts::new(scores, limit) }
+    }
+
+    /// Turns the scores of masked items within the next tile into NaN.
+    pub(super) fn hide_masked(&self, tile: Range<usize>, scores: &mut [f32]) {
+        let within = self.hidden[self.passed..].iter().take_while(|(place, _)| (*place as usize) < tile.end);
+        within.filter(|(_, foreseen)| foreseen.is_none()).for_each(|(place, _)| scores[*place as usize - tile.start] = f32::NAN);
     }
 
     /// Counts the scores of one tile's items; those of hidden items, and what stands behind the last item, become NaN.
@@ -48,10 +58,10 @@ impl Tally {
         self.counts.lowest().is_none_or(|lowest| highest < f64::from(lowest))
     }
 
-    /// Turns the counts into ranks.
-    pub(super) fn finish(self, user: u32, items: usize, ties: Ties, rankings: &mut Rankings) {
+    /// Turns the counts into ranks, which the user's list joins.
+    pub(super) fn finish(self, user: u32, items: usize, ties: Ties, list: &[u32], rankings: &mut Rankings) {
         let candidates = items - self.hidden.len() + self.held_out;
         let asked: Vec<(u32, u32)> = self.counts.asked().collect();
-        rankings.add(user, candidates, self.held_out, &asked, ties);
+        rankings.add(Candidates { user, count: candidates, list }, self.held_out, &asked, ties);
     }
 }

@@ -183,6 +183,21 @@ proptest! {
     }
 
     #[test]
+    fn lists_come_with_the_ranks_and_change_none(problem in problem(), optimistic: bool, limit in prop::option::of(0u32..45), list in 1u32..45) {
+        let ties = if optimistic { Ties::Optimistic } else { Ties::Pessimistic };
+        let masked = [&problem.history, &problem.validation];
+        let ranked = |depth: Depth| rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, ties, 0, depth).unwrap();
+        let (plain, found) = (ranked(limit.into()), ranked(Depth { ranks: limit, list }));
+        let expected = top_k(&problem.scorer, &problem.history, &masked, &found.users, list as usize, 0).unwrap();
+        prop_assert_eq!(&plain.users, &found.users);
+        for ((plain, found), expected) in plain.iter().zip(found.iter()).zip(&expected) {
+            let known = |ranked: Ranked<'_>| (ranked.ranks.to_vec(), ranked.candidates, ranked.auc.to_bits(), ranked.tied);
+            prop_assert_eq!(known(plain), known(found));
+            prop_assert!(plain.list.is_empty() && found.list.iter().eq(expected.iter().map(|(item, _)| item)));
+        }
+    }
+
+    #[test]
     fn counts_that_were_made_elsewhere_give_the_same_rankings(problem in problem(), optimistic: bool, limit in prop::option::of(1u32..45)) {
         let ties = if optimistic { Ties::Optimistic } else { Ties::Pessimistic };
         let (masked, held_out, items) = (&problem.history, &problem.held_out, problem.scorer.items());
@@ -289,6 +304,14 @@ fn users_that_leave_early_have_the_ranks_of_those_that_stay() {
             for (all, within) in all.iter().zip(within.iter()) {
                 let expected: Vec<u32> = all.ranks.iter().map(|&rank| if rank <= limit { rank } else { u32::MAX }).collect();
                 assert_eq!(within.ranks, expected);
+            }
+            let depth = Depth { ranks: Some(limit), list: limit };
+            let listed =
+                rank_within(&problem.scorer, &problem.history, &masked, &problem.held_out, Ties::Pessimistic, 1 << 22, depth).unwrap();
+            let best = top_k(&problem.scorer, &problem.history, &masked, &listed.users, limit as usize, 1 << 22).unwrap();
+            for ((within, listed), best) in within.iter().zip(listed.iter()).zip(&best) {
+                assert_eq!(within.ranks, listed.ranks);
+                assert!(listed.list.iter().eq(best.iter().map(|(item, _)| item)));
             }
         }
     }

@@ -56,10 +56,16 @@ fn block(scores: &Scores<'_>, masked: &[&Interactions], users: &[u32], k: usize,
             for masked in masked {
                 hide(masked.row(user as usize), tile.clone(), row);
             }
-            list.offer(tile.start, row);
+            list.offer(row, |at| (tile.start + at) as u32);
         }
     }
-    Ok(lists.into_iter().zip(users).map(|(list, &user)| list.finish(scores.offset(user as usize))).collect())
+    Ok(lists.into_iter().zip(users).map(|(list, &user)| reported(list.finish(), scores.offset(user as usize))).collect())
+}
+
+/// A list with its scores as they are reported.
+fn reported(mut list: List, offset: f32) -> List {
+    list.iter_mut().for_each(|(_, score)| *score += offset);
+    list
 }
 
 /// Turns the scores of the items within the tile into NaN.
@@ -70,41 +76,46 @@ fn hide(items: &[u32], tile: Range<usize>, row: &mut [f32]) {
     }
 }
 
-/// The best `k` of what was offered so far, and fewer than `k` more that were better than the worst of them once.
+/// The best `k` of what was offered so far, and fewer than `k` more that were no worse than the worst of them once.
 #[derive(Clone)]
-struct Best {
+pub(super) struct Best {
     k: usize,
     kept: List,
-    /// The score that a newcomer must pass; minus infinity, which no score is, until there are `k`.
+    /// The score that a newcomer must reach; minus infinity, which no score is, until there are `k`.
     worst: f32,
 }
 
 impl Best {
-    fn new(k: usize) -> Self {
+    pub(super) fn new(k: usize) -> Self {
         Self { k, kept: Vec::new(), worst: if k == 0 { f32::INFINITY } else { f32::NEG_INFINITY } }
     }
 
-    /// Offers the scores of items from `first` on; NaN is none.
-    fn offer(&mut self, first: usize, scores: &[f32]) {
-        for (first, scores) in (first as u32..).step_by(CHUNK).zip(scores.chunks(CHUNK)) {
-            if highest(scores) > self.worst {
-                self.offer_chunk(first, scores);
+    /// Offers scores, each of the item at its place; NaN is none.
+    pub(super) fn offer(&mut self, scores: &[f32], item: impl Fn(usize) -> u32) {
+        for (first, scores) in (0..).step_by(CHUNK).zip(scores.chunks(CHUNK)) {
+            if highest(scores) >= self.worst {
+                self.offer_chunk(scores, |at| item(first + at));
             }
         }
     }
 
-    fn offer_chunk(&mut self, first: u32, scores: &[f32]) {
+    fn offer_chunk(&mut self, scores: &[f32], item: impl Fn(usize) -> u32) {
         let mut worst = self.worst;
-        for (item, &score) in (first..).zip(scores) {
-            // Later items have larger ids, so of equal scores the kept one wins.
-            if score > worst {
-                self.kept.push((item, score));
+        for (at, &score) in scores.iter().enumerate() {
+            // Of the worst score the smaller items stay, in whichever order they come.
+            if score >= worst {
+                self.kept.push((item(at), score));
                 worst = self.shrink();
             }
         }
     }
 
-    /// Drops what is not among the best `k` when there are `2 k`, and gives the score that a newcomer must pass.
+    /// Whether no further score matters, of scores up to the highest possible one.
+    pub(super) fn done(&self, highest: f64) -> bool {
+        highest < f64::from(self.worst)
+    }
+
+    /// Drops what is not among the best `k` when there are `2 k`, and gives the score that a newcomer must reach.
     fn shrink(&mut self) -> f32 {
         let full = self.kept.len() == 2 * self.k || (self.kept.len() == self.k && self.worst == f32::NEG_INFINITY);
         if full {
@@ -115,10 +126,10 @@ impl Best {
         self.worst
     }
 
-    fn finish(mut self, offset: f32) -> List {
+    /// What is left, best first, equal scores by item.
+    pub(super) fn finish(mut self) -> List {
         self.kept.sort_unstable_by(better);
         self.kept.truncate(self.k);
-        self.kept.iter_mut().for_each(|(_, score)| *score += offset);
         self.kept
     }
 }

@@ -51,16 +51,21 @@ impl<'a> Compared<'a> {
         spreads: &'a Spreads,
         settings: &'a Significance,
     ) -> Self {
-        let pairs = Pairs::new(methods, &settings.family);
+        let mut pairs = Pairs::new(methods, &settings.family, metric.metric.direction());
+        pairs.reported.retain(|&pair| varies(methods, spreads, pairs.all[pair]));
         let difference = |&(a, b): &(usize, usize)| {
             let differences = Differences::new(&methods[a].values, &methods[b].values);
             let (mean, variance) = (differences.mean(), variance_of_mean(&differences.values));
-            Difference { mean, variance, effect_size: standardised(&differences.values) }
+            let effect_size = match methods[a].is_of_all_users {
+                true => in_deviations_of_replicates(mean, [a, b].map(|method| spreads.methods[method].variance)),
+                false => standardised(&differences.values),
+            };
+            Difference { mean, variance, effect_size }
         };
         let differences = pairs.all.par_iter().map(difference).collect();
         let means = methods.iter().map(MethodValues::mean).collect();
         let unknown = spreads.prior.is_none() && spreads.methods.iter().any(|method| method.source == Spread::Unknown);
-        let over = if unknown { Over::Users } else { settings.over };
+        let over = if unknown && metric.metric.is_per_user() { Over::Users } else { settings.over };
         Self { dataset, metric, primary, methods, spreads, settings, over, means, pairs, differences }
     }
 
@@ -69,8 +74,10 @@ impl<'a> Compared<'a> {
         let resampled = self.resampled();
         let mut rows = Vec::new();
         for &test in &self.settings.tests {
-            let found = test.kind().found(self, resampled.as_ref());
-            rows.extend(self.pairs.reported.iter().map(|&pair| self.row(pair, test, &found)));
+            if !self.pairs.reported.is_empty() {
+                let found = test.kind().found(self, resampled.as_ref());
+                rows.extend(self.pairs.reported.iter().map(|&pair| self.row(pair, test, &found)));
+            }
             done();
         }
         rows
@@ -82,7 +89,7 @@ impl<'a> Compared<'a> {
         let joint = *correction == Correction::RomanoWolf && self.pairs.reported.len() > 1;
         let needed = tests.iter().any(|test| test.kind().resamples(joint));
         let rows = || self.methods.iter().flat_map(|method| method.replicates.iter().map(|values| &**values)).collect::<Vec<_>>();
-        (needed && self.methods.len() > 1).then(|| Resampled::new(&rows(), *bootstrap_resamples, *seed))
+        (needed && !self.pairs.reported.is_empty()).then(|| Resampled::new(&rows(), *bootstrap_resamples, *seed))
     }
 
     /// Each method's values by user.
@@ -112,8 +119,9 @@ impl<'a> Compared<'a> {
         let significant = found.p_adjusted[pair] < self.settings.alpha;
         let of_mean = found.mean.as_ref().map(|pairs| pairs[pair]);
         let interval = of_mean.map(|found| agreeing(found.interval, difference, significant)).filter(|interval| interval.low.is_finite());
-        let verdict = Verdict::new(difference, tested, interval, significant, margin);
+        let verdict = Verdict::new(self.metric.metric.direction(), difference, tested, interval, significant, margin);
         let needed = of_mean.map(|found| found.needed).filter(|_| verdict == Verdict::Undecided).unwrap_or_default();
+        let users_decide = !self.methods[a].is_of_all_users;
         let spreads = [a, b].map(|method| self.spreads.methods[method]);
         Comparison {
             dataset: self.dataset.to_owned(),
@@ -144,7 +152,19 @@ impl<'a> Compared<'a> {
             p_equivalence: of_mean.and_then(|found| found.p_equivalence),
             verdict,
             needed_seeds: needed.replicates,
-            needed_users: needed.users,
+            needed_users: needed.users.filter(|_| users_decide),
         }
     }
+}
+
+/// Cohen's d of values of all users together: the difference in standard deviations of one replicate, pooled over both methods.
+fn in_deviations_of_replicates(difference: f64, variances: [f64; 2]) -> f64 {
+    ratio(difference.abs(), (variances.iter().sum::<f64>() / 2.0).sqrt()).copysign(difference)
+}
+
+/// Whether something varies that a test of the pair can count. Of values of all users together that are the trainings alone: how they vary is not known
+/// where every method has one seed, and methods that fit at once do not vary.
+fn varies(methods: &[MethodValues<'_>], spreads: &Spreads, (a, b): (usize, usize)) -> bool {
+    let sources = [a, b].map(|method| spreads.methods[method].source);
+    !methods[a].is_of_all_users || (!sources.contains(&Spread::Unknown) && sources != [Spread::None; 2])
 }

@@ -14,7 +14,10 @@ use super::{
     spread::{crossed, variance_of_mean},
     verdict::agreeing,
 };
-use crate::significance::{Correction, Margin, Over};
+use crate::{
+    metric::Direction,
+    significance::{Correction, Margin, Over},
+};
 
 /// Weights of methods, by their places; they add up to zero.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +112,7 @@ pub fn judge(estimates: &[Estimate], margin: Option<Margin>, alpha: f64) -> Vec<
         let interval = agreeing(estimate.variance.interval(estimate.value, level), estimate.value, significant);
         let tested = Tested { statistic: estimate.value / estimate.variance.standard_error(), p_value, effect_size: estimate.value };
         let margin = margin.map(|margin| margin.of(estimate.level, estimate.level));
-        let verdict = Verdict::new(estimate.value, &tested, Some(interval), significant, margin);
+        let verdict = Verdict::new(Direction::HigherIsBetter, estimate.value, &tested, Some(interval), significant, margin);
         Judged { p_value, p_adjusted, interval, verdict }
     };
     estimates.iter().zip(&p_values).zip(adjusted).map(judged).collect()

@@ -3,6 +3,8 @@
 //! A replicate is a seed; where a dataset has repeated splits it is a split, over whose seeds values are averaged. Users are those of any
 //! split. A user that a split does not hold out has the split's mean there, and the others are scaled so that a row's mean is the
 //! split's: `h_u = mean + [u held out] (y_u - mean) U / U_split`, of which a mean over users has the right variance.
+//!
+//! A metric of all users' lists (coverage) has one value for each trial, and rows of one value: what varies are the replicates alone.
 
 use super::differences::mean;
 use crate::{Error, MetricAt, Result, TrialValues};
@@ -26,13 +28,15 @@ pub struct MethodValues<'a> {
     pub method: String,
     /// The users' dense ids, ascending.
     pub users: Vec<u32>,
-    /// Values of each replicate, one for each user, in the order of `users`.
+    /// Whether a replicate has one value of all users together, and not one of each.
+    pub is_of_all_users: bool,
+    /// Values of each replicate, one for each user, in the order of `users`; a single one of a metric of all users' lists.
     pub replicates: Vec<Cow<'a, [f64]>>,
     /// What the replicates are.
     pub replication: Replication,
     /// The means over users of single trials, by split; one group where the dataset has one split.
     pub trial_means: Vec<Vec<f64>>,
-    /// Mean of each user's values over replicates.
+    /// Mean over replicates of each user's values, or of the single one.
     pub values: Vec<f64>,
 }
 
@@ -43,6 +47,7 @@ impl<'a> MethodValues<'a> {
         Self {
             method: method.to_owned(),
             users: (0..users as u32).collect(),
+            is_of_all_users: false,
             values: mean_over(&replicates, users),
             trial_means: vec![replicates.iter().map(|values| mean(values)).collect()],
             replicates,
@@ -55,16 +60,21 @@ impl<'a> MethodValues<'a> {
         let rows =
             |split: &Option<u64>| -> Vec<&'a TrialValues> { trials.iter().copied().filter(|trial| trial.split_seed == *split).collect() };
         let by_split: Vec<Vec<&TrialValues>> = splits.iter().map(rows).collect();
+        let is_of_all_users = !trials[0].values[place].0.metric.is_per_user();
         let values_of = |trial: &'a TrialValues| trial.values[place].1.as_slice();
         let trial_means = by_split.iter().map(|trials| trials.iter().map(|trial| mean(values_of(trial))).collect()).collect();
         let (replicates, replication): (Vec<Cow<'a, [f64]>>, _) = if splits.len() > 1 {
-            (by_split.iter().map(|trials| Cow::Owned(spread_out(trials, place, users))).collect(), Replication::Splits)
+            let row = |trials: &Vec<&TrialValues>| match is_of_all_users {
+                true => mean_over(&trials.iter().map(|trial| trial.values[place].1.as_slice()).collect::<Vec<_>>(), 1),
+                false => spread_out(trials, place, users),
+            };
+            (by_split.iter().map(|trials| Cow::Owned(row(trials))).collect(), Replication::Splits)
         } else {
             let replication = if trials.iter().all(|trial| trial.seed.is_none()) { Replication::None } else { Replication::Seeds };
             (trials.iter().map(|trial| Cow::Borrowed(values_of(trial))).collect(), replication)
         };
-        let values = mean_over(&replicates, users.len());
-        Self { method: trials[0].method.clone(), users: users.to_vec(), replicates, replication, trial_means, values }
+        let values = mean_over(&replicates, if is_of_all_users { 1 } else { users.len() });
+        Self { method: trials[0].method.clone(), users: users.to_vec(), is_of_all_users, replicates, replication, trial_means, values }
     }
 
     /// The mean over users of each replicate.
@@ -85,6 +95,7 @@ impl<'a> MethodValues<'a> {
             return refuse(format!("`{name}` was evaluated on no user"));
         }
         match self.values.iter().position(|value| !value.is_finite()) {
+            Some(_) if self.is_of_all_users => refuse(format!("{metric} of `{name}` is {}", self.values[0])),
             Some(place) => refuse(format!("{metric} of `{name}` is {} for user {}", self.values[place], self.users[place])),
             None => Ok(()),
         }
@@ -136,6 +147,8 @@ pub(crate) mod tests {
             tied_users: 0,
             listed: None,
             unknown_users: 0,
+            sampled_candidates: None,
+            groups: Vec::new(),
         }
     }
 

@@ -15,7 +15,7 @@
 //!
 //! [`judge`] tests claims of methods, by [`Contrast`]; [`PrintedMean`] sets a mean beside a paper's number.
 //!
-//! Every test is two-sided, and an effect is positive where the first method is better. Intervals are adjusted as p-values are, so that none
+//! Every test is two-sided, and an effect is positive where the first method has the higher values. Intervals are adjusted as p-values are, so that none
 //! contradicts the verdict beside it.
 
 mod behrens_fisher;
@@ -119,7 +119,7 @@ pub struct Tested {
     pub statistic: f64,
     /// The two-sided p-value.
     pub p_value: f64,
-    /// The size of the difference in the test's own terms; positive where the first method is better.
+    /// The size of the difference in the test's own terms; positive where the first method has the higher values.
     pub effect_size: f64,
 }
 

@@ -1,7 +1,7 @@
 //! The pairs of methods that a family compares.
 
 use super::{MethodValues, differences::mean};
-use crate::significance::Family;
+use crate::{metric::Direction, significance::Family};
 
 /// Pairs of places in a list of methods, the smaller one first.
 pub(crate) struct Pairs {
@@ -9,13 +9,13 @@ pub(crate) struct Pairs {
     pub(crate) all: Vec<(usize, usize)>,
     /// Places in `all` of those that are reported and adjusted for.
     pub(crate) reported: Vec<usize>,
-    /// The method with the largest mean, where the family is against it.
+    /// The method with the best mean, or where none is better the highest, if the family is against it.
     pub(crate) best: Option<usize>,
 }
 
 impl Pairs {
     /// The pairs of a family; none where it is against a method that has no result.
-    pub(crate) fn new(methods: &[MethodValues<'_>], family: &Family) -> Self {
+    pub(crate) fn new(methods: &[MethodValues<'_>], family: &Family, direction: Direction) -> Self {
         let all = || (0..methods.len()).flat_map(|a| (a + 1..methods.len()).map(move |b| (a, b))).collect::<Vec<_>>();
         let with = |one: usize| move |&(a, b): &(usize, usize)| a == one || b == one;
         match family {
@@ -26,8 +26,9 @@ impl Pairs {
                 Self { reported: (0..all.len()).collect(), all, best: None }
             }
             Family::AgainstBest => {
-                let best = (0..methods.len())
-                    .reduce(|best, next| if mean(&methods[next].values) > mean(&methods[best].values) { next } else { best });
+                let best = (0..methods.len()).reduce(|best, next| {
+                    if direction.order(mean(&methods[next].values), mean(&methods[best].values)).is_lt() { next } else { best }
+                });
                 let all = all();
                 let reported = (0..all.len()).filter(|&pair| best.is_some_and(|best| with(best)(&all[pair]))).collect();
                 Self { all, reported, best }
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn families_have_their_pairs() {
         let methods = [("a", 0.2), ("b", 0.5), ("c", 0.3)].map(|(name, value)| method(name, Replication::None, &[&[value, value]]));
-        let pairs = |family: Family| Pairs::new(&methods, &family);
+        let pairs = |family: Family| Pairs::new(&methods, &family, Direction::HigherIsBetter);
         let all = pairs(Family::AllPairs);
         assert_eq!((all.all, all.reported, all.best), (vec![(0, 1), (0, 2), (1, 2)], vec![0, 1, 2], None));
         let against = pairs(Family::Against("c".into()));
@@ -58,6 +59,7 @@ mod tests {
         let best = pairs(Family::AgainstBest);
         assert_eq!((best.all.len(), best.reported.clone(), best.best, best.between(1, 0)), (3, vec![0, 2], Some(1), Some(0)));
         assert!(pairs(Family::Against("d".into())).all.is_empty());
-        assert!(Pairs::new(&[], &Family::AgainstBest).all.is_empty());
+        assert_eq!(Pairs::new(&methods, &Family::AgainstBest, Direction::LowerIsBetter).best, Some(0));
+        assert!(Pairs::new(&[], &Family::AgainstBest, Direction::Neither).all.is_empty());
     }
 }

@@ -82,7 +82,7 @@ impl Spreads {
         let left = if common.is_empty() { 1.0 } else { methods.len() as f64 / (methods.len() as f64 - 1.0) };
         let found: Vec<Option<(f64, f64)>> = methods
             .par_iter()
-            .map(|method| variances(&method.replicates, &common).map(|(raw, interaction)| (left * raw, left * interaction)))
+            .map(|method| variances(method, &common).map(|(raw, interaction)| (left * raw, left * interaction)))
             .collect();
         let scales = scales(methods);
         let degrees = |method: &MethodValues<'_>| method.replicates.len().saturating_sub(1) as f64;
@@ -150,21 +150,26 @@ fn common(methods: &[MethodValues<'_>]) -> Vec<Vec<f64>> {
     let splits = methods.len() > 1 && methods.iter().all(|method| method.replication == Replication::Splits);
     let of_split = |split: usize| {
         let of_user = |user: usize| mean(&methods.iter().map(|method| method.replicates[split][user]).collect::<Vec<_>>());
-        (0..methods[0].users.len()).map(of_user).collect()
+        (0..methods[0].values.len()).map(of_user).collect()
     };
     if splits { (0..methods[0].replicates.len()).into_par_iter().map(of_split).collect() } else { Vec::new() }
 }
 
-/// The variance of the replicates' means and the part of it that is interaction with users; none with fewer than two replicates or users.
-fn variances(replicates: &[Cow<'_, [f64]>], common: &[Vec<f64>]) -> Option<(f64, f64)> {
+/// The variance of the replicates' means and the part of it that is interaction with users; none with fewer than two replicates or users. Values of all
+/// users together have no interaction.
+fn variances(method: &MethodValues<'_>, common: &[Vec<f64>]) -> Option<(f64, f64)> {
+    let replicates = &method.replicates;
     let (count, users) = (replicates.len(), replicates.first()?.len());
-    if count < 2 || users < 2 {
+    if count < 2 || (users < 2 && !method.is_of_all_users) {
         return None;
     }
     let at = |replicate: usize, user: usize| replicates[replicate][user] - common.get(replicate).map_or(0.0, |common| common[user]);
     let means: Vec<f64> = (0..count).map(|replicate| (0..users).map(|user| at(replicate, user)).sum::<f64>() / users as f64).collect();
     let (total, degrees) = (mean(&means), (count - 1) as f64);
     let between = means.iter().map(|mean| (mean - total).powi(2)).sum::<f64>() / degrees;
+    if method.is_of_all_users {
+        return Some((between, 0.0));
+    }
     let mut squares = 0.0;
     let mut row = vec![0.0; count];
     for user in 0..users {

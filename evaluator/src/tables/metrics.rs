@@ -1,7 +1,7 @@
-//! `metrics.parquet`: the mean over users of every metric of every trial.
+//! `metrics.parquet`: every metric of every trial: the mean over users, or what is one value of all users' lists.
 //!
 //! ```text
-//! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users, unknown_users: uint32
+//! trial, method, dataset: utf8   seed, split_seed: uint64, null where there is none   split: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64   users, tied_users, unknown_users: uint32   sampled_candidates: uint32, null for the full catalogue
 //! ```
 //! Rows follow the trials as given, then the metrics as given. `users` is how many the mean is over; `tied_users` of them have a
 //! held-out item whose rank depends on the rule for ties; without `auc`, one that may stand within the largest cutoff. `unknown_users` have
@@ -30,7 +30,7 @@ pub struct MetricRow {
     pub split: Split,
     /// The metric.
     pub metric: MetricAt,
-    /// The mean over users.
+    /// The mean over users, or the one value of all users' lists.
     pub value: f64,
     /// How many users were ranked.
     pub users: usize,
@@ -39,6 +39,8 @@ pub struct MetricRow {
     pub tied_users: usize,
     /// How many users have held-out items and no train interaction, ranked or not.
     pub unknown_users: usize,
+    /// How many drawn items of each user held-out ones were ranked among; `None` for the full catalogue.
+    pub sampled_candidates: Option<u32>,
 }
 
 impl MetricRow {
@@ -56,6 +58,7 @@ impl MetricRow {
             users: trial.users.len(),
             tied_users: trial.tied_users,
             unknown_users: trial.unknown_users,
+            sampled_candidates: trial.sampled_candidates,
         };
         trial.values.iter().map(row)
     }
@@ -85,6 +88,7 @@ pub fn write_metrics(at: &Location, trials: &[TrialValues]) -> Result<FileEntry>
         ("users", columns::numbers(rows().map(|(trial, _, _)| trial.users.len() as u32)), false),
         ("tied_users", columns::numbers(rows().map(|(trial, _, _)| trial.tied_users as u32)), false),
         ("unknown_users", columns::numbers(rows().map(|(trial, _, _)| trial.unknown_users as u32)), false),
+        ("sampled_candidates", Arc::new(rows().map(|(trial, _, _)| trial.sampled_candidates).collect::<UInt32Array>()), true),
     ]);
     Ok(table::write(at, &batch)?)
 }
@@ -99,6 +103,7 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
     let number = |name| table::column::<UInt32Array>(&batch, name, at);
     let (trial, method, dataset, split) = (text("trial")?, text("method")?, text("dataset")?, text("split")?);
     let (users, tied_users, unknown_users) = (number("users")?, number("tied_users")?, number("unknown_users")?);
+    let sampled_candidates = number("sampled_candidates")?;
     let optional = |name| table::column::<UInt64Array>(&batch, name, at);
     let (seed, split_seed) = (optional("seed")?, optional("split_seed")?);
     let value: &Float64Array = table::column(&batch, "value", at)?;
@@ -116,6 +121,7 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
             users: users.value(row) as usize,
             tied_users: tied_users.value(row) as usize,
             unknown_users: unknown_users.value(row) as usize,
+            sampled_candidates: sampled_candidates.is_valid(row).then(|| sampled_candidates.value(row)),
         })
     });
     rows.collect()

@@ -1,4 +1,4 @@
-//! `per_user/<trial>.parquet`: every metric of a trial for every user with held-out items.
+//! `per_user/<trial>.parquet`: every metric of a trial for every user with held-out items; those of all users' lists have no rows.
 //!
 //! ```text
 //! trial: utf8   user: uint32   user_id: utf8   metric: utf8   cutoff: uint32, null for auc   value: float64
@@ -25,6 +25,7 @@ pub fn write_per_user(folder: &Location, trials: &[TrialValues]) -> Result<Files
     for trial in trials {
         let at = folder.join(&file(&trial.trial));
         let TrialValues { users, user_ids, values, .. } = trial;
+        let values: Vec<&(MetricAt, Vec<f64>)> = values.iter().filter(|(at, _)| at.metric.is_per_user()).collect();
         let metrics = values.iter().flat_map(|(metric, values)| repeat_n(*metric, values.len()));
         let [metric, cutoff] = columns::metric_columns(&at, metrics)?;
         let batch = table::batch(vec![

@@ -5,8 +5,8 @@ use crate::{
     refused,
 };
 use evaluator::{
-    Matrix, MetricAt, Result, Scorer, Similarity,
-    metric::{self, depth},
+    Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
+    metric::{self, Given, depth},
     rank::rank_within,
     settings::{Recall, Ties},
 };
@@ -27,6 +27,7 @@ pub(crate) struct Asked {
     ties: String,
     held_out: Lists,
     masked: Lists,
+    history: Lists,
 }
 
 /// The metrics that were asked for, parsed, and the lists in rows.
@@ -36,32 +37,44 @@ struct Task {
     ties: Ties,
     held_out: (Vec<u64>, Vec<u32>),
     masked: (Vec<u64>, Vec<u32>),
+    /// What users are known to have: how popular items are follows from it.
+    history: (Vec<u64>, Vec<u32>),
 }
 
 impl Task {
     fn new(asked: &Asked) -> PyResult<Self> {
         let metrics = asked.metrics.iter().map(|name| name.parse()).collect::<Result<_>>().map_err(refused)?;
         let (recall, ties) = (named("recall", &asked.recall)?, named("ties", &asked.ties)?);
-        Ok(Self { metrics, recall, ties, held_out: asked.held_out.read()?, masked: asked.masked.read()? })
+        let [held_out, masked, history] = [&asked.held_out, &asked.masked, &asked.history].map(Lists::read);
+        Ok(Self { metrics, recall, ties, held_out: held_out?, masked: masked?, history: history? })
     }
 
-    /// Each metric's values of these users, NaN for those who have nothing held out.
-    fn measure(&self, scorer: &Scorer, users: Range<usize>) -> Result<Vec<Vec<f64>>> {
+    /// Ranks these users, as users from 0 on.
+    fn rank(&self, scorer: &Scorer, users: Range<usize>) -> Result<Rankings> {
         let [masked, held_out] = [&self.masked, &self.held_out].map(|lists| interactions(lists, users.clone()));
-        let limit = depth(&self.metrics);
-        let rankings = rank_within(scorer, &masked, &[&masked], &held_out, self.ties, MEMORY, limit)?;
+        rank_within(scorer, &masked, &[&masked], &held_out, self.ties, MEMORY, depth(&self.metrics))
+    }
+
+    /// Each metric's values of all users, NaN for those who have nothing held out; a single one of a metric of all users' lists.
+    fn measure(&self, rankings: &Rankings, users: usize, items: usize) -> Vec<Vec<f64>> {
+        let history = interactions(&self.history, 0..users);
+        let given = Given::new(self.recall, &history, items);
         let spread = |&at: &MetricAt| {
-            let mut all = vec![f64::NAN; users.len()];
-            for (user, value) in rankings.users.iter().zip(metric::values(&rankings, at, self.recall)) {
+            let values = metric::values(rankings, at, &given);
+            if !at.metric.is_per_user() {
+                return values;
+            }
+            let mut all = vec![f64::NAN; users];
+            for (user, value) in rankings.users.iter().zip(values) {
                 all[*user as usize] = value;
             }
             all
         };
-        Ok(self.metrics.iter().map(spread).collect())
+        self.metrics.iter().map(spread).collect()
     }
 }
 
-/// Metrics of vectors, `[users, dim]` and `[items, dim]` of 32-bit numbers: for each metric 64-bit numbers by user.
+/// Metrics of vectors, `[users, dim]` and `[items, dim]` of 32-bit numbers: for each metric 64-bit numbers by user, or one of all users.
 #[pyfunction]
 pub(crate) fn of_vectors<'py>(
     py: Python<'py>,
@@ -77,29 +90,30 @@ pub(crate) fn of_vectors<'py>(
         Matrix { rows: values.len() / dim, dim, values }
     };
     let (users, items) = (matrix(users), matrix(items));
-    let measured = py.detach(|| {
-        let count = users.rows;
-        task.measure(&Scorer::Factors { users, items, similarity }, 0..count)
+    let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
+        let (count, catalogue) = (users.rows, items.rows);
+        let rankings = task.rank(&Scorer::Factors { users, items, similarity }, 0..count)?;
+        Ok(task.measure(&rankings, count, catalogue))
     });
     Ok(bytes(py, &measured.map_err(refused)?))
 }
 
-/// Metrics of scores, `[users, items]` of 32-bit numbers: for each metric 64-bit numbers by user.
+/// Metrics of scores, `[users, items]` of 32-bit numbers: for each metric 64-bit numbers by user, or one of all users.
 #[pyfunction]
 pub(crate) fn of_scores<'py>(py: Python<'py>, scores: &[u8], items: usize, asked: Asked) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let task = Task::new(&asked)?;
-    let measured = py.detach(|| {
+    let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
         let scores: Vec<f32> = values(scores);
-        let blocks: Vec<usize> = (0..scores.len() / items).step_by(USERS_AT_ONCE).collect();
+        let users = scores.len() / items;
+        let blocks: Vec<usize> = (0..users).step_by(USERS_AT_ONCE).collect();
         let of_block = |first: usize| {
             let rows = &scores[first * items..scores.len().min((first + USERS_AT_ONCE) * items)];
-            task.measure(&scorer(rows, items), first..first + rows.len() / items)
+            Ok((first as u32, task.rank(&scorer(rows, items), first..first + rows.len() / items)?))
         };
-        blocks.into_par_iter().map(of_block).collect::<Result<Vec<_>>>()
+        let blocks = blocks.into_par_iter().map(of_block).collect::<Result<Vec<_>>>()?;
+        Ok(task.measure(&Rankings::joined(blocks), users, items))
     });
-    let blocks = measured.map_err(refused)?;
-    let of_metric = |metric: usize| blocks.iter().flat_map(|block| block[metric].iter().copied()).collect();
-    Ok(bytes(py, &(0..task.metrics.len()).map(of_metric).collect::<Vec<Vec<f64>>>()))
+    Ok(bytes(py, &measured.map_err(refused)?))
 }
 
 /// Unit vectors as users, and the users' scores as the items' coordinates.

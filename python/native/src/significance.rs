@@ -42,7 +42,9 @@ fn trials(methods: &[(String, Vec<Vec<u8>>, bool)], metric: MetricAt) -> Vec<Tri
                 values: vec![(metric, values)],
                 tied_users: 0,
                 unknown_users: 0,
+                sampled_candidates: None,
                 listed: None,
+                groups: Vec::new(),
             }
         };
         (1..).zip(replicates).map(of_seed).collect::<Vec<_>>()

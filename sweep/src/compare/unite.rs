@@ -4,7 +4,7 @@ use super::Ran;
 use crate::{report::across::deciding, tables::TrialRow, usage::Usage};
 use anyhow::Result;
 use dataset::Manifest;
-use evaluator::{Evaluation, MetricAt, TrialValues, findings, significance::Comparison};
+use evaluator::{Evaluation, Metric, MetricAt, TrialValues, findings, significance::Comparison};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sweeps' values on all of their datasets.
@@ -57,6 +57,12 @@ impl United {
 
 fn check_metric(sweep: &Ran, at: MetricAt) -> Result<()> {
     let has = sweep.session.plan.evaluation.metric_ats();
+    if !at.metric.decides() {
+        let known = Metric::deciding();
+        return Err(refusal(format!(
+            "--metric: `{at}` does not say which method ranks better, so that none has a rank by it; expected one of {known}"
+        )));
+    }
     if has.contains(&at) {
         return Ok(());
     }

@@ -225,5 +225,11 @@ fn select_by(training: &Node) -> Result<Placed<MetricAt>> {
             return Err(place.error(nearest::unknown("metric", name, &names)));
         }
     }
-    placed(training, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })
+    let found = placed(training, "select_by", MetricAt { metric: Metric::Ndcg, cutoff: Some(20) })?;
+    if !found.value.metric.decides() {
+        let known = Metric::deciding();
+        let reason = format!("`{}` does not say which model ranks better, and picks none: expected one of {known}", found.value);
+        return Err(found.place().error(reason));
+    }
+    Ok(found)
 }

@@ -38,10 +38,11 @@ const DATASET: [&str; 8] = [
     "manifest.json",
 ];
 /// Files that `evaluate` and `report` write beside `per_user/` and the plan.
-const SWEEP: [&str; 11] = [
+const SWEEP: [&str; 12] = [
     "sweep.yaml",
     "trials.parquet",
     "metrics.parquet",
+    "groups.parquet",
     "significance.parquet",
     "curves.parquet",
     "all_trials.parquet",

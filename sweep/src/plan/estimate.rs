@@ -1,6 +1,7 @@
 //! Memory and work of a trial, before it runs. Everything follows from the sizes; nothing is measured.
 
 use dataset::Manifest;
+use evaluator::{MetricAt, metric};
 use trainer::{Learning, Trial};
 
 /// Bytes of the program itself: its code, its threads, and what the allocator keeps.
@@ -20,13 +21,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate of a trial on a prepared dataset, with so much `memory` for ranking.
-    pub fn of(trial: &Trial, manifest: &Manifest, memory: usize) -> Self {
+    /// The estimate of a trial on a prepared dataset, which is ranked by some metrics with so much `memory` for it.
+    pub fn of(trial: &Trial, manifest: &Manifest, metrics: &[MetricAt], memory: usize) -> Self {
         let held = PROGRAM + manifest.memory();
         let stored = trial.stored(manifest);
         let order = if trial.backbone.reads_order() { manifest.order_memory() } else { 0 };
         let training = order + trainer::memory(trial, manifest, stored.ranking(manifest, manifest.validation, memory));
-        let (model, ranking) = (stored.bytes(manifest), stored.ranking(manifest, manifest.test, memory));
+        let known = manifest.train + manifest.fold_in.unwrap_or(0);
+        let lists = metric::memory(metrics, manifest.users, manifest.items, known, rayon::current_num_threads());
+        let (model, ranking) = (stored.bytes(manifest), stored.ranking(manifest, manifest.test, memory) + lists as u64);
         // A checkpoint is read as a whole, then taken apart.
         let ranking = held + model + ranking.max(model);
         let work = trial.learning.as_ref().map(|learning| work(learning, manifest)).unwrap_or_default();

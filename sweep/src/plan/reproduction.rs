@@ -5,7 +5,7 @@ use super::{
     title::{Meant, MethodNames},
 };
 use crate::file::{ClaimEntry, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
-use evaluator::{MetricAt, settings::Margin};
+use evaluator::{Metric, MetricAt, settings::Margin};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -163,6 +163,10 @@ impl Plan {
 
     fn is_measured(&self, claim: &ClaimEntry, at: MetricAt) -> Result<()> {
         let measured = self.evaluation.metric_ats();
+        if !at.metric.decides() {
+            let words = format!("`{at}` does not say which method ranks better: claim something of one of {}", Metric::deciding());
+            return Err(claim.node.at("metric").place.error(words));
+        }
         if measured.contains(&at) {
             return Ok(());
         }
@@ -263,6 +267,8 @@ printed: v.csv
     fn a_claim_of_what_is_not_there_is_refused() {
         let message = |claim: &str| planned(&format!("claims:\n  - {{{claim}}}\n"), &[]).unwrap_err().to_string();
         assert!(message("better: bpr on mf-8, worse: ease").starts_with("s.yaml:14:5: claims[0]: unknown method `ease`"));
+        let described = message("better: bpr on mf-8, worse: popularity, metric: gini@20");
+        assert!(described.contains("claims[0].metric: `gini@20` does not say which method ranks better: claim something of one of ndcg,"));
         assert!(message("better: bpr on mf-8, worse: popularity, metric: ndcg@5").contains("claims[0].metric: unknown metric `ndcg@5`"));
         assert!(message("better: bpr on mf-8, worse: popularity, dataset: f").contains("claims[0].dataset: unknown dataset `f`"));
         assert!(message("better: bpr on mf-8, worse: bpr on mf-8").contains("stands twice in one claim"));

@@ -152,8 +152,9 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
                 continue;
             }
         };
+        let metrics = plan.evaluation.metric_ats();
         let trials = plan.trials().filter(|(.., trial)| dataset.is_of(trial));
-        let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, memory)).collect();
+        let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, &metrics, memory)).collect();
         let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
         let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
         let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(dataset, &estimates.iter().map(of).collect::<Vec<_>>()) };

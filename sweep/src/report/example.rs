@@ -111,6 +111,8 @@ pub(super) fn values(trial: &str, at: MetricAt, values: &[f64]) -> TrialValues {
         tied_users: 0,
         listed: None,
         unknown_users: 0,
+        sampled_candidates: None,
+        groups: Vec::new(),
     }
 }
 

@@ -7,9 +7,9 @@ use super::{
     pairs::Pairs,
 };
 use crate::tables::LeaderboardRow;
-use evaluator::{MetricAt, settings::Family, significance};
+use evaluator::{MetricAt, metric::Direction, settings::Family, significance};
 
-/// All rows: by dataset, metric, and mean, the largest first.
+/// All rows: by dataset, metric, and mean, the best first; where neither more nor less is better, the largest first and without ranks.
 pub(super) fn standings(input: &Input, pairs: &Pairs) -> Vec<LeaderboardRow> {
     let measured = Measured::new(input);
     let mut rows = Vec::new();
@@ -24,11 +24,15 @@ pub(super) fn standings(input: &Input, pairs: &Pairs) -> Vec<LeaderboardRow> {
 
 fn ranking(input: &Input, pairs: &Pairs, measured: &Measured, dataset: &str, methods: &[Method], at: MetricAt) -> Vec<LeaderboardRow> {
     let mut rows: Vec<LeaderboardRow> = methods.iter().map(|method| row(method, dataset, at, measured)).collect();
-    let mean = |row: &LeaderboardRow| row.mean.unwrap_or(f64::NEG_INFINITY);
-    rows.sort_by(|a, b| mean(b).total_cmp(&mean(a)).then_with(|| a.method.cmp(&b.method)));
-    let means: Vec<f64> = rows.iter().filter_map(|row| row.mean).collect();
-    for row in &mut rows {
-        row.rank = row.mean.map(|mean| 1 + means.iter().filter(|&&other| other > mean).count() as u32);
+    let direction = at.metric.direction();
+    let order = |a: &LeaderboardRow, b: &LeaderboardRow| match (a.mean, b.mean) {
+        (Some(a), Some(b)) => direction.order(a, b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    rows.sort_by(|a, b| order(a, b).then_with(|| a.method.cmp(&b.method)));
+    let means: Vec<f64> = rows.iter().filter_map(|row| row.mean).filter(|_| direction != Direction::Neither).collect();
+    for row in rows.iter_mut().filter(|_| !means.is_empty()) {
+        row.rank = row.mean.map(|mean| 1 + means.iter().filter(|&&other| direction.order(other, mean).is_lt()).count() as u32);
     }
     compared(input, pairs, dataset, at, &mut rows);
     rows
@@ -71,10 +75,14 @@ fn compared(input: &Input, pairs: &Pairs, dataset: &str, at: MetricAt, rows: &mu
     if settings.family != Family::AllPairs {
         return;
     }
-    let means: Vec<f64> = rows.iter().map_while(|row| row.mean).collect();
-    let differ = |one: usize, other: usize| {
-        pairs.between(dataset, at, &rows[one].method, &rows[other].method).is_some_and(|pair| pair.row.significant && !pair.contrary)
-    };
+    let is_less_better = at.metric.direction() == Direction::LowerIsBetter;
+    let means: Vec<f64> = rows.iter().map_while(|row| row.mean).map(|mean| if is_less_better { -mean } else { mean }).collect();
+    let pair = |one: usize, other: usize| pairs.between(dataset, at, &rows[one].method, &rows[other].method);
+    // A letter says that two methods were compared and are not told apart: what nothing is known of has none.
+    if !at.metric.is_per_user() && (0..means.len()).any(|one| (0..one).any(|other| pair(other, one).is_none())) {
+        return;
+    }
+    let differ = |one: usize, other: usize| pair(one, other).is_some_and(|pair| pair.row.significant && !pair.contrary);
     let letters = significance::letters(&means, &differ);
     for (row, letters) in rows.iter_mut().zip(letters) {
         row.letters = letters;

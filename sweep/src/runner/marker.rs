@@ -49,6 +49,11 @@ impl Tables {
         folder.join(FILE).write(marker::text(&Self { files }))
     }
 
+    /// Whether there is such a table.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// The place of a file of the folder, which must hold what the marker says.
     pub(super) fn at(&self, folder: &Location, path: &str) -> dataset::Result<Location> {
         let at = folder.join(path);

@@ -20,6 +20,8 @@ use evaluator::{
 
 /// The folder of the tables of each trial.
 const PER_USER: &str = "per_user";
+/// The table of groups of users and items.
+const GROUPS: &str = "groups.parquet";
 
 /// The findings of a sweep.
 pub struct Results {
@@ -49,7 +51,11 @@ impl Results {
     pub fn read(session: &Session) -> Result<Self> {
         let (folder, tables) = (session.folder(), Tables::read(session)?);
         let at = |path: &str| tables.at(&folder, path);
-        let values = measured::read_values_at(&at("metrics.parquet")?, &|name| at(&format!("{PER_USER}/{name}")))?;
+        let mut values = measured::read_values_at(&at("metrics.parquet")?, &|name| at(&format!("{PER_USER}/{name}")))?;
+        // An earlier version made no groups.
+        if tables.has(GROUPS) {
+            measured::read_groups(&at(GROUPS)?, &mut values)?;
+        }
         let (manifests, splits) = prepared(session)?;
         Ok(Self {
             manifests,
@@ -150,6 +156,7 @@ fn write(session: &Session, results: &Results) -> Result<()> {
         ("trials.parquet", tables::trials::write(&at("trials.parquet"), &results.trials)?),
         ("curves.parquet", tables::curves::write(&at("curves.parquet"), &results.curves)?),
         ("metrics.parquet", measured::write_metrics(&at("metrics.parquet"), &results.values)?),
+        (GROUPS, measured::write_groups(&at(GROUPS), &results.values)?),
         ("significance.parquet", measured::write_significance(&at("significance.parquet"), &results.comparisons)?),
         ("variance_components.parquet", measured::write_components(&at("variance_components.parquet"), &results.components)?),
     ];

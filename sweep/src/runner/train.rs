@@ -163,7 +163,7 @@ fn lacks_memory(session: &Session, trial: &PlannedTrial) -> Result<Option<String
     let is_on_cpu = session.devices()?.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu);
     let Some(limit) = memory_limit().filter(|_| is_on_cpu) else { return Ok(None) };
     let manifest = Dataset::read_manifest(&session.dataset(session.plan.dataset_of(trial)))?;
-    Ok(beyond(Estimate::of(&trial.trial, &manifest, session.machine.memory).training, limit))
+    Ok(beyond(Estimate::of(&trial.trial, &manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit))
 }
 
 fn beyond(needed: u64, limit: u64) -> Option<String> {

@@ -59,8 +59,8 @@ impl ClaimRow {
     /// The verdict in a word: `holds`, `reversed`, `equivalent`, `undecided`, or `missing` where a method has no result.
     pub fn verdict(&self) -> &'static str {
         match self.tested.as_ref().map(|tested| tested.verdict) {
-            Some(Verdict::Better) => "holds",
-            Some(Verdict::Worse) => "reversed",
+            Some(Verdict::Better | Verdict::Higher) => "holds",
+            Some(Verdict::Worse | Verdict::Lower) => "reversed",
             Some(Verdict::Equivalent) => "equivalent",
             Some(Verdict::Undecided) => "undecided",
             None => "missing",

@@ -110,6 +110,7 @@ fn read(at: &Location) {
         "curves.parquet" => drop(tables::curves::read(at)),
         "leaderboard.parquet" => drop(tables::leaderboard::read(at)),
         "metrics.parquet" => drop(measured::read_metrics(at)),
+        "groups.parquet" => drop(measured::read_groups(at, &mut [])),
         "significance.parquet" => drop(measured::read_significance(at)),
         "variance_components.parquet" => drop(measured::read_components(at)),
         "plan.json" => drop(serde_json::from_slice::<Plan>(&at.read().unwrap())),

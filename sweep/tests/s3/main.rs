@@ -98,7 +98,7 @@ fn ranks_again(bucket: &Bucket) {
     assert!(ended.out.contains("ndcg@100") && ended.out.contains("comparisons are significant"), "{}", ended.out);
     let again = bucket.files("again/");
     let names: Vec<&str> = again.keys().filter(|path| !path.starts_with("per_user/")).map(String::as_str).collect();
-    assert_eq!(names, ["checkpoints.parquet", "metrics.parquet", "significance.parquet", "variance_components.parquet"]);
+    assert_eq!(names, ["checkpoints.parquet", "groups.parquet", "metrics.parquet", "significance.parquet", "variance_components.parquet"]);
 }
 
 #[test]

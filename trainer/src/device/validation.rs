@@ -44,9 +44,9 @@ impl Validator {
     ) -> Result<Validation> {
         let counts = ranking::count_before(gpu, users, items, &self.on_device, train).map_err(not_finite)?;
         let before: Vec<(u32, u32)> = counts.at_least.into_iter().zip(counts.above).collect();
-        let limit = metric::depth(&[select_by]);
+        let limit = metric::depth(&[select_by]).ranks;
         let rankings = Rankings::from_counts(&self.ranked, &dataset.train, dataset.items(), &before, Ties::Pessimistic, limit);
-        Ok(Validation::new(rankings, select_by))
+        Ok(Validation::new(rankings, select_by, dataset))
     }
 }
 

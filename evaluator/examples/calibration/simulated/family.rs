@@ -70,6 +70,8 @@ fn trials(method: &MethodValues<'_>) -> Vec<TrialValues> {
         tied_users: 0,
         listed: None,
         unknown_users: 0,
+        sampled_candidates: None,
+        groups: Vec::new(),
     };
     (0..).zip(&method.replicates).map(trial).collect()
 }

@@ -23,8 +23,8 @@ impl<'a> Outcomes<'a> {
 
 fn verdict(row: &Comparison) -> Ordering {
     match row.verdict {
-        Verdict::Better => Ordering::Greater,
-        Verdict::Worse => Ordering::Less,
+        Verdict::Better | Verdict::Higher => Ordering::Greater,
+        Verdict::Worse | Verdict::Lower => Ordering::Less,
         Verdict::Equivalent | Verdict::Undecided => Ordering::Equal,
     }
 }

@@ -3,6 +3,7 @@
 mod chart;
 mod curves;
 mod facts;
+mod groups;
 mod leaderboard;
 mod matrix;
 mod palette;
@@ -23,6 +24,7 @@ use chart::Chart;
 use curves::Curves;
 use dataset::Manifest;
 use facts::Facts;
+use groups::Groups;
 use leaderboard::{Every, Leaderboard};
 use matrix::Matrix;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
@@ -88,6 +90,7 @@ struct Section<'a> {
     matrix: Matrix<'a>,
     tuning: Option<Chart>,
     curves: Curves,
+    groups: Groups,
     trials: Vec<TrialLine<'a>>,
     remarks: Vec<String>,
     failures: Vec<Failure>,
@@ -132,6 +135,7 @@ fn section<'a>(
         matrix: matrix::matrix(input, pairs, &ranking),
         tuning: tuning::tuning(report, dataset, &methods, palette),
         curves: curves::curves(input, &methods, palette),
+        groups: groups::groups(input, dataset, &methods, palette),
         trials: methods.iter().flat_map(|method| trials::lines(method, palette)).collect(),
         remarks: remarks::remarks(input, dataset),
         failures: remarks::failures(input, dataset),
