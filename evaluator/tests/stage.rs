@@ -81,7 +81,8 @@ fn checkpoints_become_tables() {
     assert_eq!((summary.other_datasets, summary.unfinished), (1, 1));
 
     let out = root.join("out");
-    let values = tables::read_values(&out.join("metrics.parquet"), &out.join("per_user")).unwrap();
+    let mut values = tables::read_values(&out.join("metrics.parquet"), &out.join("per_user")).unwrap();
+    tables::read_groups(&out.join("groups.parquet"), &mut values).unwrap();
     assert_eq!(values, summary.values);
     let [first, second] = &values[..] else { panic!("two trials of this dataset are done") };
     assert_eq!((first.trial.as_str(), first.method.as_str(), first.split), ("aa", "aa", Split::Test));
@@ -142,7 +143,7 @@ fn the_same_checkpoints_give_the_same_bytes() {
         files.into_iter().map(|file| (file.to_string(), file.read().unwrap())).collect::<Vec<_>>()
     };
     let first = bytes();
-    assert_eq!(first.len(), 6);
+    assert_eq!(first.len(), 7);
     assert_eq!(first, bytes());
 }
 

@@ -1,13 +1,13 @@
-"""Ranking metrics of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
+"""Metrics of rankings of NumPy arrays, to the bit those of a sweep: the evaluator's own code.
 
 Every item of the catalogue is ranked for each user but those that are `masked`. Metrics are named as in sweep files: `ndcg@20`, `recall@5`,
-`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are like: `coverage@20`, `gini@20`, `average-popularity@20`, `novelty@20`,
-`diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who have something held out,
-an array of one.
+`precision@20`, `hit-rate@20`, `mrr@20`, `map@20`, `auc`; and what lists are like: `coverage@20`, `gini@20`, `average-popularity@20`,
+`novelty@20`, `diversity@20`, `popularity-lift@20`, `popularity-deviation@20`. Of `coverage` and `gini` there is one number of all users who
+have something held out, an array of one.
 
-`held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape users x items.
-No item of a user may be both held out and masked. `history` is what users are known to have, from which the popularity of items follows: `masked` unless
-it is given.
+`held_out`, `masked` and `history` have a row for each user: a list of arrays of items' numbers, or a sparse matrix of SciPy with the shape
+users x items. No item of a user may be both held out and masked. `history` is what users are known to have, from which the popularity of
+items follows: `masked` unless it is given.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,14 @@ class Asked:
     """What the evaluator is asked for."""
 
     def __init__(
-        self, metrics: Sequence[str], recall: str, ties: str, held_out: Lists, masked: Lists | None, history: Lists | None, shape: tuple[int, int]
+        self,
+        metrics: Sequence[str],
+        recall: str,
+        ties: str,
+        held_out: Lists,
+        masked: Lists | None,
+        history: Lists | None,
+        shape: tuple[int, int],
     ) -> None:
         self.metrics = list(metrics)
         self.recall = recall

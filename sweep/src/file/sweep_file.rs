@@ -218,10 +218,10 @@ fn training(node: Node) -> Result<(Placed<Training>, Timing)> {
 
 /// The validation metric. A slip in its name is told with the name that was meant.
 fn select_by(training: &Node) -> Result<Placed<MetricAt>> {
-    let names = Metric::ALL.map(Metric::name);
+    let names: Vec<&str> = Metric::ALL.into_iter().filter(|metric| metric.decides()).map(Metric::name).collect();
     if let Some(Node { value: Value::Scalar { text, .. }, place }) = training.get("select_by") {
         let name = text.split_once('@').map_or(text.as_str(), |(name, _)| name);
-        if !names.contains(&name) {
+        if !Metric::ALL.map(Metric::name).contains(&name) {
             return Err(place.error(nearest::unknown("metric", name, &names)));
         }
     }

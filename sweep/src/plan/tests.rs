@@ -170,6 +170,10 @@ fn values_that_cannot_be_name_their_line() {
         (with("evaluate_every: 1", "select_by: ndcg"), "s.yaml:16:50: training.select_by: `ndcg` is no metric: a cutoff is missing"),
         (with("evaluate_every: 1", "select_by: ndgc@20"), "s.yaml:16:50: training.select_by: unknown metric `ndgc`: did you mean `ndcg`?"),
         (
+            with("evaluate_every: 1", "select_by: gini@20"),
+            "s.yaml:16:50: training.select_by: `gini@20` does not say which model ranks better, and picks none: expected one of ndcg, recall, ",
+        ),
+        (
             with("{kind: bpr}", "{kind: softmax-at-k, cutoff: 20, temperature: 1, weight_temperature: 1, quantile_every: 1}"),
             "s.yaml:11:38: grid[0].losses[0].cutoff",
         ),
@@ -192,6 +196,10 @@ fn values_that_cannot_be_name_their_line() {
             "s.yaml:13:51: grid[0].samplers[0].pool: mf-8 / uib / dns-mn-5: the sampler `dns-mn` draws nothing from the pool `all`, and uib",
         ),
         (GOOD.to_owned() + "evaluation: {cutoffs: []}\n", "s.yaml:18:23: evaluation.cutoffs: `cutoffs` is empty"),
+        (
+            GOOD.to_owned() + "evaluation: {metrics: [gini]}\n",
+            "s.yaml:18:23: evaluation.metrics: `metrics` is gini, by none of which methods rank",
+        ),
     ];
     for (text, expected) in cases {
         let found = message(&text);

@@ -96,6 +96,10 @@ mod tests {
         report::example,
         tables::{Status, TrialRow},
     };
+    use evaluator::{
+        Metric,
+        significance::{Over, Verdict},
+    };
 
     #[test]
     fn the_best_mean_is_first_and_failures_are_counted() {
@@ -107,6 +111,65 @@ mod tests {
         assert!(first.windows(2).all(|pair| pair[0].mean.unwrap_or(-1.0) >= pair[1].mean.unwrap_or(-1.0)));
         assert!(first[0].letters.contains('a'));
         assert_eq!(first.iter().map(|row| row.failed).sum::<u32>(), 2);
+    }
+
+    /// A sweep whose methods have other lists: by one number of all of them, and by a number of each user; both grow from method to method.
+    fn with_lists() -> example::Sweep {
+        let mut sweep = example::sweep();
+        let (gini, novelty) = ("gini@20".parse().unwrap(), "novelty@20".parse().unwrap());
+        sweep.evaluation.metrics.extend([Metric::Gini, Metric::Novelty]);
+        sweep.evaluation.cutoffs = vec![20];
+        sweep.values.retain(|trial| trial.dataset == "books");
+        let mut methods: Vec<String> = Vec::new();
+        for trial in &mut sweep.values {
+            if !methods.contains(&trial.method) {
+                methods.push(trial.method.clone());
+            }
+            let place = methods.iter().position(|method| *method == trial.method).unwrap();
+            let level = 0.1 * place as f64 + 0.001 * trial.seed.unwrap_or_default() as f64;
+            trial.values.retain(|(at, _)| at.cutoff == Some(20));
+            let users = trial.values[0].1.clone();
+            trial.values.push((gini, vec![if trial.seed.is_none() { 0.7 } else { level }]));
+            trial.values.push((novelty, users.iter().map(|value| value + level).collect()));
+        }
+        let found = evaluator::findings::compare(&sweep.values, &sweep.evaluation, &mut |_, _| ()).unwrap();
+        (sweep.comparisons, sweep.components) = (found.comparisons, found.methods);
+        sweep
+    }
+
+    fn rows_at(sweep: &example::Sweep, at: &str) -> Vec<LeaderboardRow> {
+        let (input, at) = (sweep.input(), at.parse::<MetricAt>().unwrap());
+        let rows = standings(&input, &Pairs::new(&input));
+        rows.into_iter().filter(|row| row.dataset == "books" && row.at == at && row.mean.is_some()).collect()
+    }
+
+    #[test]
+    fn less_is_better_where_the_metric_says_so() {
+        let rows = rows_at(&with_lists(), "gini@20");
+        assert!(rows.windows(2).all(|pair| pair[0].mean < pair[1].mean && pair[0].rank < pair[1].rank));
+        assert_eq!((rows[0].rank, rows[0].over, rows[1].verdict), (Some(1), Some(Over::Seeds), Some(Verdict::Worse)));
+        assert!(rows[0].letters.contains('a'), "{}", rows[0].letters);
+    }
+
+    #[test]
+    fn where_neither_is_better_none_has_a_rank() {
+        let rows = rows_at(&with_lists(), "novelty@20");
+        assert!(rows.windows(2).all(|pair| pair[0].mean > pair[1].mean) && rows.iter().all(|row| row.rank.is_none()));
+        assert_eq!(rows.last().unwrap().verdict, Some(Verdict::Lower));
+    }
+
+    /// Two methods that fit at once are not compared by what their lists have in common, and a letter would say that they do not differ.
+    #[test]
+    fn what_was_not_compared_has_no_letters() {
+        let mut sweep = with_lists();
+        for trial in sweep.values.iter_mut().filter(|trial| trial.method == "mf-64 / bpr / uniform-1") {
+            trial.seed = None;
+        }
+        sweep.values.dedup_by(|next, first| first.seed.is_none() && next.method == first.method);
+        let found = evaluator::findings::compare(&sweep.values, &sweep.evaluation, &mut |_, _| ()).unwrap();
+        (sweep.comparisons, sweep.components) = (found.comparisons, found.methods);
+        assert!(rows_at(&sweep, "gini@20").iter().all(|row| row.letters.is_empty()));
+        assert!(rows_at(&sweep, "ndcg@20").iter().all(|row| !row.letters.is_empty()));
     }
 
     #[test]
