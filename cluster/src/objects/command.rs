@@ -52,7 +52,7 @@ fn told(context: &RenderContext<'_>) -> Vec<String> {
     let resources = &context.submission.resources;
     let log_format = (resources.log_format == LogFormat::Json).then(|| ["--log-format".to_owned(), "json".to_owned()]);
     // Of both IP versions, where the node has both.
-    let metrics = resources.metrics_port.map(|port| ["--metrics".to_owned(), format!("[::]:{port}")]);
+    let metrics = resources.metrics_port.map(|port| ["--metrics-address".to_owned(), format!("[::]:{port}")]);
     log_format.into_iter().chain(metrics).flatten().collect()
 }
 

@@ -52,7 +52,7 @@ fn the_pods_that_serve_a_page_are_found_and_reached() {
         let port = &container.ports.as_ref().unwrap()[0];
         assert_eq!((port.name.as_ref(), port.container_port), (Some(&endpoint.port), 9464));
         let arguments = container.args.as_ref().unwrap();
-        let flag = arguments.iter().position(|word| word == "--metrics").unwrap();
+        let flag = arguments.iter().position(|word| word == "--metrics-address").unwrap();
         assert_eq!(arguments[flag + 1], "[::]:9464");
         assert_eq!((annotations["prometheus.io/scrape"].as_str(), annotations["prometheus.io/port"].as_str()), ("true", "9464"));
         pods += 1;

@@ -36,7 +36,7 @@ pub struct Global {
     pub storage: Option<String>,
     /// Serve how the command fares at http://ADDRESS/metrics, for Prometheus
     #[arg(long, global = true, value_name = "ADDRESS")]
-    pub metrics: Option<SocketAddr>,
+    pub metrics_address: Option<SocketAddr>,
     /// Seconds for which a storage that has not answered yet is tried again
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub storage_patience: u64,
@@ -75,8 +75,8 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
         LogFormat::Text => registry.with(lines).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
     }
-    if let Some(address) = global.metrics {
-        metrics::serve(address, metrics::meter()).with_context(|| format!("--metrics: cannot listen at {address}"))?;
+    if let Some(address) = global.metrics_address {
+        metrics::serve(address, metrics::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
     }
     let threads = global.threads.map_or_else(own_threads, usize::from);
     limits::check(threads)?;

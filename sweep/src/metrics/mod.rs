@@ -1,4 +1,4 @@
-//! How this process fares, for Prometheus: `--metrics ADDRESS` serves it as a page (`serve`), which `page` writes in Prometheus's text format.
+//! How this process fares, for Prometheus: `--metrics-address ADDRESS` serves it as a page (`serve`), which `page` writes in Prometheus's text format.
 //!
 //! A process that trains tells its trials by state, and of each that it trains now how far it is; a sweep's driver tells its stages. What has
 //! ended is counted and no longer named, so that the page stays small.

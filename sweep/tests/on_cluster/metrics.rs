@@ -17,7 +17,7 @@ struct Served {
 impl Served {
     /// Starts a command, and waits until it says where its page is.
     fn start(setting: &Setting, line: &str) -> Self {
-        let mut command = setting.command(&format!("{line} --metrics 127.0.0.1:0"));
+        let mut command = setting.command(&format!("{line} --metrics-address 127.0.0.1:0"));
         let mut process = command.env("RUST_LOG", "sweep=debug").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|line| line.contains("metrics for Prometheus")).unwrap();
@@ -96,6 +96,6 @@ fn the_driver_tells_the_stages() {
 fn an_address_that_is_taken_is_said() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let ended = Setting::new().ranksweep(&format!("plan s.yaml --metrics {address}"));
-    assert!(ended.complaint(1).starts_with(&format!("--metrics: cannot listen at {address}: ")), "{}", ended.error);
+    let ended = Setting::new().ranksweep(&format!("plan s.yaml --metrics-address {address}"));
+    assert!(ended.complaint(1).starts_with(&format!("--metrics-address: cannot listen at {address}: ")), "{}", ended.error);
 }
