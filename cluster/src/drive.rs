@@ -62,10 +62,24 @@ fn ended(stages: &[SeenJob]) -> usize {
 /// # Errors
 /// Credentials that are refused again and again, and what the server refuses otherwise.
 pub async fn drive(cluster: &Cluster, sweep: &str, submission: &str, pace: Pace) -> Result<Outcome, Error> {
+    drive_telling(cluster, sweep, submission, pace, &mut |_| ()).await
+}
+
+/// Drives a submission as [`drive`] does, and tells after each look what the stages' Jobs look like.
+///
+/// # Errors
+/// Those of [`drive`].
+pub async fn drive_telling(
+    cluster: &Cluster,
+    sweep: &str,
+    submission: &str,
+    pace: Pace,
+    tell: &mut (dyn FnMut(&[SeenJob]) + Send),
+) -> Result<Outcome, Error> {
     let mut driver = Driver::new(cluster, sweep, submission, pace);
     let mut away = Away::default();
     loop {
-        let delay = match driver.turn().await {
+        let delay = match driver.turn(tell).await {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {
                 away.answered();
@@ -98,9 +112,10 @@ impl<'a> Driver<'a> {
     }
 
     /// One look at the Jobs and what follows from it; the outcome, where the sweep has ended.
-    async fn turn(&mut self) -> Result<Option<Outcome>, Error> {
+    async fn turn(&mut self, tell: &mut (dyn FnMut(&[SeenJob]) + Send)) -> Result<Option<Outcome>, Error> {
         let jobs = self.cluster.jobs(&self.jobs).await?;
         let Some(mut stages) = stages::stages(&jobs) else { return Ok(Some(Outcome::Gone("of the driver".to_owned()))) };
+        tell(&stages);
         self.time_missing(&mut stages);
         self.time_gangs(&mut stages);
         let (mut pauses, mut outcome) = (Vec::new(), None);

@@ -141,6 +141,7 @@ impl Submission {
             let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
             "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
         };
-        self.stages.iter().map(host).max().unwrap_or_default()
+        let driver = format!("-1a2b3c4d-drive-{}", objects::DRIVERS - 1).len();
+        self.stages.iter().map(host).chain([driver]).max().unwrap_or_default()
     }
 }

@@ -132,6 +132,17 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ("{volume: {claim: runs, path: /sweep/runs}}", "path is `/sweep/runs`, but the pods use `/sweep` themselves"),
         ("{volume: {claim: runs, path: /}}", "path is `/`: expected an absolute path"),
         ("{volume: {claim: Runs, path: /data}}", "claim is `Runs`, the name of no object"),
+        ("{cache: {}}", "cache: expected either `host_path`, a folder of each node, or `claim`, a PersistentVolumeClaim"),
+        ("{cache: {host_path: /a, claim: b}}", "cache: expected either `host_path`"),
+        (
+            "{cache: {host_path: cache}}",
+            "cache.host_path is `cache`: expected an absolute path such as `/var/cache/ranksweep`, without `..`",
+        ),
+        ("{cache: {host_path: /a/../b}}", "cache.host_path is `/a/../b`: expected an absolute path"),
+        ("{cache: {claim: Sets}}", "cache.claim is `Sets`, the name of no object"),
+        ("{cache: {claim: sets}, volume: {claim: runs, path: /var/cache}}", "the pods use `/var/cache/ranksweep` themselves"),
+        ("{metrics_port: 80}", "metrics_port is 80: expected 1024 to 65535, as the pods are not root"),
+        ("{gpus: 1, nodes: 2, metrics_port: 29500}", "metrics_port is 29500, where the ranks of a trial meet: expected another"),
     ];
     for (resources, message) in cases {
         let found = refused(resources);

@@ -11,7 +11,6 @@ use cluster::{
         call::{DRIVER, USER},
     },
 };
-use serde::Deserialize;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -83,115 +82,9 @@ fn nobody_reaches_a_pod_that_no_policy_lets_be_reached() {
     }
 }
 
-/// Objects of Kueue, as far as the example has them: what else stands there is refused.
-mod kueue {
-    use super::{BTreeMap, Deserialize};
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct Object<S> {
-        pub(super) api_version: String,
-        pub(super) kind: String,
-        pub(super) metadata: Metadata,
-        pub(super) spec: S,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    pub(super) struct Metadata {
-        pub(super) name: String,
-        pub(super) namespace: Option<String>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct ClusterQueue {
-        pub(super) namespace_selector: Selector,
-        pub(super) preemption: Preemption,
-        pub(super) resource_groups: Vec<Group>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct Selector {
-        pub(super) match_labels: BTreeMap<String, String>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct Preemption {
-        pub(super) within_cluster_queue: String,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct Group {
-        pub(super) covered_resources: Vec<String>,
-        pub(super) flavors: Vec<Flavor>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    pub(super) struct Flavor {
-        pub(super) name: String,
-        pub(super) resources: Vec<Quota>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct Quota {
-        pub(super) name: String,
-        pub(super) nominal_quota: serde_json::Value,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct LocalQueue {
-        pub(super) cluster_queue: String,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    pub(super) struct ResourceFlavor {
-        pub(super) api_version: String,
-        pub(super) kind: String,
-        pub(super) metadata: Metadata,
-    }
-}
-
-/// The queue that the rendered sweep names is there, in its namespace, and its quota covers all that pods ask for.
-#[test]
-fn the_example_of_kueue_admits_what_is_rendered() {
-    let [flavor, cluster, local]: [Value; 3] = documents("k8s/examples/kueue/queues.yaml").try_into().unwrap();
-    let flavor: kueue::ResourceFlavor = serde_json::from_value(flavor).unwrap();
-    let cluster: kueue::Object<kueue::ClusterQueue> = serde_json::from_value(cluster).unwrap();
-    let local: kueue::Object<kueue::LocalQueue> = serde_json::from_value(local).unwrap();
-    let kinds = [(&flavor.api_version, &flavor.kind), (&cluster.api_version, &cluster.kind), (&local.api_version, &local.kind)];
-    assert!(kinds.iter().all(|(version, _)| *version == "kueue.x-k8s.io/v1beta2"));
-    assert_eq!(kinds.map(|(_, kind)| kind.as_str()), ["ResourceFlavor", "ClusterQueue", "LocalQueue"]);
-    assert_eq!((&flavor.metadata.namespace, &cluster.metadata.namespace), (&None, &None), "these are the cluster's");
-    let [group] = cluster.spec.resource_groups.as_slice() else { panic!("one group") };
-    let [quota] = group.flavors.as_slice() else { panic!("one flavor") };
-    assert_eq!(group.covered_resources, quota.resources.iter().map(|quota| quota.name.clone()).collect::<Vec<_>>());
-    assert!(quota.resources.iter().all(|quota| !quota.nominal_quota.is_null()));
-    assert_eq!((&quota.name, &local.spec.cluster_queue), (&flavor.metadata.name, &cluster.metadata.name));
-    assert_eq!(cluster.spec.preemption.within_cluster_queue, "LowerPriority");
-    let sweep = support::submission("kueue");
-    assert_eq!((Some(&local.metadata.name), Some(&sweep.namespace)), (sweep.resources.queue.as_ref(), local.metadata.namespace.as_ref()));
-    assert_eq!(cluster.spec.namespace_selector.match_labels["kubernetes.io/metadata.name"], sweep.namespace);
-    for shape in ["kueue", "multi-gpu"] {
-        for object in support::rendered(shape) {
-            let Object::Job(job) = object else { continue };
-            let pod = job.spec.unwrap().template.spec.unwrap();
-            let requests = pod.containers[0].resources.as_ref().unwrap().requests.as_ref().unwrap();
-            assert!(requests.keys().all(|name| group.covered_resources.contains(name)), "{shape}: {requests:?}");
-        }
-    }
-}
-
 #[test]
 fn kustomizations_name_files_that_are_there() {
-    for folder in ["k8s/base", "k8s/examples/minio", "k8s/examples/kueue"] {
+    for folder in ["k8s/base", "k8s/examples/minio", "k8s/examples/kueue", "k8s/examples/prometheus"] {
         let kustomization = &documents(&format!("{folder}/kustomization.yaml"))[0];
         for resource in kustomization["resources"].as_array().unwrap() {
             let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(folder).join(resource.as_str().unwrap());

@@ -67,7 +67,7 @@ fn failure_policies_have_what_they_need() {
         let disruption = rules[0].on_pod_conditions.as_ref().unwrap();
         assert_eq!(
             (rules[0].action.as_str(), disruption[0].type_.as_str(), disruption[0].status.as_str()),
-            ("Ignore", "DisruptionTarget", "True")
+            (if is_driver(&job) { "FailIndex" } else { "Ignore" }, "DisruptionTarget", "True")
         );
         let mut seen = BTreeSet::new();
         for rule in rules {
@@ -93,22 +93,29 @@ fn exit_codes_are_answered() {
         rules.into_iter().find(matches).map_or("retried".to_owned(), |rule| rule.action)
     };
     for job in jobs() {
-        let one_trial_of_many = spec(&job).backoff_limit_per_index.is_some();
+        let one_trial_of_many = spec(&job).backoff_limit_per_index.is_some() && !is_driver(&job);
         let for_good = if one_trial_of_many { "FailIndex" } else { "FailJob" };
+        let interrupted = if is_driver(&job) { "FailIndex" } else { "Ignore" };
         let expected =
-            [(1, "retried"), (2, "FailJob"), (42, for_good), (75, "Ignore"), (101, "retried"), (124, for_good), (137, "retried")];
+            [(1, "retried"), (2, "FailJob"), (42, for_good), (75, interrupted), (101, "retried"), (124, for_good), (137, "retried")];
         for (code, action) in expected {
             assert_eq!(answer(&job, code), action, "{} on {code}", name(&job));
         }
     }
 }
 
-/// One failed trial must not end the others; of a group of ranks, the first ends all.
+/// One failed trial must not end the others; of a group of ranks, the first ends all; of drivers that follow each other, whichever comes to the end.
 #[test]
-fn indexes_stand_for_trials_or_for_ranks() {
+fn indexes_stand_for_trials_for_ranks_or_for_drivers() {
     let mut seen = [0, 0, 0];
     for job in jobs() {
         let spec = spec(&job);
+        if is_driver(&job) {
+            assert_eq!(spec.success_policy.as_ref().unwrap().rules[0].succeeded_count, Some(1));
+            assert_eq!((spec.parallelism, spec.completions), (Some(1), Some(1000)), "one at a time");
+            assert!(spec.backoff_limit.is_none() && spec.backoff_limit_per_index.is_some() && spec.max_failed_indexes.is_none());
+            continue;
+        }
         let uses_index = container(&job).args.iter().flatten().any(|word| word == "$(JOB_COMPLETION_INDEX)");
         let ranks = spec.success_policy.is_some();
         seen[usize::from(is_indexed(&job)) + usize::from(ranks)] += 1;
@@ -162,7 +169,10 @@ fn pods_are_restricted() {
         assert_eq!((context.allow_privilege_escalation, context.read_only_root_filesystem), (Some(false), Some(true)));
         assert_eq!(context.capabilities.as_ref().unwrap().drop.as_deref(), Some(&["ALL".to_owned()][..]));
         assert_eq!((context.privileged, pod(&job).host_network, pod(&job).host_pid, pod(&job).host_ipc), (None, None, None, None));
-        assert!(pod(&job).volumes.iter().flatten().all(|volume| volume.host_path.is_none()));
+        // A folder of the node is the only thing that `restricted` forbids, and docs/cluster.md says so.
+        let of_node = pod(&job).volumes.iter().flatten().filter(|volume| volume.host_path.is_some()).count();
+        let is_cached = name(&job).starts_with("node-cache-") && name(&job).ends_with("-train");
+        assert_eq!(of_node, usize::from(is_cached), "{}", name(&job));
         assert_eq!(pod(&job).automount_service_account_token, Some(is_driver(&job)));
     }
 }

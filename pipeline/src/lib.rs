@@ -41,7 +41,7 @@ pub use error::{Error, Result};
 pub use fingerprint::fingerprint;
 pub use k_core::{KCore, KCoreBounds};
 pub use limits::{Engine, Limits};
-pub use memory::{MemoryEstimate, memory_estimate};
+pub use memory::{MemoryEstimate, SizeEstimate, memory_estimate, size_estimate};
 pub use noise::Noise;
 pub use preparation::Preparation;
 pub use prepare::{Prepared, prepare};

@@ -54,12 +54,33 @@ pub struct MemoryEstimate {
     pub in_memory: u64,
 }
 
+/// What a source has, by its first rows and its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeEstimate {
+    /// Rows that reach the threshold: no dataset that is made of them has more interactions, but for noise.
+    pub interactions: u64,
+    /// Users.
+    pub users: u64,
+    /// Items.
+    pub items: u64,
+}
+
+/// What a source has before anything is filtered. Reads the beginning of each source file; the same files give the same estimate anywhere.
+///
+/// # Errors
+/// Those of [`memory_estimate`].
+pub fn size_estimate(preparation: &Preparation) -> Result<SizeEstimate> {
+    let read = sampled(preparation, 1)?;
+    let count = |count: f64| count.round() as u64;
+    Ok(SizeEstimate { interactions: count(read.rated), users: count(read.users.count), items: count(read.items.count) })
+}
+
 /// What [`prepare`](crate::prepare) takes. Reads the beginning of each source file.
 ///
 /// # Errors
 /// Those of reading the source: a bad setting, a file that cannot be read, a bad row among the first.
 pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<MemoryEstimate> {
-    let read = sampled(preparation, limits)?;
+    let read = sampled(preparation, limits.threads)?;
     let readers = preparation.source.readers(limits.threads) as f64;
     let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering()) as u64;
     let is_enough = limits.memory.is_none_or(|limit| in_memory <= limit as u64);
@@ -71,10 +92,10 @@ pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<Mem
     Ok(MemoryEstimate { engine, bytes, in_memory })
 }
 
-fn sampled(preparation: &Preparation, limits: &Limits) -> Result<Read> {
+fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
     preparation.check()?;
     let source = &preparation.source;
-    let readers = source.readers(limits.threads) as f64;
+    let readers = source.readers(threads) as f64;
     let mut read = Read::default();
     for part in source.parts() {
         let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
@@ -225,6 +246,17 @@ mod tests {
         };
         let (one, ten) = (of(100_000), of(1_000_000));
         assert!(one > 28 * 100_000 && ten > 28 * 1_000_000 && ten < 10 * one, "{one} {ten}");
+    }
+
+    #[test]
+    fn the_sizes_are_those_of_the_source_and_of_no_machine() {
+        let source = json!({"synthetic": {"users": 300, "items": 200, "interactions": 10_000}});
+        let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"random": {"test": 0.2}}})).unwrap();
+        let found = size_estimate(&preparation).unwrap();
+        // Fewer rows than are looked at: they are counted.
+        assert!((9_000..=10_000).contains(&found.interactions) && found.users <= 300 && found.items <= 200, "{found:?}");
+        let [one, many] = [1, 64].map(|threads| sampled(&preparation, threads).unwrap());
+        assert_eq!((one.rated, one.users.count, one.items.count), (many.rated, many.users.count, many.items.count));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     file::{self, AskedDevice, DatasetEntry, Placed, SweepFile},
+    plan::{self, Batches},
     runner::{Session, left_to_one_rank, left_to_the_cpu},
     usage::Usage,
 };
@@ -27,14 +28,15 @@ pub fn plan_location(session: &Session) -> Location {
     session.folder().join(PLANS).join(&session.plan_name())
 }
 
-/// All that is submitted of a sweep.
+/// All that is submitted of a sweep, with as many trials in a pod as its file says, or were [`chosen`].
 ///
 /// # Errors
 /// [`file::Error`] and [`Usage`] for what a pod cannot use: no image, a storage or a source that only this machine sees, names that
 /// Kubernetes refuses, a file that no ConfigMap holds.
-pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
+pub fn submission(session: &Session, target: &Target, chosen: Option<&Batches>) -> Result<Submission> {
     let file = &session.file;
-    let resources = resources(&file.resources, target)?;
+    let mut resources = resources(&file.resources, target)?;
+    resources.trials_per_pod = resources.trials_per_pod.or(chosen.map(|chosen| chosen.trials_per_pod));
     if file.device.value == AskedDevice::Cuda && resources.gpus == 0 {
         let reason = "device is cuda, and pods have no GPU: give them one, as `resources: {gpus: 1}`";
         return Err(file.device.place().error(reason).into());
@@ -58,6 +60,17 @@ pub fn submission(session: &Session, target: &Target) -> Result<Submission> {
     };
     submission.check().map_err(|error| blame(session, &error))?;
     Ok(submission)
+}
+
+/// How many trials a pod trains, where the sweep file leaves it open; not where the source files are not looked at.
+///
+/// # Errors
+/// A source that cannot be read.
+pub fn chosen(session: &Session) -> Result<Option<Batches>> {
+    if session.is_offline() {
+        return Ok(None);
+    }
+    plan::batches(&session.plan, &session.file.resources.value, || session.sizes())
 }
 
 /// The pods are given the variables that the file names, in plain text.

@@ -20,8 +20,8 @@ pub struct Whose {
     pub index: Option<u32>,
 }
 
-/// Gives each line of the pods' logs, the newest submission's, together with the pod's name. Where an index has several pods, the last one's
-/// log is read. With `follow`, the log of the only pod that fits is read until the pod ends.
+/// Gives each line of the pods' logs, the newest submission's, together with the pod's name. Where an index has several pods, and where several
+/// drivers followed each other, the last one's log is read. With `follow`, the log of the only pod that fits is read until the pod ends.
 ///
 /// # Errors
 /// [`Error::NotThere`] where no pod fits, or several do that cannot be followed together; refusals of the server.
@@ -39,7 +39,11 @@ pub async fn logs(
     };
     let mut pods = cluster.pods(&Selector::submission(sweep, &newest.hash)).await?;
     pods.retain(|pod| whose.is_of(pod, &newest.hash));
-    let pods = super::status::newest_pods(&pods, &[]);
+    let mut pods = super::status::newest_pods(&pods, &[]);
+    if whose.stage == labels::DRIVER {
+        // Each took the place of the one before it.
+        pods.drain(..pods.len().saturating_sub(1));
+    }
     if pods.is_empty() {
         return Err(Error::NotThere(format!(
             "there is no pod of {whose}: it has not begun, or was removed; `ranksweep status {sweep} --namespace {namespace}` says which"

@@ -7,6 +7,7 @@
 mod adjust;
 mod apply;
 mod away;
+mod batch;
 pub mod call;
 mod cancel;
 mod connection;
@@ -21,6 +22,7 @@ mod wait;
 mod warnings;
 
 pub(crate) use away::Away;
+pub use batch::standing_batch;
 pub use call::Call;
 pub use cancel::cancel;
 pub use connection::Cluster;

@@ -155,7 +155,9 @@ impl fmt::Display for StageView {
             }
             (State::Running { active, done, of, .. }, _) => write!(f, "runs: {done} of {of} done, {active} active"),
             (State::Done, _) => f.write_str("done"),
-            (State::Failed(failure), _) if failure.is_of_indexes() => write!(f, "done, but for {}", failure.indexes),
+            (State::Failed(failure), _) if failure.is_of_indexes() && self.stage != "drive" => {
+                write!(f, "done, but for {}", failure.indexes)
+            }
             (State::Failed(_), _) if self.is_drivers_verdict() => f.write_str("ended: not everything was done"),
             (State::Failed(failure), _) => write!(f, "failed: {} ({})", failure.message, failure.reason),
         }

@@ -1,6 +1,10 @@
 //! The commands of the pods.
 
-use super::{RenderContext, config_map::FILE, volumes::SWEEP_FOLDER};
+use super::{
+    RenderContext,
+    config_map::FILE,
+    volumes::{CACHE, SWEEP_FOLDER},
+};
 use crate::resources::{LogFormat, Share};
 
 /// Seconds for which a storage that has not answered yet is waited for: a pod that gave up early would burn its retries while a server restarts.
@@ -23,10 +27,11 @@ pub(super) fn prepare(context: &RenderContext<'_>, share: &Share<'_>) -> Vec<Str
 
 /// One trial: at `index` of the plan, or of a rung's promoted ones; or as many of them as a pod may have.
 pub(super) fn train(context: &RenderContext<'_>, share: &Share<'_>, index: &str, rung: Option<u32>) -> Vec<String> {
-    let several = context.submission.resources.trials_per_pod;
+    let several = context.submission.resources.batch();
     let rung = rung.map(|rung| ("--rung", rung.to_string()));
     let several = (several > 1).then(|| ("--batch", several.to_string()));
-    let flags = rung.iter().chain(&several).flat_map(|(flag, value)| [*flag, value.as_str()]);
+    let cache = context.submission.resources.cache.as_ref().map(|_| ("--cache", CACHE.to_owned()));
+    let flags = rung.iter().chain(&several).chain(&cache).flat_map(|(flag, value)| [*flag, value.as_str()]);
     let more: Vec<&str> = ["--index", index].into_iter().chain(flags).collect();
     stage(context, share, "train", &more)
 }
@@ -39,15 +44,16 @@ pub(super) fn evaluate(context: &RenderContext<'_>, share: &Share<'_>) -> Vec<St
 pub(super) fn drive(context: &RenderContext<'_>) -> Vec<String> {
     let submission = context.submission;
     let words = ["drive", &submission.name, "--namespace", &submission.namespace, "--submission", context.hash];
-    words.iter().chain(&log_format(context)).map(|&word| word.to_owned()).collect()
+    words.iter().map(|&word| word.to_owned()).chain(told(context)).collect()
 }
 
-/// The flag that chooses how events are logged, where it is not the default.
-fn log_format(context: &RenderContext<'_>) -> Vec<&'static str> {
-    match context.submission.resources.log_format {
-        LogFormat::Text => Vec::new(),
-        LogFormat::Json => vec!["--log-format", "json"],
-    }
+/// The flags that choose how a pod tells what it does, where they are not the default.
+fn told(context: &RenderContext<'_>) -> Vec<String> {
+    let resources = &context.submission.resources;
+    let log_format = (resources.log_format == LogFormat::Json).then(|| ["--log-format".to_owned(), "json".to_owned()]);
+    // Of both IP versions, where the node has both.
+    let metrics = resources.metrics_port.map(|port| ["--metrics-address".to_owned(), format!("[::]:{port}")]);
+    log_format.into_iter().chain(metrics).flatten().collect()
 }
 
 fn stage(context: &RenderContext<'_>, share: &Share<'_>, command: &str, more: &[&str]) -> Vec<String> {
@@ -56,7 +62,8 @@ fn stage(context: &RenderContext<'_>, share: &Share<'_>, command: &str, more: &[
     let (storage, plan) = (literal(&submission.storage), literal(&submission.plan));
     let memory = buffers(share);
     let words = [command, &file, "--storage", &storage, "--plan", &plan, "--memory", &memory, "--storage-patience", PATIENCE];
-    words.iter().chain(&log_format(context)).chain(more).map(|&word| word.to_owned()).collect()
+    let own = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    own(&words).into_iter().chain(told(context)).chain(own(more)).collect()
 }
 
 /// Half of the pod's memory: the other half holds the tables themselves, and the model.

@@ -1,4 +1,8 @@
 //! The driver's Job: one small pod that starts the stages, one after the other. It owns all other objects.
+//!
+//! Kubernetes delays a pod that replaces another, longer each time, whether the first had failed or was interrupted, and counts for each index
+//! of a Job that has retries by index. So the driver is an Indexed Job of which one index has to succeed: an interrupted driver gives up its
+//! index, and the next one, of which nothing has ended yet, begins at once. One that failed is tried again under its index, after the delay.
 
 use super::{
     RenderContext, command,
@@ -6,20 +10,24 @@ use super::{
     names,
     pod::{container, equal, of_stage, placed},
     policy,
+    stage::signed,
 };
 use crate::{
     Stage,
     labels::{DRIVER, PARALLELISM, STAGES, TTL},
 };
 use k8s_openapi::api::{
-    batch::v1::{Job, JobSpec},
+    batch::v1::{Job, JobSpec, SuccessPolicy, SuccessPolicyRule},
     core::v1::PodSpec,
 };
 
 /// The ServiceAccount with the driver's rights; `k8s/base` creates it.
 pub const ACCOUNT: &str = "ranksweep-driver";
 
-/// The driver keeps nothing in memory that it cannot see anew, so it may be started again as often as it takes.
+/// Drivers that may follow each other, each after an interruption of the one before it. A driver keeps nothing in memory that it cannot see
+/// anew.
+pub(crate) const DRIVERS: u32 = 1000;
+/// How often a driver that failed is started again before the next one has its turn.
 const RETRIES: i32 = 100;
 
 pub(super) fn job(context: &RenderContext<'_>) -> Job {
@@ -30,9 +38,14 @@ pub(super) fn job(context: &RenderContext<'_>) -> Job {
         automount_service_account_token: Some(true),
         ..placed(context, container, &context.submission.resources.evaluating())
     };
+    let one = SuccessPolicyRule { succeeded_count: Some(1), succeeded_indexes: None };
     let spec = JobSpec {
-        backoff_limit: Some(RETRIES),
-        pod_failure_policy: Some(policy::whole()),
+        completion_mode: Some("Indexed".to_owned()),
+        completions: Some(signed(DRIVERS)),
+        parallelism: Some(1),
+        success_policy: Some(SuccessPolicy { rules: vec![one] }),
+        backoff_limit_per_index: Some(RETRIES),
+        pod_failure_policy: Some(policy::in_turn()),
         pod_replacement_policy: Some(policy::REPLACEMENT.to_owned()),
         template: of_stage(context, DRIVER, spec),
         ..JobSpec::default()

@@ -15,7 +15,7 @@ use k8s_openapi::api::{
 };
 
 /// The port where rank 0 listens, as torchrun has it.
-const PORT: u16 = 29_500;
+pub(crate) const PORT: u16 = 29_500;
 /// Where the Job controller writes the index of a pod.
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 

@@ -17,7 +17,10 @@ mod stage;
 mod volumes;
 
 pub use driver::ACCOUNT;
+pub(crate) use driver::DRIVERS;
+pub(crate) use gang::PORT as RENDEZVOUS;
 pub use object::Object;
+pub(crate) use volumes::CACHE;
 
 use crate::{Result, Stage, Submission};
 

@@ -7,8 +7,8 @@ use crate::{
 };
 use k8s_openapi::{
     api::core::v1::{
-        Capabilities, Container, EnvVar, LocalObjectReference, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
-        SeccompProfile, SecurityContext, TopologySpreadConstraint,
+        Capabilities, Container, ContainerPort, EnvVar, LocalObjectReference, PodSecurityContext, PodSpec, PodTemplateSpec,
+        ResourceRequirements, SeccompProfile, SecurityContext, TopologySpreadConstraint,
     },
     apimachinery::pkg::{
         api::resource::Quantity,
@@ -46,8 +46,12 @@ fn spread(context: &RenderContext<'_>) -> Vec<TopologySpreadConstraint> {
 /// The template of a stage's pods.
 pub(super) fn template(context: &RenderContext<'_>, work: Work<'_>) -> PodTemplateSpec {
     let resources = &context.submission.resources;
-    let (volumes, mounts) = volumes::volumes(context, &work.share);
     let is_of_trial = work.stage == TRAIN;
+    let (mut volumes, mut mounts) = volumes::volumes(context, &work.share);
+    if let Some((volume, mount)) = volumes::cache(context).filter(|_| is_of_trial) {
+        volumes.push(volume);
+        mounts.push(mount);
+    }
     let container = Container {
         env: Some(environment::of_stage(context).into_iter().chain(work.environment).collect()),
         env_from: environment::secret(context),
@@ -71,10 +75,17 @@ pub(super) fn template(context: &RenderContext<'_>, work: Work<'_>) -> PodTempla
 /// A pod with its labels and annotations.
 pub(super) fn of_stage(context: &RenderContext<'_>, stage: &str, spec: PodSpec) -> PodTemplateSpec {
     let resources = &context.submission.resources;
-    let annotations = (!resources.annotations.is_empty()).then(|| resources.annotations.clone());
+    let scraped = resources.metrics_port.into_iter().flat_map(scraped);
+    let annotations: BTreeMap<String, String> = scraped.chain(resources.annotations.clone()).collect();
+    let annotations = (!annotations.is_empty()).then_some(annotations);
     let labels = resources.labels.clone().into_iter().chain(labels(context, Some(stage))).collect();
     let metadata = ObjectMeta { labels: Some(labels), annotations, ..ObjectMeta::default() };
     PodTemplateSpec { metadata: Some(metadata), spec: Some(spec) }
+}
+
+/// The annotations by which a Prometheus without its operator finds the pods that it is to ask.
+fn scraped(port: u16) -> [(String, String); 2] {
+    [("prometheus.io/scrape", "true".to_owned()), ("prometheus.io/port", port.to_string())].map(|(key, value)| (key.to_owned(), value))
 }
 
 /// The specification that all pods share.
@@ -98,7 +109,9 @@ pub(super) fn placed(context: &RenderContext<'_>, container: Container, share: &
 
 /// The only container. Its last lines become the pod's message when it fails.
 pub(super) fn container(context: &RenderContext<'_>, arguments: Vec<String>, resources: ResourceRequirements) -> Container {
+    let metrics = |port: u16| ContainerPort { name: Some("metrics".to_owned()), container_port: port.into(), ..ContainerPort::default() };
     Container {
+        ports: context.submission.resources.metrics_port.map(|port| vec![metrics(port)]),
         name: PROGRAM.to_owned(),
         image: Some(context.submission.image.clone()),
         command: Some(vec![PROGRAM.to_owned()]),

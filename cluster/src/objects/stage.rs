@@ -38,7 +38,7 @@ pub(super) fn train(context: &RenderContext<'_>, trials: u32, rung: Option<u32>)
         ..spec
     });
     let least = resources.queue.as_ref().map(|_| (LEAST_PARALLELISM, "1".to_owned()));
-    let several = (resources.trials_per_pod > 1).then(|| (TRIALS_PER_POD, resources.trials_per_pod.to_string()));
+    let several = (resources.batch() > 1).then(|| (TRIALS_PER_POD, resources.batch().to_string()));
     for (key, value) in [least, several].into_iter().flatten() {
         job.metadata.annotations.get_or_insert_default().insert(key.to_owned(), value);
     }

@@ -1,9 +1,11 @@
 //! The pods' folders: the root file system is read-only.
 
 use super::{RenderContext, config_map};
-use crate::resources::Share;
+use crate::resources::{Cache, Share};
 use k8s_openapi::{
-    api::core::v1::{ConfigMapVolumeSource, EmptyDirVolumeSource, PersistentVolumeClaimVolumeSource, Volume, VolumeMount},
+    api::core::v1::{
+        ConfigMapVolumeSource, EmptyDirVolumeSource, HostPathVolumeSource, PersistentVolumeClaimVolumeSource, Volume, VolumeMount,
+    },
     apimachinery::pkg::api::resource::Quantity,
 };
 
@@ -11,6 +13,8 @@ use k8s_openapi::{
 pub(super) const SWEEP_FOLDER: &str = "/sweep";
 /// Temporary files, and the cache of datasets.
 pub(super) const SCRATCH: &str = "/tmp";
+/// Datasets that other pods have read, where there is such a cache.
+pub(crate) const CACHE: &str = "/var/cache/ranksweep";
 
 /// Shared memory for each GPU of a pod: NCCL's buffers between the GPUs of one node.
 const SHARED_GIB: u32 = 1;
@@ -43,9 +47,23 @@ fn shared_memory(gpus: u32) -> (Volume, VolumeMount) {
 
 fn storage(context: &RenderContext<'_>) -> Option<(Volume, VolumeMount)> {
     let asked = context.submission.resources.volume.as_ref()?;
-    let claim = PersistentVolumeClaimVolumeSource { claim_name: asked.claim.clone(), ..PersistentVolumeClaimVolumeSource::default() };
-    let volume = Volume { name: "storage".to_owned(), persistent_volume_claim: Some(claim), ..Volume::default() };
-    Some(mounted(volume, &asked.path))
+    Some(mounted(claimed("storage", &asked.claim), &asked.path))
+}
+
+/// The cache of datasets that the pods of trials share. A folder of the node is not made: the kubelet would make it root's.
+pub(super) fn cache(context: &RenderContext<'_>) -> Option<(Volume, VolumeMount)> {
+    let Cache { host_path, claim } = context.submission.resources.cache.as_ref()?;
+    let of_node = |path: &String| {
+        let source = HostPathVolumeSource { path: path.clone(), type_: Some("Directory".to_owned()) };
+        Volume { name: "cache".to_owned(), host_path: Some(source), ..Volume::default() }
+    };
+    let volume = host_path.as_ref().map(of_node).or_else(|| claim.as_ref().map(|claim| claimed("cache", claim)))?;
+    Some(mounted(volume, CACHE))
+}
+
+fn claimed(name: &str, claim: &str) -> Volume {
+    let claim = PersistentVolumeClaimVolumeSource { claim_name: claim.to_owned(), ..PersistentVolumeClaimVolumeSource::default() };
+    Volume { name: name.to_owned(), persistent_volume_claim: Some(claim), ..Volume::default() }
 }
 
 fn mounted(volume: Volume, path: &str) -> (Volume, VolumeMount) {

@@ -1,7 +1,10 @@
 //! Rules that `resources` must keep before anything is made of it.
 
-use super::{Quantity, Resources, Stage, Volume};
-use crate::names::{not_a_key, not_a_name, not_a_value};
+use super::{Cache, Quantity, Resources, Stage, Volume};
+use crate::{
+    names::{not_a_key, not_a_name, not_a_value},
+    objects::{CACHE, RENDEZVOUS},
+};
 use std::path::Path;
 
 /// GPUs of one pod; no machine has more.
@@ -40,7 +43,19 @@ impl Resources {
         self.placement()?;
         self.marks()?;
         self.variables()?;
-        self.volume.as_ref().map_or(Ok(()), Volume::check)
+        self.cache.as_ref().map_or(Ok(()), Cache::check)?;
+        self.metrics_port()?;
+        self.volume.as_ref().map_or(Ok(()), |volume| volume.check(self.cache.is_some()))
+    }
+
+    fn metrics_port(&self) -> Result<(), String> {
+        match self.metrics_port {
+            Some(port @ ..1024) => Err(format!("metrics_port is {port}: expected 1024 to 65535, as the pods are not root")),
+            Some(port) if self.nodes > 1 && port == RENDEZVOUS => {
+                Err(format!("metrics_port is {port}, where the ranks of a trial meet: expected another"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn amounts(&self) -> Result<(), String> {
@@ -48,8 +63,8 @@ impl Resources {
         within("nodes", self.nodes, 1, MOST_NODES)?;
         within("parallelism", self.parallelism, 1, 100_000)?;
         within("retries", self.retries, 0, 1000)?;
-        within("trials_per_pod", self.trials_per_pod, 1, 10_000)?;
-        if let (2.., several @ 2..) = (self.nodes, self.trials_per_pod) {
+        within("trials_per_pod", self.batch(), 1, 10_000)?;
+        if let (2.., several @ 2..) = (self.nodes, self.batch()) {
             let nodes = self.nodes;
             return Err(format!("trials_per_pod is {several}, and nodes is {nodes}, so that a trial has several pods: expected 1"));
         }
@@ -89,7 +104,8 @@ impl Resources {
         let one = one.into_iter().filter_map(|(key, name)| Some((key, name.as_ref()?)));
         let many = self.image_pull_secrets.iter().map(|name| ("image_pull_secrets", name));
         let claim = self.volume.iter().map(|volume| ("claim", &volume.claim));
-        let mut names = one.chain(many).chain(claim);
+        let cache = self.cache.iter().filter_map(|cache| Some(("cache.claim", cache.claim.as_ref()?)));
+        let mut names = one.chain(many).chain(claim).chain(cache);
         let wrong = names.find_map(|(key, name)| Some(format!("{key} is `{name}`, the name of no object: {}", not_a_name(name)?)));
         let blank = |image: &&String| image.is_empty() || image.contains(char::is_whitespace);
         let image = self.image.as_ref().filter(blank);
@@ -137,14 +153,16 @@ impl Resources {
 }
 
 impl Volume {
-    fn check(&self) -> Result<(), String> {
+    /// Whether its path is free, beside a cache of datasets if there is one.
+    fn check(&self, beside_cache: bool) -> Result<(), String> {
         let path = self.path.as_str();
         if !path.starts_with('/') || path.len() == 1 || path.split('/').any(|step| step == "..") || path.contains(':') {
             return Err(format!("path is `{path}`: expected an absolute path such as `/data`, without `..` and `:`"));
         }
         // Below the scratch folder there is room for others.
         let inside = |taken: &str| taken != "/tmp" && Path::new(path).starts_with(taken);
-        let taken = TAKEN.iter().find(|taken| self.holds(Path::new(taken)) || inside(taken));
+        let mut taken = TAKEN.into_iter().chain(beside_cache.then_some(CACHE));
+        let taken = taken.find(|taken| self.holds(Path::new(taken)) || inside(taken));
         taken.map_or(Ok(()), |taken| {
             Err(format!("path is `{path}`, but the pods use `{taken}` themselves: expected another, such as `/data`"))
         })

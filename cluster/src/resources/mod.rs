@@ -1,11 +1,13 @@
 //! `resources` in a sweep file: what a trial's pods are given, and where the pods go.
 
+mod cache;
 mod check;
 mod given;
 mod quantity;
 mod share;
 mod toleration;
 
+pub use cache::Cache;
 pub(crate) use check::OWN_VARIABLES;
 pub use given::Given;
 pub use quantity::Quantity;
@@ -42,8 +44,9 @@ pub struct Resources {
     pub evaluate: Stage,
     /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
-    /// Trials that one pod trains, one after the other: of short ones a pod of its own costs more than the trial.
-    pub trials_per_pod: u32,
+    /// Trials that one pod trains, one after the other: of short ones a pod of its own costs more than the trial. Left out, whoever submits
+    /// chooses; the objects have one.
+    pub trials_per_pod: Option<u32>,
     /// How often a pod that failed, and was not merely interrupted, is started again: for each trial, and for each other stage.
     pub retries: u32,
     /// Labels that a node must have.
@@ -72,8 +75,12 @@ pub struct Resources {
     pub environment: BTreeMap<String, String>,
     /// A volume that every pod sees, where the storage is a folder of it.
     pub volume: Option<Volume>,
+    /// Where the trials' pods keep the datasets that they have read, for others to find; left out, each pod has a cache of its own.
+    pub cache: Option<Cache>,
     /// How the pods log.
     pub log_format: LogFormat,
+    /// The port on which the pods of driver and stages tell Prometheus how they fare; left out, they listen on none.
+    pub metrics_port: Option<u16>,
     /// For how many seconds the objects of a sweep that has ended are kept; submitted with another number, a sweep that runs takes that one.
     pub ttl_seconds_after_finished: u32,
 }
@@ -137,7 +144,7 @@ impl Default for Resources {
             prepare: Stage::default(),
             evaluate: Stage::default(),
             parallelism: 32,
-            trials_per_pod: 1,
+            trials_per_pod: None,
             retries: 3,
             node_selector: BTreeMap::new(),
             tolerations: Vec::new(),
@@ -152,6 +159,8 @@ impl Default for Resources {
             secret: None,
             environment: BTreeMap::new(),
             volume: None,
+            cache: None,
+            metrics_port: None,
             log_format: LogFormat::default(),
             ttl_seconds_after_finished: 7 * 24 * 60 * 60,
         }

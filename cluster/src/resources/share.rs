@@ -17,7 +17,12 @@ pub(crate) struct Share<'a> {
 impl Resources {
     /// How many pods so many trials take, each with as many as it may have.
     pub(crate) fn indexes(&self, trials: u32) -> u32 {
-        trials.div_ceil(self.trials_per_pod)
+        trials.div_ceil(self.batch())
+    }
+
+    /// Trials of a pod.
+    pub(crate) fn batch(&self) -> u32 {
+        self.trials_per_pod.unwrap_or(1)
     }
 
     /// The share of a trial's pod.

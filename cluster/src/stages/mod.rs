@@ -17,6 +17,6 @@
 mod seen;
 mod step;
 
-pub use seen::{Failure, SeenJob, State};
+pub use seen::{Failure, Indexes, SeenJob, State};
 pub(crate) use seen::{condition, driver, names_index, stages, trials_per_pod};
 pub use step::{Action, Outcome, Pause, step};

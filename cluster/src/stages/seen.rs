@@ -29,6 +29,21 @@ pub struct SeenJob {
     pub is_held: bool,
     /// How far it is.
     pub state: State,
+    /// Its indexes, by how far they are.
+    pub indexes: Indexes,
+}
+
+/// How many indexes of a Job are how far: of one that is a trial over several nodes, the trial; of one without indexes, its pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexes {
+    /// No pod of them is there.
+    pub waiting: u32,
+    /// Their pods wait for a node or run.
+    pub active: u32,
+    /// Their work is done.
+    pub done: u32,
+    /// They failed for good.
+    pub failed: u32,
 }
 
 /// How far a Job is.
@@ -119,6 +134,7 @@ impl SeenJob {
             is_stuck: false,
             is_held: false,
             state,
+            indexes: Indexes::default(),
         }
     }
 
@@ -128,15 +144,42 @@ impl SeenJob {
             Some(_) => job.labels().contains_key(labels::KUEUE_QUEUE),
             None => job.annotations().contains_key(labels::STARTED),
         };
-        let is_one_trial = job.spec.as_ref().is_some_and(|spec| spec.success_policy.is_some());
+        let rules = job.spec.iter().filter_map(|spec| spec.success_policy.as_ref()).flat_map(|policy| &policy.rules);
+        let is_one_trial = rules.clone().any(|rule| rule.succeeded_indexes.is_some());
         let (name, at_once, state) = (job.name_any(), u32::MAX, State::of(job));
         let (has_batches, namespace) = (trials_per_pod(job) > 1, job.namespace().unwrap_or_default());
-        Self { name, namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck: false, is_held: false, state }
+        let indexes = Indexes::of(job, &state, is_one_trial);
+        let (is_stuck, is_held) = (false, false);
+        Self { name, namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state, indexes }
     }
 
     /// Whether some of its pods have no node, or do not run yet.
     pub(crate) fn is_unplaced(&self) -> bool {
         matches!(self.state, State::Running { ready, done, of, .. } if ready + done < of)
+    }
+}
+
+impl Indexes {
+    fn of(job: &Job, state: &State, is_one_trial: bool) -> Self {
+        let one = |field: fn(&mut Self) -> &mut u32| {
+            let mut indexes = Self::default();
+            *field(&mut indexes) = 1;
+            indexes
+        };
+        let is_one = is_one_trial || job.spec.as_ref().is_none_or(|spec| spec.completions.is_none());
+        match state {
+            State::Running { active: 1.., .. } if is_one => one(|indexes| &mut indexes.active),
+            State::Done if is_one => one(|indexes| &mut indexes.done),
+            State::Failed(_) if is_one => one(|indexes| &mut indexes.failed),
+            _ if is_one => one(|indexes| &mut indexes.waiting),
+            _ => {
+                let (all, status) = (indexes_of(job), job.status.clone().unwrap_or_default());
+                let done = count_indexes(status.completed_indexes.as_deref().unwrap_or_default());
+                let failed = count_indexes(status.failed_indexes.as_deref().unwrap_or_default());
+                let active = count(status.active);
+                Self { waiting: all.saturating_sub(done + failed + active), active, done, failed }
+            }
+        }
     }
 }
 
@@ -179,7 +222,9 @@ pub(crate) fn condition<'a>(status: &'a JobStatus, kind: &str) -> Option<&'a Job
 
 /// Pods that have to succeed.
 fn indexes_of(job: &Job) -> u32 {
-    job.spec.as_ref().and_then(|spec| spec.completions).map_or(1, |completions| count(Some(completions)))
+    let Some(spec) = &job.spec else { return 1 };
+    let enough = spec.success_policy.iter().flat_map(|policy| &policy.rules).find_map(|rule| rule.succeeded_count);
+    enough.or(spec.completions).map_or(1, |completions| count(Some(completions)))
 }
 
 pub(crate) fn count(number: Option<i32>) -> u32 {

@@ -204,6 +204,28 @@ fn a_queue_says_why_it_does_not_admit() {
 }
 
 #[test]
+fn what_a_queue_has_taken_back_says_why_until_it_runs_again() {
+    let fake = waiting_for_its_queue(true);
+    fake.with(|world| {
+        world.queue_admits = true;
+        (0..3).for_each(|_| world.tick());
+    });
+    assert_eq!(reasons(&fake, "prepare"), [""; 0], "it runs");
+    fake.with(|world| {
+        world.evict();
+        (0..2).for_each(|_| world.tick());
+    });
+    let found = reasons(&fake, "prepare");
+    let words = "its queue has not admitted it (Preempted to accommodate a workload (UID: u, JobUID: j) due to prioritization in the ClusterQueue): ";
+    assert!(found.len() == 1 && found[0].starts_with(words), "{found:?}");
+    fake.with(|world| {
+        world.queue_admits = true;
+        (0..3).for_each(|_| world.tick());
+    });
+    assert_eq!(reasons(&fake, "prepare"), [""; 0]);
+}
+
+#[test]
 fn whoever_waits_is_told_once() {
     let fake = submitted(&submission(), true);
     fake.with(|world| {

@@ -6,8 +6,8 @@ use crate::{
     server,
 };
 use cluster::{
-    client::{Error, Seen, Whose, logs, status},
-    stages::State,
+    client::{Error, Seen, Whose, cancel, list, logs, status, wait},
+    stages::{Outcome, State},
 };
 
 fn seen(fake: &Fake) -> Option<Seen> {
@@ -63,4 +63,33 @@ fn logs_are_those_of_the_pods_asked_for() {
     assert_eq!(lines(&fake, "train", Some(2), true).unwrap(), [(pod.clone(), format!("hello from {pod}"))]);
     assert_eq!(pods(lines(&fake, "driver", None, true).unwrap()), [format!("s-{hash}-drive-0-0")]);
     assert!(lines(&fake, "train", None, true).unwrap_err().to_string().contains("3 pods fit `train`, and one can be followed"));
+}
+
+#[test]
+fn a_driver_that_was_preempted_looks_like_any_other() {
+    let fake = submitted(&submission(), true);
+    let mut drivers = 0;
+    fake.with(|world| {
+        world.pods(move |run| {
+            drivers += u32::from(run.job.ends_with("-drive"));
+            if run.job.ends_with("-drive") && drivers <= 2 { Act::Disrupted } else { Act::Run }
+        });
+        (0..10).for_each(|_| world.tick());
+    });
+    let seen_now = seen(&fake).unwrap();
+    assert_eq!((seen_now.driver.to_string().as_str(), seen_now.driver.reasons.len()), ("runs: 0 of 1 done, 1 active", 0));
+    // Its log is the last one's, and can be followed.
+    let pod = format!("s-{}-drive-2-0", seen_now.submission);
+    assert_eq!(lines(&fake, "driver", None, true).unwrap(), [(pod.clone(), format!("hello from {pod}"))]);
+    let listed = ask(&fake, async |cluster| list(&cluster).await).unwrap();
+    assert_eq!(listed.iter().map(|one| (one.state.as_str(), one.ended)).collect::<Vec<_>>(), [("prepare waits for its turn", false)]);
+    // One of which every index was interrupted is the end, and says so.
+    let drive = format!("s-{}-drive", seen_now.submission);
+    let failed = serde_json::json!({"type": "Failed", "status": "True", "reason": "FailedIndexes", "message": "Job has failed indexes"});
+    fake.with(|world| world.change("jobs", &drive, &serde_json::json!({"status": {"conditions": [failed]}})));
+    let outcome = ask(&fake, async |cluster| wait(&cluster, "s", &seen_now.submission, &mut |_| ()).await).unwrap();
+    assert!(matches!(&outcome, Outcome::Failed { job, .. } if *job == drive), "{outcome}");
+    assert_eq!(seen(&fake).unwrap().driver.to_string(), "failed: Job has failed indexes (FailedIndexes)");
+    ask(&fake, async |cluster| cancel(&cluster, "s", None).await).unwrap();
+    assert!(["jobs", "pods", "configmaps"].iter().all(|resource| fake.with(|world| world.list(resource)).is_empty()));
 }

@@ -5,6 +5,7 @@
 #[path = "../fake/mod.rs"]
 mod fake;
 mod gangs;
+mod preempted;
 mod setting;
 
 use cluster::{

@@ -82,6 +82,46 @@ pub(crate) fn driven_until(fake: &Fake, questions: u32) {
     fake.with(|world| world.last_answer = None);
 }
 
+/// How a sweep ends whose driver lives as long as its pod, which is preempted so many times, each time after two questions: its look, and the
+/// first step that follows from it.
+pub(crate) fn driven_in_its_pod(fake: &Fake, preemptions: u32) -> Outcome {
+    drivers(fake, Act::Run);
+    for _ in 0..preemptions {
+        let asked = until_it_runs(fake);
+        driven_until(fake, asked + 2);
+        end_driver(fake, Act::Disrupted);
+    }
+    until_it_runs(fake);
+    let outcome = driven(fake).unwrap();
+    end_driver(fake, Act::Exit(0));
+    (0..2).for_each(|_| fake.with(World::tick));
+    outcome
+}
+
+/// Waits for a driver's pod that runs; how many questions were asked so far.
+fn until_it_runs(fake: &Fake) -> u32 {
+    let runs = |pod: &Value| pod["metadata"]["labels"]["ranksweep.dev/stage"] == "driver" && pod["status"]["phase"] == "Running";
+    for _ in 0..100 {
+        if fake.with(|world| world.list("pods")).iter().any(runs) {
+            return fake.with(|world| world.asked);
+        }
+        fake.with(World::tick);
+    }
+    panic!("no driver begins");
+}
+
+/// The driver's pod ends so, in the next tick.
+fn end_driver(fake: &Fake, act: Act) {
+    drivers(fake, act);
+    fake.with(World::tick);
+    drivers(fake, Act::Run);
+}
+
+/// The driver's pods do this, and all others have done their work.
+fn drivers(fake: &Fake, act: Act) {
+    fake.with(|world| world.pods(move |run| if run.job.ends_with("-drive") { act } else { Act::Exit(0) }));
+}
+
 /// Runs the driver on a clock that leaps over its sleeps. A week without an end is a driver that hangs.
 fn run(fake: &Fake, allowed: &'static [Call], questions: Option<u32>) -> Option<Result<Outcome, Error>> {
     let submission = full(fake, "").split('-').nth(1).unwrap().to_owned();

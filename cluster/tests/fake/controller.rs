@@ -107,10 +107,12 @@ impl World {
     /// Sets the target of a Job whose end is known; the end itself comes when its pods are gone.
     fn conclude(&mut self, job: &mut Value, tally: &Tally) {
         let all = completions(job);
-        let leader_done = !job["spec"]["successPolicy"].is_null() && tally.done.contains(&0);
+        let rule = &job["spec"]["successPolicy"]["rules"][0];
+        let leader_done = rule["succeededIndexes"] == "0" && tally.done.contains(&0);
+        let enough_done = rule["succeededCount"].as_u64().is_some_and(|count| tally.done.len() as u64 >= count);
         if let Some((reason, message)) = &tally.end {
             self.set(job, "FailureTarget", "True", reason, message);
-        } else if leader_done || tally.done.len() as u32 == all {
+        } else if leader_done || enough_done || tally.done.len() as u32 == all {
             self.set(job, "SuccessCriteriaMet", "True", "CompletionsReached", "Reached expected number of succeeded pods");
         } else if (tally.done.len() + tally.failed.len()) as u32 == all {
             self.set(job, "FailureTarget", "True", "FailedIndexes", "Job has failed indexes");
@@ -120,8 +122,11 @@ impl World {
     fn start_pods(&mut self, job: &Value, tally: &Tally) {
         let room = job["spec"]["parallelism"].as_u64().unwrap_or(1) as usize;
         let open = (0..completions(job)).filter(|index| ![&tally.done, &tally.failed, &tally.alive].iter().any(|set| set.contains(index)));
-        // An index that waits for its next pod keeps its slot.
-        let is_over = |index: &u32| tally.ends.get(index).is_none_or(|&(ends, last)| self.now >= last + pause(ends));
+        // An index that waits for its next pod keeps its slot; where retries are not by index, the whole Job waits.
+        let by_index = !job["spec"]["backoffLimitPerIndex"].is_null();
+        let of_job = tally.ends.values().copied().reduce(|(ends, last), (more, then)| (ends + more, last.max(then)));
+        let waited = |index: &u32| if by_index { tally.ends.get(index).copied() } else { of_job };
+        let is_over = |index: &u32| waited(index).is_none_or(|(ends, last)| self.now >= last + pause(ends));
         let due: Vec<u32> = open.take(room.saturating_sub(tally.alive.len())).filter(is_over).collect();
         for index in due {
             self.create_pod(job, index, tally.attempts.get(&index).copied().unwrap_or_default());

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 const NO_QUOTA: &str =
     "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 1 more needed";
 
+/// Kueue's words about a Workload whose quota another took.
+const PREEMPTED: &str = "Preempted to accommodate a workload (UID: u, JobUID: j) due to prioritization in the ClusterQueue";
+
 impl World {
     /// Admits a Job that names a queue, or says why not.
     pub(super) fn queue(&mut self, job: &mut Value) {
@@ -17,21 +20,39 @@ impl World {
         }
         if job["spec"]["suspend"] == true && self.queue_admits {
             job["spec"]["suspend"] = false.into();
-            self.workload(job, json!([{"type": "QuotaReserved", "status": "True"}, {"type": "Admitted", "status": "True"}]));
-        } else if job["spec"]["suspend"] == true {
-            self.workload(job, json!([{"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": NO_QUOTA}]));
+            let reserved = self.told("QuotaReserved", "True", "QuotaReserved", "Quota reserved in ClusterQueue default");
+            let admitted = self.told("Admitted", "True", "Admitted", "The workload is admitted");
+            self.workload(job, json!([reserved, admitted]));
+        } else if job["spec"]["suspend"] == true && !self.was_evicted(job) {
+            let pending = self.told("QuotaReserved", "False", "Pending", NO_QUOTA);
+            self.workload(job, json!([pending]));
         }
     }
 
-    /// Takes the quota back from all Jobs, and admits none until it is told to.
+    /// Takes the quota back from all Jobs, and admits none until it is told to. They are queued again at once.
     pub(crate) fn evict(&mut self) {
         self.queue_admits = false;
         for mut job in self.list("jobs") {
             if !job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"].is_null() && condition(&job, "Complete").is_none() {
                 job["spec"]["suspend"] = true.into();
+                let pending = self.told("QuotaReserved", "False", "Pending", PREEMPTED);
+                let evicted = self.told("Evicted", "True", "Preempted", PREEMPTED);
+                let admitted = self.told("Admitted", "False", "NoReservation", "The workload has no reservation");
+                let requeued = self.told("Requeued", "True", "Preempted", PREEMPTED);
+                self.workload(&job, json!([pending, evicted, admitted, requeued]));
                 self.store("jobs", job);
             }
         }
+    }
+
+    fn was_evicted(&self, job: &Value) -> bool {
+        let workload = self.get("workloads", &format!("job-{}", job["metadata"]["name"].as_str().unwrap()));
+        workload.is_some_and(|workload| workload["status"]["conditions"].to_string().contains("\"Evicted\""))
+    }
+
+    /// A condition with all that the schema of conditions asks for.
+    fn told(&self, kind: &str, status: &str, reason: &str, message: &str) -> Value {
+        json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": self.time()})
     }
 
     fn workload(&mut self, job: &Value, conditions: Value) {

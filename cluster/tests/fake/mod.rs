@@ -4,8 +4,8 @@
 //! of Jobs or pods is one, and in each the controllers do what follows from what is stored. What pods do is the test's to say
 //! ([`World::pods`]), as is what else happens ([`World::at`]).
 //!
-//! Pods that are replaced wait as they do there, 10 s after the first failure or interruption of an index and twice as long after each further
-//! one, at 10 s for a tick. Not played: watches, and conflicts between field managers.
+//! Pods that are replaced wait as they do there, 10 s after the first failure or interruption and twice as long after each further one, at 10 s
+//! for a tick: those of an index where retries are counted by index, otherwise those of the whole Job. Not played: watches, and conflicts between field managers.
 
 #![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]

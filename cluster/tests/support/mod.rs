@@ -9,7 +9,7 @@ use cluster::{Object, Resources, Stage, Submission, objects};
 const ALL: [Stage; 3] = [Stage::Prepare, Stage::Train { trials: 12, rung: None }, Stage::Evaluate];
 
 /// The shapes by name, each with the `resources` of its sweep file and its stages.
-pub(crate) const SHAPES: [(&str, &str, &[Stage]); 7] = [
+pub(crate) const SHAPES: [(&str, &str, &[Stage]); 9] = [
     ("single-gpu", "{gpus: 1, cpu: 4, memory: 16Gi, secret: bucket}", &ALL),
     (
         "multi-gpu",
@@ -65,6 +65,8 @@ topology_spread_constraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/z
         &ALL,
     ),
     ("volume", "{cpu: 4, memory: 16Gi, volume: {claim: runs, path: /data}}", &ALL),
+    ("node-cache", "{secret: bucket, trials_per_pod: 4, cache: {host_path: /var/cache/ranksweep}}", &ALL),
+    ("watched", "{secret: bucket, metrics_port: 9464, annotations: {team: search}, cache: {claim: datasets}}", &ALL),
 ];
 
 /// The sweep of a shape.

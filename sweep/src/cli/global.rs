@@ -4,6 +4,7 @@ use super::{candle, limits, log};
 use crate::{
     interrupt,
     log::LogFormat,
+    metrics,
     runner::{Machine, Progress},
 };
 use anyhow::Context;
@@ -11,6 +12,7 @@ use clap::Args;
 use evaluator::command::parse_size;
 use std::{
     io::{self, IsTerminal},
+    net::SocketAddr,
     num::NonZero,
     path::PathBuf,
     time::Duration,
@@ -32,6 +34,9 @@ pub struct Global {
     /// Where everything is stored, in place of the sweep file's `storage`
     #[arg(long, global = true, value_name = "URL")]
     pub storage: Option<String>,
+    /// Serve how the command fares at http://ADDRESS/metrics, for Prometheus
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    pub metrics_address: Option<SocketAddr>,
     /// Seconds for which a storage that has not answered yet is tried again
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub storage_patience: u64,
@@ -69,6 +74,9 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
     match global.log_format {
         LogFormat::Text => registry.with(lines).init(),
         LogFormat::Json => registry.with(lines.json()).init(),
+    }
+    if let Some(address) = global.metrics_address {
+        metrics::serve(address, metrics::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
     }
     let threads = global.threads.map_or_else(own_threads, usize::from);
     limits::check(threads)?;

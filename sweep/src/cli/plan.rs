@@ -4,6 +4,7 @@ use super::{Ending, Global, output};
 use crate::{
     plan,
     runner::{self, Session},
+    submission::chosen,
 };
 use anyhow::Result;
 use clap::Args;
@@ -31,7 +32,8 @@ impl Plan {
         }
         let found = session.found()?;
         let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
-        output::print(&(text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
+        let batches = chosen(&session)?.map_or_else(String::new, |chosen| format!("on a cluster: {}", chosen.words()));
+        output::print(&(text + &batches + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)
     }
 }

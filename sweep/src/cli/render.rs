@@ -3,7 +3,7 @@
 use super::{Ending, Global, Usage, output};
 use crate::{
     runner::Session,
-    submission::{Target, submission},
+    submission::{Target, chosen, submission},
 };
 use anyhow::Result;
 use clap::Args;
@@ -37,7 +37,7 @@ impl Render {
         let open = if self.offline { Session::offline } else { Session::open };
         let session = open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let target = Target { namespace: self.namespace.clone(), image: self.image.clone() };
-        let submission = submission(&session, &target)?;
+        let submission = submission(&session, &target, chosen(&session)?.as_ref())?;
         let yaml = cluster::to_yaml(&cluster::objects(&submission)?);
         if self.out == "-" {
             output::print_exact(&yaml)?;

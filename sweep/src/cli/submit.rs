@@ -10,12 +10,12 @@ use crate::{
     file::Named,
     runner::{self, Session, Standing},
     status::{find, without_model},
-    submission::{Target, plan_location, submission},
+    submission::{Target, chosen, plan_location, submission},
 };
 use anyhow::{Result, bail};
 use clap::Args;
 use cluster::{
-    client::{How, Submitted, rehearse, wait},
+    client::{How, Submitted, rehearse, standing_batch, wait},
     stages::Outcome,
 };
 use dataset::block_on;
@@ -50,8 +50,12 @@ impl Submit {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let target = Target { namespace: self.namespace.name().to_owned(), image: self.image.clone() };
-        let submission = submission(&session, &target)?;
+        let chosen = chosen(&session)?;
+        let mut submission = submission(&session, &target, chosen.as_ref())?;
         let cluster = self.namespace.cluster()?;
+        if let (Some(_), Some(standing)) = (&chosen, block_on(standing_batch(&cluster, &submission))?) {
+            submission.resources.trials_per_pod = Some(standing);
+        }
         let mut rehearsed = block_on(rehearse(&cluster, &submission, self.replace))?;
         if rehearsed.is_of_failed_trials() && !self.retry_failed && would_fail_again(&session)? {
             rehearsed = rehearsed.leave();
@@ -63,7 +67,8 @@ impl Submit {
             }
         }
         let submitted = block_on(rehearsed.create(&cluster))?;
-        output::print(&self.words(&session, &submitted, global))?;
+        let batches = chosen.filter(|_| matches!(submitted.how, How::Created)).map_or_else(String::new, |chosen| chosen.words());
+        output::print(&(self.words(&session, &submitted, global) + &batches))?;
         if self.wait { self.ended(&session, &submitted.hash, global) } else { Ok(Ending::Done) }
     }
 

@@ -1,5 +1,6 @@
 //! The sweep resolved: datasets with fingerprints, methods, and trials with ids. Stored as `plan.json`.
 
+mod batches;
 mod check;
 mod draft;
 mod draw;
@@ -17,6 +18,7 @@ mod significance;
 mod space;
 pub(crate) mod title;
 
+pub use batches::{Batches, batches};
 pub use estimate::{Estimate, PROGRAM};
 pub use part::plain;
 pub use planned::PlannedDataset;

@@ -13,7 +13,7 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
-use pipeline::{Engine, Limits, Preparation};
+use pipeline::{Engine, Limits, Preparation, SizeEstimate};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -153,6 +153,11 @@ impl Session {
         format!("{offline}{}.json", self.plan.hash())
     }
 
+    /// Whether neither the storage nor the source files are looked at.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
     /// Whether the plan is a stored one.
     pub(super) fn is_submitted(&self) -> bool {
         self.submitted
@@ -255,6 +260,17 @@ impl Session {
                 .with_context(|| format!("dataset {}", dataset.quoted())),
         };
         self.manifests()?.into_iter().zip(self.preparations()).map(found).collect()
+    }
+
+    /// The sizes of the plan's datasets before anything is filtered, in its order, by the beginning of each source file.
+    ///
+    /// # Errors
+    /// A source that cannot be read.
+    pub fn sizes(&self) -> Result<Vec<SizeEstimate>> {
+        let sizes = |(dataset, preparation): (&PlannedDataset, &Preparation)| {
+            pipeline::size_estimate(preparation).with_context(|| format!("dataset {}", dataset.quoted()))
+        };
+        self.preparations().map(sizes).collect()
     }
 
     /// The manifests of all datasets.

@@ -106,7 +106,7 @@ fn names_are_those_of_kubernetes() {
     assert_eq!(rungs.code, Some(0), "{}", rungs.error);
     // One configuration of bpr, three of softmax, and popularity, which has no second rung; one of softmax's goes on.
     let sizes: Vec<&str> = rungs.out.lines().filter_map(|line| line.strip_prefix("  completions: ")).collect();
-    assert_eq!(sizes, ["5", "2"]);
+    assert_eq!(sizes, ["1000", "5", "2"], "the driver's, of which one has to succeed, and those of the rungs");
     let ended = render(&halving.replace("epochs: 1}", "epochs: 1, asynchronous: true}"), &[]);
     assert!(ended.complaint(2).contains("search.asynchronous: a cluster trains one rung after the other"), "{}", ended.error);
     sandbox.write("s.yaml", &whole);

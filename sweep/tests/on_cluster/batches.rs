@@ -9,9 +9,15 @@ use cluster::stages::Outcome;
 
 fn two_in_a_pod(sweep: &str) -> Setting {
     let setting = Setting::of(sweep);
-    let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
-    setting.sandbox.write("s.yaml", text.replace("resources: {", "resources: {trials_per_pod: 2, "));
+    resources(&setting, "resources: {", "resources: {trials_per_pod: 2, ");
     setting
+}
+
+/// Changes the sweep file.
+fn resources(setting: &Setting, from: &str, to: &str) {
+    let text = std::fs::read_to_string(setting.sandbox.path("s.yaml")).unwrap();
+    assert!(text.contains(from), "{text}");
+    setting.sandbox.write("s.yaml", text.replace(from, to));
 }
 
 fn pods(setting: &Setting, stage: &str) -> usize {
@@ -76,4 +82,75 @@ fn the_first_of_a_pod_is_the_one_that_runs() {
     assert_eq!(states, ["running", "waiting", "running"]);
     let beyond = setting.ranksweep("train s.yaml --index 2 --batch 2");
     assert_eq!(beyond.complaint(2), "--index 2: there is no such batch of 2: the plan has 3 trials");
+}
+
+#[test]
+fn short_trials_share_a_pod_where_the_file_does_not_say() {
+    let setting = Setting::new();
+    let one_each = setting.well("plan s.yaml");
+    assert!(!one_each.contains("trials_per_pod"), "all three can run at once: {one_each}");
+    resources(&setting, "resources: {", "resources: {parallelism: 1, ");
+    let chosen =
+        "trials_per_pod: 3, as the longest trial takes at most about 1 s, and a pod of its own costs 1.2 s and more: 1 pod for 3 trials\n";
+    let planned = setting.well("plan s.yaml");
+    assert!(planned.contains(&format!("\non a cluster: {chosen}")), "{planned}");
+    let lines = |text: &str| {
+        text.lines().filter(|line| line.contains("  seed ") || line.contains("no seed")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!((lines(&planned), lines(&planned).len()), (lines(&one_each), 3), "the ids are as before");
+    let submitted = setting.well("submit s.yaml --namespace team");
+    assert!(submitted.ends_with(chosen), "{submitted}");
+    let hash = setting.hash();
+    // More at once would be two to a pod: what stands on the cluster keeps its own, and takes over the rest.
+    resources(&setting, "parallelism: 1,", "parallelism: 2,");
+    let adjusted = setting.well("submit s.yaml --namespace team");
+    assert!(adjusted.starts_with(&format!("sweep tiny: submission {hash} runs on, with parallelism 2 ")), "{adjusted}");
+    assert_eq!(setting.drive(), Outcome::Done);
+    assert_eq!(pods(&setting, "-train-"), 1);
+    let again = setting.well("submit s.yaml --namespace team");
+    assert!(again.starts_with(&format!("sweep tiny: submission {hash} is done; nothing was changed.")), "{again}");
+    let on_cluster = setting.sandbox.results();
+    std::fs::remove_dir_all(setting.sandbox.path("runs")).unwrap();
+    setting.sandbox.run_well();
+    assert!(on_cluster == setting.sandbox.results());
+}
+
+#[test]
+fn what_the_file_says_is_done() {
+    let setting = Setting::new();
+    resources(&setting, "resources: {", "resources: {parallelism: 1, trials_per_pod: 1, ");
+    assert!(!setting.well("plan s.yaml").contains("trials_per_pod"));
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done);
+    assert_eq!(pods(&setting, "-train-"), 3);
+}
+
+#[test]
+fn what_is_rendered_is_what_would_be_submitted() {
+    let setting = Setting::new();
+    resources(&setting, "resources: {", "resources: {parallelism: 1, ");
+    let rendered = setting.well("render s.yaml --namespace team");
+    assert!(rendered.contains("ranksweep.dev/trials-per-pod: \"3\"\n"), "{rendered}");
+    // Prepared or not, the choice is that of the sources.
+    setting.well("prepare s.yaml");
+    assert_eq!(setting.well("render s.yaml --namespace team"), rendered);
+    assert!(!setting.well("render s.yaml --namespace team --offline").contains("trials-per-pod"));
+}
+
+#[test]
+fn datasets_that_a_pod_has_read_are_there_for_the_next() {
+    let setting = Setting::new();
+    resources(&setting, "resources: {", "resources: {cache: {claim: datasets}, ");
+    setting.well("submit s.yaml --namespace team");
+    assert_eq!(setting.drive(), Outcome::Done);
+    let on_cluster = setting.sandbox.results();
+    // The pods' `--cache /var/cache/ranksweep` is a folder of the setting: the tables, by their checksums.
+    let kept = || std::fs::read_dir(setting.sandbox.path("cache")).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let tables: Vec<_> =
+        setting.sandbox.stored(".parquet").into_iter().filter(|path| path.to_str().unwrap().contains("/datasets/")).collect();
+    let stored: Vec<Vec<u8>> = tables.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    assert!(!kept().is_empty() && kept().iter().all(|path| stored.contains(&std::fs::read(path).unwrap())), "{:?}", kept());
+    std::fs::remove_dir_all(setting.sandbox.path("runs")).unwrap();
+    setting.sandbox.run_well();
+    assert!(on_cluster == setting.sandbox.results());
 }

@@ -8,6 +8,7 @@ mod fake;
 mod first_day;
 mod halving;
 mod interrupted;
+mod metrics;
 mod nodes;
 mod page;
 mod plan;

@@ -116,6 +116,7 @@ fn code(sandbox: &Sandbox, pod: &PodRun) -> u8 {
     let here = |argument: &String| match argument.as_str() {
         "/sweep/sweep.yaml" => "s.yaml".to_owned(),
         "$(JOB_COMPLETION_INDEX)" => index.clone(),
+        "/var/cache/ranksweep" => "cache".to_owned(),
         other => other.to_owned(),
     };
     let arguments: Vec<String> = pod.arguments.iter().map(here).collect();

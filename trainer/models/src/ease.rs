@@ -98,6 +98,12 @@ impl ClosedForm for Ease {
     fn memory(&self, sizes: Sizes, _ranking: u64) -> u64 {
         peak(sizes.items as usize) as u64
     }
+
+    /// A Cholesky factor and n solutions, and the pairs of the users' items: some users have more than others.
+    fn operations(&self, sizes: Sizes) -> Option<f64> {
+        let [users, items, train] = [sizes.users.max(1), sizes.items, sizes.train].map(|count| count as f64);
+        Some(4.0 / 3.0 * items.powi(3) + 4.0 * train * train / users)
+    }
 }
 
 /// Bytes that a fit needs at its peak.

@@ -91,6 +91,11 @@ pub trait ClosedForm: BackboneKind {
 
     /// Bytes that a fit needs at its peak, `ranking` being what ranking the validation part needs.
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
+
+    /// Multiplications, or steps that take as long, of a fit; `None` where nobody has counted them.
+    fn operations(&self, _sizes: Sizes) -> Option<f64> {
+        None
+    }
 }
 
 /// A model that learns in epochs towards an objective of its own, without a loss, a sampler and an optimizer of the sweep.

@@ -47,4 +47,8 @@ impl ClosedForm for Popularity {
     fn memory(&self, Sizes { users, items, .. }: Sizes, ranking: u64) -> u64 {
         2 * (users + items) * 4 + ranking
     }
+
+    fn operations(&self, Sizes { users, items, train, .. }: Sizes) -> Option<f64> {
+        Some((users + items + train) as f64)
+    }
 }

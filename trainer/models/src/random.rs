@@ -53,6 +53,11 @@ impl ClosedForm for Random {
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
         self.stored().fitted(sizes, ranking)
     }
+
+    /// A normal number takes as long as some thirty multiplications.
+    fn operations(&self, sizes: Sizes) -> Option<f64> {
+        Some(30.0 * DIM as f64 * (sizes.users + sizes.items) as f64)
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 use super::*;
+use crate::stages::Indexes;
 
 const RUNNING: State = State::Running { active: 1, ready: 1, done: 0, of: 1 };
 
 fn job(name: &str, order: usize, started: bool, state: State) -> SeenJob {
     let (is_one_trial, has_batches, queue, at_once, is_stuck, is_held) = (false, false, None, u32::MAX, false, false);
     let namespace = "team".to_owned();
-    SeenJob { name: name.to_owned(), namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state }
+    let (name, indexes) = (name.to_owned(), Indexes::default());
+    SeenJob { name, namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state, indexes }
 }
 
 /// Prepare, train and evaluate; those before the last begun were started.

@@ -2,6 +2,7 @@
 
 use super::{Progress, pace::Pace};
 use crate::{
+    metrics::{Training, meter},
     plan::{PlannedRef, plain},
     runner::Standing,
 };
@@ -18,6 +19,7 @@ pub(in crate::runner) struct TrialStage<'a> {
 
 impl<'a> TrialStage<'a> {
     pub(super) fn new(progress: &'a Progress, count: usize) -> Self {
+        meter().begin(count);
         let all = progress.bar(count as u64, "trials  {bar:20} {pos}/{len}, {left} left");
         let pace = Pace::of(all.as_ref());
         if let Some(bar) = &all {
@@ -48,7 +50,10 @@ impl<'a> TrialStage<'a> {
         if let Some(bar) = &bar {
             bar.set_message(title.clone());
         }
-        Watch { bar, pace, title, metric: trial.trial.select_by.to_string(), validation: None, last: Instant::now() }
+        let metric = trial.trial.select_by.to_string();
+        let told = Training { method: label.clone(), dataset: dataset.clone(), metric, epochs, ..Training::default() };
+        meter().tell(&trial.id, told.clone());
+        Watch { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now() }
     }
 
     /// A trial had ended in an earlier run.
@@ -61,7 +66,7 @@ impl<'a> TrialStage<'a> {
                 self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
             }
         }
-        self.step();
+        self.step(standing);
     }
 
     /// A trial has ended, has come as far as it was asked to, or has no time left.
@@ -76,10 +81,16 @@ impl<'a> TrialStage<'a> {
             self.progress.line(&format!("{what}: {label} on {dataset} (trial {}): {error}", trial.id));
         }
         self.pace.step();
-        self.step();
+        self.step(standing);
     }
 
-    fn step(&self) {
+    fn step(&self, standing: &Standing) {
+        meter().end(match standing {
+            // What is not trained to the end has come as far as its rung goes.
+            Standing::Done(_) | Standing::Missing => "done",
+            Standing::Stopped(_) => "stopped",
+            Standing::Failed(_) | Standing::Broken(_) | Standing::TimedOut(_) => "failed",
+        });
         if let Some(bar) = &self.all {
             bar.inc(1);
         }
@@ -99,8 +110,8 @@ pub(in crate::runner) struct Watch {
     bar: Option<ProgressBar>,
     pace: Pace,
     title: String,
-    metric: String,
-    validation: Option<f64>,
+    trial: String,
+    told: Training,
     last: Instant,
 }
 
@@ -113,16 +124,25 @@ impl Observer for Watch {
         let EpochReport { epoch, epochs, loss, pairs, validation, .. } = *report;
         let pairs_per_second = pairs as f64 / self.last.elapsed().as_secs_f64().max(1e-9);
         self.last = Instant::now();
-        self.validation = validation.or(self.validation);
         self.pace.step();
+        let left = self.pace.left(self.told.epochs.saturating_sub(epoch));
+        self.told = Training {
+            epoch,
+            loss: Some(loss),
+            pairs_per_second: Some(pairs_per_second),
+            left_seconds: left.map(|left| left.as_secs_f64()),
+            validation: validation.or(self.told.validation),
+            ..self.told.clone()
+        };
+        meter().tell(&self.trial, self.told.clone());
         match validation {
             Some(value) => {
-                tracing::info!(epoch, epochs, loss, pairs_per_second, metric = self.metric, value, "evaluated")
+                tracing::info!(epoch, epochs, loss, pairs_per_second, metric = self.told.metric, value, "evaluated")
             }
             None => tracing::debug!(epoch, epochs, loss, pairs_per_second, "epoch"),
         }
         if let Some(bar) = &self.bar {
-            let best = self.validation.map_or_else(String::new, |value| format!(", {} {value:.4}", self.metric));
+            let best = self.told.validation.map_or_else(String::new, |value| format!(", {} {value:.4}", self.told.metric));
             bar.set_position(epoch.into());
             bar.set_message(format!("{:.0}k pairs/s, loss {loss:.4}{best}, {}", pairs_per_second / 1e3, self.title));
         }
@@ -131,6 +151,7 @@ impl Observer for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
+        meter().rest(&self.trial);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
