@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{SWEEP, Sandbox, changed};
+use support::{SWEEP, Sandbox};
 
 /// The complaint of `ranksweep ARGUMENTS` with these variables; nothing is stored.
 fn complaint(sweep: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
@@ -35,16 +35,6 @@ fn gpus_are_for_trials_that_are_trained_on_them() {
     let sandbox = Sandbox::new(&format!("{SWEEP}resources: {{gpus: 4, nodes: 2}}\n"));
     let planned = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
     assert_eq!(planned.code, Some(0), "{}", planned.error);
-}
-
-#[test]
-fn what_no_gpu_can_train_is_refused_where_one_is_asked_for() {
-    let hard = changed("{kind: uniform, negatives: 5}", "{kind: dns, candidates: 5}") + "device: cuda\n";
-    refused(
-        &hard,
-        "s.yaml:16:9: device: device is cuda, and mf-4 / bpr / dns cannot be trained on a GPU: the sampler `dns` chooses \
-         among its candidates by their scores, for which there is no kernel; `auto` trains it on the CPU",
-    );
 }
 
 /// The build of the tests trains on the CPU alone.

@@ -17,9 +17,6 @@ pub enum Error {
         /// The file.
         at: String,
     },
-    /// There is no kernel for the trial.
-    #[error("{0}; `device: cpu` trains it")]
-    NotOnGpu(String),
     /// The GPU.
     #[cfg(any(test, feature = "cuda"))]
     #[error(transparent)]
@@ -88,12 +85,7 @@ impl Error {
         match self {
             Self::Model(error) => error.repeats(),
             Self::Changed { .. } | Self::FailedBefore(_) => false,
-            Self::TakenOver
-            | Self::Interrupted { .. }
-            | Self::TimeLimit { .. }
-            | Self::NoCuda { .. }
-            | Self::NoDevice { .. }
-            | Self::NotOnGpu(_) => false,
+            Self::TakenOver | Self::Interrupted { .. } | Self::TimeLimit { .. } | Self::NoCuda { .. } | Self::NoDevice { .. } => false,
             Self::Ranks(_) | Self::Collective { .. } => false,
             #[cfg(any(test, feature = "cuda"))]
             Self::Gpu(_) => false,

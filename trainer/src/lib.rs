@@ -15,6 +15,9 @@
 //! What a loss needs beside scores (quantiles, log-probabilities, ranks, relations, an adversary, state of its own) it asks for by
 //! `LossKind`, and `fit` finds it once. Pools that look at the model do so between steps; `mix-gcf` and models whose pairs a network scores have steps
 //! of their own. [`Trial::check`] refuses pairs that cannot be.
+//!
+//! All of these are fast ways of one computation, which `fit/step/candle` makes of candle's operations alone, on any device: the reference on a CPU, and what a GPU
+//! trains by where there are no kernels ([`has_kernels`]).
 
 mod collective;
 pub mod device;
@@ -25,11 +28,11 @@ pub mod trial;
 mod validation;
 
 pub use collective::{Ranks, Rendezvous, Secret};
-pub use device::fits_gpu;
+pub use device::{fits_gpu, has_kernels};
 pub use error::{Error, Result};
 pub use fit::{
-    Device, Ended, EpochReport, Fence, Fit, Observer, Outcome, Progress, Resources, curve, forget, memory, progress, rung_curves, stored,
-    train,
+    Device, Ended, EpochReport, Fence, Fit, Observer, Operations, Outcome, Progress, Resources, curve, forget, memory, progress,
+    rung_curves, stored, train,
 };
 pub use losses::Loss;
 pub use models::Backbone;

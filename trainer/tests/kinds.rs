@@ -1,6 +1,7 @@
 //! What every loss, every sampler and every model promises in training: it learns, with the same bits for any number of threads and after any resume.
 #![allow(clippy::unwrap_used)]
 
+mod by_candle;
 mod kinds_page;
 mod support;
 

@@ -61,7 +61,6 @@ pub(super) fn whole(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     new_users(file, drafts)?;
     each_trial(file, drafts)?;
     drafts.iter().try_for_each(|draft| model_files::check(file, draft))?;
-    device(file, drafts)?;
     no_trial_twice(file, drafts)?;
     significance(file, drafts)
 }
@@ -167,23 +166,6 @@ fn resources(file: &SweepFile) -> Result<()> {
         _ => return Ok(()),
     };
     Err(file.resources.complain(complaint))
-}
-
-/// What is to learn on a GPU must be what one can train. What fits without sampling does not learn, and is no reason to leave it out.
-fn device(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
-    if file.device.value != AskedDevice::Cuda {
-        return Ok(());
-    }
-    for draft in drafts {
-        let choices = draft.choices(&file.search.value);
-        let trials = choices.iter().flat_map(|choice| resolve(file, choice, "").take(1));
-        if let Some(reason) = trials.filter(|trial| trial.learning.is_some()).find_map(|trial| trainer::device::fits_gpu(&trial).err()) {
-            let method = &draft.names.method;
-            let words = format!("device is cuda, and {method} cannot be trained on a GPU: {reason}; `auto` trains it on the CPU");
-            return Err(file.device.place().error(words));
-        }
-    }
-    Ok(())
 }
 
 /// No machine trains more; a plan of more would not fit in memory.

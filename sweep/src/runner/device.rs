@@ -1,7 +1,7 @@
 //! Where trials are trained: on GPUs of this machine, or on its CPU.
 
 use super::{
-    left::{left_to_one_rank, left_to_the_cpu, needs_one_rank},
+    left::{left_to_candle, left_to_one_rank, left_to_the_cpu, needs_one_rank},
     torchrun::{Launched, launched},
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     usage::Usage,
 };
 use anyhow::{Result, bail};
-use trainer::{Device, Ranks, Rendezvous, Trial, device::fits_gpu};
+use trainer::{Device, Ranks, Rendezvous, Trial, fits_gpu};
 
 /// The devices that this process trains with.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +111,8 @@ impl Devices {
         let mut parts =
             vec![format!("trained on cuda:{first} ({name}{})", if ranks > 1 { format!(", {ranks} ranks") } else { String::new() })];
         let alone = if ranks > 1 { left_to_one_rank(plan) } else { String::new() };
-        let left = [("on the CPU", left_to_the_cpu(plan)), ("by one rank", alone)].into_iter().filter(|(_, left)| !left.is_empty());
+        let left = [("on the CPU", left_to_the_cpu(plan)), ("by candle's operations", left_to_candle(plan)), ("by one rank", alone)];
+        let left = left.into_iter().filter(|(_, left)| !left.is_empty());
         parts.extend(left.map(|(how, left)| format!("{how}: {left}")));
         if idle > 0 {
             parts.push(format!("{idle} more GPUs are idle: docs/gpu.md says how each trains trials of its own"));

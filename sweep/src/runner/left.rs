@@ -1,12 +1,17 @@
-//! The trials of a plan that GPUs, or several ranks of them, cannot train, in words.
+//! The trials of a plan that GPUs, their kernels, or several ranks of them, cannot train, in words.
 
 use crate::plan::Plan;
 use std::collections::BTreeMap;
-use trainer::{Trial, device::fits_gpu};
+use trainer::{Trial, fits_gpu, has_kernels};
 
 /// Trials that no GPU can train: `2 trials of ease (why), 4 trials of mf-64 / bpr / dns (why)`.
 pub(crate) fn left_to_the_cpu(plan: &Plan) -> String {
     named(plan, |trial| fits_gpu(trial).err())
+}
+
+/// Trials that a GPU trains without kernels.
+pub(super) fn left_to_candle(plan: &Plan) -> String {
+    named(plan, |trial| fits_gpu(trial).ok().and_then(|()| has_kernels(trial).err()))
 }
 
 /// Trials that a GPU can train, and several cannot.
@@ -52,12 +57,23 @@ grid:
 
     /// A trial that no GPU trains, one that any number of them does, and one that a single one does.
     pub(in crate::runner) fn plan() -> Plan {
-        crate::plan::check(&SweepFile::parse(SWEEP, "s.yaml").unwrap()).unwrap().plan(&["f".to_owned()]).unwrap()
+        plan_of(SWEEP)
+    }
+
+    fn plan_of(sweep: &str) -> Plan {
+        crate::plan::check(&SweepFile::parse(sweep, "s.yaml").unwrap()).unwrap().plan(&["f".to_owned()]).unwrap()
     }
 
     #[test]
     fn what_is_left_is_named_with_the_reason() {
-        assert_eq!(left_to_the_cpu(&plan()), "1 trial of popularity (the backbone fits in closed form, on the CPU)");
+        assert_eq!(left_to_the_cpu(&plan()), "1 trial of popularity (the backbone `popularity` fits in closed form, on the CPU)");
+        let hard = plan_of(
+            &SWEEP
+                .replace("{kind: uniform, negatives: 2}", "{kind: dns, candidates: 5}")
+                .replace(", {kind: psl, temperature: 0.1, whole_batch: true}", ""),
+        );
+        let reason = "the sampler `dns` chooses among its candidates by their scores, for which there is no kernel";
+        assert_eq!(left_to_candle(&hard), format!("1 trial of mf-4 / bpr / dns ({reason})"));
         let one = left_to_one_rank(&plan());
         assert!(one.starts_with("1 trial of mf-4 / psl / uniform-2 (the loss `psl` looks at all rows of a batch together"), "{one}");
     }

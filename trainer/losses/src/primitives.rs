@@ -2,7 +2,7 @@
 //!
 //! candle has no softplus, and its `binary_cross_entropy_with_logit` takes the logarithm of a sigmoid that may be 0.
 
-use candle_core::{CpuStorage, CustomOp1, D, Layout, Result, Shape, Tensor, cpu_backend::unary_map};
+use candle_core::{CpuStorage, CustomOp1, D, Device, Layout, Result, Shape, Tensor, cpu_backend::unary_map};
 
 /// Scores below this stand for no item.
 pub const MASKED_BELOW: f64 = -1e29;
@@ -73,9 +73,9 @@ pub fn count_items(negatives: &Tensor) -> Result<Tensor> {
     is_item(negatives)?.to_dtype(negatives.dtype())?.sum(D::Minus1)?.maximum(1.0)
 }
 
-/// `atan(x)`, elementwise; on the CPU.
+/// `atan(x)`, elementwise; computed on the CPU, wherever x is.
 pub fn arctan(x: &Tensor) -> Result<Tensor> {
-    x.apply_op1(Arctan)
+    x.to_device(&Device::Cpu)?.apply_op1(Arctan)?.to_device(x.device())
 }
 
 /// candle has no inverse of the tangent.
@@ -103,7 +103,7 @@ impl CustomOp1 for Arctan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candle_core::{Device, Var};
+    use candle_core::Var;
 
     fn values_and_gradient(f: fn(&Tensor) -> Result<Tensor>, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let x = Var::new(x, &Device::Cpu).unwrap();

@@ -1,4 +1,7 @@
 //! Models that are one forward pass in candle's operations. Their gradient is candle's, from the gradient of the vectors on.
+//!
+//! Every model that learns has such a pass ([`Learned::formula`](super::Learned::formula)), which takes its parameters on any device. Those that are written by hand for
+//! the CPU are held against it.
 
 use super::encoder::{Backward, Encoder, TrainStep};
 use crate::Result;
@@ -7,14 +10,29 @@ use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Shape, Tensor, V
 use embeddings::{RowGradients, Tables};
 use vectors::Matrix;
 
-/// A forward pass.
-pub(crate) trait Forward: Send + Sync {
+/// A forward pass in candle's operations, on the device of the parameters.
+pub trait Forward: Send + Sync {
     /// The vectors of all users and items from the tables of users and items and the weights, in their order; without a `step` as they are
-    /// ranked.
+    /// ranked. A step of a model of sequences has a vector for each row of the batch, in place of one for each user.
     ///
     /// # Errors
     /// Those of tensor operations.
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded>;
+
+    /// The vectors of users and items in each layer, the mean of which are the vectors: for models with
+    /// [`mean_of_layers`](super::BackboneKind::mean_of_layers).
+    ///
+    /// # Errors
+    /// Those of tensor operations.
+    fn layers(&self, tables: &[Tensor]) -> candle_core::Result<Vec<[Tensor; 2]>> {
+        Ok(vec![[tables[0].clone(), tables[1].clone()]])
+    }
+
+    /// Rows of the tables of users and of items that a step's gradient reaches beside those whose vectors are scored; `None` where it reaches
+    /// all rows.
+    fn reached(&self, _step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        [None, None]
+    }
 }
 
 impl<F: Forward> Forward for &F {
@@ -24,8 +42,8 @@ impl<F: Forward> Forward for &F {
 }
 
 /// What a forward pass makes.
-pub(crate) struct Encoded {
-    /// `[users, dim]`
+pub struct Encoded {
+    /// `[users, dim]`, or `[B, dim]` of a step of a model of sequences.
     pub users: Tensor,
     /// `[items, dim]`
     pub items: Tensor,

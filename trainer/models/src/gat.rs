@@ -115,6 +115,10 @@ impl Learned for Gat {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Layers::new(self, dataset, seed))
+    }
+
     /// Bytes: for each head two matrices of a layer and some ten numbers of each edge.
     fn memory(&self, sizes: Sizes) -> u64 {
         let (Sizes { users, items, train, .. }, heads) = (sizes, u64::from(self.heads));

@@ -84,6 +84,10 @@ impl Learned for Gcn {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Layers::new(self, dataset, seed))
+    }
+
     /// A layer's product, propagation and sum with the bias.
     fn memory(&self, sizes: Sizes) -> u64 {
         Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 3)

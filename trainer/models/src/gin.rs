@@ -91,6 +91,10 @@ impl Learned for Gin {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Layers::new(self, dataset, seed))
+    }
+
     /// A layer's sums, what its node adds, both products with their biases, and the hidden rows.
     fn memory(&self, sizes: Sizes) -> u64 {
         Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 8)

@@ -13,19 +13,19 @@
 mod recurrence;
 
 use super::{
-    BackboneKind, Facts, Init, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Stored, TargetsOf,
     encoder::Encoder,
     kind::{Learned, Sizes},
     operations::linear,
     sas_rec::fifty,
-    sequence::{self, Model, Noise, Sequences, Targets},
+    sequence::{self, Formula, Model, Noise, Sequences, Targets},
     sizes::{check_layers, check_tables},
     stack::check_share,
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
-use recurrence::Recurrence;
+use recurrence::recurrence;
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
@@ -133,6 +133,10 @@ impl Learned for Gru4Rec {
         (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula::new(self.clone(), dataset, self.max_length, seed))
+    }
+
     fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {
         Targets::new(dataset, self.max_length, self.targets).map(Some)
     }
@@ -156,7 +160,7 @@ impl Model for Gru4Rec {
             None => items,
         };
         for weights in layers.chunks_exact(2) {
-            x = x.matmul(&weights[0].t()?)?.apply_op2(&weights[1], Recurrence { shape })?;
+            x = recurrence(&x.matmul(&weights[0].t()?)?, &weights[1], shape)?;
         }
         linear(&x, &dense[0], &dense[1])
     }

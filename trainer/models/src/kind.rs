@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, FoldIn, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{Facts, FoldIn, Forward, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::Result;
 use crate::{parameters::Parameters, pretrained::Contents};
 use dataset::{Dataset, Files, Manifest, quote};
@@ -184,6 +184,9 @@ pub trait Learned: BackboneKind {
 
     /// Parameters as they are at first, and what makes vectors of them.
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>);
+
+    /// The same in candle's operations, for any device.
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward>;
 
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
     fn memory(&self, sizes: Sizes) -> u64;

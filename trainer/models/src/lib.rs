@@ -72,6 +72,7 @@ mod wrmf;
 mod xsim_gcl;
 
 pub use als::{Cholesky, ConjugateGradient, Solver, Subspace};
+pub use autograd::{Encoded, Forward};
 pub use contrast::{ContrastAgainst, ContrastIds, Noise};
 pub use deep_walk::DeepWalk;
 pub use dgcf::Dgcf;
@@ -116,7 +117,8 @@ pub use user_knn::UserKnn;
 pub use wrmf::Wrmf;
 pub use xsim_gcl::XsimGcl;
 
-use kind::{ClosedForm, Iterative, Learned, Pretrained};
+pub use kind::Learned;
+use kind::{ClosedForm, Iterative, Pretrained};
 
 /// Makes the enum of all models. A line is a model: its words, and its settings, whose name in kebab-case, or as serde is told, is the `kind` of sweep files.
 macro_rules! backbones {

@@ -10,13 +10,18 @@
 //! He et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Facts, Init, MeanOfLayers, Stored,
+    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Stored,
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::{Learned, Sizes},
+    operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::{graph::Graph, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Graph},
+    parameters::Parameters,
+};
+use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
@@ -96,6 +101,10 @@ impl Learned for LightGcn {
         (Parameters::new(tables, Vec::new()), Box::new(Propagation::new(self, dataset)))
     }
 
+    fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula { adjacency: Adjacency::symmetric(&dataset.train, dataset.items()), settings: self.clone() })
+    }
+
     /// The graph and the propagated vectors.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let dim = u64::from(self.dim);
@@ -168,5 +177,54 @@ impl Encoder for Propagation {
             pairs.into_iter().for_each(|(sum, layer)| sum.values.iter_mut().zip(layer.values).for_each(|(sum, value)| *sum += value));
         }
         sum
+    }
+}
+
+/// The model in candle's operations.
+struct Formula {
+    settings: LightGcn,
+    adjacency: Adjacency,
+}
+
+impl Forward for Formula {
+    fn forward(&self, tables: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        let layers = self.of_nodes(tables)?;
+        let (users, items) = apart(&mean(&layers)?, tables)?;
+        Ok(Encoded { users, items, auxiliary: None })
+    }
+
+    fn layers(&self, tables: &[Tensor]) -> candle_core::Result<Vec<[Tensor; 2]>> {
+        self.of_nodes(tables)?.iter().map(|layer| apart(layer, tables).map(<[Tensor; 2]>::from)).collect()
+    }
+
+    fn reached(&self, _step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        [(); 2].map(|()| (self.settings.layers == 0).then(Vec::new))
+    }
+}
+
+impl Formula {
+    /// The vectors of all nodes in each layer.
+    fn of_nodes(&self, tables: &[Tensor]) -> candle_core::Result<Vec<Tensor>> {
+        let users = if self.settings.user_table.is_learned() { tables[0].clone() } else { tables[0].detach() };
+        let mut layers = vec![together(&[users, tables[1].clone()])?];
+        for layer in 0..self.settings.layers as usize {
+            layers.push(self.adjacency.propagate(&layers[layer])?);
+        }
+        Ok(layers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_encoder, dataset};
+    use super::*;
+
+    #[test]
+    fn a_step_is_that_of_the_formula() {
+        for (layers, user_table) in [(0, UserTable::Learned), (3, UserTable::Learned), (2, UserTable::None)] {
+            let settings = LightGcn { dim: 2, layers, user_table, init: Init::default() };
+            let adjacency = Adjacency::symmetric(&dataset().train, 5);
+            assert_encoder(&mut Propagation::new(&settings, &dataset()), &Formula { settings, adjacency });
+        }
     }
 }

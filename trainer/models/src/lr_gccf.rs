@@ -77,6 +77,10 @@ impl Learned for LrGccf {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset), [users, items, self.width() as usize])))
     }
 
+    fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Layers::new(self, dataset))
+    }
+
     /// The vectors some seven times, and a layer and its gradient.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let nodes = users + items;

@@ -6,12 +6,13 @@
 //! Papers 000, 001, 003 and 004 use it with 32 or 64 dimensions. Koren et al., IEEE Computer 2009.
 
 use super::{
-    BackboneKind, Facts, Init, MeanOfLayers, Stored,
-    encoder::{Encoder, Identity},
+    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Stored,
+    encoder::{Encoder, Identity, TrainStep},
     kind::{Learned, Sizes},
     sizes::check_tables,
 };
 use crate::parameters::Parameters;
+use candle_core::Tensor;
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,24 @@ impl Learned for Mf {
         (Parameters::new(tables, Vec::new()), Box::new(Identity))
     }
 
+    fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Rows)
+    }
+
     fn memory(&self, _sizes: Sizes) -> u64 {
         0
+    }
+}
+
+/// The rows of the tables are the vectors.
+pub(super) struct Rows;
+
+impl Forward for Rows {
+    fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        Ok(Encoded { users: parameters[0].clone(), items: parameters[1].clone(), auxiliary: None })
+    }
+
+    fn reached(&self, _step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        [Some(Vec::new()), Some(Vec::new())]
     }
 }

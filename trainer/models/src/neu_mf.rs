@@ -8,9 +8,10 @@
 //! part for users and one for items, so that its products are made once for each user and item. Weight decay falls on all parameters. He et al., WWW 2017.
 
 use super::{
-    BackboneKind, Facts, Init, Normal, Stored, XavierNormal,
+    BackboneKind, Facts, Forward, Init, Normal, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
     kind::{Learned, Sizes},
+    mf::Rows,
     noise::{Keyed, dropout},
     pairs::{PairNetwork, Pairs},
     sizes::check_tables,
@@ -163,6 +164,10 @@ impl Learned for NeuMf {
             (name, values)
         });
         (Parameters::new(tables, weights.collect()), Box::new(Identity))
+    }
+
+    fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Rows)
     }
 
     fn memory(&self, _sizes: Sizes) -> u64 {

@@ -111,6 +111,10 @@ impl Learned for Ngcf {
         (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Layers::new(self, dataset, seed))
+    }
+
     /// Bytes: for each layer some twelve matrices that its derivatives need, and as many gradients; the vectors five times.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         let (nodes, layers) = (users + items, u64::from(self.layers));

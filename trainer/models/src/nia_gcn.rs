@@ -84,6 +84,10 @@ impl Learned for NiaGcn {
         (parameters, Box::new(Autograd::new(Depths::new(dataset), sizes)))
     }
 
+    fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Depths::new(dataset))
+    }
+
     /// Bytes: for each depth the sums, their squares, those of squares, what is between, and both products.
     fn memory(&self, sizes: Sizes) -> u64 {
         2 * Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 6)

@@ -1,13 +1,19 @@
 //! Operations of candle that models share: on the vectors of all nodes of the train graph, users before items, on rows, and linear maps.
+//!
+//! On a CPU they are our own, which go over their numbers once; on other devices they are candle's (`plain`), which tests hold against ours.
 
 mod elementwise;
+mod given;
 mod linear;
+mod plain;
 mod real;
 mod rows;
 
 use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
+pub(crate) use given::given;
 use linear::{Gelu, Linear, Times};
+pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
 use rows::{CausalSoftmax, LayerNorm};
 
@@ -50,7 +56,7 @@ pub(crate) fn mean(layers: &[Tensor]) -> Result<Tensor> {
 /// # Errors
 /// When the values are no floats.
 pub(crate) fn unit_rows(rows: &Tensor) -> Result<Tensor> {
-    rows.contiguous()?.apply_op1(UnitRows)
+    if is_ours(rows) { rows.contiguous()?.apply_op1(UnitRows) } else { plain::unit_rows(rows) }
 }
 
 /// `max(x, slope x)`, with the derivative `slope` at zero.
@@ -58,7 +64,7 @@ pub(crate) fn unit_rows(rows: &Tensor) -> Result<Tensor> {
 /// # Errors
 /// When the values are no floats.
 pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
-    values.contiguous()?.apply_op1(LeakyRelu { slope })
+    if is_ours(values) { values.contiguous()?.apply_op1(LeakyRelu { slope }) } else { plain::leaky_relu(values, slope) }
 }
 
 /// Rows with mean 0 and variance 1, times a gain, plus a bias, both `[1, dim]`: `(x - mean) / sqrt(variance + 1e-12) * gain + bias`.
@@ -66,7 +72,7 @@ pub(crate) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
 /// # Errors
 /// When the values are no floats, or the shapes differ.
 pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    rows.contiguous()?.apply_op3(gain, bias, LayerNorm)
+    if is_ours(rows) { rows.contiguous()?.apply_op3(gain, bias, LayerNorm) } else { plain::layer_norm(rows, gain, bias) }
 }
 
 /// `x W^T + b` for `x [rows, in]`, `W [out, in]` and `b [1, out]`.
@@ -74,7 +80,7 @@ pub(crate) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<
 /// # Errors
 /// When the values are no floats, or the shapes do not fit.
 pub(crate) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    x.contiguous()?.apply_op3(weights, bias, Linear)
+    if is_ours(x) { x.contiguous()?.apply_op3(weights, bias, Linear) } else { plain::linear(x, weights, bias) }
 }
 
 /// `x` times the normal distribution function of x (Hendrycks and Gimpel 2016).
@@ -82,7 +88,7 @@ pub(crate) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tens
 /// # Errors
 /// When the values are no floats.
 pub(crate) fn gelu(x: &Tensor) -> Result<Tensor> {
-    x.contiguous()?.apply_op1(Gelu)
+    if is_ours(x) { x.contiguous()?.apply_op1(Gelu) } else { x.gelu_erf() }
 }
 
 /// Numbers times constants of the same shape, which have no derivative.
@@ -90,7 +96,7 @@ pub(crate) fn gelu(x: &Tensor) -> Result<Tensor> {
 /// # Errors
 /// When the values are no floats, or of two types.
 pub(crate) fn times_constants(values: &Tensor, constants: Tensor) -> Result<Tensor> {
-    values.contiguous()?.apply_op1(Times(constants))
+    if is_ours(values) { values.contiguous()?.apply_op1(Times(constants)) } else { values * constants }
 }
 
 /// The softmax of square matrices `[matrices * n, n]`, one below the other, each row over its places up to the diagonal; zeros behind it.
@@ -98,7 +104,7 @@ pub(crate) fn times_constants(values: &Tensor, constants: Tensor) -> Result<Tens
 /// # Errors
 /// When the values are no floats.
 pub(crate) fn causal_softmax(scores: &Tensor) -> Result<Tensor> {
-    scores.contiguous()?.apply_op1(CausalSoftmax)
+    if is_ours(scores) { scores.contiguous()?.apply_op1(CausalSoftmax) } else { plain::causal_softmax(scores) }
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@
 //! as the table does, biases at 0. A row of a batch is one item to predict, so that losses of lists are refused. Kang and McAuley, ICDM 2018.
 
 use super::{
-    BackboneKind, Facts, Init, Normal, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Normal, Stored, TargetsOf,
     encoder::Encoder,
     kind::{Learned, Sizes},
     operations::{causal_softmax, gelu, layer_norm, linear},
-    sequence::{self, Model, Noise, Sequences, Targets},
+    sequence::{self, Formula, Model, Noise, Sequences, Targets},
     sizes::{check_layers, check_tables},
     stack::check_share,
 };
@@ -182,6 +182,10 @@ impl Learned for SasRec {
         });
         let parameters = Parameters::new(tables, weights.collect());
         (parameters, Box::new(Sequences::new(self.clone(), dataset, [self.dim, self.max_length], seed)))
+    }
+
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula::new(self.clone(), dataset, self.max_length, seed))
     }
 
     fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {

@@ -10,17 +10,23 @@
 //! E. Wu et al., SIGIR 2021.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Facts, Init, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Stored,
     contrast::{self, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::{Learned, Sizes},
+    operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::{graph::Graph, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Graph},
+    parameters::Parameters,
+};
+use candle_core::Tensor;
 use dataset::{Dataset, Interactions};
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 use streams::{Purpose, Stream};
 
 /// `sgl` in a sweep file.
@@ -106,6 +112,10 @@ impl Learned for Sgl {
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
         (Parameters::new(tables, Vec::new()), Box::new(DroppedViews::new(self, dataset, seed)))
+    }
+
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula::new(self, dataset, seed))
     }
 
     /// Three graphs, the pairs that a new one is made of, and vectors and gradients of each view.
@@ -210,46 +220,58 @@ impl Encoder for DroppedViews {
     }
 }
 
+/// The model as its paper writes it, in candle's operations.
+struct Formula {
+    settings: Sgl,
+    seed: u64,
+    train: Interactions,
+    items: usize,
+    graph: Adjacency,
+    /// The views' graphs, and their epoch.
+    views: Mutex<Option<(u32, [Adjacency; 2])>>,
+}
+
+impl Formula {
+    fn new(settings: &Sgl, dataset: &Dataset, seed: u64) -> Self {
+        let (train, items) = (dataset.train.clone(), dataset.items());
+        Self { settings: settings.clone(), seed, graph: Adjacency::symmetric(&train, items), train, items, views: Mutex::default() }
+    }
+
+    /// P on a graph.
+    fn vectors(&self, graph: &Adjacency, tables: &[Tensor]) -> candle_core::Result<[Tensor; 2]> {
+        let mut layers = vec![together(tables)?];
+        for layer in 0..self.settings.layers as usize {
+            layers.push(graph.propagate(&layers[layer])?);
+        }
+        apart(&mean(&layers)?, tables).map(<[Tensor; 2]>::from)
+    }
+
+    /// The views' graphs of an epoch.
+    fn views(&self, epoch: u32) -> [Adjacency; 2] {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_epoch = |view: u32| Adjacency::symmetric(&self.settings.kept(&self.train, self.seed, (view, epoch)), self.items);
+        if views.as_ref().is_none_or(|(of, _)| *of != epoch) {
+            *views = Some((epoch, [0, 1].map(of_epoch)));
+        }
+        views.as_ref().expect("they were made").1.clone()
+    }
+}
+
+impl Forward for Formula {
+    fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        let [users, items] = self.vectors(&self.graph, tables)?;
+        let auxiliary = step.map(|step| {
+            let [one, other] = self.views(step.epoch);
+            self.settings.contrast().formula([&self.vectors(&one, tables)?, &self.vectors(&other, tables)?], step)
+        });
+        Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Noise,
-        autograd::{Encoded, Forward},
-        contrast::Perturb,
-        contrast::formula::Layers,
-        operations::{apart, mean, together},
-        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
-    };
+    use super::super::testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables};
     use super::*;
-    use crate::graph::Adjacency;
-    use candle_core::Tensor;
-
-    /// The model as its paper writes it, in candle's operations.
-    struct Formula(Sgl);
-
-    impl Formula {
-        /// P on a graph.
-        fn vectors(&self, train: &Interactions, tables: &[Tensor]) -> candle_core::Result<[Tensor; 2]> {
-            let perturb = Perturb { epsilon: 0.0, noise: Noise::Uniform };
-            let layers = Layers { adjacency: Adjacency::symmetric(train, 5), seed: 1, count: self.0.layers, perturb };
-            let nodes = together(tables)?;
-            let mut all = layers.of(&nodes, None)?;
-            all.push(nodes);
-            apart(&mean(&all)?, tables).map(<[Tensor; 2]>::from)
-        }
-    }
-
-    impl Forward for Formula {
-        fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
-            let train = dataset().train;
-            let [users, items] = self.vectors(&train, tables)?;
-            let auxiliary = step.map(|step| {
-                let view = |view: u32| self.vectors(&self.0.kept(&train, 1, (view, step.epoch)), tables);
-                self.0.contrast().formula([&view(0)?, &view(1)?], step)
-            });
-            Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
-        }
-    }
 
     fn settings(edge_dropout: f64) -> Sgl {
         let settings: Sgl = serde_json::from_str(r#"{"dim": 2, "layers": 2}"#).unwrap();
@@ -260,14 +282,14 @@ mod tests {
     fn a_step_is_that_of_the_formula() {
         for (layers, contrast_against) in [(2, ContrastAgainst::All), (1, ContrastAgainst::Batch), (3, ContrastAgainst::Batch)] {
             let settings = Sgl { layers, contrast_against, ..settings(0.3) };
-            assert_encoder(&mut DroppedViews::new(&settings, &dataset(), 1), &Formula(settings));
+            assert_encoder(&mut DroppedViews::new(&settings, &dataset(), 1), &Formula::new(&settings, &dataset(), 1));
         }
     }
 
     /// Of NumPy, with A as a dense matrix; both views are the vectors.
     #[test]
     fn without_dropped_edges_values_are_those_of_numpy() {
-        let encoded = Formula(settings(0.0)).forward(&tables(), Some(&STEP)).unwrap();
+        let encoded = Formula::new(&settings(0.0), &dataset(), 1).forward(&tables(), Some(&STEP)).unwrap();
         let expected: [(usize, &[f64]); 3] =
             [(0, &[0.604414713132, 0.439101390725]), (2, &[-0.109683968367, -0.130337263579]), (7, &[-0.252305920997, -0.258914763885])];
         assert_rows(&encoded, &expected);
@@ -277,7 +299,7 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_differences() {
-        assert_gradients(&Formula(settings(0.3)), &tables());
+        assert_gradients(&Formula::new(&settings(0.3), &dataset(), 1), &tables());
     }
 
     /// Of 20,000 interactions a share of 0.3 goes, with a standard error of 0.0032; views and epochs have draws of their own.

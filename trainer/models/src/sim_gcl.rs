@@ -9,14 +9,16 @@
 //! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Facts, Init, Noise, Stored,
-    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb},
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Noise, Stored,
+    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::{Learned, Sizes},
+    operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::parameters::Parameters;
+use crate::{graph::Adjacency, parameters::Parameters};
+use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
@@ -104,6 +106,10 @@ impl Learned for SimGcl {
         (Parameters::new(tables, Vec::new()), Box::new(TwoViews::new(self, dataset, seed)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Views::new(self, dataset, seed))
+    }
+
     fn memory(&self, sizes: Sizes) -> u64 {
         let [vectors, views] = [1, 2].map(|count| count * (sizes.users + sizes.items) * u64::from(self.dim) * 4);
         LaterLayers::memory(sizes, self.dim.into()) + vectors + views + self.contrast().memory(sizes, self.dim.into())
@@ -169,36 +175,37 @@ impl Encoder for TwoViews {
     }
 }
 
+/// The model as its paper writes it, in candle's operations.
+struct Views {
+    layers: Layers,
+    contrast: Contrast,
+}
+
+impl Forward for Views {
+    fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        let nodes = together(tables)?;
+        let vectors = |view| apart(&mean(&self.layers.of(&nodes, view)?)?, tables);
+        let (users, items) = vectors(None)?;
+        let auxiliary = step.map(|step| {
+            let view = |view: u32| vectors(Some((view, step))).map(<[Tensor; 2]>::from);
+            self.contrast.formula([&view(0)?, &view(1)?], step)
+        });
+        Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
+    }
+}
+
+impl Views {
+    fn new(settings: &SimGcl, dataset: &Dataset, seed: u64) -> Self {
+        let adjacency = Adjacency::symmetric(&dataset.train, dataset.items());
+        let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
+        Self { layers, contrast: settings.contrast() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        autograd::{Encoded, Forward},
-        contrast::formula::Layers,
-        operations::{apart, mean, together},
-        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
-    };
+    use super::super::testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables};
     use super::*;
-    use crate::graph::Adjacency;
-    use candle_core::Tensor;
-
-    /// The model as its paper writes it, in candle's operations.
-    struct Views {
-        layers: Layers,
-        contrast: Contrast,
-    }
-
-    impl Forward for Views {
-        fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
-            let nodes = together(tables)?;
-            let vectors = |view| apart(&mean(&self.layers.of(&nodes, view)?)?, tables);
-            let (users, items) = vectors(None)?;
-            let auxiliary = step.map(|step| {
-                let view = |view: u32| vectors(Some((view, step))).map(<[Tensor; 2]>::from);
-                self.contrast.formula([&view(0)?, &view(1)?], step)
-            });
-            Ok(Encoded { users, items, auxiliary: auxiliary.transpose()? })
-        }
-    }
 
     fn settings(epsilon: f64) -> SimGcl {
         let settings: SimGcl = serde_json::from_str(r#"{"dim": 2, "layers": 3}"#).unwrap();
@@ -206,9 +213,7 @@ mod tests {
     }
 
     fn views(settings: &SimGcl) -> Views {
-        let adjacency = Adjacency::symmetric(&dataset().train, 5);
-        let layers = Layers { adjacency, seed: 1, count: settings.layers, perturb: settings.perturb() };
-        Views { layers, contrast: settings.contrast() }
+        Views::new(settings, &dataset(), 1)
     }
 
     #[test]

@@ -79,6 +79,10 @@ impl Learned for Simplex {
         (parameters, Box::new(Autograd::new(Histories::new(self, dataset, seed), [users, items, dim])))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Histories::new(self, dataset, seed))
+    }
+
     /// The vectors and all nodes a few times; of users the mean, its product, both parts, what is dropped, and gradients.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         Adjacency::memory(users + items, train) + (10 * (users + items) + 14 * users) * u64::from(self.dim) * 4

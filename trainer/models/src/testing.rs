@@ -122,6 +122,29 @@ pub(super) fn assert_gradients(model: &impl Forward, parameters: &[Tensor]) {
     assert_derivatives(total, parameters);
 }
 
+/// Holds two operations on parameters of f64 against each other: values, and derivatives of a sum of them weighed by numbers of no pattern.
+#[track_caller]
+pub fn assert_same(
+    found: impl Fn(&[Tensor]) -> candle_core::Result<Tensor>,
+    expected: impl Fn(&[Tensor]) -> candle_core::Result<Tensor>,
+    parameters: &[Tensor],
+) {
+    let run = |operation: &dyn Fn(&[Tensor]) -> candle_core::Result<Tensor>| {
+        let variables: Vec<Var> = parameters.iter().map(|parameter| Var::from_tensor(parameter).unwrap()).collect();
+        let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+        let values = operation(&tensors).unwrap();
+        let weights = matrix([1, values.elem_count()], |number| (0.3 + 1.3 * number).cos()).reshape(values.shape()).unwrap();
+        let gradients = (&values * weights).unwrap().sum_all().unwrap().backward().unwrap();
+        let of = |variable: &Var| gradients.get(variable).map_or_else(|| variable.zeros_like().unwrap(), Tensor::clone);
+        let all = std::iter::once(values).chain(variables.iter().map(of));
+        all.map(|tensor| tensor.flatten_all().unwrap().to_vec1::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    for (at, (found, expected)) in run(&found).into_iter().zip(run(&expected)).enumerate() {
+        let close = found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10 * expected.abs().max(1.0));
+        assert!(found.len() == expected.len() && close, "tensor {at}: {found:?} {expected:?}");
+    }
+}
+
 /// Holds candle's derivatives of `total`, `[]`, by parameters of f64 against central differences.
 #[track_caller]
 pub fn assert_derivatives(total: impl Fn(&[Tensor]) -> Tensor, parameters: &[Tensor]) {

@@ -7,7 +7,7 @@
 //! loss can stand on it. Matrices start as `xavier-normal` does, biases at 0. He et al., WWW 2017; Yang et al. 2025 (its code).
 
 use super::{
-    BackboneKind, Facts, Init, Stored, XavierNormal,
+    BackboneKind, Encoded, Facts, Forward, Init, Stored, XavierNormal,
     autograd::Seeded,
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::{Learned, Sizes},
@@ -107,6 +107,10 @@ impl Learned for TwoTower {
         (parameters, Box::new(Towers::new([users, items, dim], self.of_tower())))
     }
 
+    fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula { weights: self.of_tower() })
+    }
+
     /// Vectors and gradients of all rows, and of each that is looked at the layers, forward and back.
     fn memory(&self, Sizes { users, items, .. }: Sizes) -> u64 {
         let widths: u64 = self.hidden.iter().map(|&width| u64::from(width)).sum();
@@ -139,6 +143,24 @@ struct Pass {
 fn tower(rows: &Tensor, weights: &[Tensor]) -> candle_core::Result<Tensor> {
     let layer = |hidden: Tensor, layer: &[Tensor]| hidden.matmul(&layer[0].t()?)?.broadcast_add(&layer[1])?.relu();
     rows + weights.chunks_exact(2).try_fold(rows.clone(), layer)?
+}
+
+/// Both towers as one forward pass over all rows.
+struct Formula {
+    /// Weights of one tower.
+    weights: usize,
+}
+
+impl Forward for Formula {
+    fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        let (tables, weights) = parameters.split_at(2);
+        let (of_users, of_items) = weights.split_at(self.weights);
+        Ok(Encoded { users: tower(&tables[0], of_users)?, items: tower(&tables[1], of_items)?, auxiliary: None })
+    }
+
+    fn reached(&self, step: &TrainStep) -> [Option<Vec<u32>>; 2] {
+        [step.wanted.users, step.wanted.items].map(|wanted| wanted.map(<[u32]>::to_vec))
+    }
 }
 
 impl Towers {
@@ -240,22 +262,13 @@ impl Encoder for Towers {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        autograd::{Autograd, Encoded, Forward},
+        autograd::Autograd,
         testing::{STEP, assert_gradients, assert_rows, dataset, tables, weights},
     };
     use super::*;
 
     const SETTINGS: &str = r#"{"dim": 2, "hidden": [3]}"#;
-
-    /// Both towers as one forward pass over all rows.
-    struct Formula;
-
-    impl Forward for Formula {
-        fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
-            let users = tower(&parameters[0], &parameters[2..6])?;
-            Ok(Encoded { users, items: tower(&parameters[1], &parameters[6..])?, auxiliary: None })
-        }
-    }
+    const FORMULA: Formula = Formula { weights: 4 };
 
     fn parameters() -> Vec<Tensor> {
         let settings: TwoTower = serde_json::from_str(SETTINGS).unwrap();
@@ -273,12 +286,12 @@ mod tests {
             (5, &[2.352224492804, 0.662969230082]),
             (6, &[0.124872661624, -0.625070648893]),
         ];
-        assert_rows(&Formula.forward(&parameters(), None).unwrap(), &expected);
+        assert_rows(&FORMULA.forward(&parameters(), None).unwrap(), &expected);
     }
 
     #[test]
     fn gradients_are_those_of_differences() {
-        assert_gradients(&Formula, &parameters());
+        assert_gradients(&FORMULA, &parameters());
     }
 
     /// A step that looks at some rows has their vectors and the gradients that all rows at once would have.
@@ -286,14 +299,7 @@ mod tests {
     fn a_step_makes_the_rows_that_are_wanted() {
         let settings: TwoTower = serde_json::from_str(r#"{"dim": 2, "hidden": [3, 2]}"#).unwrap();
         let (parameters, mut encoder) = Learned::start(&settings, &dataset(), 3);
-        struct Whole;
-        impl Forward for Whole {
-            fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
-                let users = tower(&parameters[0], &parameters[2..8])?;
-                Ok(Encoded { users, items: tower(&parameters[1], &parameters[8..])?, auxiliary: None })
-            }
-        }
-        let mut expected = Autograd::new(Whole, [5, 5, 2]);
+        let mut expected = Autograd::new(Formula { weights: 6 }, [5, 5, 2]);
         let wanted = Wanted { users: Some(&[3, 1]), items: Some(&[0, 4, 2]) };
         encoder.encode_step(&parameters, &TrainStep { wanted, ..STEP }).unwrap();
         expected.encode_step(&parameters, &STEP).unwrap();

@@ -8,14 +8,16 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Facts, Init, Noise, Stored,
-    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb},
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Noise, Stored,
+    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::{Learned, Sizes},
+    operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::parameters::Parameters;
+use crate::{graph::Adjacency, parameters::Parameters};
+use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
@@ -113,6 +115,10 @@ impl Learned for XsimGcl {
         (Parameters::new(tables, Vec::new()), Box::new(View::new(self, dataset, seed)))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Formula::new(self, dataset, seed))
+    }
+
     /// The vectors, the layer that they are held against, and that layer's gradients.
     fn memory(&self, sizes: Sizes) -> u64 {
         let table = (sizes.users + sizes.items) * u64::from(self.dim) * 4;
@@ -177,36 +183,37 @@ impl Encoder for View {
     }
 }
 
+/// The model as its paper writes it, in candle's operations.
+struct Formula {
+    layers: Layers,
+    contrast: Contrast,
+    contrast_layer: u32,
+}
+
+impl Forward for Formula {
+    fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
+        let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
+        let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
+        let layer = &layers[self.contrast_layer as usize - 1];
+        let contrast = |step| self.contrast.formula([&vectors, &apart(layer, tables)?.into()], step);
+        let auxiliary = step.map(contrast).transpose()?;
+        let [users, items] = vectors;
+        Ok(Encoded { users, items, auxiliary })
+    }
+}
+
+impl Formula {
+    fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
+        let adjacency = Adjacency::symmetric(&dataset.train, dataset.items());
+        let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
+        Self { layers, contrast: settings.contrast(), contrast_layer: settings.contrast_layer }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        autograd::{Encoded, Forward},
-        contrast::formula::Layers,
-        operations::{apart, mean, together},
-        testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables},
-    };
+    use super::super::testing::{STEP, assert_encoder, assert_gradients, assert_rows, dataset, tables};
     use super::*;
-    use crate::graph::Adjacency;
-    use candle_core::Tensor;
-
-    /// The model as its paper writes it, in candle's operations.
-    struct Formula {
-        layers: Layers,
-        contrast: Contrast,
-        contrast_layer: u32,
-    }
-
-    impl Forward for Formula {
-        fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
-            let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
-            let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
-            let layer = &layers[self.contrast_layer as usize - 1];
-            let contrast = |step| self.contrast.formula([&vectors, &apart(layer, tables)?.into()], step);
-            let auxiliary = step.map(contrast).transpose()?;
-            let [users, items] = vectors;
-            Ok(Encoded { users, items, auxiliary })
-        }
-    }
 
     fn settings(epsilon: f64) -> XsimGcl {
         let settings: XsimGcl = serde_json::from_str(r#"{"dim": 2, "layers": 3}"#).unwrap();
@@ -214,9 +221,7 @@ mod tests {
     }
 
     fn formula(settings: &XsimGcl) -> Formula {
-        let adjacency = Adjacency::symmetric(&dataset().train, 5);
-        let layers = Layers { adjacency, seed: 1, count: settings.layers, perturb: settings.perturb() };
-        Formula { layers, contrast: settings.contrast(), contrast_layer: settings.contrast_layer }
+        Formula::new(settings, &dataset(), 1)
     }
 
     #[test]

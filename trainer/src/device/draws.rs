@@ -8,7 +8,7 @@ use gpu::{
 };
 use samplers::Prepared;
 
-/// Puts the draws of a pool that [fits](super::fits_gpu) on the device.
+/// Puts the draws of a pool that [has kernels](super::has_kernels) on the device.
 pub(crate) fn draws(gpu: &Gpu, train: &Interactions, items: usize, pool: &Prepared) -> Result<Draws> {
     let law = pool.law();
     let law = law.as_ref().map(|(alias, weights)| Law { alias, weights });

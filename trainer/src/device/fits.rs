@@ -1,21 +1,31 @@
-//! Which trials can be trained on a GPU.
+//! Which trials can be trained on a GPU, and which of them by kernels.
 
 use crate::{Learning, Trial};
 use dataset::quote::kind;
 use losses::{Loss, QuantileEstimator};
 use samplers::Pool;
 
-/// Whether a trial can be trained on a GPU.
+/// Whether a trial can be trained on a GPU: what learns by a loss can, by kernels or by candle's operations.
 ///
 /// # Errors
-/// A sentence that says what of it has no kernel: it is trained on the CPU.
+/// A sentence that says why it is trained on the CPU.
 pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
-    let Some(learning) = &trial.learning else {
-        return Err(match trial.backbone.has_epochs() {
-            true => format!("the backbone `{}` learns on the CPU", kind(&trial.backbone)),
-            false => "the backbone fits in closed form, on the CPU".to_owned(),
-        });
-    };
+    let backbone = kind(&trial.backbone);
+    match (&trial.learning, trial.backbone.has_epochs()) {
+        (Some(_), _) => Ok(()),
+        (None, _) if trial.backbone.is_pretrained() => Err(format!("the backbone `{backbone}` is read from files, not trained")),
+        (None, true) => Err(format!("the backbone `{backbone}` learns towards an objective of its own, whose code is the CPU's")),
+        (None, false) => Err(format!("the backbone `{backbone}` fits in closed form, on the CPU")),
+    }
+}
+
+/// Whether a GPU has kernels for every step of a trial.
+///
+/// # Errors
+/// A sentence that says what of it has none: candle's operations train it there.
+pub fn has_kernels(trial: &Trial) -> Result<(), String> {
+    fits_gpu(trial)?;
+    let Some(learning) = &trial.learning else { return Ok(()) };
     if trial.backbone.mean_of_layers().is_none() {
         return Err(format!("the vectors of the backbone `{}` have no kernel", kind(&trial.backbone)));
     }
@@ -76,17 +86,17 @@ mod tests {
         let (mf, bpr, uniform) = (r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#, r#"{"uniform": {"negatives": 5}}"#);
         let gcn = r#"{"light-gcn": {"dim": 8, "layers": 2}}"#;
         let softmax_at_k = r#"{"softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1, "quantile_every": 1}}"#;
-        assert_eq!(fits_gpu(&trial(mf, bpr, uniform)), Ok(()));
-        assert_eq!(fits_gpu(&trial(gcn, softmax_at_k, r#"{"popularity": {"negatives": 5}}"#)), Ok(()));
-        assert_eq!(fits_gpu(&trial(mf, r#"{"bce": {}}"#, uniform)), Ok(()));
-        let reason = |loss: &str, sampler: &str| fits_gpu(&trial(mf, loss, sampler)).unwrap_err();
+        assert_eq!(has_kernels(&trial(mf, bpr, uniform)), Ok(()));
+        assert_eq!(has_kernels(&trial(gcn, softmax_at_k, r#"{"popularity": {"negatives": 5}}"#)), Ok(()));
+        assert_eq!(has_kernels(&trial(mf, r#"{"bce": {}}"#, uniform)), Ok(()));
+        let reason = |loss: &str, sampler: &str| has_kernels(&trial(mf, loss, sampler)).unwrap_err();
         assert_eq!(
             reason(bpr, r#"{"dns": {"candidates": 5}}"#),
             "the sampler `dns` chooses among its candidates by their scores, for which there is no kernel"
         );
         let text = serde_json::to_string(&trial(mf, bpr, uniform)).unwrap();
         let with_l2 = text.replace(r#""learning_rate":0.1"#, r#""learning_rate":0.1,"batch_l2":0.001"#);
-        assert!(fits_gpu(&serde_json::from_str(&with_l2).unwrap()).unwrap_err().starts_with("the `batch_l2` of the optimizer"));
+        assert!(has_kernels(&serde_json::from_str(&with_l2).unwrap()).unwrap_err().starts_with("the `batch_l2` of the optimizer"));
         assert!(reason(bpr, r#"{"all": {}}"#).starts_with("the sampler `all` takes every item"));
         assert!(reason(r#"{"sparsemax": {}}"#, uniform).starts_with("the loss `sparsemax` sorts its scores"));
         let regression = r#""quantile_estimator": {"regression": {"learning_rate": 0.1}}}}"#;
@@ -96,5 +106,19 @@ mod tests {
             reason(r#"{"llpauc": {"true_positive_rate": 0.5, "false_positive_rate": 0.5}}"#, uniform)
                 .contains("looks at more than the scores")
         );
+    }
+
+    #[test]
+    fn what_learns_by_a_loss_trains_on_a_gpu() {
+        let ngcf = trial(r#"{"ngcf": {"dim": 8, "layers": 1}}"#, r#"{"smooth-ndcg": {"temperature": 1}}"#, r#"{"all": {}}"#);
+        assert_eq!(fits_gpu(&ngcf), Ok(()));
+        assert_eq!(has_kernels(&ngcf), Err("the vectors of the backbone `ngcf` have no kernel".to_owned()));
+        let without = |backbone: &str| {
+            let text = format!(r#"{{"version": 4, "dataset": "x", "select_by": "ndcg@20", "backbone": {backbone}, "learning": null}}"#);
+            fits_gpu(&serde_json::from_str(&text).unwrap()).unwrap_err()
+        };
+        assert_eq!(without(r#"{"popularity": {}}"#), "the backbone `popularity` fits in closed form, on the CPU");
+        assert!(without(r#"{"ials": {"dim": 4, "regularization": 1}}"#).ends_with("an objective of its own, whose code is the CPU's"));
+        assert!(without(r#"{"run": {"name": "bm25", "path": "l.csv"}}"#).ends_with("is read from files, not trained"));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) enum DeviceLoss {
 }
 
 impl DeviceLoss {
-    /// The device's form of a loss that [fits](super::fits_gpu).
+    /// The device's form of a loss that [has kernels](super::has_kernels).
     pub(crate) fn new(loss: &Loss, items: usize) -> Self {
         loss.kernel().map_or_else(|| Self::Formula { loss: loss.clone(), items }, Self::Kernel)
     }

@@ -96,7 +96,7 @@ pub(crate) struct Setting<'a> {
 }
 
 impl Training {
-    /// Puts a trial that [fits](super::fits_gpu) on the device, with room for its largest batch.
+    /// Puts a trial that [has kernels](super::has_kernels) on the device, with room for its largest batch.
     pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
         let Setting { trial, learning, dataset, pool, few, ranks } = *setting;
         let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);

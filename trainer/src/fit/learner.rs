@@ -68,8 +68,8 @@ impl<'a> Learner<'a> {
         let targets = model.targets(dataset)?;
         let (mut parameters, encoder) = model.start(dataset, learning.seed);
         let kind = StepKind::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
-        let of_ranks = collective.ranks() > 1 && resources.device == Device::Cpu;
-        let kind = if of_ranks { kind.of_ranks() } else { kind };
+        let moves_all_rows = collective.ranks() > 1 && resources.device == Device::Cpu || path::by_candle(trial, resources);
+        let kind = if moves_all_rows { kind.with_all_rows() } else { kind };
         let batches = Batches::new(learning, dataset, targets, resources.cache.filter(|_| collective.leads()))?;
         parameters.leave_behind([kind.few_users, kind.few_items]);
         let dim = encoder.vectors(&parameters).users.dim;
@@ -268,6 +268,9 @@ impl<'a> Learner<'a> {
             if let Some(updated) = on_device {
                 return updated;
             }
+        }
+        self.sync_to_host()?;
+        if let Some(quantiles) = &mut self.quantiles {
             self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
@@ -289,6 +292,7 @@ impl<'a> Learner<'a> {
     /// Has the loss set numbers of its own after so many epochs, where it does so.
     fn set_columns(&mut self, epochs: u32) -> Result<()> {
         if self.loss_state.is_set() {
+            self.sync_to_host()?;
             self.encoder.encode(&self.parameters)?;
             let tables = self.encoder.vectors(&self.parameters);
             self.loss_state.set(&self.learning.loss, &Statistics::new(tables, &self.dataset.train), epochs);

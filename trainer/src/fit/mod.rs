@@ -31,7 +31,7 @@ pub use checkpoint::{
     rung::{curve, rung_curves, stored},
 };
 pub use memory::memory;
-pub use resources::{Device, Fence, Resources};
+pub use resources::{Device, Fence, Operations, Resources};
 
 use crate::{Error, Result, Trial, collective::Link};
 use checkpoint::stored_files::{Checkpoint, StoredCurve};

@@ -9,7 +9,6 @@ use crate::{
     Error, Result,
     collective::Collective,
     device::{Setting, Step, Training},
-    fits_gpu,
 };
 use gpu::Gpu;
 use optimizers::Stepper;
@@ -34,7 +33,6 @@ pub(crate) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
 
 /// The way of a trial on a device.
 pub(crate) fn path(gpu: Gpu, setting: &Setting) -> Result<StepPath> {
-    fits_gpu(setting.trial).map_err(Error::NotOnGpu)?;
     let stepper = Stepper::new(&setting.learning.optimizer, 0);
     Ok(StepPath::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
 }

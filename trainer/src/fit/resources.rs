@@ -24,6 +24,16 @@ pub enum Device {
     Emulated,
 }
 
+/// What makes the steps of a training that learns by a loss. No part of a trial's identity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operations {
+    /// The fastest that the device has for the trial: fused forms on a CPU, kernels on a GPU, and candle's operations where a GPU has no kernels.
+    #[default]
+    Fastest,
+    /// candle's operations alone: the slow, plain reference.
+    Candle,
+}
+
 /// What a training may use, and what bounds one call of [`train`](crate::train). None of it changes a result, but for the rounding of sums
 /// that other devices and numbers of ranks add up in another order.
 #[derive(Clone, Debug)]
@@ -42,6 +52,8 @@ pub struct Resources<'a> {
     pub until: Option<u32>,
     /// Where the training computes.
     pub device: Device,
+    /// What makes its steps.
+    pub operations: Operations,
     /// How many ranks train together. Backbones that fit in closed form are fitted by one.
     pub ranks: Ranks,
     /// Where the files of a model stand that another program trained, by their keys. What they hold is part of the trial; where is not.
@@ -70,6 +82,7 @@ impl Resources<'_> {
             time_limit: None,
             until: None,
             device: Device::Cpu,
+            operations: Operations::Fastest,
             ranks: Ranks::threads(1),
             model_files: BTreeMap::new(),
             fence: None,

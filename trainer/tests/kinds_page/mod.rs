@@ -1,5 +1,6 @@
 //! `docs/kinds.md`: every loss, every sampler and every model, made of the enums, the settings, the heads of the files and the facts beside them.
 
+mod gpu;
 mod head;
 mod pairs;
 mod settings;
@@ -26,6 +27,9 @@ scores; n is the number of items, m of users, d the length of vectors, P the pos
 checkpointed, and a training that is resumed has the same bits. Values are those that papers print: of paper SL@K (Yang et al., KDD 2025)
 those of matrix factorisation on Health / Electronic / Gowalla / Book; of paper RG (\"NDCG-Consistent Softmax
 Approximation with Accelerated Convergence\") the numbers of negatives. A dash stands for what is not printed.
+
+A GPU trains a trial by `kernels` where model, sampler and loss all have them, with the loss's formula among them where it is no kernel itself, and by `candle`'s
+operations where one of the three has none; `not` says why it stays on the CPU ([gpu.md](gpu.md)).
 ";
 
 const SAMPLER_WORDS: &str = "\
@@ -78,18 +82,19 @@ fn cases<T: DeserializeOwned + Serialize>(of: &[(&str, &str)]) -> Vec<Case> {
 }
 
 fn loss_table(losses: &[Example<Loss>]) -> String {
-    let mut page = "| kind | paper | score | a row | state | cost |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut page = "| kind | paper | score | a row | state | cost | on a GPU |\n|---|---|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: loss, .. } in losses {
         let score = serde_json::to_value(loss.similarity()).unwrap();
         let row = loss.list().map_or("a pair", |_| "a user's list");
         let facts = loss.facts();
         writeln!(
             page,
-            "| [`{kind}`](#loss-{kind}) | {} | {} | {row} | {} | {} |",
+            "| [`{kind}`](#loss-{kind}) | {} | {} | {row} | {} | {} | {} |",
             facts.paper,
             score.as_str().unwrap(),
             state(loss),
-            facts.cost
+            facts.cost,
+            gpu::of_loss(loss)
         )
         .unwrap();
     }
@@ -132,7 +137,7 @@ fn state(loss: &Loss) -> String {
 }
 
 fn sampler_table(samplers: &[Example<Sampler>]) -> String {
-    let mut page = "| kind | paper | the loss sees | state | cost |\n|---|---|---|---|---|\n".to_owned();
+    let mut page = "| kind | paper | the loss sees | state | cost | on a GPU |\n|---|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: sampler, .. } in samplers {
         let facts = sampler.facts();
         let sees = match sampler.rule(0).map(|rule| rule.subset()) {
@@ -143,14 +148,15 @@ fn sampler_table(samplers: &[Example<Sampler>]) -> String {
             Some(Some(_)) => "`negatives` candidates",
             Some(None) => "all candidates, weighed",
         };
-        writeln!(page, "| [`{kind}`](#sampler-{kind}) | {} | {sees} | {} | {} |", facts.paper, facts.state, facts.cost).unwrap();
+        let on_gpu = gpu::of_sampler(sampler);
+        writeln!(page, "| [`{kind}`](#sampler-{kind}) | {} | {sees} | {} | {} | {on_gpu} |", facts.paper, facts.state, facts.cost).unwrap();
     }
     page
 }
 
 fn model_table(models: &[Example<Backbone>]) -> String {
     let mut page =
-        "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored | a new user is folded in |\n|---|---|---|---|---|---|\n".to_owned();
+        "| kind | paper | fits by | cost of a step, or of the fit | an unknown user is scored | a new user is folded in | on a GPU |\n|---|---|---|---|---|---|---|\n".to_owned();
     for Example { kind, read: model, .. } in models {
         let fits_by = match (model.fits_without_sampling(), model.has_epochs()) {
             _ if model.is_pretrained() => "another program; its files are read",
@@ -161,8 +167,11 @@ fn model_table(models: &[Example<Backbone>]) -> String {
         let (facts, folded) = (model.facts(), model.how_to_fold_in().words());
         writeln!(
             page,
-            "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} | {folded} |",
-            facts.paper, facts.cost, facts.unknown_user
+            "| [`{kind}`](#backbone-{kind}) | {} | {fits_by} | {} | {} | {folded} | {} |",
+            facts.paper,
+            facts.cost,
+            facts.unknown_user,
+            gpu::of_model(model)
         )
         .unwrap();
     }

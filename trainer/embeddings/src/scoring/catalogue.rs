@@ -37,7 +37,7 @@ pub enum Masks<'a> {
 
 impl<'a> Masks<'a> {
     /// The masked items of a row.
-    fn of(self, batch: Batch<'a>, row: usize) -> &'a [u32] {
+    pub fn of(self, batch: Batch<'a>, row: usize) -> &'a [u32] {
         match self {
             Self::Train(train) => train.row(batch.users[row] as usize),
             Self::Positives => &batch.positives[row * batch.list()..][..batch.list()],

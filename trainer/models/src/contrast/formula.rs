@@ -1,4 +1,5 @@
-//! Noise and contrast of views in candle's operations, as papers write them: what the loops and their ways back are held against.
+//! Noise and contrast of views in candle's operations, as papers write them: for any device, and what the loops and their ways back are held
+//! against.
 
 use super::{Contrast, ContrastAgainst, ContrastIds, Perturb};
 use crate::{encoder::TrainStep, graph::Adjacency, noise::Keyed, operations::unit_rows};

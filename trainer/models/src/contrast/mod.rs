@@ -7,12 +7,10 @@
 //! v and w are the rows of two views: of a batch's users, or of its positives. j goes over the same ids as k, or over all users or items.
 //! Yu et al., SIGIR 2022 and TKDE 2023; Wu et al., SIGIR 2021.
 
+pub(super) mod formula;
 mod info_nce;
 mod later_layers;
 mod perturb;
-
-#[cfg(test)]
-pub(super) mod formula;
 
 pub(super) use later_layers::{Kept, LaterLayers};
 pub use perturb::Noise;

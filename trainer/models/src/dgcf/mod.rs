@@ -115,6 +115,10 @@ impl Learned for Dgcf {
         (parameters, Box::new(Autograd::new(Routing::new(self, dataset, seed), [users, items, dim])))
     }
 
+    fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
+        Box::new(Routing::new(self, dataset, seed))
+    }
+
     /// Bytes: for each time that edges are shared out some twelve tables and sixteen numbers of an edge and factor, gradients among them; distances
     /// of the sample.
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {

@@ -8,15 +8,17 @@
 //! mean of items:    A_ui = 1 / d_u, and A_iu = 0
 //! ```
 //! Users are the first nodes, items follow. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
-//! thread in the order of its neighbours: the bits do not depend on the number of threads.
+//! thread in the order of its neighbours: the bits do not depend on the number of threads. Other devices than a CPU have the same of candle's own operations.
 
+use super::segments::Segments;
+use crate::operations::{given, is_ours};
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType, bail};
 use dataset::Interactions;
 use pulp::Arch;
 use rayon::prelude::*;
 use std::{
     ops::{AddAssign, Mul},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// Rows of one parallel task.
@@ -38,6 +40,16 @@ struct Weighted {
     neighbours: Vec<u32>,
     /// `[edges]`
     weights: Vec<f32>,
+    /// The same on the device that asked first.
+    elsewhere: OnceLock<Elsewhere>,
+}
+
+/// A matrix in candle's operations.
+struct Elsewhere {
+    segments: Segments,
+    neighbours: Tensor,
+    /// `[edges, 1]`
+    weights: Tensor,
 }
 
 impl Adjacency {
@@ -71,7 +83,8 @@ impl Adjacency {
     pub fn squared(&self) -> Self {
         let squared = |matrix: &Weighted| {
             let weights = matrix.weights.iter().map(|weight| weight * weight).collect();
-            Arc::new(Weighted { starts: matrix.starts.clone(), neighbours: matrix.neighbours.clone(), weights })
+            let (starts, neighbours) = (matrix.starts.clone(), matrix.neighbours.clone());
+            Arc::new(Weighted { starts, neighbours, weights, elsewhere: OnceLock::new() })
         };
         let matrix = squared(&self.matrix);
         let transposed = if Arc::ptr_eq(&self.matrix, &self.transposed) { matrix.clone() } else { squared(&self.transposed) };
@@ -106,7 +119,13 @@ impl Adjacency {
     /// # Errors
     /// When the shape does not fit.
     pub fn propagate(&self, nodes: &Tensor) -> Result<Tensor> {
-        nodes.contiguous()?.apply_op1(self.clone())
+        if is_ours(nodes) { nodes.contiguous()?.apply_op1(self.clone()) } else { self.propagate_elsewhere(nodes) }
+    }
+
+    /// The same in candle's operations.
+    fn propagate_elsewhere(&self, nodes: &Tensor) -> Result<Tensor> {
+        let transposed = self.transposed.clone();
+        given(nodes, &self.matrix.product_elsewhere(nodes)?, move |gradient| transposed.product_elsewhere(gradient))
     }
 
     fn nodes(&self) -> usize {
@@ -129,7 +148,23 @@ impl Weighted {
             weights.extend(row.iter().map(|&(_, weight)| weight));
             starts.push(neighbours.len());
         }
-        Self { starts, neighbours, weights }
+        Self { starts, neighbours, weights, elsewhere: OnceLock::new() }
+    }
+
+    /// The product with `[nodes, dim]` in candle's operations, without a graph back.
+    fn product_elsewhere(&self, nodes: &Tensor) -> Result<Tensor> {
+        let Elsewhere { segments, neighbours, weights } = match self.elsewhere.get() {
+            Some(found) => found,
+            None => {
+                let made = Elsewhere {
+                    segments: Segments::new(&self.starts, nodes.device(), nodes.dtype())?,
+                    neighbours: Tensor::from_slice(&self.neighbours, self.neighbours.len(), nodes.device())?,
+                    weights: Tensor::from_slice(&self.weights, (self.weights.len(), 1), nodes.device())?.to_dtype(nodes.dtype())?,
+                };
+                self.elsewhere.get_or_init(|| made)
+            }
+        };
+        segments.sum(&nodes.detach().index_select(neighbours, 0)?.broadcast_mul(weights)?)
     }
 }
 
@@ -196,7 +231,7 @@ impl CustomOp1 for Adjacency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_derivatives, matrix};
+    use crate::testing::{assert_derivatives, assert_same, matrix};
     use candle_core::Device;
 
     /// Users 0 and 1, items 0, 1 and 2: user 0 has items 0 and 1, user 1 item 1; no one has item 2.
@@ -249,6 +284,17 @@ mod tests {
         for adjacency in [small(), Adjacency::with_self_loops(&train, 3), Adjacency::mean_of_items(&train, 3)] {
             let total = |given: &[Tensor]| (adjacency.propagate(&given[0]).unwrap() * &weights).unwrap().sum_all().unwrap();
             assert_derivatives(total, &[matrix([5, 2], |number| number)]);
+        }
+    }
+
+    /// Also of a graph without an edge.
+    #[test]
+    fn other_devices_have_the_same_values_and_derivatives() {
+        let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
+        let none = Adjacency::symmetric(&Interactions::empty(2), 3);
+        for adjacency in [small(), Adjacency::with_self_loops(&train, 3), Adjacency::mean_of_items(&train, 3), small().squared(), none] {
+            let elsewhere = |given: &[Tensor]| adjacency.propagate_elsewhere(&given[0]);
+            assert_same(elsewhere, |given| adjacency.propagate(&given[0]), &[matrix([5, 2], |number| (0.4 + 1.3 * number).sin())]);
         }
     }
 

@@ -5,13 +5,20 @@
 //! propagate(w, X)_v = sum of w_e X_u                    dots(X, Y)_e = X_v . Y_u                         for e from u to v
 //! ```
 //! Users are the first nodes, items follow; a node may have an edge to itself. The operations are each other's derivatives, so that all of them
-//! can be derived by any of their values. A node's sums are formed by one thread in the order of its edges: the bits do not depend on the
+//! can be derived by any of their values. Other devices than a CPU have them of candle's own operations. A node's sums are formed by one thread in the order of its edges: the bits do not depend on the
 //! number of threads.
 
+mod elsewhere;
+
+use crate::operations::is_ours;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
 use dataset::Interactions;
+use elsewhere::Elsewhere;
 use rayon::prelude::*;
-use std::{ops::Range, sync::Arc};
+use std::{
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 /// Nodes of one parallel task.
 const BLOCK: usize = 64;
@@ -27,6 +34,8 @@ struct Structure {
     sources: Vec<u32>,
     /// The edge in the other direction, `[edges]`.
     reverse: Vec<u32>,
+    /// The same on the device that asked first.
+    elsewhere: OnceLock<Arc<Elsewhere>>,
 }
 
 impl Edges {
@@ -53,7 +62,7 @@ impl Edges {
                 *other += 1;
             }
         }
-        Self(Arc::new(Structure { starts, sources, reverse }))
+        Self(Arc::new(Structure { starts, sources, reverse, elsewhere: OnceLock::new() }))
     }
 
     /// Bytes that they need.
@@ -118,6 +127,9 @@ impl Edges {
     /// # Errors
     /// When the shapes do not fit.
     pub fn propagate(&self, weights: &Tensor, nodes: &Tensor) -> Result<Tensor> {
+        if !is_ours(nodes) {
+            return self.propagate_elsewhere(weights, nodes);
+        }
         weights.contiguous()?.apply_op2(&nodes.contiguous()?, Propagate { edges: self.clone(), reversed: false })
     }
 
@@ -126,10 +138,16 @@ impl Edges {
     /// # Errors
     /// When the shapes do not fit.
     pub fn dots(&self, targets: &Tensor, sources: &Tensor) -> Result<Tensor> {
+        if !is_ours(targets) {
+            return self.dots_elsewhere(targets, sources);
+        }
         targets.contiguous()?.apply_op2(&sources.contiguous()?, Dots(self.clone()))
     }
 
     fn apply(&self, values: &Tensor, kind: Kind) -> Result<Tensor> {
+        if !is_ours(values) {
+            return self.apply_elsewhere(values, kind);
+        }
         values.contiguous()?.apply_op1(Single { edges: self.clone(), kind })
     }
 

@@ -19,6 +19,7 @@ mod adjacency;
 mod edges;
 mod neighbours;
 mod rows;
+mod segments;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! The steps of a recurrent layer as one operation of candle, forward and back through time.
 
-use crate::operations::Real;
+use crate::operations::{Real, is_ours, sigmoid};
 use candle_core::{CpuStorage, CustomOp2, Device, Layout, Result, Shape, Tensor, bail};
 use embeddings::product::{View, multiply};
 
@@ -113,6 +113,32 @@ impl Recurrence {
     }
 }
 
+/// The states by the operation; on other devices than a CPU by candle's own.
+///
+/// # Errors
+/// When the shapes do not fit.
+pub(super) fn recurrence(inputs: &Tensor, weights: &Tensor, shape: [usize; 2]) -> Result<Tensor> {
+    if is_ours(inputs) { inputs.apply_op2(weights, Recurrence { shape }) } else { elsewhere(inputs, weights, shape) }
+}
+
+/// Step by step in candle's operations.
+fn elsewhere(inputs: &Tensor, weights: &Tensor, [windows, length]: [usize; 2]) -> Result<Tensor> {
+    let hidden = weights.dim(1)?;
+    let (inputs, weights) = (inputs.reshape((windows, length, 3 * hidden))?, weights.t()?);
+    let mut state = Tensor::zeros((windows, hidden), inputs.dtype(), inputs.device())?;
+    let mut states = Vec::with_capacity(length);
+    for step in 0..length {
+        let (input, of_state) = (inputs.narrow(1, step, 1)?.squeeze(1)?, state.matmul(&weights)?);
+        let part = |of: &Tensor, gate: usize| of.narrow(1, gate * hidden, hidden);
+        let gate = |gate: usize| sigmoid(&(part(&input, gate)? + part(&of_state, gate)?)?);
+        let (reset, update) = (gate(0)?, gate(1)?);
+        let new = (part(&input, 2)? + (reset * part(&of_state, 2)?)?)?.tanh()?;
+        state = ((update.neg()? + 1.0)? * new)?.add(&(update * &state)?)?;
+        states.push(state.unsqueeze(1)?);
+    }
+    Tensor::cat(&states, 1)?.reshape((windows * length, hidden))
+}
+
 impl CustomOp2 for Recurrence {
     fn name(&self) -> &'static str {
         "gated-recurrence"
@@ -143,5 +169,19 @@ impl CustomOp2 for Recurrence {
             _ => self.derivatives::<f32>(tensors)?,
         };
         Ok((of_inputs, of_weights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_same, matrix};
+
+    #[test]
+    fn other_devices_have_the_same_values_and_derivatives() {
+        let given = [matrix([6, 12], |number| (0.4 * number).sin()), matrix([12, 4], |number| (0.7 * number).cos())];
+        for shape in [[2, 3], [6, 1], [1, 6]] {
+            assert_same(|x| elsewhere(&x[0], &x[1], shape), |x| recurrence(&x[0], &x[1], shape), &given);
+        }
     }
 }

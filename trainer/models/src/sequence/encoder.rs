@@ -75,19 +75,19 @@ pub(crate) struct Sequences<M> {
 
 /// A part of a window: items from its beginning on, and the states that are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
-    user: usize,
+pub(super) struct Piece {
+    pub(super) user: usize,
     /// The places of the items in the history.
-    items: Range<usize>,
+    pub(super) items: Range<usize>,
     /// The rows of the vectors that its last states are.
     rows: Range<usize>,
 }
 
 /// Pieces that make one pass of the model.
-struct Block {
-    pieces: Vec<Piece>,
+pub(super) struct Block {
+    pub(super) pieces: Vec<Piece>,
     /// Items of the longest piece.
-    length: usize,
+    pub(super) length: usize,
 }
 
 /// What a pass leaves for the way back.
@@ -100,7 +100,7 @@ struct Pass {
 }
 
 /// Longest pieces first, in blocks of about [`TOKENS`] tokens; the cut depends on the pieces alone.
-fn blocks(mut pieces: Vec<Piece>) -> Vec<Block> {
+pub(super) fn blocks(mut pieces: Vec<Piece>) -> Vec<Block> {
     pieces.sort_by_key(|piece| Reverse(piece.items.len()));
     let mut blocks: Vec<Block> = Vec::new();
     for piece in pieces {
@@ -112,8 +112,41 @@ fn blocks(mut pieces: Vec<Piece>) -> Vec<Block> {
     blocks
 }
 
+/// The rows of a batch in pieces: targets of a window that follow each other make one.
+pub(super) fn pieces(histories: &Histories, max_length: usize, users: &[u32], positives: &[u32]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (row, (&user, &positive)) in users.iter().zip(positives).enumerate() {
+        let user = user as usize;
+        let history = histories.row(user);
+        let first = |place: usize| first_of_window(history.len(), place, max_length);
+        match pieces.last_mut() {
+            Some(Piece { user: same, items, rows })
+                if *same == user && history.get(items.end + 1) == Some(&positive) && first(items.end + 1) == items.start =>
+            {
+                items.end += 1;
+                rows.end += 1;
+            }
+            _ => {
+                let place = history.iter().position(|&item| item == positive).expect("a target is an item of its user");
+                pieces.push(Piece { user, items: first(place)..place, rows: row..row + 1 });
+            }
+        }
+    }
+    pieces
+}
+
+/// The last items of each user that has any, in pieces whose rows are the users.
+pub(super) fn last_pieces(histories: &Histories, max_length: usize) -> Vec<Piece> {
+    let users = (0..histories.users()).filter(|&user| !histories.row(user).is_empty());
+    let piece = |user: usize| {
+        let length = histories.row(user).len();
+        Piece { user, items: length.saturating_sub(max_length)..length, rows: user..user + 1 }
+    };
+    users.map(piece).collect()
+}
+
 impl Block {
-    fn shape(&self) -> [usize; 2] {
+    pub(super) fn shape(&self) -> [usize; 2] {
         [self.pieces.len(), self.length]
     }
 
@@ -129,7 +162,7 @@ impl Block {
     }
 
     /// The rows that are asked for, and the places of their states.
-    fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.pieces.iter().enumerate().flat_map(|(at, piece)| {
             let end = at * self.length + piece.items.len();
             piece.rows.clone().zip(end - piece.rows.len()..end)
@@ -153,44 +186,18 @@ impl<M: Model> Sequences<M> {
         }
     }
 
-    /// The rows of a batch in pieces: targets of a window that follow each other make one.
-    fn pieces(&self, users: &[u32], positives: &[u32]) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for (row, (&user, &positive)) in users.iter().zip(positives).enumerate() {
-            let user = user as usize;
-            let history = self.histories[0].row(user);
-            let first = |place: usize| first_of_window(history.len(), place, self.max_length);
-            match pieces.last_mut() {
-                Some(Piece { user: same, items, rows })
-                    if *same == user && history.get(items.end + 1) == Some(&positive) && first(items.end + 1) == items.start =>
-                {
-                    items.end += 1;
-                    rows.end += 1;
-                }
-                _ => {
-                    let place = history.iter().position(|&item| item == positive).expect("a target is an item of its user");
-                    pieces.push(Piece { user, items: first(place)..place, rows: row..row + 1 });
-                }
-            }
-        }
-        pieces
-    }
-
     /// All users' vectors after the last items of these histories; zeros for users without any.
     fn encode_users(&self, parameters: &Parameters, histories: &Histories) -> Result<Matrix> {
         let (table, dim) = (&parameters.tables.items, parameters.tables.items.dim);
         let weights: Vec<Tensor> = parameters.weights.iter().map(tensor).collect::<candle_core::Result<_>>()?;
-        let pieces = (0..histories.users()).filter(|&user| !histories.row(user).is_empty()).map(|user| {
-            let length = histories.row(user).len();
-            Piece { user, items: length.saturating_sub(self.max_length)..length, rows: user..user + 1 }
-        });
+        let pieces = last_pieces(histories, self.max_length);
         let states = |block: Block| -> candle_core::Result<(Block, Vec<f32>)> {
             let items = Tensor::from_vec(block.vectors(histories, table), (block.pieces.len() * block.length, dim), &Device::Cpu)?;
             let states = self.model.states(items, block.shape(), &weights, None)?.flatten_all()?.to_vec1::<f32>()?;
             let rows = block.places().flat_map(|(_, place)| states[place * dim..][..dim].to_vec()).collect();
             Ok((block, rows))
         };
-        let found: Vec<(Block, Vec<f32>)> = blocks(pieces.collect()).into_par_iter().map(states).collect::<candle_core::Result<_>>()?;
+        let found: Vec<(Block, Vec<f32>)> = blocks(pieces).into_par_iter().map(states).collect::<candle_core::Result<_>>()?;
         let mut users = Matrix { rows: histories.users(), dim, values: vec![0.0; histories.users() * dim] };
         for (block, states) in found {
             block
@@ -245,7 +252,7 @@ impl<M: Model> Encoder for Sequences<M> {
         let variable = |weights: &Weights| Var::from_tensor(&tensor(weights)?);
         let variables: Vec<Var> = parameters.weights.iter().map(variable).collect::<candle_core::Result<_>>()?;
         let weights: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
-        let blocks = blocks(self.pieces(step.users, step.positives));
+        let blocks = blocks(pieces(&self.histories[0], self.max_length, step.users, step.positives));
         let pass = |(pass, block)| self.pass(block, table, &weights, Noise::new(self.seed, step, pass as u32));
         let passes: Vec<Pass> = blocks.into_par_iter().enumerate().map(pass).collect::<candle_core::Result<_>>()?;
         let Tables { users, items } = &mut self.vectors;

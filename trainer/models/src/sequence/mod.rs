@@ -8,11 +8,13 @@
 //! the rest of its targets. What looks at users' vectors between steps, as some pools and quantiles do, sees those of whole train histories.
 
 mod encoder;
+mod formula;
 mod targets;
 #[cfg(test)]
 pub(super) mod testing;
 
 pub(super) use encoder::{Model, Noise, Sequences};
+pub(super) use formula::Formula;
 pub use targets::Targets;
 pub use targets::TargetsOf;
 

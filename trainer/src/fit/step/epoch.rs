@@ -33,6 +33,7 @@ impl Learner<'_> {
             StepPath::FullTables(whole) => self.whole_epoch(epoch, &mut batches, whole),
             StepPath::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
             StepPath::Pairs(pairs) => self.pairs_epoch(epoch, &mut batches, pairs),
+            StepPath::Candle(steps) => self.candle_epoch(epoch, &mut batches, steps),
             #[cfg(any(test, feature = "cuda"))]
             StepPath::Device(device) => self.device_epoch(epoch, &batches, device),
         }?;
@@ -110,7 +111,7 @@ impl Learner<'_> {
     }
 
     /// The negatives of a row, when a step draws so few that not every item's vector is wanted, and ranks among others are not either.
-    fn draws_ahead(&self) -> Option<usize> {
+    pub(crate) fn draws_ahead(&self) -> Option<usize> {
         let count = self.learning.candidates()?;
         let batch = self.learning.training.batch_size as usize;
         (batch * (1 + count) < self.dataset.items() && !self.learning.loss.needs_ranks() && !self.learning.loss.needs_others())

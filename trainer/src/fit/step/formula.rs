@@ -51,30 +51,32 @@ impl Derivatives {
     }
 }
 
-/// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> {
+/// Losses of rows of scores and their derivatives times `scale`, computed on a device.
+pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
+    let constant = |values: &[f32], shape: Shape| Tensor::from_slice(values, shape, device);
+    let variable = |values: &[f32], shape: Shape| Var::from_slice(values, shape, device);
     let list = loss.list().unwrap_or(1);
     let count = rows.positives.len() / list;
     let matrix = (count, rows.negatives.len() / count);
     let of_positives: Shape = if loss.list().is_some() { (count, list).into() } else { count.into() };
     let positives = variable(rows.positives, of_positives.clone())?;
-    let negatives = variable(rows.negatives, matrix)?;
-    let weights = rows.weights.map(|weights| constant(weights, matrix)).transpose()?;
-    let quantiles = rows.quantiles.map(|quantiles| constant(quantiles, count)).transpose()?;
+    let negatives = variable(rows.negatives, matrix.into())?;
+    let weights = rows.weights.map(|weights| constant(weights, matrix.into())).transpose()?;
+    let quantiles = rows.quantiles.map(|quantiles| constant(quantiles, count.into())).transpose()?;
     let pair = |pair: Option<[&[f32]; 2]>| -> Result<Option<[Tensor; 2]>> {
-        pair.map(|[own, drawn]| Ok([constant(own, of_positives.clone())?, constant(drawn, matrix)?])).transpose()
+        pair.map(|[own, drawn]| Ok([constant(own, of_positives.clone())?, constant(drawn, matrix.into())?])).transpose()
     };
     let (log_probabilities, ranks) = (pair(rows.log_probabilities)?, pair(rows.ranks)?);
     let above = pair(rows.others.map(|[own, drawn, _]| [own, drawn]))?;
-    let counts = rows.others.map(|[_, _, counts]| constant(counts, count)).transpose()?;
-    let estimated_ranks = rows.estimated_ranks.map(|ranks| constant(ranks, count)).transpose()?;
-    let columns: Vec<Var> = rows.columns.iter().map(|column| variable(column, column.len())).collect::<Result<_>>()?;
+    let counts = rows.others.map(|[_, _, counts]| constant(counts, count.into())).transpose()?;
+    let estimated_ranks = rows.estimated_ranks.map(|ranks| constant(ranks, count.into())).transpose()?;
+    let columns: Vec<Var> = rows.columns.iter().map(|column| variable(column, column.len().into())).collect::<candle_core::Result<_>>()?;
     let numbers: Vec<Tensor> = columns.iter().map(|column| column.as_tensor().clone()).collect();
-    let adversary = rows.adversary.map(|scores| variable(scores, matrix)).transpose()?;
+    let adversary = rows.adversary.map(|scores| variable(scores, matrix.into())).transpose()?;
     let shapes = [matrix, (count, count), (count, count)];
     let mut relations = [None, None, None];
     for ((relation, scores), shape) in relations.iter_mut().zip(rows.relations).zip(shapes) {
-        *relation = scores.map(|scores| variable(scores, shape)).transpose()?;
+        *relation = scores.map(|scores| variable(scores, shape.into())).transpose()?;
     }
     let [of_negatives, of_users, of_rows] = &relations;
     let scores = Scores {
@@ -115,14 +117,6 @@ pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> 
             .expect("three relations have three derivatives"),
         remembered: loss.remembered(&scores)?.iter().map(|values| Ok(values.to_vec1()?)).collect::<Result<_>>()?,
     })
-}
-
-fn constant(values: &[f32], shape: impl Into<Shape>) -> Result<Tensor> {
-    Ok(Tensor::from_slice(values, shape.into(), &Device::Cpu)?)
-}
-
-fn variable(values: &[f32], shape: impl Into<Shape>) -> Result<Var> {
-    Ok(Var::from_slice(values, shape.into(), &Device::Cpu)?)
 }
 
 fn derivative(gradients: &GradStore, of: &Var) -> Result<Vec<f32>> {

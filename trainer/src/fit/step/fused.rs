@@ -73,7 +73,10 @@ mod tests {
             let adversary = loss.adversary().map(|_| &hardness[..]);
             let given =
                 Rows { positives: &positives, negatives: &negatives, items: 5000, phase, columns: &columns, adversary, ..Rows::default() };
-            let (expected, found) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(loss.fused_with_state().unwrap(), given, 0.5));
+            let (expected, found) = (
+                formula::weigh(&loss, given, 0.5, &candle_core::Device::Cpu).unwrap(),
+                weigh(loss.fused_with_state().unwrap(), given, 0.5),
+            );
             near(&found.scores.losses, &expected.scores.losses, 1e-5);
             near(&found.scores.positives, &expected.scores.positives, 1e-5);
             near(&found.scores.negatives, &expected.scores.negatives, 1e-5);

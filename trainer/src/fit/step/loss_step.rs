@@ -8,6 +8,7 @@ use crate::fit::step::{
     narrowed::Narrowed,
     parts,
 };
+use candle_core::Device;
 use embeddings::{MASKED, Row, ScoreGradients, Scored};
 use losses::{FusedLoss, Loss};
 use rayon::prelude::*;
@@ -28,6 +29,8 @@ pub(crate) struct LossStep<'a> {
     pub(crate) scale: f32,
     /// Quantiles of all users, for losses that have them.
     pub(crate) quantiles: Option<&'a [f32]>,
+    /// Where the formula is computed, if no fused form may stand for it.
+    pub(crate) formula_on: Option<&'a Device>,
 }
 
 /// What a loss is given beside scores, quantiles and draws.
@@ -51,7 +54,12 @@ thread_local! {
 impl<'a> LossStep<'a> {
     /// What all rows of a step are weighed by.
     pub(crate) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: (u32, u32), users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
-        Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles }
+        Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles, formula_on: None }
+    }
+
+    /// The same by the loss's formula alone, computed on a device.
+    pub(crate) fn by_formula_on(self, device: &'a Device) -> Self {
+        Self { formula_on: Some(device), ..self }
     }
 
     /// What some of so many rows are weighed by: these users' rows follow each other from `first` on.
@@ -153,9 +161,9 @@ impl<'a> LossStep<'a> {
             adversary: adversary.as_deref(),
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
-        match self.loss.fused_with_state() {
-            Some(fused) => Ok(fused::weigh(fused, rows, self.scale)),
-            None => parts::weigh(self.loss, rows, self.scale),
+        match (self.formula_on, self.loss.fused_with_state()) {
+            (None, Some(fused)) => Ok(fused::weigh(fused, rows, self.scale)),
+            (device, _) => parts::weigh(self.loss, rows, self.scale, device.unwrap_or(&Device::Cpu)),
         }
     }
 

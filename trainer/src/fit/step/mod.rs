@@ -4,6 +4,7 @@ pub(crate) mod auxiliary_inputs;
 pub(crate) mod batch_l2;
 pub(crate) mod batch_shard;
 pub(crate) mod batches;
+pub(crate) mod candle;
 pub(crate) mod dense_items;
 pub(crate) mod epoch;
 pub(crate) mod formula;

@@ -1,26 +1,30 @@
 //! A formula on some rows of a batch at a time.
 //!
 //! candle goes over all scores of a tensor in each operation. Those of a few rows stay in a core's cache from one operation to the next, and
-//! parts go to all threads. A part has so many scores, whatever the number of threads, and sums over parts are made in their order.
+//! parts go to all threads. A part has so many scores, whatever the number of threads, and sums over parts are made in their order. Another device has one part after the
+//! other, which are larger: they bound its memory.
 
 use crate::Result;
 use crate::fit::step::formula::{self, Derivatives, Rows};
+use candle_core::Device;
 use losses::{Loss, Per, StateSpec};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Scores of a part, about.
+/// Scores of a part on a CPU, and on another device, about.
 pub(crate) const SCORES: usize = 1 << 15;
+const SCORES_ELSEWHERE: usize = 1 << 23;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> {
+pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
+    let scores = if device.is_cpu() { SCORES } else { SCORES_ELSEWHERE };
     let count = rows.positives.len() / loss.list().unwrap_or(1);
-    let of_part = (SCORES * count / rows.negatives.len()).clamp(1, count);
+    let of_part = (scores * count / rows.negatives.len()).clamp(1, count);
     if loss.sees_the_batch() || of_part == count {
-        return formula::weigh(loss, rows, scale);
+        return formula::weigh(loss, rows, scale, device);
     }
     let columns = loss.columns();
-    let parts = (0..count.div_ceil(of_part)).into_par_iter().map(|part| {
+    let weigh_part = |part: usize| {
         let range = part * of_part..count.min((part + 1) * of_part);
         let numbers: Vec<Vec<f32>> = columns
             .iter()
@@ -30,9 +34,13 @@ pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32) -> Result<Derivatives> 
                 Per::Users | Per::Items => cut(numbers, count, &range).to_vec(),
             })
             .collect();
-        formula::weigh(loss, Rows { columns: &numbers, ..part_of(rows, count, &range) }, scale)
-    });
-    let parts: Vec<Derivatives> = parts.collect::<Result<_>>()?;
+        formula::weigh(loss, Rows { columns: &numbers, ..part_of(rows, count, &range) }, scale, device)
+    };
+    let parts = 0..count.div_ceil(of_part);
+    let parts: Vec<Derivatives> = match device.is_cpu() {
+        true => parts.into_par_iter().map(weigh_part).collect::<Result<_>>()?,
+        false => parts.map(weigh_part).collect::<Result<_>>()?,
+    };
     Ok(parts.into_iter().reduce(|all, part| join(&columns, all, part)).expect("a batch has rows"))
 }
 
@@ -123,7 +131,8 @@ mod tests {
                 relations: [Some(&hardness), None, None],
                 ..Rows::default()
             };
-            let (whole, parts) = (formula::weigh(&loss, given, 0.5).unwrap(), weigh(&loss, given, 0.5).unwrap());
+            let (whole, parts) =
+                (formula::weigh(&loss, given, 0.5, &Device::Cpu).unwrap(), weigh(&loss, given, 0.5, &Device::Cpu).unwrap());
             near(&whole.scores.losses, &parts.scores.losses, 1e-5);
             near(&whole.scores.positives, &parts.scores.positives, 1e-5);
             near(&whole.scores.negatives, &parts.scores.negatives, 1e-5);

@@ -5,11 +5,11 @@ use crate::device::Setting;
 #[cfg(any(test, feature = "cuda"))]
 use crate::fit::on_device;
 use crate::fit::{
-    Resources,
+    Device, Operations, Resources,
     step::auxiliary_inputs::AuxiliaryInputs,
-    step::{batches::Batches, dense_items::DenseItemStep, mixed::Mixed, pairs::PairRows, sparse::SparseStep},
+    step::{batches::Batches, candle::CandleSteps, dense_items::DenseItemStep, mixed::Mixed, pairs::PairRows, sparse::SparseStep},
 };
-use crate::{Learning, Result, Trial, collective::Collective, validation::Validation};
+use crate::{Learning, Result, Trial, collective::Collective, has_kernels, validation::Validation};
 use dataset::{Dataset, Interactions};
 use embeddings::{Catalogue, RowGradients, Sampled, SparseSampled};
 use evaluator::MetricAt;
@@ -55,8 +55,8 @@ impl StepKind {
         Self { narrows, mixes, has_network, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
     }
 
-    /// The way that several ranks take together: gradients of whole tables, or of layers where vectors are mixed.
-    pub(crate) fn of_ranks(self) -> Self {
+    /// The way without rows that are left behind: gradients of whole tables, or of layers where vectors are mixed.
+    pub(crate) fn with_all_rows(self) -> Self {
         Self { few_users: false, few_items: false, by_row: false, ..self }
     }
 
@@ -78,6 +78,8 @@ pub(crate) enum StepPath {
     Mixed(Box<Mixed>),
     /// Pairs that a network scores.
     Pairs(Box<PairRows>),
+    /// candle's operations alone.
+    Candle(Box<CandleSteps>),
     /// A GPU.
     #[cfg(any(test, feature = "cuda"))]
     Device(Box<crate::device::Training>),
@@ -93,6 +95,11 @@ pub(crate) struct FullTableStep {
     pub(crate) decays: [Vec<f32>; 2],
 }
 
+/// Whether candle's operations alone make the steps of a training: where they are asked for, and on a GPU that has no kernels for the trial.
+pub(crate) fn by_candle(trial: &Trial, resources: &Resources) -> bool {
+    resources.operations == Operations::Candle || resources.device != Device::Cpu && has_kernels(trial).is_err()
+}
+
 /// The way of a training on its device, and the ranks, who meet there.
 ///
 /// # Errors
@@ -104,6 +111,10 @@ pub(crate) fn of(
     (kind, dim): (StepKind, usize),
     batches: &Batches,
 ) -> Result<(StepPath, Collective)> {
+    if by_candle(trial, resources) {
+        let steps = CandleSteps::new(trial, learning, dataset, (resources.device, &collective))?;
+        return Ok((StepPath::Candle(Box::new(steps)), collective));
+    }
     #[cfg(any(test, feature = "cuda"))]
     if let Some(gpu) = on_device::gpu(resources.device, &collective)? {
         let collective = collective.on(&gpu, resources.ranks.limit)?;
@@ -113,16 +124,16 @@ pub(crate) fn of(
         return Ok((path, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
-    let _ = (trial, resources, batches);
+    let _ = batches;
     let sizes = [dataset.users(), dataset.items(), dim];
     Ok((StepPath::new(kind, sizes, &learning.loss), collective))
 }
 
 impl StepPath {
-    /// Brings tables and moments home from a device, where they are newer.
-    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    /// Brings parameters and moments home from a device, where they are newer.
     pub(crate) fn sync_to_host(&mut self, parameters: &mut Parameters) -> Result<()> {
         match self {
+            Self::Candle(steps) => steps.store(parameters),
             #[cfg(any(test, feature = "cuda"))]
             Self::Device(device) if !device.is_on_host() => device.store(parameters),
             _ => Ok(()),

@@ -1,0 +1,81 @@
+//! The operations beside this file as candle's own make them: for devices that ours have no code for.
+
+use candle_core::{D, Result, Tensor};
+
+/// What is added to the squared length of a row, and to the variance of one, as in our own.
+const SHORTEST: f64 = 1e-24;
+const EPSILON: f64 = 1e-12;
+/// Scores that stand for nothing.
+const NEVER: f64 = -1e30;
+
+pub(super) fn unit_rows(rows: &Tensor) -> Result<Tensor> {
+    rows.broadcast_div(&(rows.sqr()?.sum_keepdim(D::Minus1)? + SHORTEST)?.sqrt()?)
+}
+
+pub(super) fn leaky_relu(values: &Tensor, slope: f64) -> Result<Tensor> {
+    values.gt(0.0)?.where_cond(values, &(values * slope)?)
+}
+
+pub(super) fn layer_norm(rows: &Tensor, gain: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    let centered = rows.broadcast_sub(&rows.mean_keepdim(D::Minus1)?)?;
+    let scale = (centered.sqr()?.mean_keepdim(D::Minus1)? + EPSILON)?.sqrt()?;
+    centered.broadcast_div(&scale)?.broadcast_mul(gain)?.broadcast_add(bias)
+}
+
+pub(super) fn linear(x: &Tensor, weights: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    x.matmul(&weights.t()?)?.broadcast_add(bias)
+}
+
+pub(super) fn causal_softmax(scores: &Tensor) -> Result<Tensor> {
+    let (rows, length) = scores.dims2()?;
+    let is_seen: Vec<u8> = (0..length).flat_map(|row| (0..length).map(move |place| u8::from(place <= row))).collect();
+    let is_seen = Tensor::from_vec(is_seen, (1, length, length), scores.device())?;
+    let scores = scores.reshape((rows / length, length, length))?;
+    let is_seen = is_seen.broadcast_as(scores.shape())?.contiguous()?;
+    let seen = is_seen.where_cond(&scores, &(scores.zeros_like()? + NEVER)?)?;
+    let exponentials = seen.broadcast_sub(&seen.max_keepdim(D::Minus1)?.detach())?.exp()?;
+    exponentials.broadcast_div(&exponentials.sum_keepdim(D::Minus1)?)?.reshape((rows, length))
+}
+
+/// `1 / (1 + exp(-x))`
+pub(crate) fn sigmoid(x: &Tensor) -> Result<Tensor> {
+    (x.neg()?.exp()? + 1.0)?.recip()
+}
+
+/// Whether our own code can go over a tensor's numbers: it has none for other devices.
+pub(crate) fn is_ours(tensor: &Tensor) -> bool {
+    tensor.device().is_cpu()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        operations,
+        testing::{assert_same, matrix},
+    };
+
+    #[test]
+    fn values_and_derivatives_are_those_of_our_own() {
+        let rows = || vec![matrix([6, 3], |number| (0.3 + 1.7 * number).sin())];
+        assert_same(|given| unit_rows(&given[0]), |given| operations::unit_rows(&given[0]), &rows());
+        assert_same(|given| leaky_relu(&given[0], 0.2), |given| operations::leaky_relu(&given[0], 0.2), &rows());
+        assert_same(|given| causal_softmax(&given[0]), |given| operations::causal_softmax(&given[0]), &rows());
+        assert_same(|given| given[0].gelu_erf(), |given| operations::gelu(&given[0]), &rows());
+        let row = |at: f64| matrix([1, 3], |number| at + (0.5 * number).cos());
+        let of_norm = [rows(), vec![row(0.5), row(-0.1)]].concat();
+        let norm = |given: &[Tensor]| layer_norm(&given[0], &given[1], &given[2]);
+        assert_same(norm, |given| operations::layer_norm(&given[0], &given[1], &given[2]), &of_norm);
+        let of_map = [rows(), vec![matrix([3, 3], |number| (0.2 * number).cos()), row(0.3)]].concat();
+        let map = |given: &[Tensor]| linear(&given[0], &given[1], &given[2]);
+        assert_same(map, |given| operations::linear(&given[0], &given[1], &given[2]), &of_map);
+    }
+
+    /// At zero, where the derivative is the slope; and rows of zeros.
+    #[test]
+    fn zeros_are_those_of_our_own() {
+        let zeros = [matrix([2, 3], |_| 0.0)];
+        assert_same(|given| leaky_relu(&given[0], 0.2), |given| operations::leaky_relu(&given[0], 0.2), &zeros);
+        assert_same(|given| unit_rows(&given[0]), |given| operations::unit_rows(&given[0]), &zeros);
+    }
+}

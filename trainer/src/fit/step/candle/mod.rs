@@ -1,0 +1,82 @@
+//! Steps in candle's operations alone, on whichever device: of any model, loss, sampler and optimizer.
+//!
+//! ```text
+//! parameters on the device --> vectors, layers or pairs of rows        the model's formula (`models::Forward`)
+//! rows of the batch, block by block --> scores, brought home           products and gathers (`scoring`)
+//! masks, the sampler's rule, what the loss asks for beside scores      at home, by the code of the other ways
+//! the loss's formula --> derivatives by the scores                     on the device
+//! rows, block by block --> gradients of what was scored                candle's backward, with the derivatives as weights
+//! gradients of all ranks --> parameters --> the optimizer's step       candle's backward; dense, or of the rows that were touched
+//! ```
+//! Draws are those of the other ways, id by id. Candidates, ranks, quantiles, an adversary and the numbers of a loss are the host's: they are ids, counts, or small
+//! beside a model. A block is recomputed on the way back, so that no more than one is ever held. On a CPU these steps are the reference of the faster
+//! ways, on a GPU they train what has no kernels.
+
+mod blocks;
+mod epoch;
+mod gradients;
+mod parameters;
+mod scoring;
+mod touched;
+
+use crate::fit::{Device as Place, step::auxiliary_inputs::AuxiliaryInputs};
+use crate::{Error, Learning, Result, Trial, collective::Collective};
+use candle_core::Device;
+use dataset::Dataset;
+use models::{Forward, parameters::Parameters};
+use parameters::OnDevice;
+
+/// A training's parameters on a device, and what makes steps of them.
+pub(crate) struct CandleSteps {
+    device: Device,
+    model: Box<dyn Forward>,
+    /// The parameters, once they have been taken from home.
+    parameters: Option<OnDevice>,
+    /// Whether those at home are the same.
+    is_on_host: bool,
+    auxiliary: AuxiliaryInputs,
+}
+
+/// candle's device of a rank: a process's ranks have GPUs one after the other.
+fn device_of(place: Place, collective: &Collective) -> Result<Device> {
+    match place {
+        Place::Cpu => Ok(Device::Cpu),
+        Place::Cuda { ordinal } => Ok(Device::new_cuda(ordinal + collective.local_rank() as usize)?),
+        #[cfg(test)]
+        Place::Emulated => Ok(Device::Cpu),
+    }
+}
+
+impl CandleSteps {
+    /// Prepares the steps of a trial.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn new(trial: &Trial, learning: &Learning, dataset: &Dataset, (place, collective): (Place, &Collective)) -> Result<Self> {
+        let model = trial.backbone.learned().ok_or_else(|| Error::impossible("the backbone learns by no loss"))?;
+        Ok(Self {
+            device: device_of(place, collective)?,
+            model: model.formula(dataset, learning.seed),
+            parameters: None,
+            is_on_host: true,
+            auxiliary: AuxiliaryInputs::new(&learning.loss),
+        })
+    }
+
+    /// Takes parameters and moments from home, if it has not yet.
+    fn load(&mut self, parameters: &Parameters) -> Result<()> {
+        if self.parameters.is_none() {
+            self.parameters = Some(OnDevice::load(parameters, &self.device)?);
+        }
+        Ok(())
+    }
+
+    /// Brings parameters and moments home, where they are newer.
+    pub(crate) fn store(&mut self, parameters: &mut Parameters) -> Result<()> {
+        if let Some(on_device) = self.parameters.as_ref().filter(|_| !self.is_on_host) {
+            on_device.store(parameters)?;
+        }
+        self.is_on_host = true;
+        Ok(())
+    }
+}

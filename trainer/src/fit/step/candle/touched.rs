@@ -1,0 +1,41 @@
+//! Which rows have a gradient, and what ranks have of it together.
+
+use super::parameters::Gradient;
+use crate::{Result, collective::Collective, fit::distributed::all_reduce::all_reduce};
+use candle_core::{Device, Tensor};
+use embeddings::RowGradients;
+
+/// A mark of each row; `None` where all are marked.
+pub(super) type Marks = Option<Vec<bool>>;
+
+/// Marks of the listed rows, among so many.
+pub(super) fn marks(rows: impl IntoIterator<Item = u32>, count: usize) -> Vec<bool> {
+    let mut marks = vec![false; count];
+    rows.into_iter().for_each(|row| marks[row as usize] = true);
+    marks
+}
+
+/// Adds up the gradients of all ranks, and joins their marks. `touches` is a bound on how many rows all ranks together touch.
+pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, touches: usize) -> Result<(Tensor, Marks)> {
+    if collective.ranks() == 1 || gradient.elem_count() == 0 {
+        return Ok((gradient, own));
+    }
+    let (rows, dim) = gradient.dims2()?;
+    let mut at_home = RowGradients::new(rows, dim);
+    let (values, touched) = at_home.parts();
+    values.copy_from_slice(&gradient.flatten_all()?.to_vec1::<f32>()?);
+    match &own {
+        Some(marks) => touched.copy_from_slice(marks),
+        None => touched.fill(true),
+    }
+    all_reduce(collective, "the gradient of the vectors", &mut at_home, touches)?;
+    let marks = own.map(|_| at_home.touched().to_vec());
+    Ok((Tensor::from_slice(at_home.fill(), (rows, dim), gradient.device())?, marks))
+}
+
+/// The gradient of a matrix with its marks, which stay where every row moves anyway.
+pub(super) fn gradient(values: Option<Tensor>, marks: &Marks, moves_all_rows: bool, device: &Device) -> Result<Gradient> {
+    let marks = marks.as_ref().filter(|_| !moves_all_rows).map(|marks| marks.iter().map(|&mark| u8::from(mark)).collect::<Vec<u8>>());
+    let touched = marks.map(|marks| Tensor::from_slice(&marks, (marks.len(), 1), device)).transpose()?;
+    Ok(Gradient { values, touched })
+}
