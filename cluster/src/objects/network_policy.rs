@@ -1,4 +1,4 @@
-//! Who may reach the ranks of trials over several nodes: each other, and nobody else. No other pods listen.
+//! Who may reach the ranks of trials over several nodes: each other, and nobody else. Other pods listen for Prometheus at most.
 
 use super::{RenderContext, metadata::metadata};
 use crate::{Stage, labels};

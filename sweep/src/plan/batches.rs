@@ -139,7 +139,13 @@ mod tests {
     }
 
     fn bpr(seeds: u32) -> Plan {
-        plan("{kind: mf, dim: 64}", "{kind: bpr}", "{kind: uniform, negatives: 1}", "{epochs: 3, batch_size: 1024}", seeds)
+        plan(
+            "{kind: mf, dim: 64}",
+            "{kind: bpr}",
+            "{kind: uniform, negatives: 1}",
+            "{epochs: 3, batch_size: 1024, evaluate_every: 1}",
+            seeds,
+        )
     }
 
     const GOWALLA: SizeEstimate = SizeEstimate { interactions: 810_128, users: 29_858, items: 40_988 };
