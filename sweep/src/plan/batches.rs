@@ -192,6 +192,7 @@ mod tests {
             of_four.words(),
             "trials_per_pod: 10, as the longest trial takes at most about 5 s, and a pod of its own costs 1.2 s and more: 4 pods for 40 trials\n"
         );
+        assert!(include_str!("../../../docs/cluster.md").contains(&format!("\non a cluster: {}", of_four.words())), "the page's example");
         // 32 slots: 40 trials are two waves, and twenty pods of two one wave of twice the time.
         assert_eq!(chosen(&plan, GOWALLA, 32).unwrap().trials_per_pod, 2);
         // A hundred in 32 slots are four waves: 25 pods of four are one; three would be two waves of three.
