@@ -17,7 +17,7 @@ fn table(sweep: &str, table: &Table) -> String {
     let notes: String = table.notes.iter().map(|note| format!("% {}\n", quote::visible(note))).collect();
     let rows: String = table.rows.iter().map(|row| line(row.iter().map(cell))).collect();
     format!(
-        "{notes}\\begin{{table*}}\n  \\centering\\small\n  \\caption{{{}. The best mean of each metric is bold. {}}}\n  \\label{{tab:{}}}\n  \
+        "{notes}\\begin{{table*}}\n  \\centering\\small\n  \\caption{{{}. The best mean of each metric is bold. {}}}\n  \\label{{tab:{}}}\n  \\smallskip\n  \
          \\begin{{tabular}}{{@{{}}{}@{{}}}}\n    \\toprule\n{}    \\midrule\n{rows}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table*}}\n",
         escaped(&table.heading),
         escaped(&table.how_to_read),
