@@ -13,6 +13,7 @@ use trainer::{EpochReport, Error, Fit, Observer, Ranks, Rendezvous, Resources, S
 const MF: &str = r#"{"mf": {"dim": 16}}"#;
 const LIGHT_GCN: &str = r#"{"light-gcn": {"dim": 16, "layers": 2}}"#;
 const XSIM_GCL: &str = r#"{"xsim-gcl": {"dim": 16, "layers": 2}}"#;
+const TWO_TOWER: &str = r#"{"two-tower": {"dim": 16}}"#;
 const NGCF: &str = r#"{"ngcf": {"dim": 16, "layers": 2}}"#;
 const NEU_MF: &str = r#"{"neu-mf": {"dim": 8, "hidden": [16, 8], "init": {"xavier-normal": {}}}}"#;
 const BPR: &str = r#"{"bpr": {}}"#;
@@ -139,6 +140,7 @@ fn models_with_weights_and_losses_of_their_own_train_the_same() {
     for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"cce": {}}"#, IN_BATCH)] {
         assert_ranks_agree(&trial(SAS_REC, kind, ADAM, 50), &[3]);
     }
+    assert_ranks_agree(&trial(TWO_TOWER, (BPR, ONE_NEGATIVE), ADAM, 16), &[3]);
     for backbone in [NGCF, XSIM_GCL] {
         for kind in [(BPR, UNIFORM), (SOFTMAX_AT_K, UNIFORM), (r#"{"smooth-ndcg": {"temperature": 1.0}}"#, UNIFORM)] {
             assert_ranks_agree(&trial(backbone, kind, ADAM, 64), &[3]);

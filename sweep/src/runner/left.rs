@@ -4,7 +4,7 @@ use crate::plan::Plan;
 use std::collections::BTreeMap;
 use trainer::{Trial, fits_gpu, has_kernels};
 
-/// Trials that no GPU can train: `2 trials of ease (why), 4 trials of mf-64 / bpr / dns (why)`.
+/// Trials that no GPU can train: `2 trials of ease (why), 4 trials of ials-64 (why)`.
 pub(crate) fn left_to_the_cpu(plan: &Plan) -> String {
     named(plan, |trial| fits_gpu(trial).err())
 }
@@ -66,7 +66,7 @@ grid:
 
     #[test]
     fn what_is_left_is_named_with_the_reason() {
-        assert_eq!(left_to_the_cpu(&plan()), "1 trial of popularity (the backbone `popularity` fits in closed form, on the CPU)");
+        assert_eq!(left_to_the_cpu(&plan()), "1 trial of popularity (the backbone `popularity` fits at once, on the CPU)");
         let hard = plan_of(
             &SWEEP
                 .replace("{kind: uniform, negatives: 2}", "{kind: dns, candidates: 5}")

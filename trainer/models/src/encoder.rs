@@ -16,7 +16,7 @@ pub struct TrainStep<'a> {
     pub users: &'a [u32],
     /// `[B, P]`
     pub positives: &'a [u32],
-    /// The rows whose vectors will be scored by this rank.
+    /// The rows whose vectors will be scored, and have gradients on the way back.
     pub wanted: Wanted<'a>,
 }
 

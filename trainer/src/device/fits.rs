@@ -15,7 +15,7 @@ pub fn fits_gpu(trial: &Trial) -> Result<(), String> {
         (Some(_), _) => Ok(()),
         (None, _) if trial.backbone.is_pretrained() => Err(format!("the backbone `{backbone}` is read from files, not trained")),
         (None, true) => Err(format!("the backbone `{backbone}` learns towards an objective of its own, whose code is the CPU's")),
-        (None, false) => Err(format!("the backbone `{backbone}` fits in closed form, on the CPU")),
+        (None, false) => Err(format!("the backbone `{backbone}` fits at once, on the CPU")),
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
             let text = format!(r#"{{"version": 4, "dataset": "x", "select_by": "ndcg@20", "backbone": {backbone}, "learning": null}}"#);
             fits_gpu(&serde_json::from_str(&text).unwrap()).unwrap_err()
         };
-        assert_eq!(without(r#"{"popularity": {}}"#), "the backbone `popularity` fits in closed form, on the CPU");
+        assert_eq!(without(r#"{"popularity": {}}"#), "the backbone `popularity` fits at once, on the CPU");
         assert!(without(r#"{"ials": {"dim": 4, "regularization": 1}}"#).ends_with("an objective of its own, whose code is the CPU's"));
         assert!(without(r#"{"run": {"name": "bm25", "path": "l.csv"}}"#).ends_with("is read from files, not trained"));
     }

@@ -6,7 +6,7 @@ use crate::fit::{
     step::{batches::Batches, path::StepPath},
 };
 use crate::{
-    Error, Result,
+    Result,
     collective::Collective,
     device::{Setting, Step, Training},
 };
@@ -25,7 +25,7 @@ pub(crate) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
         #[cfg(feature = "cuda")]
         Device::Cuda { ordinal } => Ok(Some(Gpu::cuda(ordinal + local)?)),
         #[cfg(not(feature = "cuda"))]
-        Device::Cuda { ordinal } => Err(Error::NoCuda { ordinal: ordinal + local }),
+        Device::Cuda { ordinal } => Err(crate::Error::NoCuda { ordinal: ordinal + local }),
         #[cfg(test)]
         Device::Emulated => Ok(Some(Gpu::emulated())),
     }

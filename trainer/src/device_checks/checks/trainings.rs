@@ -2,7 +2,7 @@
 
 use super::{Comparison, Sizes, interactions, ranking::held_out};
 use crate::{Device, Ended, Error, Ranks, Resources, Result, Trial, fit, trial::TRAINER_VERSION};
-use dataset::{Dataset, Interactions, Location};
+use dataset::{Dataset, Interactions, Location, Order};
 
 /// What is trained.
 struct Case {
@@ -30,6 +30,29 @@ const CASES: [Case; 10] = [
     FEW,
     case(r#""mf": {"dim": 8}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 2}"#, (FALLING, 3)),
 ];
+/// What has no kernels, and trains by candle: a rule, lists and every item, mixed layers, graphs of either kind, noise and contrast, a network of pairs, and
+/// histories in order.
+const BY_CANDLE: [Case; 9] = [
+    case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""dns": {"candidates": 8}"#, (STEADY, 64)),
+    case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""smooth-ap": {"temperature": 1.0, "positives": 3}"#, r#""all": {}"#, (STEADY, 8)),
+    case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""cce": {}"#, r#""mix-gcf": {"candidates": 4, "negatives": 3}"#, (STEADY, 64)),
+    case(
+        r#""ngcf": {"dim": 8, "layers": 2}"#,
+        r#""psl": {"temperature": 0.1, "surrogate": "atan"}"#,
+        r#""uniform": {"negatives": 5}"#,
+        (STEADY, 64),
+    ),
+    case(r#""gat": {"dim": 8, "layers": 2}"#, r#""sampled-softmax": {}"#, r#""in-batch": {"negatives": 7}"#, (STEADY, 64)),
+    case(r#""xsim-gcl": {"dim": 8, "layers": 2}"#, r#""sml": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
+    case(r#""neu-mf": {"dim": 8, "hidden": [8]}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
+    case(
+        r#""sas-rec": {"dim": 8, "hidden": 16, "init": {"normal": {"std": 0.3}}}"#,
+        r#""bpr": {}"#,
+        r#""uniform": {"negatives": 3}"#,
+        (STEADY, 64),
+    ),
+    case(r#""gru4rec": {"dim": 8, "hidden": 12}"#, r#""cce": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
+];
 /// Batches that touch few rows of both tables, which leave the others behind after some steps.
 const FEW: Case = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
 const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
@@ -37,6 +60,8 @@ const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_
 const EARLY: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1, "quantile_update": "before-epoch"}"#;
 const FAR: &str = r#""bpr": {"similarity": "negative-squared-distance"}"#;
 const ADAM: &str = r#""adam": {"learning_rate": 0.01, "weight_decay": 0.001}"#;
+/// A step's length does not jump with the sign of a gradient that is nearly zero.
+const STEADY: &str = r#""adam": {"learning_rate": 0.01, "epsilon": 1e-3}"#;
 const LAZY: &str = r#""lazy-adam": {"learning_rate": 0.01}"#;
 /// Rows that are left behind are up to date where the rate falls.
 const FALLING: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.99, "learning_rate_decay": {"every": 1, "factor": 0.5}}"#;
@@ -45,7 +70,7 @@ const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.
 /// Trains each on the device, with so many ranks, and on the CPU.
 pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
     let dataset = dataset(sizes);
-    let each = CASES.iter().enumerate().map(|(at, case)| {
+    let each = CASES.iter().chain(&BY_CANDLE).enumerate().map(|(at, case)| {
         let Case { backbone, loss, sampler, optimizer, batch_size } = case;
         let trial = case.trial();
         let what = format!("a training by {ranks} ranks: {backbone}, {loss}, {sampler}, {optimizer}, {batch_size} rows").replace('"', "");
@@ -63,16 +88,24 @@ pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comp
 
 fn dataset(sizes: Sizes) -> Dataset {
     let train = interactions(sizes);
+    let validation = held_out(sizes, &train);
+    // Histories in the order of the items: those of train, then those of validation.
+    let lengths = |part: &Interactions, user: usize| part.row(user).len() as u32;
+    let order = Order {
+        train: (0..sizes.users).flat_map(|user| 0..lengths(&train, user)).collect(),
+        validation: (0..sizes.users).flat_map(|user| lengths(&train, user)..lengths(&train, user) + lengths(&validation, user)).collect(),
+        ..Order::default()
+    };
     Dataset {
         name: "check".into(),
         fingerprint: "check".into(),
         user_ids: (0..sizes.users).map(|user| user.to_string()).collect(),
         item_ids: (0..sizes.items).map(|item| item.to_string()).collect(),
-        validation: held_out(sizes, &train),
+        validation,
         train,
         test: Interactions::empty(sizes.users),
         fold_in: None,
-        order: None,
+        order: Some(order),
         steps: vec![],
         settings: serde_json::Value::Null,
     }
@@ -112,7 +145,7 @@ fn tables_of(folder: &Location, trial: &Trial) -> Result<Vec<f32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Observer;
+    use crate::{Observer, has_kernels};
     use dataset::{Dataset, Location};
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -192,6 +225,12 @@ mod tests {
             assert_near(&four, &one);
             assert!(train("again", 4) == four, "the same ranks leave the same bits");
         }
+    }
+
+    #[test]
+    fn some_have_kernels_and_some_have_none() {
+        assert!(CASES.iter().all(|case| has_kernels(&case.trial()).is_ok()));
+        assert!(BY_CANDLE.iter().all(|case| case.trial().check().is_ok() && has_kernels(&case.trial()).is_err()));
     }
 
     /// Else the cases above would not look at rows that are left behind.

@@ -130,7 +130,10 @@ impl Learner<'_> {
         let mut first = None;
         for phase in self.learning.loss.phases(at.0) {
             let Batch { users, positives, .. } = batch.whole;
-            let wanted = Wanted { users: Some(batch.local.users), items };
+            let wanted = match self.collective.ranks() {
+                1 => Wanted { users: Some(batch.local.users), items },
+                _ => Wanted { users: Some(users), items: None }, // the gradients of all ranks' rows go back through each of them
+            };
             self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.0, step: at.1, users, positives, wanted })?;
             let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
             self.check_loss(at, total)?;

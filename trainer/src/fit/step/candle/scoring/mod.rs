@@ -15,7 +15,7 @@ pub(super) use vectors::{Items, Scores};
 
 use candle_core::{D, Device, Result, Tensor};
 use evaluator::Similarity;
-use std::{collections::HashMap, ops::Range};
+use std::ops::Range;
 
 /// Norms below this count as about this, so that a zero vector has scores of zero.
 const LEAST_NORM: f64 = 1e-12;
@@ -52,15 +52,15 @@ const FEW: usize = 4;
 impl Columns {
     /// The columns for ids among so many items.
     fn new(ids: &[u32], items: usize) -> Self {
-        let mut distinct = ids.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if distinct.len() * FEW > items {
+        let mut columns: Vec<Option<u32>> = vec![None; items];
+        ids.iter().for_each(|&id| columns[id as usize] = Some(0));
+        let chosen: Vec<u32> = (0..).zip(&columns).filter_map(|(item, column)| column.map(|_| item)).collect();
+        if chosen.len() * FEW > items {
             return Self { chosen: None, count: items, places: ids.to_vec() };
         }
-        let columns: HashMap<u32, u32> = distinct.iter().copied().zip(0..).collect();
-        let places = ids.iter().map(|id| columns[id]).collect();
-        Self { count: distinct.len(), chosen: Some(distinct), places }
+        chosen.iter().zip(0..).for_each(|(&item, column)| columns[item as usize] = Some(column));
+        let places = ids.iter().filter_map(|&id| columns[id as usize]).collect();
+        Self { count: chosen.len(), chosen: Some(chosen), places }
     }
 
     /// The vectors of the columns, of those of all items.
@@ -80,4 +80,32 @@ impl Columns {
 /// Some of a list of ids as a tensor.
 fn ids_of(ids: &[u32], rows: &Range<usize>, device: &Device) -> Result<Tensor> {
     Tensor::from_slice(&ids[rows.clone()], rows.len(), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_items_are_columns_of_their_own() {
+        let few = Columns::new(&[30, 7, 30, 2], 40);
+        assert_eq!((few.chosen, few.count, few.places), (Some(vec![2, 7, 30]), 3, vec![2, 1, 2, 0]));
+        let many = Columns::new(&[3, 0, 3], 4);
+        assert_eq!((many.chosen, many.count, many.places), (None, 4, vec![3, 0, 3]));
+    }
+
+    /// Of (3, 4) and (0, 2) with (6, 8) and a vector of zeros, by hand.
+    #[test]
+    fn similarities_are_those_by_hand() {
+        let tensor = |rows: [[f32; 2]; 2]| Tensor::new(&rows, &Device::Cpu).unwrap();
+        let (one, other) = (tensor([[3.0, 4.0], [0.0, 2.0]]), tensor([[6.0, 8.0], [0.0, 0.0]]));
+        for (similarity, expected) in [
+            (Similarity::Dot, [50.0, 0.0, 16.0, 0.0]),
+            (Similarity::Cosine, [1.0, 0.0, 0.8, 0.0]),
+            (Similarity::NegativeSquaredDistance, [-25.0, -25.0, -72.0, -4.0]),
+        ] {
+            let found: Vec<f32> = similarities(similarity, &one, &other).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5), "{found:?}");
+        }
+    }
 }
