@@ -2,7 +2,7 @@
 //!
 //! [`mod@file`] reads the sweep file as typed, [`plan`] resolves it to methods and trials, [`runner`] prepares, trains and evaluates them on
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
-//! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there, [`metrics`] what
+//! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there, [`prometheus`] what
 //! Prometheus is told. `study` is what `ranksweep theory` writes and
 //! draws, `compare` the methods of several sweeps over their datasets, `kinds` what a
 //! grid may be made of, [`doctor`] what `ranksweep doctor` finds.
@@ -22,10 +22,10 @@ pub mod interrupt;
 mod kinds;
 mod log;
 mod mark;
-pub mod metrics;
 mod model;
 mod number;
 pub mod plan;
+pub mod prometheus;
 pub mod recommend;
 pub mod report;
 pub mod runner;

@@ -1,7 +1,7 @@
 //! `ranksweep drive NAME --namespace NAMESPACE --submission HASH`: what the driver's pod runs
 
 use super::{Ending, exit::EndedBadly, hint::Hint, namespace::Namespace};
-use crate::metrics::{Stage, meter};
+use crate::prometheus::{Stage, meter};
 use anyhow::Result;
 use clap::Args;
 use cluster::{

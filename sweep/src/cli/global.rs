@@ -4,7 +4,7 @@ use super::{candle, limits, log};
 use crate::{
     interrupt,
     log::LogFormat,
-    metrics,
+    prometheus,
     runner::{Machine, Progress},
 };
 use anyhow::Context;
@@ -76,7 +76,7 @@ pub fn start(global: &Global) -> anyhow::Result<()> {
         LogFormat::Json => registry.with(lines.json()).init(),
     }
     if let Some(address) = global.metrics_address {
-        metrics::serve(address, metrics::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
+        prometheus::serve(address, prometheus::meter()).with_context(|| format!("--metrics-address: cannot listen at {address}"))?;
     }
     let threads = global.threads.map_or_else(own_threads, usize::from);
     limits::check(threads)?;

@@ -2,8 +2,8 @@
 
 use super::{Progress, pace::Pace};
 use crate::{
-    metrics::{Training, meter},
     plan::{PlannedRef, plain},
+    prometheus::{Training, meter},
     runner::Standing,
 };
 use indicatif::ProgressBar;
