@@ -1,9 +1,11 @@
 //! Where raw interactions come from. One file for each format.
 
 mod adjacency;
+mod archive;
 mod beginning;
 mod blocks;
 mod columns;
+mod compression;
 mod content;
 mod delimited;
 mod fields;
@@ -38,6 +40,7 @@ pub use splits::Splits;
 pub use synthetic::Synthetic;
 pub use text::OnBadRow;
 
+pub(crate) use archive::through as archive_of;
 pub(crate) use files::{are_several, named as named_files};
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 

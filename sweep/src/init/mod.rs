@@ -87,11 +87,12 @@ pub fn found(data: &Recognised) -> Vec<String> {
         (false, true) => ("about ", "the first"),
         (false, false) => ("more than ", "the first"),
     };
-    let mut lines = vec![
+    let mut lines: Vec<String> = taken(data).into_iter().collect();
+    lines.extend([
         format!("It is read as {}, and has {about}{}.", data.source.words(), counted(*rows as usize, "row")),
         format!("In {which} {} rows: {held}.", count(*seen)),
         "The first ones, as they are understood:".to_owned(),
-    ];
+    ]);
     lines.extend(first.iter().map(|interaction| format!("    {}", shown(interaction))));
     let missing: Vec<&str> =
         [("rating", ratings.is_none()), ("timestamp", times.is_none())].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
@@ -103,6 +104,13 @@ pub fn found(data: &Recognised) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Which file of an archive is taken.
+fn taken(data: &Recognised) -> Option<String> {
+    let (_, path) = *data.source.files().first()?;
+    let member = path.strip_prefix(data.path.as_str())?.strip_prefix('/')?;
+    Some(format!("Of the archive's files, {} is taken.", dataset::quote::value(member)))
 }
 
 fn shown(Interaction { user, item, rating, time }: &Interaction) -> String {
