@@ -27,6 +27,7 @@ pub mod plan;
 pub mod recommend;
 pub mod report;
 pub mod runner;
+pub mod schema;
 pub mod status;
 mod study;
 pub mod submission;

@@ -46,6 +46,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Doctor(command) => command.run(global),
         Command::Theory(command) => command.run(global),
         Command::Kinds(command) => command.run(),
+        Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     })

@@ -14,8 +14,9 @@ mod tests;
 
 use crate::{Error, Rankings, Result, rank::Ranked};
 use denominator::Recall;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 /// What a metric says of itself.
 trait MetricKind: Sync {
@@ -35,7 +36,7 @@ trait MetricKind: Sync {
 macro_rules! metrics {
     ($($(#[$words:meta])* $metric:ident in $file:ident,)+) => {
         /// A ranking metric.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Metric {
             $($(#[$words])* $metric,)+
@@ -148,6 +149,21 @@ impl FromStr for MetricAt {
                 _ => Err(refuse(format!("the cutoff `{cutoff}` is no positive whole number"))),
             },
         }
+    }
+}
+
+impl JsonSchema for MetricAt {
+    fn schema_name() -> Cow<'static, str> {
+        "MetricAt".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = |has_cutoff: bool| {
+            let metrics = Metric::ALL.into_iter().filter(move |metric| metric.has_cutoff() == has_cutoff);
+            metrics.map(Metric::name).collect::<Vec<_>>()
+        };
+        let pattern = format!("^(({})@[1-9][0-9]*|{})$", names(true).join("|"), names(false).join("|"));
+        json_schema!({"description": "A metric and where the list is cut: `ndcg@20`, `auc`.", "type": "string", "pattern": pattern})
     }
 }
 

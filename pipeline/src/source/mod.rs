@@ -123,7 +123,7 @@ trait SourceKind {
 macro_rules! sources {
     ($($(#[$words:meta])* $source:ident,)+) => {
         /// `source` in a sweep file, by its `format`.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Source {
             $($(#[$words])* $source($source),)+

@@ -19,7 +19,7 @@ use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `movielens` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movielens {
     /// The file with the ratings.

@@ -27,7 +27,7 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
 /// `parquet` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parquet {
     /// The file, a folder with `/` at its end, or a pattern.

@@ -30,6 +30,7 @@ mod recommend;
 mod render;
 mod report;
 mod run;
+mod schema;
 mod status;
 mod stored;
 mod submit;
@@ -101,6 +102,8 @@ pub enum Command {
     Theory(theory::Theory),
     /// Print the losses, samplers and models that a sweep file may have, or what there is to know of one
     Kinds(kinds::Kinds),
+    /// Prints the JSON Schema of sweep files, by which editors complete and check them
+    Schema(schema::Schema),
     /// Print the script by which a shell completes the command line
     Completions(completions::Completions),
     /// Write the manual's pages

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use streams::{Purpose, Stream};
 
 /// `sgl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sgl {
     /// Length of a vector.
