@@ -24,6 +24,7 @@ mod mark;
 mod model;
 mod number;
 pub mod plan;
+mod preview;
 pub mod recommend;
 pub mod report;
 pub mod runner;

@@ -30,8 +30,9 @@ impl Plan {
             return Ok(Ending::Done);
         }
         let found = session.found()?;
+        let previews: String = session.previews().into_iter().map(|lines| lines.join("\n") + "\n\n").collect();
         let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
-        output::print(&(text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
+        output::print(&(previews + &text + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)
     }
 }

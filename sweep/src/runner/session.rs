@@ -8,12 +8,13 @@ use super::{
 use crate::{
     file::{self, DatasetEntry, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
+    preview,
     usage::Usage,
 };
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
-use pipeline::{Engine, Limits, Preparation};
+use pipeline::{Engine, Limits, Preparation, Preview};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -255,6 +256,18 @@ impl Session {
                 .with_context(|| format!("dataset {}", dataset.quoted())),
         };
         self.manifests()?.into_iter().zip(self.preparations()).map(found).collect()
+    }
+
+    /// What the first rows of each dataset's source hold, line by line, in the order of the sweep file; a generated source has none to be shown.
+    pub fn previews(&self) -> Vec<Vec<String>> {
+        let sources = self.file.datasets.iter().map(|entry| &entry.splits[0]).filter(|whole| !whole.source.files().is_empty());
+        let shown = |whole: &Preparation| {
+            let (subject, source) = (format!("dataset {}", whole.name), &whole.source);
+            // What cannot be read is the error of who needs it.
+            Preview::read(source)
+                .map_or_else(|error| vec![format!("{subject} cannot be shown: {error}")], |found| preview::lines(&subject, source, &found))
+        };
+        sources.map(shown).collect()
     }
 
     /// The manifests of all datasets.

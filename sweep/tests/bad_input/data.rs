@@ -95,6 +95,19 @@ fn a_gzip_that_is_cut_or_damaged_is_named() {
     sandbox.run_well();
 }
 
+/// Before it is prepared and after.
+#[test]
+fn plan_shows_what_the_data_is_understood_as() {
+    let sandbox = Sandbox::new(SWEEP);
+    let planned = || String::from_utf8(sandbox.command(&["plan", "s.yaml"]).output().unwrap().stdout).unwrap();
+    let expected = "dataset small is read as text separated by `,` with names in its first line, and has 120 rows.\n\
+                    In all 120 rows: 12 users, 20 items, ratings from ";
+    assert!(planned().starts_with(expected), "{}", planned());
+    assert!(planned().contains("The first ones, as they are understood:\n    user "), "{}", planned());
+    sandbox.run_well();
+    assert!(planned().starts_with(expected), "{}", planned());
+}
+
 #[test]
 fn bounds_that_leave_nothing_say_what_there_was() {
     let empty = |key: &str, step: &str| {
