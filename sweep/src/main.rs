@@ -33,6 +33,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Evaluate(command) => command.run(global),
         Command::Report(command) => command.run(global),
         Command::Compare(command) => command.run(global),
+        Command::Refit(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
         Command::Export(command) => command.run(global),
         Command::Render(command) => command.run(global),

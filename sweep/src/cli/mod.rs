@@ -27,6 +27,7 @@ mod plan;
 mod planned;
 mod prepare;
 mod recommend;
+mod refit;
 mod render;
 mod report;
 mod run;
@@ -75,6 +76,8 @@ pub enum Command {
     Report(report::Report),
     /// Compare the methods of one sweep or several over all of their datasets, from the stored tables
     Compare(compare::Compare),
+    /// Train the winner, or another method, once more on all interactions, for serving
+    Refit(refit::Refit),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
     /// Write the splits of the datasets, or the vectors of a trial, for other programs

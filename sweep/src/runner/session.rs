@@ -214,6 +214,11 @@ impl Session {
         self.storage.join("trials").join(id)
     }
 
+    /// The folder of one trial that was trained on all interactions, for serving.
+    pub fn refit(&self, id: &str) -> Location {
+        self.storage.join("refits").join(id)
+    }
+
     /// The folder of the sweep's own tables.
     pub fn folder(&self) -> Location {
         self.storage.join("sweeps").join(&self.plan.name)
