@@ -18,7 +18,7 @@ COPY = ROOT / "target/check/kinds"
 
 SETTINGS = """
 /// `{name}` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct {kind} {{{fields}}}
 """

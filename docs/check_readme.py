@@ -1,4 +1,4 @@
-"""Checks README.md against what it speaks of: its Rust stands in the linked file, its sweep file has a plan, its tables' examples run.
+"""Checks README.md and CONTRIBUTING.md against what they speak of: their Rust stands in the linked file, the sweep file has a plan, the tables' examples run.
 
     pip install -r requirements-checks.txt
     python docs/check_readme.py target/debug/ranksweep runs quickstart
@@ -25,9 +25,9 @@ def blocks(page):
             yield language, code, linked
 
 
-def check_rust(code, file):
+def check_rust(code, page, file):
     if code not in (ROOT / file).read_text():
-        sys.exit(f"README.md shows lines that are not in {file}:\n{code}")
+        sys.exit(f"{page} shows lines that are not in {file}:\n{code}")
     print(f"{len(code.splitlines())} lines of {file}")
 
 
@@ -41,15 +41,16 @@ def check_sweep(code, ranksweep):
 def main():
     ranksweep, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve() / "sweeps" / sys.argv[3]
     os.chdir(folder)
-    for language, code, linked in blocks((ROOT / "README.md").read_text()):
-        if language == "rust":
-            check_rust(code, linked)
-        elif language == "yaml":
-            check_sweep(code, ranksweep)
-        elif language == "sql":
-            print(duckdb.sql(code))
-        elif language == "python" and "import ranksweep" not in code:  # those are of python/tests/test_docs.py
-            exec(compile(code, "README.md", "exec"), {})
+    for page in ["README.md", "CONTRIBUTING.md"]:
+        for language, code, linked in blocks((ROOT / page).read_text()):
+            if language == "rust":
+                check_rust(code, page, linked)
+            elif language == "yaml":
+                check_sweep(code, ranksweep)
+            elif language == "sql":
+                print(duckdb.sql(code))
+            elif language == "python" and "import ranksweep" not in code:  # those are of python/tests/test_docs.py
+                exec(compile(code, page, "exec"), {})
 
 
 main()

@@ -12,7 +12,7 @@ use crate::{Metric, MetricAt};
 use serde::{Deserialize, Serialize};
 
 /// What is measured, by which conventions, and how differences are tested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Evaluation {
     /// The metrics of the tables.
@@ -39,7 +39,7 @@ pub struct Evaluation {
 }
 
 /// Which known items are left out of the test ranking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mask {
     /// The items of train and of validation.

@@ -72,7 +72,11 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
             found: "is a pipe or a device, expected a file, as it is read several times",
         });
     }
-    Ok(json!({"name": at.name(), "blake3": checksum(at).map_err(|error| absent(error, key, at))?}))
+    let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum(at).map_err(|error| absent(error, key, at))?}));
+    match source::archive_of(at)? {
+        Some((archive, member)) => of(&format!("{}/{member}", archive.name()), &archive),
+        None => of(at.name(), at),
+    }
 }
 
 /// Checks that the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 /// `k_core: 10`, or `k_core: {users: 10, items: 5}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum KCore {
     /// One bound for both users and items.
@@ -21,7 +21,7 @@ pub enum KCore {
 }
 
 /// The least number of interactions of a user and of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KCoreBounds {
     /// The least number of interactions of a user.

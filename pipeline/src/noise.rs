@@ -13,9 +13,10 @@
 use crate::{Result, split::Ratio, tally::Tally};
 use dataset::{Counts, Dataset, Interactions};
 use rayon::prelude::*;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use siphasher::sip::SipHasher24;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Users that one task takes on.
 const USERS: usize = 512;
@@ -142,16 +143,30 @@ impl Noise {
     }
 }
 
+/// The long form.
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    /// False positives of a user for each train interaction, from 0 to 1.
+    ratio: f64,
+    /// The seed.
+    #[serde(default)]
+    seed: u64,
+}
+
+impl JsonSchema for Noise {
+    fn schema_name() -> Cow<'static, str> {
+        "Noise".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (ratio, long) = (generator.subschema_for::<f64>(), generator.subschema_for::<Long>());
+        json_schema!({"anyOf": [ratio, long]})
+    }
+}
+
 impl<'de> Deserialize<'de> for Noise {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Long {
-            ratio: f64,
-            #[serde(default)]
-            seed: u64,
-        }
-
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
             type Value = Noise;

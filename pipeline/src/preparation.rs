@@ -5,7 +5,7 @@ use dataset::{Location, quote};
 use serde::{Deserialize, Serialize};
 
 /// How raw interactions become a prepared dataset.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Preparation {
     /// The dataset's name in tables and folders: letters, digits, `-`, `_` and `.`.

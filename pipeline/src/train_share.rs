@@ -16,7 +16,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `train_share: {share: 0.1, seed: 2024}`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainShare {
     /// The share of each user's train interactions that stays, above 0 and at most 1.

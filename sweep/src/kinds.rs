@@ -42,6 +42,18 @@ pub(crate) fn described(name: &str, style: Style) -> Result<String, String> {
     Ok(found.join("\n"))
 }
 
+/// How many kinds there are.
+#[cfg(test)]
+pub(crate) fn count() -> usize {
+    kinds().count()
+}
+
+/// The lines of a kind's equation; none where the page has none, or no such kind.
+pub(crate) fn equation(role: &str, name: &str) -> Option<&'static str> {
+    let body = kinds().find(|kind| kind.role == role && kind.name == name)?.body;
+    body.split_once("```text\n")?.1.split_once("```").map(|(lines, _)| lines)
+}
+
 /// The page's sections: ``### loss `bce` ``, a link whose text is the title, and the rest.
 fn kinds() -> impl Iterator<Item = KindSection> {
     let sections = PAGE.split("\n### ").skip(1).map(|section| section.split("\n## ").next().unwrap_or(section));

@@ -33,6 +33,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Evaluate(command) => command.run(global),
         Command::Report(command) => command.run(global),
         Command::Compare(command) => command.run(global),
+        Command::Refit(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
         Command::Export(command) => command.run(global),
         Command::Render(command) => command.run(global),
@@ -46,6 +47,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Doctor(command) => command.run(global),
         Command::Theory(command) => command.run(global),
         Command::Kinds(command) => command.run(),
+        Command::Schema(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     })

@@ -1,9 +1,10 @@
 //! A stored trial of a sweep with the dataset that it ranks.
 
 use crate::{
+    file::nearest,
     recommend, report,
     runner::{self, Results, Session},
-    tables::TrialRow,
+    tables::{LeaderboardRow, TrialRow},
     usage::Usage,
 };
 use anyhow::{Context, Result, bail};
@@ -27,14 +28,7 @@ pub(crate) struct Model {
 /// # Errors
 /// [`Usage`] for a dataset or trial that the sweep does not have; a sweep that has not run, or a store that fails.
 pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<Model> {
-    let names = session.plan.dataset_names();
-    if let Some(name) = dataset.filter(|name| !names.contains(name)) {
-        return Err(Usage(format!("the sweep has no dataset `{name}`; it has {}", names.join(", "))).into());
-    }
-    if dataset.is_none() && trial.is_none() && names.len() > 1 {
-        return Err(Usage(format!("the sweep has several datasets ({}); pick one with --dataset", names.join(", "))).into());
-    }
-    let trial = find(session, dataset.or(if trial.is_none() { names.first().copied() } else { None }), trial)?;
+    let trial = pick(session, dataset, None, trial)?;
     let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
     let dataset = session.read_dataset(planned, false).with_context(|| format!("dataset {}", planned.quoted()))?;
     let folder = session.trial(&trial.trial);
@@ -47,16 +41,45 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
     Ok(Model { trial, dataset, scorer })
 }
 
-fn find(session: &Session, dataset: Option<&str>, trial: Option<&str>) -> Result<TrialRow> {
+/// The trial with this id, or the first picked one of a method, which is the winner when left out. The dataset may be left out where there is one, or
+/// a trial.
+///
+/// # Errors
+/// As for [`read`], and [`Usage`] for a method that the leaderboard does not have.
+pub(crate) fn pick(session: &Session, dataset: Option<&str>, method: Option<&str>, trial: Option<&str>) -> Result<TrialRow> {
+    let names = session.plan.dataset_names();
+    if let Some(name) = dataset.filter(|name| !names.contains(name)) {
+        return Err(Usage(format!("the sweep has no dataset `{name}`; it has {}", names.join(", "))).into());
+    }
+    if dataset.is_none() && trial.is_none() && names.len() > 1 {
+        return Err(Usage(format!("the sweep has several datasets ({}); pick one with --dataset", names.join(", "))).into());
+    }
+    let dataset = dataset.or(if trial.is_none() { names.first().copied() } else { None });
     let on = dataset.map_or_else(String::new, |name| format!(" on `{name}`"));
     let Some(id) = trial else {
         let results = Results::read(session)?;
         let rows = report::leaderboard(&results.input(session)); // the stored one may be of an earlier evaluation
-        let best = recommend::best(&rows, &results.trials, dataset.unwrap_or_default()).cloned();
-        return best.with_context(|| format!("no method has a result{on}"));
+        let dataset = dataset.unwrap_or_default();
+        let winner = match method {
+            Some(name) => Some(named(&rows, dataset, name)?),
+            None => rows.iter().find(|row| row.dataset == dataset && row.rank == Some(1)).map(|row| row.method.as_str()),
+        };
+        let first = winner.and_then(|method| recommend::first_picked(&results.trials, dataset, method)).cloned();
+        return first.with_context(|| format!("no method has a result{on}"));
     };
     match runner::stored_trials(session)?.into_iter().find(|row| row.trial == id && dataset.is_none_or(|name| row.dataset == name)) {
         Some(row) => Ok(row),
         None => bail!(Usage(format!("no trial of the sweep{on} has the id `{id}`"))),
     }
+}
+
+/// The key of the method that the leaderboard of a dataset calls so, or that has this key.
+fn named<'a>(rows: &'a [LeaderboardRow], dataset: &str, name: &str) -> Result<&'a str> {
+    let rows = || rows.iter().filter(|row| row.dataset == dataset);
+    if let Some(row) = rows().find(|row| row.title == name || row.method == name) {
+        return Ok(&row.method);
+    }
+    let mut titles: Vec<&str> = rows().map(|row| row.title.as_str()).collect();
+    titles.dedup();
+    Err(Usage(nearest::unknown("method", name, &titles)).into())
 }

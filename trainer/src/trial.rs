@@ -92,7 +92,7 @@ impl Iterations {
 }
 
 /// Epochs, batches and stopping: the `training` block without `select_by`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Training {
     /// Passes over the train interactions, at most.
@@ -110,7 +110,7 @@ pub struct Training {
 }
 
 /// `rows` of [`Training`]: as many as there are train interactions, either way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EpochRows {
     /// Every train interaction once, in random order.

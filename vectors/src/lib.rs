@@ -7,7 +7,7 @@ pub use matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// How two vectors make a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Similarity {
     /// `p . q`
@@ -19,7 +19,7 @@ pub enum Similarity {
 }
 
 /// Where an item stands among items of the same score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// The item stands behind all others of the same score.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// `cache` in `resources`: a folder of the node, or a volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// A folder of each node, which is there and which the pods' group 65532 may write to.

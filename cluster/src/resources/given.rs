@@ -1,12 +1,28 @@
 //! Settings that are handed on to Kubernetes as they were given.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A type of Kubernetes, in its own words. What it does not know is refused and not dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value", bound(serialize = "T: Clone + Serialize", deserialize = "T: Serialize + DeserializeOwned"))]
 pub struct Given<T>(pub(crate) T);
+
+impl<T> JsonSchema for Given<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Given".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object"})
+    }
+}
 
 impl<T: Serialize + DeserializeOwned> TryFrom<Value> for Given<T> {
     type Error = String;

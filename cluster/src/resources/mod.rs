@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
 /// The resources that the pods of a sweep ask of the cluster. They are no part of a trial's identity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Resources {
     /// The container image with `ranksweep`; `--image` of the command line goes before it.
@@ -86,7 +86,7 @@ pub struct Resources {
 }
 
 /// How pods log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// One line of text for each event.
@@ -97,7 +97,7 @@ pub enum LogFormat {
 }
 
 /// Resources of one stage's pod, in place of those of a trial's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stage {
     /// Cores.
@@ -113,7 +113,7 @@ pub struct Stage {
 }
 
 /// A PersistentVolumeClaim, mounted in every pod that computes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Volume {
     /// The claim's name; trials on several nodes need one with access mode ReadWriteMany.

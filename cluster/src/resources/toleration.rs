@@ -4,7 +4,7 @@ use crate::names::{not_a_key, not_a_value};
 use serde::{Deserialize, Serialize};
 
 /// One entry of `tolerations`, by the words of Kubernetes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toleration {
     /// The taint's key; every taint when left out.
@@ -25,7 +25,7 @@ pub struct Toleration {
 }
 
 /// How a toleration is compared with a taint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Operator {
     /// Key and value are the taint's.
     #[default]
@@ -35,7 +35,7 @@ pub enum Operator {
 }
 
 /// The effect of a taint on pods that do not tolerate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum Effect {
     /// Pods are not put on the node.
     NoSchedule,

@@ -7,6 +7,7 @@
 
 mod place;
 mod read;
+mod seek;
 mod server;
 mod unfinished;
 mod words;
@@ -87,6 +88,16 @@ impl Location {
     /// The last step of the path: a file's or a folder's name.
     pub fn name(&self) -> &str {
         self.path.filename().unwrap_or_default()
+    }
+
+    /// The location up to the first step, but the last, that a suffix ends, in letters of any size, and the path that is left: what an archive of files is
+    /// called, and what stands in it.
+    pub fn split_after(&self, suffix: &str) -> Option<(Self, String)> {
+        let ends = |step: &str| step.to_ascii_lowercase().ends_with(suffix);
+        let steps: Vec<_> = self.path.parts().collect();
+        let last = steps.iter().position(|step| ends(step.as_ref())).filter(|&place| place + 1 < steps.len())?;
+        let rest: Vec<&str> = steps[last + 1..].iter().map(AsRef::as_ref).collect();
+        Some((self.at(steps[..=last].iter().cloned().collect()), rest.join("/")))
     }
 
     /// The store behind, and the path in it, for libraries that speak object_store themselves.
@@ -295,6 +306,17 @@ mod tests {
         let parsed = |text: &str| Location::parse(text).unwrap().local_path().unwrap();
         assert_eq!((parsed("~/a/b.csv"), parsed("~//b.csv")), (home.join("a/b.csv"), home.join("b.csv")));
         assert_eq!(parsed("./~/a.csv"), std::env::current_dir().unwrap().join("~/a.csv"));
+    }
+
+    #[test]
+    fn a_path_may_lead_through_a_file() {
+        let split = |text: &str| {
+            let (file, rest) = Location::parse(text).unwrap().split_after(".zip")?;
+            Some((file.to_string(), rest))
+        };
+        assert_eq!(split("memory:///a/b.ZIP/c d/[e].csv"), Some(("memory:///a/b.ZIP".into(), "c d/[e].csv".into())));
+        assert_eq!(split("/a/b.zip/c.zip/d"), Some(("/a/b.zip".into(), "c.zip/d".into())));
+        assert_eq!((split("/a/b.zip"), split("/a/b.zip.csv"), split("memory:///")), (None, None, None));
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Location {
     }
 
     /// Asks for the file, and reads it when it is small.
-    fn begin(&self) -> object_store::Result<Begun> {
+    pub(super) fn begin(&self) -> object_store::Result<Begun> {
         let store = &self.server.store;
         self.server.attempt(|| async {
             let found = store.get(&self.path).await?;
@@ -103,14 +103,14 @@ impl Location {
 }
 
 /// A file that was asked for.
-enum Begun {
+pub(super) enum Begun {
     File(std::fs::File, u64),
     Whole(Bytes),
     Large(ObjectMeta),
 }
 
 /// One part of the content with this tag.
-async fn part(server: Arc<Server>, path: Path, range: Range<u64>, tag: Option<String>) -> object_store::Result<Bytes> {
+pub(super) async fn part(server: Arc<Server>, path: Path, range: Range<u64>, tag: Option<String>) -> object_store::Result<Bytes> {
     let length = range.end - range.start;
     let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match: tag, ..GetOptions::default() };
     let once = || async { whole(server.store.get_opts(&path, options.clone()).await?.bytes().await?, length) };

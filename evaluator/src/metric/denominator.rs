@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The denominator of recall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recall {
     /// All held-out items of the user.

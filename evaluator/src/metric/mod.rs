@@ -37,8 +37,9 @@ use list::{List, cut};
 pub use memory::memory;
 
 use rayon::prelude::*;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 /// What a metric says of itself.
 trait MetricKind: Sync {
@@ -75,7 +76,7 @@ enum Measure {
 macro_rules! metrics {
     ($($(#[$words:meta])* $metric:ident in $file:ident,)+) => {
         /// A metric of rankings.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Metric {
             $($(#[$words])* $metric,)+
@@ -245,6 +246,21 @@ impl FromStr for MetricAt {
                 _ => Err(refuse(format!("the cutoff `{cutoff}` is no positive whole number"))),
             },
         }
+    }
+}
+
+impl JsonSchema for MetricAt {
+    fn schema_name() -> Cow<'static, str> {
+        "MetricAt".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = |has_cutoff: bool| {
+            let metrics = Metric::ALL.into_iter().filter(move |metric| metric.has_cutoff() == has_cutoff);
+            metrics.map(Metric::name).collect::<Vec<_>>()
+        };
+        let pattern = format!("^(({})@[1-9][0-9]*|{})$", names(true).join("|"), names(false).join("|"));
+        json_schema!({"description": "A metric and where the list is cut: `ndcg@20`, `auc`.", "type": "string", "pattern": pattern})
     }
 }
 

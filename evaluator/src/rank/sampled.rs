@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Ties;
 
 /// `sampled_candidates` of an evaluation: the items that a user's held-out items are ranked among.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampledCandidates {
     /// N: drawn items of each user; all that there are where there are fewer.

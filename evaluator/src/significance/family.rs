@@ -1,7 +1,8 @@
 //! `family`: which pairs of methods are compared, and so how many comparisons are adjusted for.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Which pairs of a dataset's methods are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,22 @@ impl Serialize for Family {
             }
             Self::AllPairs | Self::AgainstBest => serializer.collect_str(&self.name()),
         }
+    }
+}
+
+impl JsonSchema for Family {
+    fn schema_name() -> Cow<'static, str> {
+        "Family".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let method = generator.subschema_for::<String>();
+        let against =
+            json_schema!({"type": "object", "properties": {"against": method}, "required": ["against"], "additionalProperties": false});
+        json_schema!({
+            "description": "Which pairs of a dataset's methods are compared.",
+            "anyOf": [{"type": "string", "enum": ["all-pairs", "against-best"]}, against]
+        })
     }
 }
 

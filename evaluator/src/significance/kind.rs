@@ -71,7 +71,7 @@ impl Found {
 macro_rules! tests {
     ($($(#[$words:meta])* $test:ident in $file:ident,)+) => {
         /// A test of the difference between two methods.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Test {
             $($(#[$words])* $test,)+

@@ -1,7 +1,8 @@
 //! `margin`: the size of a difference that matters.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Differences up to it do not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +49,20 @@ impl fmt::Display for Margin {
 impl Serialize for Margin {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl JsonSchema for Margin {
+    fn schema_name() -> Cow<'static, str> {
+        "Margin".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let share = json_schema!({"type": "string", "pattern": "^[0-9.eE+-]+ *%?$"});
+        json_schema!({
+            "description": "Differences up to it do not matter: `1%` of the mean, or `0.002` in units of the metric.",
+            "anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, share]
+        })
     }
 }
 

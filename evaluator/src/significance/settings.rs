@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// Tests between methods.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Significance {
     /// The tests to run; the first decides verdicts and letters.
@@ -30,7 +30,7 @@ pub struct Significance {
 }
 
 /// Which sources of variance a test counts: what its verdict should hold for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
     /// Other users and other trainings of the same methods.
@@ -42,7 +42,7 @@ pub enum Over {
 }
 
 /// Adjustment for many comparisons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
     /// No adjustment: p-values as they are.

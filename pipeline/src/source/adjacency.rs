@@ -3,7 +3,7 @@
 //! A user without items on their line has none in that part.
 
 use super::{
-    KnownColumns, SourceKind,
+    KnownColumns, SourceKind, archive,
     beginning::Beginning,
     blocks::LINE_BYTES,
     content,
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read};
 
 /// `adjacency` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adjacency {
     /// The file that models learn from.
@@ -34,7 +34,7 @@ impl SourceKind for Adjacency {
         let Some(((folder, suffix), text)) = beginning.path.rsplit_once("train.txt").zip(beginning.text()) else { return Ok(None) };
         let test = format!("{folder}test.txt{suffix}");
         let is_of_numbers = text.split_ascii_whitespace().all(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
-        let is_whole = is_of_numbers && beginning.known == KnownColumns::default() && Location::parse(&test)?.exists()?;
+        let is_whole = is_of_numbers && beginning.known == KnownColumns::default() && archive::exists(&Location::parse(&test)?)?;
         Ok(is_whole.then(|| Self { train: beginning.path.clone(), test }))
     }
 

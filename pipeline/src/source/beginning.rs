@@ -1,6 +1,6 @@
 //! The beginning of a raw file, by which its format is recognised.
 
-use super::{KnownColumns, content, files};
+use super::{KnownColumns, archive, content, files};
 use crate::{Error, Result};
 use dataset::Location;
 use std::io::Read;
@@ -10,7 +10,7 @@ const BYTES: u64 = 256 << 10;
 
 /// The beginning of a raw file.
 pub(super) struct Beginning {
-    /// The path as typed: a file, a folder or a pattern.
+    /// The path: a file, in an archive or in none, a folder or a pattern.
     pub(super) path: String,
     /// The file, or the first of several.
     pub(super) at: Location,
@@ -26,13 +26,14 @@ impl Beginning {
     /// # Errors
     /// A file that is not there, cannot be read, or is empty.
     pub(super) fn read(path: &str, known: KnownColumns) -> Result<Self> {
-        let at = files::all("path", path)?.swap_remove(0);
+        let path = archive::expanded(path)?;
+        let at = files::all("path", &path)?.swap_remove(0);
         let mut bytes = Vec::new();
         content::open(&at)?.take(BYTES).read_to_end(&mut bytes).map_err(|error| content::unreadable(&at, 0, error))?;
         if bytes.is_empty() {
             return Err(Error::file(&at, "the file is empty; copy it again"));
         }
-        Ok(Self { path: path.to_owned(), at, bytes, known })
+        Ok(Self { path, at, bytes, known })
     }
 
     /// The file's name without the suffix of its compression.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 /// A column by its name, or by its index from 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum ColumnRef {
     /// The place in the row, from 0.
@@ -16,7 +16,7 @@ pub enum ColumnRef {
 }
 
 /// Columns of interactions with optional ratings and timestamps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
     /// The user's id.
@@ -32,7 +32,7 @@ pub struct Columns {
 }
 
 /// Columns of interactions, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedColumns {
     /// The user's id.
@@ -48,7 +48,7 @@ pub struct NamedColumns {
 }
 
 /// Columns of interactions of which nothing but the ids is used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdColumns {
     /// The user's id.

@@ -1,14 +1,18 @@
-//! The content of a raw file as a stream, decompressed by its suffix: `.gz` (of any number of members) and `.zst`.
+//! The content of a raw file as a stream, taken out of its archive and decompressed by what its first bytes say.
 
+use super::{
+    archive::{self, Member},
+    compression::{self, Compression, SUFFIXES},
+};
 use crate::{Error, Result};
-use dataset::Location;
-use flate2::read::MultiGzDecoder;
+use dataset::{Location, panics};
+use flate2::{CrcReader, read::DeflateDecoder};
 use memchr::memchr_iter;
 use std::{
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, BufReader, Cursor, ErrorKind, Read},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -23,13 +27,14 @@ const MOST_EXPANSION: u64 = 250;
 
 /// Opens a raw file, to be read in large blocks.
 pub(crate) fn open(at: &Location) -> Result<Box<dyn Read + Send>> {
-    decompressed(at, at.open()?, &Arc::default())
+    Raw::open(at)?.text(at, u64::MAX, &Arc::default())
 }
 
 /// The lines of a raw file, by those in its first bytes.
 pub(crate) fn lines(at: &Location) -> Result<u64> {
-    let (size, read) = (at.size()?, Arc::default());
-    let mut content = decompressed(at, at.open()?.take(SAMPLE), &read)?;
+    let (raw, taken) = (Raw::open(at)?, Arc::<Taken>::default());
+    let size = raw.size.map_or_else(|| at.size(), Ok)?;
+    let mut content = raw.text(at, SAMPLE, &taken)?;
     let (mut block, mut bytes, mut lines) = (vec![0; BUFFER], 0, 0);
     // A compressed file that is cut off gives what came before.
     while let Ok(length @ 1..) = content.read(&mut block) {
@@ -39,46 +44,112 @@ pub(crate) fn lines(at: &Location) -> Result<u64> {
             break;
         }
     }
-    Ok((lines as f64 * size as f64 / read.load(Ordering::Relaxed).max(1) as f64) as u64)
+    Ok((lines as f64 * size as f64 / taken.bytes.load(Ordering::Relaxed).max(1) as f64) as u64)
 }
 
-/// The text of a file; `read` counts what is taken of the file itself.
-fn decompressed(at: &Location, raw: impl Read + Send + 'static, read: &Arc<AtomicU64>) -> Result<Box<dyn Read + Send>> {
-    let raw = Counted { raw, read: Arc::clone(read) };
-    let expanded = |content| Box::new(Expanded { content, read: Arc::clone(read), given: 0 });
-    Ok(match suffix(at.name()) {
-        Some(".gz") => expanded(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, raw))) as Box<dyn Read + Send>),
-        Some(_) => expanded(Box::new(zstd::stream::read::Decoder::new(raw).map_err(|source| unreadable(at, 0, source))?)),
-        None => Box::new(raw),
-    })
+/// The bytes of a file as they are stored, in an archive or in none.
+struct Raw {
+    bytes: Box<dyn Read + Send>,
+    /// How many there are, where an archive says so.
+    size: Option<u64>,
+    /// What an archive says of them.
+    packed: Option<Packed>,
 }
 
-/// A file, and how much of it was read.
+/// How an archive holds a file.
+struct Packed {
+    is_deflated: bool,
+    checksum: u32,
+}
+
+impl Raw {
+    fn open(at: &Location) -> Result<Self> {
+        let of_member = |Member { bytes, size, is_deflated, checksum }: Member| Self {
+            bytes,
+            size: Some(size),
+            packed: Some(Packed { is_deflated, checksum }),
+        };
+        if let Some((archive, name)) = archive::through(at)? {
+            return archive::member(&archive, Some(&name)).map(of_member);
+        }
+        let (first, bytes) = peeked(at.open()?).map_err(|source| unreadable(at, 0, source))?;
+        match archive::is(&first) {
+            true => archive::member(at, None).map(of_member),
+            false => Ok(Self { bytes, size: None, packed: None }),
+        }
+    }
+
+    /// What the first so many bytes hold; `taken` counts those that were read of them.
+    fn text(self, at: &Location, bytes: u64, taken: &Arc<Taken>) -> Result<Box<dyn Read + Send>> {
+        let raw = Box::new(Counted { raw: self.bytes.take(bytes), taken: Arc::clone(taken) });
+        let content = match self.packed {
+            Some(Packed { is_deflated: true, checksum }) => {
+                let content = CrcReader::new(expanded(Box::new(DeflateDecoder::new(BufReader::with_capacity(BUFFER, raw))), taken));
+                Box::new(Checked { content, checksum }) as Box<dyn Read + Send>
+            }
+            Some(Packed { is_deflated: false, checksum }) => Box::new(Checked { content: CrcReader::new(raw), checksum }),
+            None => raw,
+        };
+        let failed = |source| unreadable(at, 0, source);
+        let (first, content) = peeked(content).map_err(failed)?;
+        Ok(match Compression::of(&first) {
+            Some(compression) => expanded(compression.decoder(content).map_err(failed)?, taken),
+            None => content,
+        })
+    }
+}
+
+/// The first bytes, and all of them.
+fn peeked(mut bytes: impl Read + Send + 'static) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut first = Vec::new();
+    bytes.by_ref().take(compression::FIRST).read_to_end(&mut first)?;
+    Ok((first.clone(), Box::new(Cursor::new(first).chain(bytes))))
+}
+
+/// What was read of a file.
+#[derive(Default)]
+struct Taken {
+    bytes: AtomicU64,
+    /// Whether the file itself could not be read further.
+    has_failed: AtomicBool,
+}
+
+/// A file, and what is taken of it.
 struct Counted<R> {
     raw: R,
-    read: Arc<AtomicU64>,
+    taken: Arc<Taken>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.raw.read(buffer)?;
-        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        let length = self.raw.read(buffer).inspect_err(|_| self.taken.has_failed.store(true, Ordering::Relaxed))?;
+        self.taken.bytes.fetch_add(length as u64, Ordering::Relaxed);
         Ok(length)
     }
 }
 
-/// What a file holds, as long as it is not more than interactions can be compressed.
+fn expanded(content: Box<dyn Read + Send>, taken: &Arc<Taken>) -> Box<dyn Read + Send> {
+    Box::new(Expanded { content, taken: Arc::clone(taken), given: 0 })
+}
+
+/// What a compressed file holds, as long as it is not more than interactions can be compressed.
 struct Expanded {
     content: Box<dyn Read + Send>,
-    read: Arc<AtomicU64>,
+    taken: Arc<Taken>,
     given: u64,
 }
 
 impl Read for Expanded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.content.read(buffer)?;
+        let content = &mut self.content;
+        let read = panics::caught(|| content.read(buffer)).unwrap_or_else(|panic| Err(io::Error::new(ErrorKind::InvalidData, panic)));
+        let length = read.map_err(|error| match error.kind() {
+            ErrorKind::Interrupted | ErrorKind::UnexpectedEof | ErrorKind::OutOfMemory | ErrorKind::FileTooLarge => error,
+            _ if self.taken.has_failed.load(Ordering::Relaxed) => error,
+            _ => io::Error::new(ErrorKind::InvalidData, error),
+        })?;
         self.given += length as u64;
-        let most = MOST_EXPANSION * self.read.load(Ordering::Relaxed);
+        let most = MOST_EXPANSION * self.taken.bytes.load(Ordering::Relaxed);
         if self.given > LEAST_BOUND.max(most) {
             let words = format!("it expands to more than {MOST_EXPANSION} times its size");
             return Err(io::Error::new(ErrorKind::FileTooLarge, words));
@@ -87,26 +158,39 @@ impl Read for Expanded {
     }
 }
 
-/// The file's name without the suffix of its compression.
+/// What an archive holds, with the checksum that it has of it.
+struct Checked<R> {
+    content: CrcReader<R>,
+    checksum: u32,
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.content.read(buffer)?;
+        match length == 0 && !buffer.is_empty() && self.content.crc().sum() != self.checksum {
+            true => Err(io::Error::new(ErrorKind::InvalidData, "its checksum is not the one in the archive")),
+            false => Ok(length),
+        }
+    }
+}
+
+/// The file's name without the suffix of its compression or archive.
 pub(crate) fn plain_name(at: &Location) -> &str {
     let name = at.name();
-    &name[..name.len() - suffix(name).map_or(0, str::len)]
+    let suffix = SUFFIXES.into_iter().find(|suffix| name.ends_with(suffix));
+    &name[..name.len() - suffix.map_or(0, str::len)]
 }
 
 /// The error of a reader that failed after `line`.
 pub(crate) fn unreadable(at: &Location, line: u64, source: io::Error) -> Error {
     let reason = match source.kind() {
         ErrorKind::UnexpectedEof => "the compressed data ends in the middle; copy or download the file again",
-        ErrorKind::InvalidInput | ErrorKind::InvalidData => "it is not what its suffix says; name it by its compression, or copy it again",
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => "the compressed data is damaged; copy or download the file again",
         ErrorKind::FileTooLarge => "no interactions are that alike; decompress it first, if it is what it should be",
-        _ if suffix(at.name()) == Some(".zst") => "it is no complete zstd file; name it by its compression, or copy it again",
+        ErrorKind::OutOfMemory => "its decompression takes too much memory; compress it with a smaller dictionary, or decompress it first",
         _ => "its store fails",
     };
     Error::Unreadable { at: at.to_string(), line, reason, source }
-}
-
-fn suffix(name: &str) -> Option<&'static str> {
-    [".gz", ".zst"].into_iter().find(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -128,11 +212,50 @@ mod tests {
         Ok(text)
     }
 
+    /// What other programs made of [`rows`]: see `tests/packed/make.py`.
+    macro_rules! packed {
+        ($($name:literal),+) => {
+            [$(($name, include_bytes!(concat!("../../tests/packed/", $name)).to_vec())),+]
+        };
+    }
+
+    fn rows() -> String {
+        (0..400).map(|n| format!("u{},i{},{},{n}\n", n % 17, n * 7919 % 101, n % 5 + 1)).collect()
+    }
+
     #[test]
-    fn compression_goes_by_suffix() {
-        assert_eq!(content("plain.csv", b"a,b\n".to_vec()).unwrap(), "a,b\n");
-        assert_eq!(content("one.csv.gz", gzip("a,b\n")).unwrap(), "a,b\n");
-        assert_eq!(content("two.csv.zst", zstd::encode_all(&b"a,b\n"[..], 1).unwrap()).unwrap(), "a,b\n");
+    fn compression_goes_by_the_first_bytes() {
+        assert_eq!(content("plain.csv.gz", b"a,b\n".to_vec()).unwrap(), "a,b\n");
+        assert_eq!(content("one.csv", gzip("a,b\n")).unwrap(), "a,b\n");
+        assert_eq!(content("two.csv.gz", zstd::encode_all(&b"a,b\n"[..], 1).unwrap()).unwrap(), "a,b\n");
+        assert_eq!(
+            (content("none.csv", vec![]).unwrap(), content("letters.csv", b"BZh9,b\n".to_vec()).unwrap()),
+            (String::new(), "BZh9,b\n".into())
+        );
+        for (name, bytes) in packed!("ratings.bz2", "ratings.xz", "ratings.zip", "stored.zip", "streamed.zip", "nested.zip") {
+            assert_eq!(content(name, bytes.clone()).unwrap(), rows(), "{name}");
+            assert_eq!(content("another-name.csv", bytes).unwrap(), rows(), "{name}");
+        }
+    }
+
+    /// All formats have checksums: whatever changes, there are the rows, or an error, or a file that is no longer known for a compressed one.
+    #[test]
+    fn a_changed_byte_gives_no_other_rows() {
+        for (name, whole) in packed!("ratings.bz2", "ratings.xz", "ratings.zip", "stored.zip", "nested.zip") {
+            let mut errors = 0;
+            for place in 0..whole.len() {
+                let mut bytes = whole.clone();
+                bytes[place] ^= 0x55;
+                let at = Location::parse(&format!("memory:///content/changed-{name}")).unwrap();
+                at.write(bytes.clone()).unwrap();
+                let mut found = Vec::new();
+                match open(&at).and_then(|mut text| text.read_to_end(&mut found).map_err(|source| unreadable(&at, 0, source))) {
+                    Ok(_) => assert!(found == rows().into_bytes() || found == bytes, "{name} {place}"),
+                    Err(_) => errors += 1,
+                }
+            }
+            assert!(2 * errors > whole.len(), "{name}: {errors}");
+        }
     }
 
     #[test]
@@ -146,7 +269,8 @@ mod tests {
     #[test]
     fn a_cut_file_is_no_shorter_file() {
         let text: String = (0..5_000).map(|n| format!("{n},{}\n", n * 7919 % 1_000)).collect();
-        for (name, bytes) in [("cut.gz", gzip(&text)), ("cut.zst", zstd::encode_all(text.as_bytes(), 1).unwrap())] {
+        let made = [("cut.gz", gzip(&text)), ("cut.zst", zstd::encode_all(text.as_bytes(), 1).unwrap())];
+        for (name, bytes) in made.into_iter().chain(packed!("ratings.bz2", "ratings.xz")) {
             let half = bytes[..bytes.len() / 2].to_vec();
             assert_eq!(content(name, half).unwrap_err().kind(), ErrorKind::UnexpectedEof, "{name}");
         }
@@ -159,10 +283,18 @@ mod tests {
         let at = Location::parse("memory:///content/bomb.csv.zst").unwrap();
         at.write(bomb.clone()).unwrap();
         assert!(lines(&at).unwrap() > 1 << 20);
-        for (name, bytes) in [("bomb.zst", bomb), ("bomb.gz", gzip(&"1".repeat(64 << 20)))] {
+        let made = [("bomb.zst", bomb), ("bomb.gz", gzip(&"1".repeat(64 << 20)))];
+        for (name, bytes) in made.into_iter().chain(packed!("bomb.bz2", "bomb.xz", "bomb.zip")) {
             let error = content(name, bytes).map(|text| format!("{name}: {} bytes", text.len())).unwrap_err();
             assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::FileTooLarge, "it expands to more than 250 times its size"));
         }
+    }
+
+    /// A dictionary of a gigabyte, of which the header alone tells.
+    #[test]
+    fn a_decoder_that_asks_for_much_memory_is_refused() {
+        let [(name, bytes)] = packed!("wide.xz");
+        assert_eq!(content(name, bytes).unwrap_err().kind(), ErrorKind::OutOfMemory);
     }
 
     #[test]
@@ -180,6 +312,6 @@ mod tests {
     fn the_plain_name_has_no_suffix_of_compression() {
         let at = |name: &str| Location::parse(&format!("memory:///content/{name}")).unwrap();
         assert_eq!(plain_name(&at("ratings.dat.gz")), "ratings.dat");
-        assert_eq!(plain_name(&at("ratings.csv")), "ratings.csv");
+        assert_eq!((plain_name(&at("ratings.csv")), plain_name(&at("ratings.csv.zip"))), ("ratings.csv", "ratings.csv"));
     }
 }

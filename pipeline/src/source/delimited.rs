@@ -15,7 +15,7 @@ use dataset::{Split, quote};
 use serde::{Deserialize, Serialize};
 
 /// `delimited` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Delimited {
     /// The file, a folder with `/` at its end, or a pattern.

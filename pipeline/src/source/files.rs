@@ -6,6 +6,7 @@
 //! `*` and `?` stand for anything within a name, `[ab]` for one of some characters. Names that begin with `_` or `.` are passed over, as writers leave
 //! markers under them. A file that has the pattern itself for its name is that file.
 
+use super::archive;
 use crate::{Error, Result};
 use dataset::Location;
 use glob::{MatchOptions, Pattern};
@@ -24,7 +25,7 @@ pub(crate) fn named(key: &'static str, path: &str) -> Result<Vec<(String, Locati
     let at = Location::parse(path)?;
     let (folder, pattern) = match (path.ends_with('/'), path.find(SIGNS)) {
         (false, None) => return Ok(vec![(at.name().to_owned(), at)]),
-        (false, Some(_)) if at.exists()? => return Ok(vec![(at.name().to_owned(), at)]),
+        (false, Some(_)) if archive::exists(&at)? => return Ok(vec![(at.name().to_owned(), at)]),
         (_, Some(sign)) => path.split_at(path[..sign].rfind('/').map_or(0, |slash| slash + 1)),
         (true, None) => (path, ""),
     };
@@ -57,7 +58,8 @@ fn pattern_of(text: &str) -> Result<Option<Pattern>, glob::PatternError> {
     if text.is_empty() { Ok(None) } else { Pattern::new(&text).map(Some) }
 }
 
-fn is_data(name: &str) -> bool {
+/// Whether a name below a folder or in an archive is that of data.
+pub(super) fn is_data(name: &str) -> bool {
     name.split('/').all(|step| !step.starts_with(['_', '.']))
 }
 

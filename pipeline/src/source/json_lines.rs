@@ -28,7 +28,7 @@ use std::{borrow::Cow, fmt};
 const SEPARATOR: &str = "\u{1f}";
 
 /// `json-lines` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JsonLines {
     /// The file, a folder with `/` at its end, or a pattern.

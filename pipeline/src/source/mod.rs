@@ -1,9 +1,11 @@
 //! Where raw interactions come from. One file for each format.
 
 mod adjacency;
+mod archive;
 mod beginning;
 mod blocks;
 mod columns;
+mod compression;
 mod content;
 mod delimited;
 mod fields;
@@ -38,6 +40,7 @@ pub use splits::Splits;
 pub use synthetic::Synthetic;
 pub use text::OnBadRow;
 
+pub(crate) use archive::through as archive_of;
 pub(crate) use files::{are_several, named as named_files};
 pub(crate) use row::{Rejected, Rows, Sink, Sinks};
 
@@ -120,7 +123,7 @@ trait SourceKind {
 macro_rules! sources {
     ($($(#[$words:meta])* $source:ident,)+) => {
         /// `source` in a sweep file, by its `format`.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Source {
             $($(#[$words])* $source($source),)+

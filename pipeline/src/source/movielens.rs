@@ -19,7 +19,7 @@ use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `movielens` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movielens {
     /// The file with the ratings.
@@ -68,7 +68,7 @@ impl Movielens {
             Some("csv") => (",", Header::Names, Columns::named("userId", "movieId", Some("rating"), Some("timestamp"))),
             _ => {
                 let reason = format!(
-                    "`{}` is no rating file of MovieLens (expected ratings.dat, ratings.csv or u.data, or these with .gz or .zst)",
+                    "`{}` is no rating file of MovieLens (expected ratings.dat, ratings.csv or u.data, also compressed, or in an archive: `ml-1m.zip/ml-1m/ratings.dat`)",
                     at.name()
                 );
                 return Err(Error::setting("source.path", reason));

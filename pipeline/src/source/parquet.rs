@@ -4,9 +4,10 @@
 //! the categories of pandas are.
 
 use super::{
-    Has, SourceKind,
+    Has, SourceKind, archive,
     beginning::Beginning,
     columns::{Columns, NamedColumns},
+    compression::{self, Compression},
     files, roles,
     row::{Row, Sink, Sinks},
     time,
@@ -26,7 +27,7 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 
 /// `parquet` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Parquet {
     /// The file, a folder with `/` at its end, or a pattern.
@@ -48,6 +49,7 @@ impl SourceKind for Parquet {
             return Ok(None);
         }
         let at = &beginning.at;
+        check_plain(at)?;
         let frame = decoded(at, || block_on(scan(at)))?
             .map_err(|error| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error))?;
         let names: Vec<String> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -82,6 +84,7 @@ impl SourceKind for Parquet {
 
 impl Parquet {
     fn read_file(&self, at: &Location, sinks: &dyn Sinks) -> Result<()> {
+        check_plain(at)?;
         // DataFusion takes an empty file for a table without columns.
         if at.size()? == 0 {
             return Err(Error::file(at, "the file is empty; copy it again"));
@@ -158,8 +161,28 @@ fn texts(ids: &ArrayRef) -> Result<StringArray, usize> {
     }
 }
 
+/// Parquet is read at any place, which a compressed file cannot be.
+fn check_plain(at: &Location) -> Result<()> {
+    let is_packed = match archive::through(at)? {
+        Some(_) => true,
+        None if at.size()? == 0 => false,
+        None => {
+            let first = at.beginning(compression::FIRST)?;
+            archive::is(&first) || Compression::of(&first).is_some()
+        }
+    };
+    match is_packed {
+        true => Err(Error::file(
+            at,
+            "a Parquet file cannot be read while it is compressed or in an archive (its columns are compressed); unpack it first",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The number of a file's rows.
 fn rows(at: &Location) -> Result<u64> {
+    check_plain(at)?;
     let count = decoded(at, || block_on(async { scan(at).await?.count().await }))?;
     count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
 }

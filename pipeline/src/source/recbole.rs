@@ -17,7 +17,7 @@ use dataset::{Location, Split};
 use serde::{Deserialize, Serialize};
 
 /// `recbole` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recbole {
     /// The `.inter` file.

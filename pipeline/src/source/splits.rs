@@ -14,7 +14,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `splits` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Splits {
     /// The file that models learn from; a folder with `/` at its end, or a pattern, as for the others.

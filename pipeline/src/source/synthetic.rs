@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 
 /// `synthetic` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Synthetic {
     /// Number of users; each has at least one interaction.

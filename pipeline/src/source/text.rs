@@ -37,7 +37,7 @@ pub(crate) enum Header {
 }
 
 /// What to do with a row that cannot be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnBadRow {
     /// Stop with an error that names it.

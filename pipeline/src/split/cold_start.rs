@@ -11,7 +11,7 @@ use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 
 /// `cold-start` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ColdStart {
     /// The share of a held-out user's history to fold in that is kept.

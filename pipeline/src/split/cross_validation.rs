@@ -20,7 +20,7 @@ const PURPOSE: u64 = 4;
 const MOST_FOLDS: u64 = 1_000;
 
 /// `cross-validation` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossValidation {
     /// The number of folds.

@@ -6,7 +6,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `given` in a sweep file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Given {
     /// The share of each user's train that is validation, by the rule of all splits; only where the source brings no validation.

@@ -9,7 +9,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `leave-last` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaveLast {
     /// Whether the interaction before the last one is validation.

@@ -13,7 +13,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `leave-n` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaveN {
     /// Interactions of a user that are test.
@@ -30,7 +30,7 @@ pub struct LeaveN {
 }
 
 /// `pick` of [`LeaveN`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
     /// The last ones by time.

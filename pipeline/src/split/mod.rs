@@ -120,7 +120,7 @@ trait SplitKind {
 macro_rules! splits {
     ($($(#[$words:meta])* $split:ident,)+) => {
         /// `split` in a sweep file, by its `kind`.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Split {
             $($(#[$words])* $split($split),)+

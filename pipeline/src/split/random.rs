@@ -9,7 +9,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `random` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
     /// The share of each user's interactions that is test.

@@ -10,7 +10,7 @@ use crate::{Error, Result, edges::Edges};
 use serde::{Deserialize, Serialize};
 
 /// `temporal` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Temporal {
     /// The share of all interactions that is test, the last ones; or the date from which on they are.

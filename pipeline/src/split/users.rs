@@ -19,7 +19,7 @@ use dataset::Split;
 use serde::{Deserialize, Serialize};
 
 /// `users` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Users {
     /// The share of users that are test users.

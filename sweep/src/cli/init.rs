@@ -10,7 +10,7 @@ use pipeline::{Preview, Source, source::KnownColumns};
 /// A first sweep file for data that is there.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The interactions: a file, a folder with `/` at its end, or a pattern; text with any separator, JSON lines, Parquet, MovieLens, RecBole
+    /// The interactions: a file, a folder with `/` at its end, or a pattern; text with any separator, JSON lines, Parquet, MovieLens, RecBole; also compressed, or a zip
     data: String,
     /// The sweep file to write; when left out the name of the data with .yaml
     #[arg(short, long, value_name = "FILE")]

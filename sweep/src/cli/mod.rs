@@ -27,9 +27,11 @@ mod plan;
 mod planned;
 mod prepare;
 mod recommend;
+mod refit;
 mod render;
 mod report;
 mod run;
+mod schema;
 mod status;
 mod stored;
 mod submit;
@@ -74,6 +76,8 @@ pub enum Command {
     Report(report::Report),
     /// Compare the methods of one sweep or several over all of their datasets, from the stored tables
     Compare(compare::Compare),
+    /// Train the winner, or another method, once more on all interactions, for serving
+    Refit(refit::Refit),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
     /// Write the splits of the datasets, or the vectors of a trial, for other programs
@@ -101,6 +105,8 @@ pub enum Command {
     Theory(theory::Theory),
     /// Print the losses, samplers and models that a sweep file may have, or what there is to know of one
     Kinds(kinds::Kinds),
+    /// Prints the JSON Schema of sweep files, by which editors complete and check them
+    Schema(schema::Schema),
     /// Print the script by which a shell completes the command line
     Completions(completions::Completions),
     /// Write the manual's pages

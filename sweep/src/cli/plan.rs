@@ -31,9 +31,10 @@ impl Plan {
             return Ok(Ending::Done);
         }
         let found = session.found()?;
+        let previews: String = session.previews().into_iter().map(|lines| lines.join("\n") + "\n\n").collect();
         let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
         let batches = chosen(&session)?.map_or_else(String::new, |chosen| format!("on a cluster: {}", chosen.words()));
-        output::print(&(text + &batches + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
+        output::print(&(previews + &text + &batches + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     histories::Histories,
     model::{self, Model},
     recommend::{self, ListFormat, Request, Seen, Written},
-    runner::Session,
+    runner::{self, Session},
 };
 use anyhow::{Context, Result};
 use clap::Args;
@@ -38,6 +38,9 @@ pub struct Recommend {
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
+    /// The model that `refit` trained on all interactions, in place of the trial's own
+    #[arg(long)]
+    refit: bool,
     /// Where the lists go, as the suffix says: .parquet, .csv or .jsonl; a link is followed, and a pipe or /dev/stdout is written into, as Parquet
     #[arg(short, long, value_name = "URL", default_value = "recommendations.parquet")]
     out: String,
@@ -52,7 +55,10 @@ impl Recommend {
         let out = Location::parse(&self.out).map_err(|error| Usage(format!("--out: {error}")))?;
         let format = ListFormat::of(out.name()).map_err(|error| Usage(format!("--out: {error}")))?;
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
-        let model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        let mut model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
+        if self.refit {
+            (model.dataset, model.scorer) = runner::refitted(&session, &model.trial.trial, model.dataset)?;
+        }
         let (Model { trial, dataset, scorer }, left_out) = self.folded(&session, model)?;
         let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, format, memory: global.memory };
@@ -65,8 +71,11 @@ impl Recommend {
         let planned = session.plan.dataset_of(session.plan.trial_named(&trial.trial)?.2);
         let split = planned.repetition().map_or_else(String::new, |which| format!(", {which}"));
         let (method, trial) = (trial.method, trial.trial);
-        let text =
-            format!("{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}){unknown}{left_out}\n", self.k);
+        let everything = if self.refit { ", trained on all interactions" } else { "" };
+        let text = format!(
+            "{out}: lists of up to {} items for {users} users, by {method} (trial {trial}{split}{everything}){unknown}{left_out}\n",
+            self.k
+        );
         if is_stdout { output::print_aside(&text) } else { output::print(&text) }?;
         Ok(Ending::Done)
     }

@@ -25,7 +25,7 @@ impl Node {
 }
 
 /// The key that names the variant of an enum.
-fn tag_of(enumeration: &str) -> &'static str {
+pub(crate) fn tag_of(enumeration: &str) -> &'static str {
     if enumeration == "Source" { "format" } else { "kind" }
 }
 

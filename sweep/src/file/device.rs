@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// Where trials are trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskedDevice {
     /// Trials are trained on a GPU where the build has CUDA, a GPU is there and can train the trial; else on the CPU.

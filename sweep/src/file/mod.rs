@@ -24,6 +24,7 @@ mod tuned;
 
 pub use claim::{ClaimEntry, Hypothesis};
 pub use dataset::DatasetEntry;
+pub(crate) use deserialize::tag_of;
 pub use device::AskedDevice;
 pub use error::{Error, Place, Result};
 pub use grid::{Block, Entry, TrainingAxes};
@@ -31,5 +32,7 @@ pub use named::Named;
 pub use printed::{PrintedLine, PrintedTable};
 pub(crate) use range::Range;
 pub use search::{Grid, Random, Search, SuccessiveHalving};
+#[cfg(test)]
+pub(crate) use sweep_file::KEYS;
 pub use sweep_file::{Placed, SweepFile};
 pub use timing::Timing;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How tuned values are searched, by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
     /// Every combination.
@@ -15,12 +15,12 @@ pub enum Search {
 }
 
 /// `grid` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {}
 
 /// `random` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
     /// Configurations of each method.
@@ -31,7 +31,7 @@ pub struct Random {
 }
 
 /// `successive-halving` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuccessiveHalving {
     /// Configurations of each method at the start, drawn as `random` does; all of the grid when left out.

@@ -91,7 +91,8 @@ pub struct SweepFile {
 /// Bytes of a sweep file, at most.
 const MOST_BYTES: u64 = 2 << 20;
 
-const KEYS: [&str; 12] =
+/// The keys of a sweep file.
+pub(crate) const KEYS: [&str; 12] =
     ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "printed", "claims", "device", "resources"];
 
 impl SweepFile {

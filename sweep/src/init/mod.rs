@@ -2,14 +2,9 @@
 
 mod source;
 
-use crate::{
-    file::SweepFile,
-    number::{count, counted},
-    plan,
-};
+use crate::{file::SweepFile, plan, preview};
 use anyhow::Result;
-use chrono::DateTime;
-use pipeline::{Interaction, Preview, Source};
+use pipeline::{Preview, Source};
 use std::fmt::Write;
 
 /// Items up to which `ease` takes at most about 1 GB and a minute.
@@ -74,25 +69,9 @@ fn text(data: &Recognised, out: &str) -> Result<String> {
 
 /// What was found out of the data, line by line.
 pub fn found(data: &Recognised) -> Vec<String> {
-    let Preview { rows, seen, is_whole, users, items, ratings, times, first } = &data.preview;
-    let mut held = format!("{}, {}", counted(*users, "user"), counted(*items, "item"));
-    if let Some((least, most)) = ratings {
-        held += &format!(", ratings from {least} to {most}");
-    }
-    if let Some((first, last)) = times {
-        held += &format!(", times from {} to {}", day(*first), day(*last));
-    }
-    let (about, which) = match (is_whole, *rows > *seen as u64) {
-        (true, _) => ("", "all"),
-        (false, true) => ("about ", "the first"),
-        (false, false) => ("more than ", "the first"),
-    };
-    let mut lines = vec![
-        format!("It is read as {}, and has {about}{}.", data.source.words(), counted(*rows as usize, "row")),
-        format!("In {which} {} rows: {held}.", count(*seen)),
-        "The first ones, as they are understood:".to_owned(),
-    ];
-    lines.extend(first.iter().map(|interaction| format!("    {}", shown(interaction))));
+    let mut lines: Vec<String> = taken(data).into_iter().collect();
+    lines.extend(preview::lines("It", &data.source, &data.preview));
+    let Preview { ratings, times, .. } = &data.preview;
     let missing: Vec<&str> =
         [("rating", ratings.is_none()), ("timestamp", times.is_none())].into_iter().filter(|(_, is)| *is).map(|(of, _)| of).collect();
     if !missing.is_empty() && !data.source.is_split() {
@@ -105,23 +84,11 @@ pub fn found(data: &Recognised) -> Vec<String> {
     lines
 }
 
-fn shown(Interaction { user, item, rating, time }: &Interaction) -> String {
-    let mut text = format!("user {}, item {}", dataset::quote::value(user), dataset::quote::value(item));
-    if let Some(rating) = rating {
-        text += &format!(", rating {rating}");
-    }
-    if let Some(time) = time {
-        text += &format!(", time {}", day(*time));
-    }
-    text
-}
-
-/// The day of a time, where it may be one in seconds or milliseconds since 1970; else the number.
-fn day(time: f64) -> String {
-    let seconds = if time.abs() >= 1e11 { time / 1e3 } else { time };
-    let is_time = (1e8..1e11).contains(&seconds);
-    let date = is_time.then(|| DateTime::from_timestamp(seconds as i64, 0)).flatten();
-    date.map_or_else(|| time.to_string(), |date| date.date_naive().to_string())
+/// Which file of an archive is taken.
+fn taken(data: &Recognised) -> Option<String> {
+    let (_, path) = *data.source.files().first()?;
+    let member = path.strip_prefix(data.path.as_str())?.strip_prefix('/')?;
+    Some(format!("Of the archive's files, {} is taken.", dataset::quote::value(member)))
 }
 
 fn split(data: &Recognised) -> &'static str {
@@ -171,6 +138,7 @@ fn grid(data: &Recognised) -> String {
          evaluation:\n\
          \x20 metrics: [ndcg, recall, precision, mrr]\n\
          \x20 cutoffs: [20, 10]\n\
+         # In an editor: `ranksweep schema > ranksweep.schema.json`, and `# yaml-language-server: $schema=ranksweep.schema.json` as the first line here.\n\
          # More: `ranksweep kinds` lists the losses, samplers and models, `ranksweep kinds softmax` says what there is to know of one.\n"
     )
 }
@@ -249,10 +217,5 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(name(path), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn times_in_seconds_and_milliseconds_are_days() {
-        assert_eq!([978_300_760.0, 1_252_800_000_000.0, 17.0].map(day), ["2000-12-31", "2009-09-13", "17"]);
     }
 }

@@ -2,7 +2,7 @@
 
 mod format;
 
-use crate::tables::{LeaderboardRow, TrialRow};
+use crate::tables::TrialRow;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dataset::{Dataset, Interactions, Location, quote};
@@ -95,12 +95,11 @@ pub fn read_users(file: &Location) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// The trial to recommend with where none is asked for: of the method that ranks best on the dataset by the first metric, the first split
-/// in the order of the trials, and there the first seed.
-pub fn best<'a>(rows: &[LeaderboardRow], trials: &'a [TrialRow], dataset: &str) -> Option<&'a TrialRow> {
-    let winner = rows.iter().find(|row| row.dataset == dataset && row.rank == Some(1))?;
+/// The trial of a method to recommend with where none is asked for: of those that were picked, the first split in the order of the trials, and there
+/// the first seed.
+pub fn first_picked<'a>(trials: &'a [TrialRow], dataset: &str, method: &str) -> Option<&'a TrialRow> {
     let mut picked: Vec<&TrialRow> =
-        trials.iter().filter(|trial| trial.selected && trial.dataset == dataset && trial.method == winner.method).collect();
+        trials.iter().filter(|trial| trial.selected && trial.dataset == dataset && trial.method == method).collect();
     let first = picked.first()?.split_seed;
     picked.retain(|trial| trial.split_seed == first);
     picked.sort_by_key(|trial| trial.seed);

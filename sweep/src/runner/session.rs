@@ -8,12 +8,13 @@ use super::{
 use crate::{
     file::{self, DatasetEntry, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
+    preview,
     usage::Usage,
 };
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
-use pipeline::{Engine, Limits, Preparation, SizeEstimate};
+use pipeline::{Engine, Limits, Preparation, Preview, SizeEstimate};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
@@ -218,6 +219,11 @@ impl Session {
         self.storage.join("trials").join(id)
     }
 
+    /// The folder of one trial that was trained on all interactions, for serving.
+    pub fn refit(&self, id: &str) -> Location {
+        self.storage.join("refits").join(id)
+    }
+
     /// The folder of the sweep's own tables.
     pub fn folder(&self) -> Location {
         self.storage.join("sweeps").join(&self.plan.name)
@@ -271,6 +277,18 @@ impl Session {
             pipeline::size_estimate(preparation).with_context(|| format!("dataset {}", dataset.quoted()))
         };
         self.preparations().map(sizes).collect()
+    }
+
+    /// What the first rows of each dataset's source hold, line by line, in the order of the sweep file; a generated source has none to be shown.
+    pub fn previews(&self) -> Vec<Vec<String>> {
+        let sources = self.file.datasets.iter().map(|entry| &entry.splits[0]).filter(|whole| !whole.source.files().is_empty());
+        let shown = |whole: &Preparation| {
+            let (subject, source) = (format!("dataset {}", whole.name), &whole.source);
+            // What cannot be read is the error of who needs it.
+            Preview::read(source)
+                .map_or_else(|error| vec![format!("{subject} cannot be shown: {error}")], |found| preview::lines(&subject, source, &found))
+        };
+        sources.map(shown).collect()
     }
 
     /// The manifests of all datasets.

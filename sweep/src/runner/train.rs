@@ -8,8 +8,9 @@ use crate::{
     usage::Usage,
 };
 use anyhow::{Context, Result};
-use dataset::{Dataset, panics};
+use dataset::{Dataset, Location, Manifest, panics};
 use indicatif::BinaryBytes;
+use std::collections::BTreeMap;
 use trainer::{Device, Error, Fence, Observer, Resources, progress};
 
 /// A signal stopped the training of a sweep.
@@ -147,9 +148,12 @@ pub(super) fn end(
     if !ordered {
         dataset.order = None; // its memory is not in the plan of this trial
     }
-    let standing = match lacks_memory(session, trial)? {
+    let manifest = Dataset::read_manifest(&session.dataset(on))?;
+    let place =
+        Place { folder: session.trial(&trial.id), cache: session.dataset(on).join("samplers"), model_files: session.model_files(trial)? };
+    let standing = match lacks_memory(session, trial, &manifest)? {
         Some(reason) => Some(Standing::Broken(reason)),
-        None => guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence))?,
+        None => guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence), place)?,
     };
     *open = Some(dataset);
     if let Some(standing) = &standing {
@@ -159,11 +163,10 @@ pub(super) fn end(
 }
 
 /// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials.
-fn lacks_memory(session: &Session, trial: &PlannedTrial) -> Result<Option<String>> {
+pub(super) fn lacks_memory(session: &Session, trial: &PlannedTrial, manifest: &Manifest) -> Result<Option<String>> {
     let is_on_cpu = session.devices()?.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu);
     let Some(limit) = memory_limit().filter(|_| is_on_cpu) else { return Ok(None) };
-    let manifest = Dataset::read_manifest(&session.dataset(session.plan.dataset_of(trial)))?;
-    Ok(beyond(Estimate::of(&trial.trial, &manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit))
+    Ok(beyond(Estimate::of(&trial.trial, manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit))
 }
 
 fn beyond(needed: u64, limit: u64) -> Option<String> {
@@ -174,7 +177,8 @@ fn beyond(needed: u64, limit: u64) -> Option<String> {
     (needed > limit).then(words)
 }
 
-fn read(session: &Session, on: &PlannedDataset, ordered: bool) -> Result<Dataset> {
+/// A prepared dataset, in order where that is asked for.
+pub(super) fn read(session: &Session, on: &PlannedDataset, ordered: bool) -> Result<Dataset> {
     match session.read_dataset(on, ordered) {
         Err(dataset::Error::NotFound { at }) => {
             Err(anyhow::anyhow!("dataset {} is not prepared ({at} is missing); run `ranksweep prepare` first", on.quoted()))
@@ -183,16 +187,26 @@ fn read(session: &Session, on: &PlannedDataset, ordered: bool) -> Result<Dataset
     }
 }
 
+/// Where a training leaves what it makes, and finds what others made for it.
+pub(super) struct Place {
+    /// Its own folder.
+    pub(super) folder: Location,
+    /// Tables of samplers.
+    pub(super) cache: Location,
+    /// The files of a model that another program trained.
+    pub(super) model_files: BTreeMap<String, Location>,
+}
+
 /// Trains; an error or a panic of this trial is its own and not the sweep's. A store that fails is the sweep's. `None` where a signal came.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
-fn guarded(
+pub(super) fn guarded(
     session: &Session,
     (trial, until): (&PlannedTrial, Option<u32>),
     dataset: &Dataset,
     observer: &mut dyn Observer,
     (hold, fence): (&Hold, Option<&dyn Fence>),
+    Place { folder, cache, model_files }: Place,
 ) -> Result<Option<Standing>> {
-    let cache = session.dataset(session.plan.dataset_of(trial)).join("samplers");
     let timing = session.file.timing;
     let (device, ranks) = session.devices()?.of(&trial.trial).expect("what is left to another process does not come here");
     let resources = Resources {
@@ -204,10 +218,9 @@ fn guarded(
         device,
         ranks,
         fence,
-        model_files: session.model_files(trial)?,
+        model_files,
         ..Resources::new(session.machine.memory)
     };
-    let folder = session.trial(&trial.id);
     match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
         Ok(Ok(fit)) => {
             fit.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));

@@ -75,7 +75,7 @@ fn a_file_without_data_is_named() {
 }
 
 #[test]
-fn a_gzip_that_is_cut_or_none_is_named() {
+fn a_gzip_that_is_cut_or_damaged_is_named() {
     let sandbox = Sandbox::new(&changed("ratings.csv", "ratings.csv.gz"));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(ratings().as_bytes()).unwrap();
@@ -85,11 +85,27 @@ fn a_gzip_that_is_cut_or_none_is_named() {
     fails_on(&sandbox, &["dataset `small`: cannot read FOLDER/ratings.csv.gz after line ", cut]);
     sandbox.write("ratings.csv.gz", &whole[..whole.len() - 3]);
     fails_on(&sandbox, &["dataset `small`: cannot read FOLDER/ratings.csv.gz after line 121: ", cut]);
+    let mut changed = whole.clone();
+    changed[whole.len() - 6] ^= 0x55; // of the checksum
+    sandbox.write("ratings.csv.gz", changed);
+    let damaged = "the compressed data is damaged; copy or download the file again: ";
+    fails_on(&sandbox, &["dataset `small`: cannot read FOLDER/ratings.csv.gz after line 121: ", damaged]);
+    // Text is text, whatever its file is called.
     sandbox.write("ratings.csv.gz", ratings());
-    let other = "it is not what its suffix says; name it by its compression, or copy it again: invalid gzip header";
-    fails_on(&sandbox, &["dataset `small`: cannot read FOLDER/ratings.csv.gz after line 0: ", other]);
-    sandbox.write("ratings.csv.gz", &whole);
     sandbox.run_well();
+}
+
+/// Before it is prepared and after.
+#[test]
+fn plan_shows_what_the_data_is_understood_as() {
+    let sandbox = Sandbox::new(SWEEP);
+    let planned = || String::from_utf8(sandbox.command(&["plan", "s.yaml"]).output().unwrap().stdout).unwrap();
+    let expected = "dataset small is read as text separated by `,` with names in its first line, and has 120 rows.\n\
+                    In all 120 rows: 12 users, 20 items, ratings from ";
+    assert!(planned().starts_with(expected), "{}", planned());
+    assert!(planned().contains("The first ones, as they are understood:\n    user "), "{}", planned());
+    sandbox.run_well();
+    assert!(planned().starts_with(expected), "{}", planned());
 }
 
 #[test]

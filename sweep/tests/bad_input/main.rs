@@ -7,6 +7,8 @@ mod cluster;
 mod data;
 mod hostile;
 mod init;
+#[path = "../support/json_schema.rs"]
+mod json_schema;
 mod leftovers;
 mod remote;
 mod storage;

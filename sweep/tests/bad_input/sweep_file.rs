@@ -1,6 +1,21 @@
 //! Sweep files that cannot be meant.
 
-use crate::support::{SWEEP, Sandbox, changed};
+use crate::{
+    json_schema,
+    support::{SWEEP, Sandbox, changed},
+};
+
+/// What a complaint has where the keys, the names and the types of the file are at fault: a schema can tell.
+const OF_A_SCHEMA: [&str; 8] = [
+    "unknown key `",
+    "unknown kind `",
+    "unknown format `",
+    "unknown name `",
+    "unknown range `",
+    ": expected a number, found",
+    ": expected a whole number from",
+    "` is missing",
+];
 
 /// A bad sweep file: one line on standard error, exit code 2, nothing written.
 fn refused(sweep: &str, message: &str) {
@@ -10,6 +25,11 @@ fn refused(sweep: &str, message: &str) {
     assert!(complaint.starts_with(message), "\n   found: {complaint}\nexpected: {message}");
     assert_eq!((ended.error.lines().count(), ended.out.as_str()), (1, ""));
     assert!(!sandbox.path("runs").exists());
+    let can_tell = OF_A_SCHEMA.iter().any(|words| complaint.contains(words));
+    // `.nan` is no value of JSON, and so of no schema.
+    if let (true, Ok(value)) = (can_tell, serde_yaml::from_str(sweep)) {
+        assert!(!json_schema::accepts(&sweep::schema::schema(), &value), "the schema accepts what is refused: {complaint}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use streams::{Purpose, Stream};
 use vectors::Matrix;
 
 /// `init` of a backbone: `{kind: xavier-normal}`, `{kind: xavier-uniform}`, `{kind: normal, std: 1.0}`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Init {
     /// Normal with variance 2 / (rows + dim), of each table (Glorot and Bengio, AISTATS 2010).
@@ -19,17 +19,17 @@ pub enum Init {
 }
 
 /// `xavier-normal` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XavierNormal {}
 
 /// `xavier-uniform` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XavierUniform {}
 
 /// `normal` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Normal {
     /// Standard deviation, above 0.

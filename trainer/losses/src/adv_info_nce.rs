@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `adv-info-nce` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdvInfoNce {
     /// Temperature, above 0.
@@ -42,7 +42,7 @@ pub struct AdvInfoNce {
 }
 
 /// `schedule` of [`AdvInfoNce`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// The adversary moves before the model, in some epochs.
@@ -52,7 +52,7 @@ pub enum Schedule {
 }
 
 /// `beside` in a sweep file: the authors' schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
     /// Its epochs are 3, `3 + every`, `3 + 2 every`, ...
@@ -64,7 +64,7 @@ pub struct Beside {
 }
 
 /// `instead` in a sweep file: the schedule of paper SL@K's release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Instead {
     /// Its epochs are `every`, `2 every`, ...

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `approx-ndcg` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproxNdcg {
     /// Steepness of the ranks, a, above 0: the inverse of a temperature.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `bce` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bce {
     /// How two vectors make a score.

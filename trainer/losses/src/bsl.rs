@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `bsl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bsl {
     /// Temperature of the positives, t1, above 0.
@@ -38,7 +38,7 @@ pub struct Bsl {
 }
 
 /// What a row is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BslForm {
     /// A user with some of its positives: the paper's form.

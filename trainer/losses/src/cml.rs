@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `cml` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cml {
     /// How much farther than a positive a negative has to be, as a squared distance, above 0.

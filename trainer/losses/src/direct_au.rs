@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `direct-au` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectAu {
     /// The weight of uniformity, above 0; that of alignment is 1.

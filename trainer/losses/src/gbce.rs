@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `gbce` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gbce {
     /// From 0, binary cross-entropy, to 1, fully calibrated.

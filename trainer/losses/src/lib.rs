@@ -107,7 +107,7 @@ pub use warp::{RankWeight, Warp, warp};
 macro_rules! losses {
     ($($(#[$words:meta])* $kind:ident,)+) => {
         /// `losses` in a sweep file, by `kind`. What can be asked of a loss is [`LossKind`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Loss {
             $($(#[$words])* $kind($kind),)+

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `llpauc` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Llpauc {
     /// The largest true positive rate that counts, above 0 and at most 1: A. Papers tune 0.1 to 0.9.
@@ -46,7 +46,7 @@ pub struct Llpauc {
 }
 
 /// `form` of [`Llpauc`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// The blocks of positives and of negatives are multiplied by the rates.
@@ -57,7 +57,7 @@ pub enum Form {
 }
 
 /// `updates` of [`Llpauc`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Updates {
     /// `c` and `s+` ascend.

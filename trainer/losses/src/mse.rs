@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `mse` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mse {
     /// The weight of the positive, above 0; that of each negative is 1.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `neural-ndcg` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeuralNdcg {
     /// Temperature of the permutation, above 0.

@@ -25,7 +25,7 @@ use std::f64::consts::LN_2;
 use vectors::Similarity;
 
 /// `psl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Psl {
     /// Temperature of the surrogate, above 0.
@@ -45,7 +45,7 @@ pub struct Psl {
 }
 
 /// What stands in the place of the exponential.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surrogate {
     /// `tanh(d) + 1`

@@ -30,7 +30,7 @@ pub struct QuantileSchedule {
 }
 
 /// When in a due epoch quantiles are set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantileUpdate {
     /// Before its steps, which have them.

@@ -21,7 +21,7 @@ use super::{check_above_zero, quantile::kth_largest};
 use serde::{Deserialize, Serialize};
 
 /// `quantile_estimator` of losses with quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantileEstimator {
     /// The K-th largest score of train items and draws.
@@ -33,17 +33,17 @@ pub enum QuantileEstimator {
 }
 
 /// `sample` as an estimator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampleQuantile {}
 
 /// `unbiased` as an estimator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnbiasedQuantile {}
 
 /// `regression` as an estimator.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuantileRegression {
     /// Length of a step for a share of 1 that is missing, in units of the score.

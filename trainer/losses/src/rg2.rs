@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `rg2` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rg2 {
     /// How two vectors make a score.

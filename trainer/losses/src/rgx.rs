@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `rgx` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rgx {
     /// How two vectors make a score.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `sampled-softmax` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampledSoftmax {
     /// Temperature, above 0.
@@ -32,7 +32,7 @@ pub struct SampledSoftmax {
 }
 
 /// Which scores are corrected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
     /// The positive's and the negatives', by their log-probabilities.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `sml` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sml {
     /// The weight of the distances between items, at least 0.

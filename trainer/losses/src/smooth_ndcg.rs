@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `smooth-ndcg` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmoothNdcg {
     /// Temperature, above 0.
@@ -37,7 +37,7 @@ pub struct SmoothNdcg {
 }
 
 /// What is smoothed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NdcgForm {
     /// The rank of each positive, as ITEM does.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `smooth-recall` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmoothRecall {
     /// Temperature of the ranks, above 0.

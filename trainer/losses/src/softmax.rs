@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `softmax` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Softmax {
     /// Temperature, above 0.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `softmax-at-k` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SoftmaxAtK {
     /// Length of the list that is optimised, K.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `sog-clr` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SogClr {
     /// Temperature, above 0.

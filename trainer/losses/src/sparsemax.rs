@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `sparsemax` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sparsemax {
     /// How two vectors make a score.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `uib` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uib {
     /// The weight of the negatives' part, between 0 and 1; the positive's is what is left to 1.
@@ -31,7 +31,7 @@ pub struct Uib {
 }
 
 /// What a score costs that is `x` beyond the boundary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// `log(1 + exp(x))`

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `warp` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Warp {
     /// How far above a negative a positive has to score, above 0.
@@ -31,7 +31,7 @@ pub struct Warp {
 }
 
 /// What a rank r weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RankWeight {
     /// `1 + 1/2 + ... + 1/r`

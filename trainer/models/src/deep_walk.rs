@@ -18,7 +18,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `deep-walk` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeepWalk {
     /// Length of a vector.

@@ -25,7 +25,7 @@ use vectors::Matrix;
 const COLUMNS: usize = 64;
 
 /// `ease` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ease {
     /// lambda, the weight of the squared norm, above 0.

@@ -35,7 +35,7 @@ use vectors::{Matrix, Similarity};
 const ROWS: usize = 256;
 
 /// `enmf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Enmf {
     /// Length of a vector.

@@ -18,7 +18,7 @@ use evaluator::Scorer;
 use serde::{Deserialize, Serialize};
 
 /// `external` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct External {
     /// What the method is called in tables, in brackets behind the kind.

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use streams::Purpose;
 
 /// `gat` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gat {
     /// Length of a row of the tables and of each layer.

@@ -21,7 +21,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `gcn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gcn {
     /// Length of a row of the tables and of each layer.

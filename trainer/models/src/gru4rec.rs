@@ -33,7 +33,7 @@ use vectors::Matrix;
 const WIDEST: u32 = 16_384;
 
 /// `gru4rec` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gru4Rec {
     /// Length of a vector.

@@ -19,7 +19,7 @@ use evaluator::Scorer;
 use serde::{Deserialize, Serialize};
 
 /// `item-knn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ItemKnn {
     /// How many items are kept for each item, at least 1.

@@ -124,7 +124,7 @@ use kind::{ClosedForm, Iterative, Pretrained};
 macro_rules! backbones {
     (closed_form { $($(#[$closed_words:meta])* $closed:ident,)+ } iterative { $($(#[$own_words:meta])* $own:ident,)* } learned { $($(#[$words:meta])* $learned:ident,)+ } pretrained { $($(#[$given_words:meta])* $given:ident,)+ }) => {
         /// `backbones` in a sweep file, by `kind`. What can be asked of a model is [`BackboneKind`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Backbone {
             $($(#[$closed_words])* $closed($closed),)+

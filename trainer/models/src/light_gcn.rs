@@ -27,7 +27,7 @@ use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
 
 /// `light-gcn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LightGcn {
     /// Length of a vector.
@@ -43,7 +43,7 @@ pub struct LightGcn {
 }
 
 /// `user_table` of [`LightGcn`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UserTable {
     /// Users have layer-0 vectors, which are learned as the items' are.

@@ -26,7 +26,7 @@ use streams::{Purpose, Stream};
 const EDGES: usize = 16;
 
 /// `line` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Length of a vector.
@@ -49,7 +49,7 @@ pub struct Line {
 }
 
 /// `order` of [`Line`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Edges.

@@ -22,7 +22,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `lr-gccf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LrGccf {
     /// Length of a row of the tables and of each layer's part of a vector.

@@ -17,7 +17,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `mf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mf {
     /// Length of a vector.

@@ -26,7 +26,7 @@ use streams::Purpose;
 use vectors::{Matrix, Similarity};
 
 /// `neu-mf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeuMf {
     /// Length of a vector of the products, and of one of the network.
@@ -46,7 +46,7 @@ pub struct NeuMf {
 }
 
 /// `form` of [`NeuMf`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// Products and the network.

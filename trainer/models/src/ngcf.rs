@@ -25,7 +25,7 @@ use streams::Purpose;
 use vectors::Matrix;
 
 /// `ngcf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ngcf {
     /// Length of a row of the tables and of each layer's part of a vector.
@@ -44,7 +44,7 @@ pub struct Ngcf {
 }
 
 /// `propagate` of [`Ngcf`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Propagate {
     /// A layer's vectors as they are, as in the original.

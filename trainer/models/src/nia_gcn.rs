@@ -23,7 +23,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `nia-gcn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NiaGcn {
     /// Length of a row of the tables and of each depth's part of a vector.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 const LARGEST: f64 = 1e6;
 
 /// `node2vec` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node2Vec {
     /// Length of a vector.

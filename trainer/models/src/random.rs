@@ -21,7 +21,7 @@ use vectors::Similarity;
 const DIM: usize = 32;
 
 /// `random` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
     /// Another seed gives other orders.

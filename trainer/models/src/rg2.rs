@@ -25,7 +25,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `rg2` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rg2 {
     /// Length of a vector.

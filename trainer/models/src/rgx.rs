@@ -20,7 +20,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `rgx` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rgx {
     /// Length of a vector.

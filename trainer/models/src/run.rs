@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 const OF_ENTRY: u64 = 240;
 
 /// `run` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// What the method is called in tables, in brackets behind the kind.

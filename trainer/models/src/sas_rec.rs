@@ -31,7 +31,7 @@ const OF_LAYER: usize = 16;
 const DROPS: u32 = 3;
 
 /// `sas-rec` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SasRec {
     /// Length of a vector.
@@ -66,7 +66,7 @@ pub struct SasRec {
 }
 
 /// `activation` of [`SasRec`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// `x` times the normal distribution function of x.
@@ -77,7 +77,7 @@ pub enum Activation {
 }
 
 /// `norm` of [`SasRec`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Norm {
     /// After each sum.

@@ -30,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 use streams::{Purpose, Stream};
 
 /// `sgl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sgl {
     /// Length of a vector.

@@ -24,7 +24,7 @@ use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
 
 /// `sim-gcl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimGcl {
     /// Length of a vector.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use streams::Purpose;
 
 /// `simplex` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simplex {
     /// Length of a vector.

@@ -22,7 +22,7 @@ use streams::Purpose;
 use vectors::Matrix;
 
 /// `pool` of graph convolutions: what vectors are made of layers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
     /// The sum of the layers.

@@ -29,7 +29,7 @@ const MOST_LAYERS: usize = 64;
 const SIDES: [&str; 2] = ["users", "items"];
 
 /// `two-tower` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TwoTower {
     /// Length of a vector.

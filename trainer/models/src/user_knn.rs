@@ -19,7 +19,7 @@ use evaluator::Scorer;
 use serde::{Deserialize, Serialize};
 
 /// `user-knn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserKnn {
     /// How many users are kept for each user, at least 1.

@@ -23,7 +23,7 @@ use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
 
 /// `xsim-gcl` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XsimGcl {
     /// Length of a vector.

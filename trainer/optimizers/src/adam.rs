@@ -24,7 +24,7 @@ use super::{StepDecay, kernels::Step};
 use serde::{Deserialize, Serialize};
 
 /// The values of `adam` and of `lazy-adam` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adam {
     /// Length of a step, above 0.

@@ -20,7 +20,7 @@ pub use step_decay::StepDecay;
 pub use stepper::{Moments, Stepper};
 
 /// `optimizer` in a sweep file, by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
     /// Adam as PyTorch has it: every row moves in every step; weight decay is added to the gradient.

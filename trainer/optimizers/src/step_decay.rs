@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 /// `learning_rate_decay` of an optimizer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepDecay {
     /// Epochs with one rate.

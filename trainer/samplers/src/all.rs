@@ -13,7 +13,7 @@ use super::{Facts, Pool, SamplerKind};
 use serde::{Deserialize, Serialize};
 
 /// `all` in a sweep file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct All {
     /// What is no negative: the user's train items, or the positives of the row alone.
@@ -22,7 +22,7 @@ pub struct All {
 }
 
 /// `exclude` of [`All`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exclude {
     /// The user's train items.

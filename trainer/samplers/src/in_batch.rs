@@ -15,7 +15,7 @@ use super::{Facts, InBatchPool, Pool, Row, SamplerKind, non_positives::NonPositi
 use serde::{Deserialize, Serialize};
 
 /// `in-batch` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InBatch {
     /// Negatives for each positive, fewer than `batch_size`; all other rows of the batch when left out.

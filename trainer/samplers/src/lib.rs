@@ -45,7 +45,7 @@ pub use popularity::check_exponent;
 macro_rules! samplers {
     ($($(#[$words:meta])* $kind:ident,)+) => {
         /// `samplers` in a sweep file, by `kind`. What can be asked of a sampler is [`SamplerKind`].
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Sampler {
             $($(#[$words])* $kind($kind),)+

@@ -13,7 +13,7 @@ use super::{Facts, Pool, SamplerKind};
 use serde::{Deserialize, Serialize};
 
 /// `mix-gcf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MixGcf {
     /// M: items that are drawn for each negative.

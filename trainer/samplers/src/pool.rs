@@ -6,7 +6,7 @@ use super::{AdaSirPool, All, AobprPool, IrganPool, KernelPool, PprPool, check_ne
 use serde::{Deserialize, Serialize};
 
 /// `pool` in a sweep file, by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
     /// Every item that is not a train positive of the user, or of the row: nothing is drawn, and all are scored.
@@ -30,7 +30,7 @@ pub enum Pool {
 }
 
 /// `uniform` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformPool {
     /// Whether the same item may be a candidate twice.
@@ -39,7 +39,7 @@ pub struct UniformPool {
 }
 
 /// `popularity` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PopularityPool {
     /// Power of the train counts.
@@ -51,7 +51,7 @@ pub struct PopularityPool {
 }
 
 /// `in-batch` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InBatchPool {}
 

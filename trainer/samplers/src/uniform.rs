@@ -15,7 +15,7 @@ use super::{
 use serde::{Deserialize, Serialize};
 
 /// `uniform` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
     /// Negatives for each positive.

@@ -18,7 +18,7 @@ use vectors::Similarity;
 pub mod update;
 
 /// `adap-tau` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdapTau {
     /// What a user's loss is compared with to set the user's own sharpness.
@@ -33,7 +33,7 @@ pub struct AdapTau {
 }
 
 /// `baseline` of [`AdapTau`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Baseline {
     /// The mean of the users' losses (`weight_mean` of the release).
@@ -45,12 +45,12 @@ pub enum Baseline {
 }
 
 /// `mean` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mean {}
 
 /// `quantile` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantile {
     /// The share of users with a smaller loss, from 0 to 1: 0.9 on Gowalla.
@@ -58,7 +58,7 @@ pub struct Quantile {
 }
 
 /// `global` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Global {}
 

@@ -21,7 +21,7 @@ use vectors::Similarity;
 pub mod surrogate;
 
 /// `guided-rec` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuidedRec {
     /// The negatives that the network is made for, at most 100: as many as the sampler draws.

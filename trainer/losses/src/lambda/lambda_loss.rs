@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
 /// `lambda-loss` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LambdaLoss {
     /// Where ranks come from.

@@ -27,7 +27,7 @@ pub use ranks::{Exact, RankSource, Sampled, ranks_among, sampled_ranks};
 use serde::{Deserialize, Serialize};
 
 /// `weights` of [`LambdaLoss`] and [`LambdaLossAtK`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// As in the papers.

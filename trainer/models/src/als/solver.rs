@@ -4,7 +4,7 @@ use super::{blocks::Blocks, conjugate::Conjugate, rows::RowSolver};
 use serde::{Deserialize, Serialize};
 
 /// `solver` of models by least squares: `{kind: cholesky}`, `{kind: conjugate-gradient, steps: 3}`, `{kind: subspace, block: 32}`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Exactly.
@@ -16,12 +16,12 @@ pub enum Solver {
 }
 
 /// `cholesky` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cholesky {}
 
 /// `conjugate-gradient` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConjugateGradient {
     /// Steps of a row in a half sweep, at least 1.
@@ -30,7 +30,7 @@ pub struct ConjugateGradient {
 }
 
 /// `subspace` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subspace {
     /// Numbers of a row that are solved together, at most all of them.

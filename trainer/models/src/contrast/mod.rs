@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
 /// `contrast_ids` of contrastive models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContrastIds {
     /// Each user and each positive of the batch once, as in the original.
@@ -34,7 +34,7 @@ pub enum ContrastIds {
 }
 
 /// `contrast_against` of contrastive models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContrastAgainst {
     /// All users, and all items.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use streams::Stream;
 
 /// `noise` of contrastive models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noise {
     /// Uniform numbers, so that every vector stays in its orthant, as in the original.

@@ -28,7 +28,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `dgcf` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dgcf {
     /// Length of a vector, a multiple of `factors`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// `convention` of [`Ials`](super::Ials).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Convention {
     /// All pairs have a weight, and train interactions 1 more.
@@ -15,7 +15,7 @@ pub enum Convention {
 }
 
 /// `rendle` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rendle {
     /// w0, the weight of every pair, above 0.
@@ -27,7 +27,7 @@ pub struct Rendle {
 }
 
 /// `implicit` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Implicit {
     /// The weight of a train interaction, above 1.
@@ -36,7 +36,7 @@ pub struct Implicit {
 }
 
 /// `recstudio` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recstudio {
     /// What a train interaction weighs more than another pair, above 0.

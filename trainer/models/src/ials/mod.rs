@@ -31,7 +31,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `ials` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ials {
     /// Length of a vector.

@@ -39,7 +39,7 @@ const WIDEST: u32 = 16_384;
 const USERS: usize = 1024;
 
 /// `mult-vae` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MultVae {
     /// Numbers of the latent vector z.

@@ -6,7 +6,7 @@ use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// `targets` of models of sequences.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetsOf {
     /// Every item of a history but the first.

@@ -24,7 +24,7 @@ use std::ops::Range;
 use streams::{Purpose, Stream};
 
 /// `ada-sir` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaSir {
     /// K: negatives for each positive.
@@ -47,7 +47,7 @@ pub struct AdaSir {
 }
 
 /// What the drawn are weighed by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// The softmax of their scores and of the weights that they were resampled by.
@@ -60,7 +60,7 @@ pub enum Weights {
 }
 
 /// `ada-sir` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaSirPool {
     /// S: items of a user's pool.

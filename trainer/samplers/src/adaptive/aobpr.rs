@@ -24,7 +24,7 @@ use streams::Stream;
 use vectors::Matrix;
 
 /// `aobpr` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Aobpr {
     /// Negatives for each positive.
@@ -49,7 +49,7 @@ impl SamplerKind for Aobpr {
 }
 
 /// `aobpr` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AobprPool {
     /// The scale of the ranks as a share of the items, above 0: the lower, the harder; 0.01 to 0.2 are usual.

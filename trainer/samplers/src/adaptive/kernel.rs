@@ -19,7 +19,7 @@ use streams::Stream;
 use vectors::Matrix;
 
 /// `kernel` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
     /// Negatives for each positive.
@@ -45,7 +45,7 @@ impl SamplerKind for Kernel {
 }
 
 /// `kernel` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KernelPool {
     /// alpha, at least 0: how much a score of 1 adds to the weight of 1 that each item has.

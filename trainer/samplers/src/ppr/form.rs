@@ -4,7 +4,7 @@ use super::super::popularity::check_exponent;
 use serde::{Deserialize, Serialize};
 
 /// The weight of an item of PageRank `pi`, by `kind`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// `pi^a`
@@ -14,7 +14,7 @@ pub enum Form {
 }
 
 /// `proportional` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proportional {
     /// a
@@ -23,7 +23,7 @@ pub struct Proportional {
 }
 
 /// `temperature` in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Temperature {
     /// T, above 0; 1 is the paper's Eq. 4.

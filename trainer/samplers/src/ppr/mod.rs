@@ -41,7 +41,7 @@ use laws::Laws;
 use push::Push;
 
 /// `ppr` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ppr {
     /// Negatives for each positive.
@@ -61,7 +61,7 @@ pub struct Ppr {
 }
 
 /// `ppr` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PprPool {
     /// Probability that the walk stops at a step.

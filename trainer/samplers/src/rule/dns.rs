@@ -14,7 +14,7 @@ use losses::fused::lanes;
 use serde::{Deserialize, Serialize};
 
 /// `dns` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dns {
     /// Items that are drawn and scored for each positive.

@@ -15,7 +15,7 @@ use crate::{Facts, Pool, SamplerKind, check_negatives, facts};
 use serde::{Deserialize, Serialize};
 
 /// `dns-mn` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DnsMn {
     /// N: items that are drawn and scored for each positive.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use streams::Stream;
 
 /// `softmax` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Softmax {
     /// Items that are drawn and scored for each positive.

@@ -22,7 +22,7 @@ use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 /// `softmax-v` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SoftmaxV {
     /// N: items that are drawn and scored for each positive.
@@ -42,7 +42,7 @@ pub struct SoftmaxV {
 }
 
 /// Which variance sets the temperature.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variance {
     /// The mean square of the differences from the mean.

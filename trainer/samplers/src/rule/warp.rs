@@ -15,7 +15,7 @@ use crate::{Facts, Pool, SamplerKind, facts};
 use serde::{Deserialize, Serialize};
 
 /// `warp` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Warp {
     /// Items that are drawn and scored for each positive.

@@ -35,7 +35,7 @@ mod policy;
 mod tests;
 
 /// `irgan` in a sweep file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Irgan {
     /// Negatives for each positive.
@@ -64,7 +64,7 @@ pub struct Irgan {
 }
 
 /// `irgan` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IrganPool {
     /// t: temperature of the draws, above 0.
