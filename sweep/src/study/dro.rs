@@ -19,15 +19,15 @@ const POOLS: usize = 200;
 /// Divergences of the paper's grid.
 const RHOS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 /// The picture's samplers, panel by panel; DNS(5, 200) stands in two.
-const SAMPLERS: [Sampler; 8] = [
-    Sampler::Dns { negatives: 1, candidates: 200 },
-    Sampler::Dns { negatives: 5, candidates: 200 },
-    Sampler::Dns { negatives: 20, candidates: 200 },
-    Sampler::Dns { negatives: 5, candidates: 50 },
-    Sampler::Dns { negatives: 5, candidates: 400 },
-    Sampler::SoftmaxV { divergence: 0.1, candidates: 200 },
-    Sampler::SoftmaxV { divergence: 1.0, candidates: 200 },
-    Sampler::SoftmaxV { divergence: 10.0, candidates: 200 },
+const STRATEGIES: [Strategy; 8] = [
+    Strategy::Dns { negatives: 1, candidates: 200 },
+    Strategy::Dns { negatives: 5, candidates: 200 },
+    Strategy::Dns { negatives: 20, candidates: 200 },
+    Strategy::Dns { negatives: 5, candidates: 50 },
+    Strategy::Dns { negatives: 5, candidates: 400 },
+    Strategy::SoftmaxV { divergence: 0.1, candidates: 200 },
+    Strategy::SoftmaxV { divergence: 1.0, candidates: 200 },
+    Strategy::SoftmaxV { divergence: 10.0, candidates: 200 },
 ];
 const PANELS: [(&str, &[usize]); 3] = [("DNS(M, 200)", &[0, 1, 2]), ("DNS(5, N)", &[3, 1, 4]), ("Softmax-v(ρ, 200)", &[5, 6, 7])];
 /// Ranks at which a curve has a point, at most.
@@ -38,14 +38,14 @@ pub(crate) const LEAST: u64 = 400;
 /// The most: hypergeometric probabilities take time by rank and negative.
 pub(crate) const MOST: u64 = 20_000;
 
-/// A sampler whose negatives are looked at.
+/// A strategy of hard negative sampling whose negatives are looked at.
 #[derive(Clone, Copy)]
-enum Sampler {
+enum Strategy {
     Dns { negatives: usize, candidates: usize },
     SoftmaxV { divergence: f64, candidates: usize },
 }
 
-impl Sampler {
+impl Strategy {
     fn name(self) -> String {
         match self {
             Self::Dns { negatives, candidates } => format!("DNS({negatives}, {candidates})"),
@@ -67,12 +67,12 @@ impl Sampler {
 
 /// The share of a sampler's negatives that are among the best, at some ranks.
 struct Curve {
-    sampler: Sampler,
+    sampler: Strategy,
     points: Vec<(u32, f64)>,
 }
 
 impl Curve {
-    fn new(sampler: Sampler, losses: &[f64], seed: u64) -> Self {
+    fn new(sampler: Strategy, losses: &[f64], seed: u64) -> Self {
         let probabilities = sampler.probabilities(losses, &mut fractions(seed));
         let ranks = ranks(losses.len() as u32);
         let (mut points, mut sum) = (Vec::with_capacity(ranks.len()), 0.0);
@@ -100,7 +100,7 @@ fn ranks(most: u32) -> Vec<u32> {
 /// When a picture has no axis.
 pub(crate) fn study(negatives: u32, seed: u64) -> Result<Study> {
     let losses = normal_losses(negatives as usize);
-    let curves: Vec<Curve> = SAMPLERS.into_iter().map(|sampler| Curve::new(sampler, &losses, seed)).collect();
+    let curves: Vec<Curve> = STRATEGIES.into_iter().map(|sampler| Curve::new(sampler, &losses, seed)).collect();
     let mut draws = fractions(seed);
     let temperatures = temperatures(negatives as usize, USERS, &RHOS, &mut draws);
     Ok(Study {
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn curves_end_with_all_negatives() {
         let losses = normal_losses(1_000);
-        for sampler in SAMPLERS {
+        for sampler in STRATEGIES {
             let curve = Curve::new(sampler, &losses, 1);
             let &(rank, share) = curve.points.last().unwrap();
             assert!(rank == 1_000 && (share - 1.0).abs() < 1e-9, "{}: {share} at {rank}", sampler.name());
