@@ -43,7 +43,7 @@ const BY_CANDLE: [Case; 9] = [
         (STEADY, 64),
     ),
     case(r#""gat": {"dim": 8, "layers": 2}"#, r#""sampled-softmax": {}"#, r#""in-batch": {"negatives": 7}"#, (STEADY, 64)),
-    case(r#""xsim-gcl": {"dim": 8, "layers": 2}"#, r#""sml": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
+    case(r#""xsim-gcl": {"dim": 8, "layers": 2}"#, r#""uib": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
     case(r#""neu-mf": {"dim": 8, "hidden": [8]}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
     case(
         r#""sas-rec": {"dim": 8, "hidden": 16, "init": {"normal": {"std": 0.3}}}"#,
