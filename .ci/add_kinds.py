@@ -105,8 +105,7 @@ impl ClosedForm for FirstItems {
 
 METRIC = """//! The last rank that counts, over the list's length.
 
-use super::{MetricKind, hits};
-use crate::{rank::Ranked, settings::Recall};
+use super::{Measure, MetricKind, hits};
 
 /// `last-hit` in a sweep file.
 pub(super) struct LastHit;
@@ -116,8 +115,10 @@ impl MetricKind for LastHit {
         "last-hit"
     }
 
-    fn value(&self, ranked: &Ranked<'_>, cutoff: u32, _recall: Recall) -> f64 {
-        f64::from(ranked.ranks[..hits(ranked.ranks, cutoff)].last().copied().unwrap_or(0)) / f64::from(cutoff)
+    fn measure(&self) -> Measure {
+        Measure::Ranks(|ranked, cutoff, _recall| {
+            f64::from(ranked.ranks[..hits(ranked.ranks, cutoff)].last().copied().unwrap_or(0)) / f64::from(cutoff)
+        })
     }
 }
 """
