@@ -103,7 +103,8 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
     let number = |name| table::column::<UInt32Array>(&batch, name, at);
     let (trial, method, dataset, split) = (text("trial")?, text("method")?, text("dataset")?, text("split")?);
     let (users, tied_users, unknown_users) = (number("users")?, number("tied_users")?, number("unknown_users")?);
-    let sampled_candidates = number("sampled_candidates")?;
+    // Tables of before sampled candidates have no such column.
+    let sampled_candidates = batch.column_by_name("sampled_candidates").map(|_| number("sampled_candidates")).transpose()?;
     let optional = |name| table::column::<UInt64Array>(&batch, name, at);
     let (seed, split_seed) = (optional("seed")?, optional("split_seed")?);
     let value: &Float64Array = table::column(&batch, "value", at)?;
@@ -121,7 +122,7 @@ pub fn read_metrics(at: &Location) -> Result<Vec<MetricRow>> {
             users: users.value(row) as usize,
             tied_users: tied_users.value(row) as usize,
             unknown_users: unknown_users.value(row) as usize,
-            sampled_candidates: sampled_candidates.is_valid(row).then(|| sampled_candidates.value(row)),
+            sampled_candidates: sampled_candidates.filter(|counts| counts.is_valid(row)).map(|counts| counts.value(row)),
         })
     });
     rows.collect()

@@ -48,6 +48,7 @@ pub fn write(at: &Location, rows: &[RankedRow]) -> Result<FileEntry> {
         numbers::<UInt32Type>("users", measured().map(|row| row.users as u32)),
         numbers::<UInt32Type>("tied_users", measured().map(|row| row.tied_users as u32)),
         numbers::<UInt32Type>("unknown_users", measured().map(|row| row.unknown_users as u32)),
+        numbers_or_null::<UInt32Type>("sampled_candidates", measured().map(|row| row.sampled_candidates)),
         texts("parameters", rows.iter().map(|row| row.parameters.to_string())),
         ("selected", Arc::new(BooleanArray::from_iter(rows.iter().map(|row| Some(row.selected)))), false),
         texts_or_null("note", rows.iter().map(RankedRow::note)),
