@@ -1,12 +1,19 @@
 //! What is said of metrics among sampled candidates, which are none of the full catalogue.
 
+use super::words;
 use evaluator::Evaluation;
 
 /// How the held-out items were ranked: among which.
 pub(super) fn among(evaluation: &Evaluation) -> String {
     match evaluation.sampled_candidates {
-        None => "Full catalogue".to_owned(),
-        Some(sample) => format!("Not the full catalogue, but {} of each user, drawn by seed {}", candidates(sample.negatives), sample.seed),
+        None => format!("Full catalogue: {}", words::mask(evaluation.mask)),
+        Some(sample) => {
+            format!(
+                "Not the full catalogue: held-out items are ranked among {} of their user, drawn by seed {}",
+                candidates(sample.negatives),
+                sample.seed
+            )
+        }
     }
 }
 
@@ -40,12 +47,13 @@ mod tests {
     #[test]
     fn sampled_candidates_are_said_everywhere() {
         let mut sweep = example::sweep();
-        assert_eq!(
-            (among(&sweep.evaluation).as_str(), clause(&sweep.evaluation), remark(&sweep.evaluation)),
-            ("Full catalogue", String::new(), None)
-        );
+        assert_eq!((clause(&sweep.evaluation), remark(&sweep.evaluation)), (String::new(), None));
+        assert!(among(&sweep.evaluation).starts_with("Full catalogue: every item but"));
         sweep.evaluation.sampled_candidates = Some(SampledCandidates { negatives: 100, seed: 7 });
-        assert_eq!(among(&sweep.evaluation), "Not the full catalogue, but 100 sampled candidates of each user, drawn by seed 7");
+        assert_eq!(
+            among(&sweep.evaluation),
+            "Not the full catalogue: held-out items are ranked among 100 sampled candidates of their user, drawn by seed 7"
+        );
         let said = " All of it among 100 sampled candidates: over the full catalogue other methods may lead.";
         assert!(Report::new(&sweep.input()).verdicts.iter().all(|verdict| verdict.ends_with(said)));
         assert!(remark(&sweep.evaluation).unwrap().starts_with("Metrics are among 100 sampled candidates (evaluation.sampled_candidates)"));

@@ -136,7 +136,7 @@ pub(super) fn conventions(evaluation: &Evaluation, users: usize, seeds: u32, spl
         crate::number::counted(users, "user"),
         evaluation.primary()
     );
-    format!("{intervals} {}: {}; {}.", sampled::among(evaluation), mask(evaluation.mask), ties(evaluation.ties))
+    format!("{intervals} {}; {}.", sampled::among(evaluation), ties(evaluation.ties))
 }
 
 #[cfg(test)]
