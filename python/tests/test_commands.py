@@ -40,7 +40,7 @@ def test_evaluate_ranks_what_is_trained(tmp_path: Path) -> None:
     with pytest.raises(ranksweep.Error, match="there is no such table"):
         results.all_trials()
     ranked = ranksweep.evaluate(sweep, all=True, progress=False)
-    assert len(ranked.all_trials("arrow")) == 7 * 5
+    assert len(ranked.all_trials("arrow")) == 7 * 11
     assert ranked.report().path.is_file()
 
 
