@@ -4,13 +4,14 @@
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
 //! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there, [`prometheus`] what
 //! Prometheus is told. `study` is what `ranksweep theory` writes and
-//! draws, `compare` the methods of several sweeps over their datasets, `kinds` what a
+//! draws, `compare` the methods of several sweeps over their datasets, `diff` two sweeps side by side, `kinds` what a
 //! grid may be made of, [`doctor`] what `ranksweep doctor` finds.
 
 pub mod allocator;
 mod chain;
 pub mod cli;
 mod compare;
+mod diff;
 pub mod doctor;
 mod export;
 mod figure;

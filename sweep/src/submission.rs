@@ -2,7 +2,7 @@
 
 use crate::{
     file::{self, AskedDevice, DatasetEntry, Placed, SweepFile},
-    plan::{self, Batches},
+    plan::{self, Batches, Titles},
     runner::{Session, left_to_one_rank, left_to_the_cpu},
     usage::Usage,
 };
@@ -135,8 +135,9 @@ fn sources(dataset: &DatasetEntry, resources: &Resources) -> Result<()> {
 
 /// The files of models that other programs trained.
 fn model_files(session: &Session, resources: &Resources) -> Result<()> {
+    let titles = Titles::new(&session.plan);
     for (method, _, trial) in session.plan.trials() {
-        let refuse = |reason: String| Usage(format!("{}: {reason}", method.label));
+        let refuse = |reason: String| Usage(format!("{}: {reason}", titles.of(method)));
         let places = session.model_files(trial)?;
         for file in trial.trial.backbone.files() {
             let Some(at) = places.get(file.key) else { continue };

@@ -80,6 +80,18 @@ impl Location {
         })
     }
 
+    /// Copies the file to another place of the same store, atomically, by the store's own means.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where no file stands here; [`Error::Store`]: the old file there, if any, is untouched.
+    pub fn copy(&self, to: &Self) -> Result<()> {
+        let copied = self.server.attempt(|| self.server.store.copy(&self.path, &to.path));
+        copied.map_err(|error| match error {
+            object_store::Error::NotFound { .. } => Error::NotFound { at: self.to_string() },
+            error => to.store_error("write", &error),
+        })
+    }
+
     /// Creates the file where none stands. `content` must be what nobody else would write there: that is how a write that arrived although
     /// its answer was lost is told from another's. `false` where another file stands, or stood a moment ago.
     ///

@@ -4,6 +4,7 @@ mod cancel;
 mod candle;
 mod compare;
 mod completions;
+mod diff;
 mod doctor;
 mod drive;
 mod engine;
@@ -76,6 +77,8 @@ pub enum Command {
     Report(report::Report),
     /// Compare the methods of one sweep or several over all of their datasets, from the stored tables
     Compare(compare::Compare),
+    /// Show what differs between two sweeps, or a sweep and what its name stood for before: settings, and results on shared users
+    Diff(diff::Diff),
     /// Train the winner, or another method, once more on all interactions, for serving
     Refit(refit::Refit),
     /// Write the best items for each user, with the users' and items' own ids
@@ -90,7 +93,7 @@ pub enum Command {
     Submit(submit::Submit),
     /// Show how the stages and trials of a sweep fare, on the cluster and on the storage
     Status(status::Status),
-    /// Print the sweeps of a namespace, and how far they are
+    /// Print the sweeps that a storage has tables of, with --storage; else those of a namespace, and how far they are
     List(list::List),
     /// Print what the pods of a sweep wrote
     Logs(logs::Logs),

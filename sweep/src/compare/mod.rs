@@ -1,6 +1,7 @@
 //! `ranksweep compare`: the methods of one sweep or several over all of their datasets, from stored tables.
 
 mod average_ranks;
+pub(crate) mod conventions;
 mod dataset_pairs;
 mod friedman;
 mod unite;

@@ -1,6 +1,6 @@
 //! Several sweeps as one: their datasets by name, their methods by key.
 
-use super::Ran;
+use super::{Ran, conventions};
 use crate::{report::across::deciding, tables::TrialRow, usage::Usage};
 use anyhow::Result;
 use dataset::Manifest;
@@ -72,14 +72,9 @@ fn check_metric(sweep: &Ran, at: MetricAt) -> Result<()> {
 
 /// Values that were measured by other rules do not compare.
 fn check_conventions(sweep: &Ran, first: &Ran) -> Result<()> {
-    let (one, other) = (&first.session.plan.evaluation, &sweep.session.plan.evaluation);
-    let users = ("users", one.users == other.users);
-    let candidates = ("sampled_candidates", one.sampled_candidates == other.sampled_candidates);
-    let differs =
-        [users, candidates, ("mask", one.mask == other.mask), ("recall", one.recall == other.recall), ("ties", one.ties == other.ties)];
-    match differs.iter().find(|(_, same)| !same) {
+    match conventions::differing(&first.session.plan.evaluation, &sweep.session.plan.evaluation) {
         None => Ok(()),
-        Some((key, _)) => Err(refusal(format!(
+        Some(key) => Err(refusal(format!(
             "{} and {} have a different `evaluation.{key}`, so their values do not compare; give both the same and run `ranksweep evaluate`",
             first.path, sweep.path
         ))),

@@ -133,6 +133,8 @@ impl<'a> Judge<'a> {
                 is_stale.then_some(Reason::NoPlan)
             }
             Named::Sweep(..) => None,
+            Named::History(folder) if !self.evaluated.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoPlan),
+            Named::History(_) => None,
         };
         Ok(match reason {
             Some(reason) if self.is_own(named, at)? => Some(reason),
@@ -178,6 +180,7 @@ impl<'a> Judge<'a> {
         let (folder, is_marked): (String, fn(&Location) -> dataset::Result<bool>) = match named {
             Named::Probe => return Ok(mark::is_probe(at)?),
             Named::Dataset(folder) if !self.prepared.contains(folder) => return Ok(mark::is_table(at)?),
+            Named::History(..) => return Ok(mark::is_table(at)?),
             Named::Trial(id, _) => (format!("trials/{id}"), mark::is_trial),
             Named::Dataset(folder) => (format!("datasets/{folder}"), is_dataset),
             Named::Sweep(name, _) => (format!("sweeps/{name}"), mark::is_sweep),

@@ -11,6 +11,8 @@ pub(super) enum Named<'a> {
     Dataset(&'a str),
     /// A table of a sweep, by the sweep's name; one of a trial by its id too.
     Sweep(&'a str, Option<&'a str>),
+    /// A table of an earlier plan of a sweep, by the folder in the sweep's history.
+    History(&'a str),
 }
 
 /// The role of a file in its trial.
@@ -38,7 +40,7 @@ const DATASET: [&str; 8] = [
     "manifest.json",
 ];
 /// Files that `evaluate` and `report` write beside `per_user/` and the plan.
-const SWEEP: [&str; 12] = [
+const SWEEP: [&str; 14] = [
     "sweep.yaml",
     "trials.parquet",
     "metrics.parquet",
@@ -48,6 +50,8 @@ const SWEEP: [&str; 12] = [
     "all_trials.parquet",
     "leaderboard.parquet",
     "tuning.parquet",
+    "reproduction.parquet",
+    "claims.parquet",
     "variance_components.parquet",
     "report.html",
     "tables.json",
@@ -70,6 +74,10 @@ pub(super) fn named(path: &str) -> Option<Named<'_>> {
         ["sweeps", name, "per_user", file] => {
             let id = file.strip_suffix(".parquet").filter(|id| is_hex(id, 16))?;
             Some(Named::Sweep(name, Some(id)))
+        }
+        ["sweeps", _, "history", folder, file] if SWEEP.contains(&file) && ends_in_hash(folder) => Some(Named::History(folder)),
+        ["sweeps", _, "history", folder, "per_user", file] if ends_in_hash(folder) => {
+            file.strip_suffix(".parquet").filter(|id| is_hex(id, 16)).map(|_| Named::History(folder))
         }
         _ => None,
     }
@@ -117,6 +125,7 @@ mod tests {
             &format!("datasets/a-{ID}/own.parquet"),
             "sweeps/s/per_user/own.parquet",
             "sweeps/s/plan.json",
+            "sweeps/s/history/notes/metrics.parquet",
             "ranksweep.json",
         ] {
             assert_eq!(named(path), None, "{path}");
@@ -133,6 +142,9 @@ mod tests {
         );
         assert_eq!(named(&format!("trials/{ID}/checkpoint/{ID}/scorer.json")), Some(Named::Trial(ID, OfTrial::Content)));
         assert_eq!(named(&format!("sweeps/s/per_user/{ID}.parquet")), Some(Named::Sweep("s", Some(ID))));
+        let folder = format!("1-{ID}");
+        assert_eq!(named(&format!("sweeps/s/history/{folder}/metrics.parquet")), Some(Named::History(&folder)));
+        assert_eq!(named(&format!("sweeps/s/history/{folder}/per_user/{ID}.parquet")), Some(Named::History(&folder)));
         assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(Named::Probe));
     }
 }

@@ -52,12 +52,12 @@ impl Referenced {
         Self { trials: plan.trials().map(|(.., trial)| trial.id.clone()).collect(), datasets }
     }
 
-    /// Everything that a storage's plans refer to: `sweeps/<name>/plan.json` and `sweeps/<name>/plans/<hash>.json`.
+    /// Everything that a storage's plans refer to: `sweeps/<name>/plan.json`, those of its history, and `sweeps/<name>/plans/<hash>.json`.
     pub(super) fn stored(files: &[(String, Location, u64)]) -> Result<Self> {
         let mut all = Self::default();
         for (path, at, _) in files {
             match path.split('/').collect::<Vec<_>>()[..] {
-                ["sweeps", _, "plan.json"] => {}
+                ["sweeps", _, "plan.json"] | ["sweeps", _, "history", _, "plan.json"] => {}
                 ["sweeps", _, "plans", file] if file.ends_with(".json") => {}
                 _ => continue,
             }

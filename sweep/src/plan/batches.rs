@@ -9,7 +9,7 @@
 //! of one where users are ranked. Training that `docs/performance.md` measures takes between a thirteenth of that and six tenths, ranking at
 //! most nine tenths.
 
-use super::{Plan, PlannedRef, show::count_of};
+use super::{Plan, PlannedRef, Titles, show::count_of};
 use anyhow::Result;
 use cluster::Resources;
 use models::kind::Sizes;
@@ -60,7 +60,7 @@ pub fn batches(plan: &Plan, resources: &Resources, sizes: impl FnOnce() -> Resul
     for planned in plan.trials() {
         match seconds(plan, planned, &sizes, resources.cpu.value()) {
             Some(seconds) => longest = longest.max(seconds),
-            None => return one(format!("nothing is known of how long a trial of {} takes", planned.0.label)),
+            None => return one(format!("nothing is known of how long a trial of {} takes", Titles::new(plan).of(planned.0))),
         }
     }
     let shown = longest.ceil().max(1.0);

@@ -17,6 +17,7 @@ mod show;
 mod significance;
 mod space;
 pub(crate) mod title;
+mod titles;
 
 pub use batches::{Batches, batches};
 pub use estimate::{Estimate, PROGRAM};
@@ -27,6 +28,7 @@ pub use rungs::{Rung, promoted};
 pub use show::{Found, show};
 pub use significance::{PairError, Pilot, tests as show_tests};
 pub use space::Spaces;
+pub(crate) use titles::Titles;
 
 use crate::file::{DatasetEntry, Result, Search, SweepFile, environment, printed};
 use anyhow::Context;
@@ -262,6 +264,11 @@ impl Plan {
     /// The first digits of a hash of `plan.json`, by which a stored plan is named.
     pub fn hash(&self) -> String {
         hex::encode(&Sha256::digest(self.to_json())[..8])
+    }
+
+    /// The names of the methods of a dataset.
+    pub(crate) fn names_on(&self, dataset: &str) -> title::MethodNames<'_> {
+        title::MethodNames::new(self.methods.iter().filter(|method| method.dataset == dataset).map(Method::named).collect())
     }
 
     /// The dataset, or the split of it, that a trial of the plan is trained on.

@@ -1,7 +1,7 @@
 //! The numbers and claims that a paper prints of a sweep's methods, bound to the plan's methods.
 
 use super::{
-    Method, Plan,
+    Plan,
     title::{Meant, MethodNames},
 };
 use crate::file::{ClaimEntry, Hypothesis, Placed, PrintedLine, PrintedTable, Result, SweepFile, nearest};
@@ -173,10 +173,6 @@ impl Plan {
         let names: Vec<String> = measured.iter().map(ToString::to_string).collect();
         let words = nearest::unknown("metric", &at.to_string(), &names.iter().map(String::as_str).collect::<Vec<_>>());
         Err(claim.node.at("metric").place.error(format!("{words}; `evaluation` says what is measured")))
-    }
-
-    fn names_on(&self, dataset: &str) -> MethodNames<'_> {
-        MethodNames::new(self.methods.iter().filter(|method| method.dataset == dataset).map(Method::named).collect())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The plan as `ranksweep plan` prints it.
 
-use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, part::plain, scaling};
+use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, part::plain, scaling};
 use crate::file::Search;
 use cluster::Resources;
 use dataset::Manifest;
@@ -30,13 +30,13 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) 
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(dataset, found);
     }
-    let mut index = 0;
+    let (titles, mut index) = (Titles::new(plan), 0);
     for method in &plan.methods {
         let count: usize = method.configurations.iter().map(|configuration| configuration.trials.len()).sum();
         let _ = writeln!(
             text,
             "\n{} on {}: {}, {}{}",
-            method.label,
+            titles.of(method),
             method.dataset,
             configurations(method, &plan.search),
             splits(plan, &method.dataset),

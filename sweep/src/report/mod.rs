@@ -21,7 +21,7 @@ mod terminal;
 mod tuning;
 mod unknown;
 mod verdict;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod example;

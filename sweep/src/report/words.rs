@@ -12,7 +12,7 @@ pub(super) fn test(test: Test, counted: Over, splits: bool) -> String {
 }
 
 /// Sources of variance; with repeated splits these are what seeds are counted within.
-fn over(over: Over, splits: bool) -> &'static str {
+pub(crate) fn over(over: Over, splits: bool) -> &'static str {
     match (over, splits) {
         (Over::UsersAndSeeds, false) => "users and seeds",
         (Over::UsersAndSeeds, true) => "users, seeds and splits",

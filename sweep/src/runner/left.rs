@@ -1,6 +1,6 @@
 //! The trials of a plan that GPUs, their kernels, or several ranks of them, cannot train, in words.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Titles};
 use std::collections::BTreeMap;
 use trainer::{Trial, fits_gpu, has_kernels};
 
@@ -26,15 +26,16 @@ pub(super) fn needs_one_rank(trial: &Trial) -> Option<String> {
 
 /// The trials that there is a reason for, by method.
 fn named(plan: &Plan, reason: impl Fn(&Trial) -> Option<String>) -> String {
+    let titles = Titles::new(plan);
     let mut found: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for (method, _, trial) in plan.trials() {
         if let Some(reason) = reason(&trial.trial) {
-            *found.entry((&method.label, reason)).or_default() += 1;
+            *found.entry((titles.of(method), reason)).or_default() += 1;
         }
     }
-    let words = |((label, reason), count): ((&str, String), usize)| {
+    let words = |((title, reason), count): ((&str, String), usize)| {
         let trials = if count == 1 { "trial" } else { "trials" };
-        format!("{count} {trials} of {label} ({reason})")
+        format!("{count} {trials} of {title} ({reason})")
     };
     found.into_iter().map(words).collect::<Vec<_>>().join(", ")
 }
@@ -73,8 +74,8 @@ grid:
                 .replace(", {kind: psl, temperature: 0.1, whole_batch: true}", ""),
         );
         let reason = "the sampler `dns` chooses among its candidates by their scores, for which there is no kernel";
-        assert_eq!(left_to_candle(&hard), format!("1 trial of mf-4 / bpr / dns ({reason})"));
+        assert_eq!(left_to_candle(&hard), format!("1 trial of bpr on mf-4 ({reason})"));
         let one = left_to_one_rank(&plan());
-        assert!(one.starts_with("1 trial of mf-4 / psl / uniform-2 (the loss `psl` looks at all rows of a batch together"), "{one}");
+        assert!(one.starts_with("1 trial of psl on mf-4 (the loss `psl` looks at all rows of a batch together"), "{one}");
     }
 }

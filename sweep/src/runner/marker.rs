@@ -49,6 +49,16 @@ impl Tables {
         folder.join(FILE).write(marker::text(&Self { files }))
     }
 
+    /// The files' names, in order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// What the marker says of a file.
+    pub(super) fn entry(&self, path: &str) -> Option<&FileEntry> {
+        self.files.get(path)
+    }
+
     /// Whether there is such a table.
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)

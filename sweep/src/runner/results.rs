@@ -1,8 +1,9 @@
 //! The findings of a sweep, in memory and as tables under `sweeps/<name>/`.
 
 use super::{
-    Ending, Session, all_trials,
+    Ending, Session, history,
     marker::{self, Tables},
+    stored::PER_USER,
 };
 use crate::{
     chain::chain,
@@ -18,8 +19,6 @@ use evaluator::{
     tables as measured,
 };
 
-/// The folder of the tables of each trial.
-const PER_USER: &str = "per_user";
 /// The table of groups of users and items.
 const GROUPS: &str = "groups.parquet";
 
@@ -138,12 +137,13 @@ pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
 }
 
 /// Writes all tables but the leaderboard. Their marker is taken away first and written last: where it stands, they are as it says. The
-/// leaderboard, the report and the test values of all trials of an earlier evaluation go.
+/// leaderboard, the report and the test values of all trials of an earlier evaluation go; those of another plan are kept as history.
 fn write(session: &Session, results: &Results) -> Result<()> {
     let folder = session.folder();
-    for stale in
-        [marker::FILE, "leaderboard.parquet", "tuning.parquet", "reproduction.parquet", "claims.parquet", "report.html", all_trials::FILE]
-    {
+    if let Some(kept) = history::keep_another(&folder, &session.plan)? {
+        session.progress.kept(&kept);
+    }
+    for stale in [marker::FILE].into_iter().chain(history::BESIDE) {
         folder.join(stale).delete()?;
     }
     let at = |name: &str| folder.join(name);

@@ -30,7 +30,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     session.devices()?.refuse_processes()?;
     let rungs = session.plan.rungs();
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
-    let progress = session.progress.trials(trials);
+    let progress = session.progress.trials(&session.plan, trials);
     let (mut open, mut ended) = (None, 0);
     let standings = halving::standings(&session.plan, &mut |planned, until| {
         let standing = end(session, (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
@@ -50,7 +50,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
-    let standing = end(session, (planned, None), &session.progress.trials(1), &mut None, None)?;
+    let standing = end(session, (planned, None), &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
@@ -68,7 +68,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
-    let standing = end(session, (planned, until), &session.progress.trials(1), &mut None, None)?;
+    let standing = end(session, (planned, until), &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
@@ -87,7 +87,7 @@ pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<u
         let count = all.len();
         return Err(Usage(format!("--index {index}: there is no such batch of {batch}: the plan has {count} trials")).into());
     }
-    let (progress, trials) = (session.progress.trials(own.len()), own.len());
+    let (progress, trials) = (session.progress.trials(&session.plan, own.len()), own.len());
     let (mut open, mut standings) = (None, Vec::new());
     for (planned, until) in own {
         say_where(session, planned);

@@ -5,16 +5,18 @@
 
 mod pods;
 mod show;
+mod stored;
 mod trial;
 
 pub use pods::{PodStatus, Which, whose};
 pub use show::{show, without_model};
+pub use stored::{StoredPlan, stored};
 pub use trial::{TrialState, TrialStatus};
 
 use crate::{
     chain::chain,
     file::{self, Named},
-    plan::PlannedRef,
+    plan::{PlannedRef, Titles},
     runner::{Decisions, Machine, Progress, Session},
     usage::Usage,
 };
@@ -166,10 +168,10 @@ fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
     let mut decisions = Decisions::of(session)?;
     let pods = pods::of_trials(&mut decisions, seen)?;
     let stopped = decisions.stopped(pods::begun(seen))?;
-    let planned: Vec<_> = session.plan.trials().collect();
+    let (titles, planned) = (Titles::new(&session.plan), session.plan.trials().collect::<Vec<_>>());
     let status = |(index, planned): (usize, PlannedRef<'_>)| {
         let id = planned.2.id.as_str();
-        let known = trial::Known { stopped: stopped.get(id), pod: pods.get(id).copied() };
+        let known = trial::Known { title: titles.of(planned.0), stopped: stopped.get(id), pod: pods.get(id).copied() };
         trial::status(session, index, planned, &known)
     };
     let mut trials: Vec<TrialStatus> = planned.into_par_iter().enumerate().map(status).collect::<Result<_>>()?;

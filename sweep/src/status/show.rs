@@ -82,7 +82,7 @@ fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
             TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();
-        vec![index, trial.trial.clone(), trial.dataset.clone(), trial.method.clone(), seed(trial), state.to_owned(), detail(trial)]
+        vec![index, trial.trial.clone(), trial.dataset.clone(), trial.title.clone(), seed(trial), state.to_owned(), detail(trial)]
     });
     table(&["index", "trial", "dataset", "method", "seed", "state", ""], rows, width)
 }
@@ -123,7 +123,8 @@ mod tests {
         TrialStatus {
             index,
             trial: format!("{index:016x}"),
-            method: "mf, softmax, uniform".to_owned(),
+            method: "mf / softmax / uniform".to_owned(),
+            title: "softmax on mf".to_owned(),
             dataset: "small".to_owned(),
             split_seed: None,
             seed: Some(1),

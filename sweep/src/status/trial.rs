@@ -29,8 +29,10 @@ pub struct TrialStatus {
     pub index: usize,
     /// Its id.
     pub trial: String,
-    /// Its method.
+    /// Its method's key: the same in every table.
     pub method: String,
+    /// Its method as the leaderboard calls it.
+    pub title: String,
     /// Its dataset.
     pub dataset: String,
     /// The seed of its split, where its dataset has several.
@@ -54,6 +56,8 @@ pub struct TrialStatus {
 
 /// Facts about a trial beside those in its folder.
 pub(super) struct Known<'a> {
+    /// Its method as the leaderboard calls it.
+    pub(super) title: &'a str,
     /// Its training up to where the search has stopped it, if it has.
     pub(super) stopped: Option<&'a Fit>,
     /// Its last pod.
@@ -67,6 +71,7 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         index,
         trial: planned.id.clone(),
         method: method.label.clone(),
+        title: known.title.to_owned(),
         dataset: method.dataset.clone(),
         split_seed: planned.split_seed,
         seed: planned.seed(),

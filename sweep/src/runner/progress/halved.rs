@@ -1,7 +1,10 @@
 //! The trials that successive halving stopped.
 
 use super::Progress;
-use crate::{plan::Plan, runner::Standing};
+use crate::{
+    plan::{Plan, Titles},
+    runner::Standing,
+};
 use std::collections::BTreeMap;
 
 impl Progress {
@@ -10,13 +13,13 @@ impl Progress {
         if plan.search.halving().is_none() {
             return;
         }
-        let mut rest = standings;
+        let (titles, mut rest) = (Titles::new(plan), standings);
         for method in &plan.methods {
             let (own, others) = rest.split_at(method.configurations.len() * method.repeats());
             rest = others;
             let (label, dataset, text) = (&method.label, &method.dataset, stops(own));
             tracing::info!(method = label, dataset, stopped = text, "halved");
-            self.line(&format!("{label} on {dataset}: {text}"));
+            self.line(&format!("{} on {dataset}: {text}", titles.of(method)));
         }
     }
 }

@@ -46,14 +46,20 @@ impl Progress {
         self.line(line);
     }
 
+    /// Says where the tables of another plan are kept that stood under the sweep's name.
+    pub(super) fn kept(&self, folder: &Location) {
+        tracing::info!(%folder, "the tables of another plan are kept");
+        self.line(&format!("the tables of another plan stood under this name; they are kept in {folder}"));
+    }
+
     /// The preparation of one dataset begins.
     pub(super) fn dataset(&self, dataset: &PlannedDataset) -> DatasetStage<'_> {
         DatasetStage::new(self, dataset)
     }
 
     /// The training of so many trials begins.
-    pub(super) fn trials(&self, count: usize) -> TrialStage<'_> {
-        TrialStage::new(self, count)
+    pub(super) fn trials(&self, plan: &Plan, count: usize) -> TrialStage<'_> {
+        TrialStage::new(self, plan, count)
     }
 
     /// The ranking of so many checkpoints begins.

@@ -2,7 +2,7 @@
 
 use super::{Progress, pace::Pace};
 use crate::{
-    plan::{PlannedRef, plain},
+    plan::{Plan, PlannedRef, Titles, plain},
     prometheus::{Training, meter},
     runner::Standing,
 };
@@ -13,19 +13,20 @@ use trainer::{EpochReport, Observer};
 /// The training of all trials.
 pub(in crate::runner) struct TrialStage<'a> {
     progress: &'a Progress,
+    titles: Titles,
     all: Option<ProgressBar>,
     pace: Pace,
 }
 
 impl<'a> TrialStage<'a> {
-    pub(super) fn new(progress: &'a Progress, count: usize) -> Self {
+    pub(super) fn new(progress: &'a Progress, plan: &Plan, count: usize) -> Self {
         meter().begin(count);
         let all = progress.bar(count as u64, "trials  {bar:20} {pos}/{len}, {left} left");
         let pace = Pace::of(all.as_ref());
         if let Some(bar) = &all {
             bar.tick();
         }
-        Self { progress, all, pace }
+        Self { progress, titles: Titles::new(plan), all, pace }
     }
 
     /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
@@ -46,7 +47,7 @@ impl<'a> TrialStage<'a> {
         let epochs = trial.trial.epochs().map_or(0, |epochs| until.unwrap_or(epochs));
         let bar = self.progress.bar(epochs.into(), "epochs  {bar:20} {pos}/{len}, {left} left  {wide_msg}");
         let pace = Pace::of(bar.as_ref());
-        let title = format!("{label} on {dataset} {values}").trim_end().to_owned();
+        let title = format!("{} on {dataset} {values}", self.titles.of(method)).trim_end().to_owned();
         if let Some(bar) = &bar {
             bar.set_message(title.clone());
         }
@@ -63,7 +64,8 @@ impl<'a> TrialStage<'a> {
             Some(error) => {
                 let (label, dataset) = (&method.label, &method.dataset);
                 tracing::warn!(trial = trial.id, method = label, dataset, error, "failed before; delete the trial's folder to try again");
-                self.progress.line(&format!("failed before: {label} on {dataset} (trial {}): {error}", trial.id));
+                let title = self.titles.of(method);
+                self.progress.line(&format!("failed before: {title} on {dataset} (trial {}): {error}", trial.id));
             }
         }
         self.step(standing);
@@ -78,7 +80,7 @@ impl<'a> TrialStage<'a> {
         if let Some(error) = standing.error() {
             let what = if matches!(standing, Standing::TimedOut(_)) { "out of time" } else { "failed" };
             tracing::warn!(trial = trial.id, method = label, dataset, error, "{what}");
-            self.progress.line(&format!("{what}: {label} on {dataset} (trial {}): {error}", trial.id));
+            self.progress.line(&format!("{what}: {} on {dataset} (trial {}): {error}", self.titles.of(method), trial.id));
         }
         self.pace.step();
         self.step(standing);
@@ -168,7 +170,7 @@ mod tests {
     fn trials_that_were_found_say_nothing_of_the_time_left() {
         let plan = plan();
         let progress = Progress::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::hidden()));
-        let stage = progress.trials(3);
+        let stage = progress.trials(&plan, 3);
         let trials: Vec<PlannedRef<'_>> = plan.trials().collect();
         stage.found(trials[0], &Standing::Missing);
         stage.found(trials[1], &Standing::Failed("NaN".to_owned()));

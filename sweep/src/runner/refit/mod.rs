@@ -44,7 +44,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let folder = session.refit(&again.id);
     let place = Place { cache: folder.join("samplers"), folder, model_files: Default::default() };
     let hold = interrupt::hold();
-    let progress = session.progress.trials(1);
+    let progress = session.progress.trials(&session.plan, 1);
     let mut watch = progress.start((planned.0, planned.1, &again), None);
     let standing = guarded(session, (&again, None), &dataset, &mut watch, (&hold, None), place)?;
     match standing {

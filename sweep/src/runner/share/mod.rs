@@ -50,7 +50,7 @@ pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing
 
 /// Trains trials, each for so many epochs or to its end, with others.
 fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Option<u32>)]) -> Result<Vec<Standing>> {
-    let progress = session.progress.trials(trials.len());
+    let progress = session.progress.trials(&session.plan, trials.len());
     let mut standings: Vec<Option<Standing>> = vec![None; trials.len()];
     let (mut watch, mut open) = (Watch::default(), None);
     while standings.iter().any(Option::is_none) {

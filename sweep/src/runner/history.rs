@@ -1,0 +1,81 @@
+//! What stood under a sweep's name before: `history/<number>-<plan>/` in the sweep's folder holds the tables of an earlier plan as they were.
+//!
+//! The number counts from 1, in the order in which plans were replaced; the plan is known by the hash of its `plan.json`. As in the sweep's own
+//! folder the marker is written last, so that a folder without one is no history.
+
+use super::{
+    all_trials,
+    marker::{self, Tables},
+};
+use crate::plan::Plan;
+use dataset::{Error, FileEntry, Location, Result};
+
+/// The folder of earlier tables in a sweep's folder.
+const FOLDER: &str = "history";
+/// What `report` and `evaluate --all` write beside the tables of a marker.
+pub(super) const BESIDE: [&str; 6] =
+    ["leaderboard.parquet", "tuning.parquet", "reproduction.parquet", "claims.parquet", "report.html", all_trials::FILE];
+
+/// The tables of an earlier plan.
+pub(crate) struct Kept {
+    /// The place in the order in which plans were replaced, from 1.
+    number: u32,
+    /// The folder of the tables.
+    pub(crate) folder: Location,
+}
+
+/// The earlier tables of a sweep's folder, the first replaced first.
+///
+/// # Errors
+/// A store that fails.
+pub(crate) fn kept(sweep: &Location) -> Result<Vec<Kept>> {
+    let mut all = Vec::new();
+    for folder in sweep.join(FOLDER).folders()? {
+        let number = folder.name().split_once('-').and_then(|(number, _)| number.parse().ok());
+        if let Some(number) = number
+            && folder.join(marker::FILE).exists()?
+        {
+            all.push(Kept { number, folder });
+        }
+    }
+    all.sort_by_key(|kept| kept.number);
+    Ok(all)
+}
+
+/// A plan's hash, by the checksum of its file.
+fn hash(checksum: &str) -> &str {
+    checksum.get(..16).unwrap_or(checksum)
+}
+
+/// Keeps the tables of a sweep's folder, where they are whole and of another plan than the one whose tables are to be written; gives where.
+///
+/// # Errors
+/// A store that fails.
+pub(super) fn keep_another(sweep: &Location, plan: &Plan) -> Result<Option<Location>> {
+    let tables = match Tables::of(sweep) {
+        Ok(tables) => tables,
+        Err(Error::NotFound { .. } | Error::Damaged { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let Some(entry) = tables.entry(marker::PLAN).filter(|entry| **entry != FileEntry::of(plan.to_json().as_bytes())) else {
+        return Ok(None);
+    };
+    let last = kept(sweep)?.pop();
+    let marker = sweep.join(marker::FILE).read()?;
+    if let Some(last) = &last
+        && last.folder.join(marker::FILE).read()? == marker
+    {
+        return Ok(None); // a process that was killed had kept them
+    }
+    let number = last.map_or(0, |last| last.number) + 1;
+    let folder = sweep.join(FOLDER).join(&format!("{number}-{}", hash(&entry.sha256)));
+    for name in tables.names().chain(BESIDE) {
+        match sweep.join(name).copy(&folder.join(name)) {
+            // The report may not have been made.
+            Err(Error::NotFound { .. }) if BESIDE.contains(&name) => {}
+            copied => copied?,
+        }
+    }
+    folder.join(marker::FILE).write(marker)?;
+    Ok(Some(folder))
+}

@@ -1,0 +1,204 @@
+//! `ranksweep diff` from outside: what a name stood for before, and two sweeps side by side.
+
+#![allow(clippy::unwrap_used, reason = "a test file outside of `cfg(test)`")]
+
+mod support;
+
+use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
+use dataset::table;
+use evaluator::tables::read_per_user;
+use std::{collections::BTreeMap, fs, path::PathBuf};
+use support::{Ended, SWEEP, Sandbox, changed};
+
+const TABLES: &str = "runs/sweeps/tiny";
+
+fn run(sandbox: &Sandbox, sweep: &str) -> Ended {
+    sandbox.write("s.yaml", sweep);
+    sandbox.run_well()
+}
+
+fn diff(sandbox: &Sandbox, arguments: &[&str]) -> Ended {
+    sandbox.ended(&mut sandbox.command(&[&["diff"], arguments].concat()))
+}
+
+fn shown(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let ended = diff(sandbox, arguments);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.error);
+    ended.out
+}
+
+/// The one folder of the history whose name begins with a number.
+fn kept(sandbox: &Sandbox, number: u32) -> PathBuf {
+    let start = format!("{number}-");
+    let entries = fs::read_dir(sandbox.path(TABLES).join("history")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&start));
+    let folder = found.next().unwrap();
+    assert_eq!(found.next(), None);
+    folder
+}
+
+/// The bytes of the files of a folder of tables, without those of its history.
+fn files(folder: &PathBuf) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in [folder.clone(), folder.join("per_user")].iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            all.insert(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn a_name_that_is_used_again_keeps_what_was_there() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let first = files(&sandbox.path(TABLES));
+    assert!(first.len() > 12 && first.contains_key("leaderboard.parquet") && first.contains_key("report.html"));
+    let again = sandbox.run_well();
+    assert!(!again.error.contains("are kept") && !sandbox.path(TABLES).join("history").exists(), "the same plan replaces nothing");
+
+    let longer = changed("epochs: 2", "epochs: 3");
+    let ended = run(&sandbox, &longer);
+    assert!(ended.error.contains("the tables of another plan are kept"), "{}", ended.error);
+    assert_eq!(files(&kept(&sandbox, 1)), first);
+    let plan = serde_json::from_slice::<serde_json::Value>(&first["tables.json"]).unwrap()["files"]["plan.json"]["sha256"].clone();
+    assert!(kept(&sandbox, 1).ends_with(format!("1-{}", &plan.as_str().unwrap()[..16])));
+
+    let second = files(&sandbox.path(TABLES));
+    run(&sandbox, SWEEP);
+    assert_eq!(files(&kept(&sandbox, 2)), second);
+    let timeless = |files: &BTreeMap<String, Vec<u8>>| files["metrics.parquet"].clone();
+    assert_eq!(timeless(&files(&sandbox.path(TABLES))), timeless(&first));
+
+    let list = sandbox.ended(&mut sandbox.command(&["list", "--storage", "runs", "--json"]));
+    assert_eq!(list.code, Some(0), "{}", list.error);
+    let list: Vec<serde_json::Value> = serde_json::from_str(&list.out).unwrap();
+    let folders: Vec<&str> = list.iter().map(|one| one["folder"].as_str().unwrap()).collect();
+    assert_eq!(folders.len(), 3);
+    assert!(folders[0] == "sweeps/tiny" && folders[1].starts_with("sweeps/tiny/history/2-") && folders[2].contains("/1-"), "{folders:?}");
+    assert!(list[0]["plan"] == list[2]["plan"] && list[0]["plan"] != list[1]["plan"]);
+    assert!(list[0]["best"][0].as_str().unwrap().starts_with("small: "), "{}", list[0]);
+
+    // What only the history holds stays where unreferenced trials go.
+    sandbox.write("other.yaml", SWEEP.replace("name: tiny", "name: other"));
+    let gc = sandbox.ended(&mut sandbox.command(&["gc", "other.yaml", "--unreferenced", "--yes"]));
+    assert!(gc.code == Some(0) && gc.out.starts_with("0 files removed"), "{}\n{}", gc.out, gc.error);
+    // A copy that was not finished is no history, and goes.
+    fs::remove_file(kept(&sandbox, 2).join("tables.json")).unwrap();
+    let gc = sandbox.ended(&mut sandbox.command(&["gc", "s.yaml", "--yes"]));
+    assert!(gc.out.contains("history/2-") && gc.out.contains("metrics.parquet") && !gc.out.contains("history/1-"), "{}", gc.out);
+}
+
+/// The means of a method's per-user table over these users, by their own ids.
+fn values(sandbox: &Sandbox, folder: &str, method: &str) -> BTreeMap<String, f64> {
+    let at = sandbox.location(&format!("{folder}/metrics.parquet"));
+    let row = evaluator::tables::read_metrics(&at).unwrap().into_iter().find(|row| row.method == method).unwrap();
+    let (_, ids, values) = read_per_user(&sandbox.location(&format!("{folder}/per_user/{}.parquet", row.trial))).unwrap();
+    let (_, values) = values.into_iter().find(|(at, _)| at.to_string() == "ndcg@5").unwrap();
+    ids.iter().cloned().zip(values).collect()
+}
+
+#[test]
+fn a_sweep_is_compared_with_what_its_name_stood_for_before() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    run(&sandbox, &changed("epochs: 2", "epochs: 9").replace("temperature: 0.2", "temperature: 0.5"));
+    let out = shown(&sandbox, &["s.yaml", "--out", "d.parquet"]);
+    for part in [
+        "learning.training.epochs",
+        "learning.loss.softmax.temperature",
+        "small by ndcg@5: the same data and split; 12 users ranked by both",
+        "the same trials",
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    let line = |name: &str| out.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{name}\n{out}")).to_owned();
+    assert!(line("learning.training.epochs").split_whitespace().rev().take(2).eq(["9", "2"]), "{out}");
+    assert!(line("learning.training.epochs").contains("all methods"), "those that learn\n{out}");
+    assert!(line("learning.loss.softmax.temperature").contains("softmax on mf-4 on small"), "only one method has a temperature\n{out}");
+    assert!(line(" popularity ").contains("the same trials"), "{out}");
+
+    let history = kept(&sandbox, 1).strip_prefix(sandbox.path("")).unwrap().to_str().unwrap().to_owned();
+    let by_name = shown(&sandbox, &[&history, TABLES]);
+    assert!(out.starts_with(by_name.trim_end()), "{by_name}\n{out}");
+
+    let at = sandbox.location("d.parquet");
+    let rows = table::read(&at).unwrap();
+    let methods: &StringArray = table::column(&rows, "method", &at).unwrap();
+    let number = |name: &str| table::column::<Float64Array>(&rows, name, &at).unwrap();
+    let row = methods.iter().position(|key| key == Some("mf-4 / softmax / uniform-5")).unwrap();
+    let [before, after] = [history.as_str(), TABLES].map(|folder| values(&sandbox, folder, "mf-4 / softmax / uniform-5"));
+    let differences: Vec<f64> = before.iter().map(|(user, value)| after[user] - value).collect();
+    let mean = differences.iter().sum::<f64>() / 12.0;
+    assert!((number("difference").value(row) - mean).abs() < 1e-12);
+    assert!((number("mean_a").value(row) - before.values().sum::<f64>() / 12.0).abs() < 1e-12);
+    // One seed of each: the paired t-test over users, whose statistic is found back from the p-value's order: SciPy's ttest_rel.
+    let deviation = (differences.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 11.0).sqrt();
+    let statistic = mean / (deviation / 12f64.sqrt());
+    let p = number("p_value").value(row);
+    assert_eq!(p < 0.05, statistic.abs() > 2.200985, "t of 11 degrees at 0.05: {statistic}, p {p}");
+    assert!(number("ci_low").value(row) <= mean && mean <= number("ci_high").value(row));
+    let popularity = methods.iter().position(|key| key == Some("popularity")).unwrap();
+    assert!(number("difference").is_null(popularity) && number("p_value").is_null(popularity));
+    let users: &UInt32Array = table::column(&rows, "users", &at).unwrap();
+    assert_eq!(users.values().to_vec(), [12, 12, 12]);
+}
+
+#[test]
+fn other_splits_are_compared_on_the_users_of_both() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let few = support::ratings().lines().filter(|line| !line.starts_with("u3,") && !line.starts_with("u7,")).collect::<Vec<_>>().join("\n");
+    sandbox.write("ratings.csv", few);
+    let other = changed("seed: 7", "seed: 8")
+        .replace("name: tiny", "name: other")
+        .replace("  - backbones: [{kind: popularity}]\n", "  - backbones: [{kind: random}]\n");
+    run(&sandbox, &other);
+    let out = shown(&sandbox, &[TABLES, "s.yaml", "--metric", "recall@5"]);
+    for part in [
+        "small by recall@5: data or split differ; 10 users ranked by both (A 12, B 10)",
+        "methods of A alone: popularity on small",
+        "methods of B alone: random on small",
+        "split.random.seed",
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+}
+
+#[test]
+fn what_was_measured_otherwise_is_not_compared() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    run(&sandbox, &changed("cutoffs: [5]", "cutoffs: [5], mask: train-only"));
+    let out = shown(&sandbox, &["s.yaml"]).replace('\n', " ");
+    assert!(out.contains("`evaluation.mask` differs, so that the values do not compare") && !out.contains("ranked by both"), "{out}");
+}
+
+#[test]
+fn each_mistake_has_one_message() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    for (arguments, expected) in [
+        (&["nowhere.yaml"][..], "cannot read the sweep file `nowhere.yaml`: there is none"),
+        (&["s.yaml"], "FOLDER/runs/sweeps/tiny has no history: no other plan has run under this name; name two sweeps"),
+        (
+            &["s.yaml", "s.yaml", "--metric", "ndcg@7"],
+            "FOLDER/runs/sweeps/tiny has no ndcg@7; --metric takes one that both sweeps have, of ndcg@5, recall@5",
+        ),
+        (&["s.yaml", "s.yaml", "--metric", "novelty@5"], "--metric: `novelty@5` does not say which method ranks better"),
+    ] {
+        let ended = diff(&sandbox, arguments);
+        assert!(ended.complaint(2).contains(expected), "{arguments:?}\n{}", ended.error);
+    }
+    let ended = diff(&sandbox, &["s.yaml", "runs"]);
+    assert!(
+        ended.complaint(1).contains("FOLDER/runs has no tables of a sweep (tables.json is not there); name a sweep that has run"),
+        "{}",
+        ended.error
+    );
+    fs::write(sandbox.path(TABLES).join("metrics.parquet"), "no table").unwrap();
+    assert!(diff(&sandbox, &["s.yaml", "s.yaml"]).complaint(1).contains("metrics.parquet"), "a damaged table is named");
+    let list = sandbox.ended(&mut sandbox.command(&["list", "--storage", "nowhere"]));
+    assert!(list.complaint(1).contains("has no mark of ranksweep"), "{}", list.error);
+}
