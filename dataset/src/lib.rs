@@ -25,7 +25,7 @@ mod writer;
 pub use cache::Cache;
 pub use error::{Error, Result};
 pub use interactions::Interactions;
-pub use location::{Location, Unfinished, wait_for_first_answers};
+pub use location::{Location, Origin, Unfinished, wait_for_first_answers};
 pub use manifest::{Counts, Manifest, SCHEMA_VERSION};
 pub use marker::{FileEntry, Files};
 pub use order::{Histories, Order};

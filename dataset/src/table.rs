@@ -16,6 +16,7 @@ use parquet::{
     basic::{Compression, Encoding, ZstdLevel},
     errors::ParquetError,
     file::{
+        metadata::KeyValue,
         properties::{WriterProperties, WriterPropertiesBuilder},
         writer::SerializedFileWriter,
     },
@@ -65,8 +66,12 @@ pub fn batch(columns: Vec<Column>) -> RecordBatch {
 /// # Errors
 /// [`Error::Content`] for a column type that Parquet cannot hold.
 pub fn encode(batch: &RecordBatch) -> Result<Vec<u8>> {
+    encode_by(batch, writer_properties())
+}
+
+fn encode_by(batch: &RecordBatch, properties: WriterProperties) -> Result<Vec<u8>> {
     let failed = |error: parquet::errors::ParquetError| Error::content("table", error);
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(writer_properties())).map_err(failed)?;
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).map_err(failed)?;
     writer.write(batch).map_err(failed)?;
     writer.into_inner().map_err(failed)
 }
@@ -231,12 +236,14 @@ fn differences(schema: &Schema) -> WriterProperties {
         .build()
 }
 
-/// Writes one batch as a Parquet file, atomically; gives what a marker says of it.
+/// Writes one batch as a Parquet file, atomically; gives what a marker says of it. The file's metadata says what the location
+/// [knows](Location::originating) of where its tables come from.
 ///
 /// # Errors
 /// [`Error::Store`] when it cannot be stored.
 pub fn write(at: &Location, batch: &RecordBatch) -> Result<FileEntry> {
-    let content = encode(batch)?;
+    let origin: Vec<KeyValue> = at.origin().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    let content = encode_by(batch, properties().set_key_value_metadata(Some(origin).filter(|entries| !entries.is_empty())).build())?;
     let entry = FileEntry::of(&content);
     at.write(content)?;
     Ok(entry)

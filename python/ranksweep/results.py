@@ -230,11 +230,6 @@ class Trial(Tables):
         return self._named("curve", "")
 
     @property
-    def groups(self) -> Table:
-        """What every selected trial reached in groups of users by the length of their histories, and of items by their popularity."""
-        return self.table("groups")
-
-    @property
     def per_user(self) -> Table:
         """The validation values of each user at the kept epoch."""
         return self._named("checkpoint", "per_user.parquet")

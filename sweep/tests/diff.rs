@@ -7,6 +7,7 @@ mod support;
 use arrow::array::{Array, Float64Array, StringArray, UInt32Array};
 use dataset::table;
 use evaluator::tables::read_per_user;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::{collections::BTreeMap, fs, path::PathBuf};
 use support::{Ended, SWEEP, Sandbox, changed};
 
@@ -143,6 +144,33 @@ fn a_sweep_is_compared_with_what_its_name_stood_for_before() {
     assert!(number("difference").is_null(popularity) && number("p_value").is_null(popularity));
     let users: &UInt32Array = table::column(&rows, "users", &at).unwrap();
     assert_eq!(users.values().to_vec(), [12, 12, 12]);
+}
+
+/// The entries that every table of a sweep has in its Parquet metadata.
+fn origin(file: &PathBuf) -> BTreeMap<String, String> {
+    let reader = SerializedFileReader::new(fs::File::open(file).unwrap()).unwrap();
+    let entries = reader.metadata().file_metadata().key_value_metadata().unwrap().iter();
+    let own = entries.filter(|entry| entry.key.starts_with("ranksweep."));
+    own.map(|entry| (entry.key.clone(), entry.value.clone().unwrap())).collect()
+}
+
+#[test]
+fn every_table_says_what_it_was_made_of() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let ended = sandbox.ended(&mut sandbox.command(&["evaluate", "s.yaml", "--all"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    let manifest: serde_json::Value = serde_json::from_slice(&fs::read(&sandbox.stored("manifest.json")[0]).unwrap()).unwrap();
+    let plan: serde_json::Value = serde_json::from_slice(&fs::read(sandbox.path(TABLES).join("tables.json")).unwrap()).unwrap();
+    let hash = plan["files"]["plan.json"]["sha256"].as_str().unwrap()[..16].to_owned();
+    let fingerprint = manifest["fingerprint"].as_str().unwrap().to_owned();
+    let expected = [("ranksweep.dataset.small", fingerprint), ("ranksweep.layout", "1".to_owned()), ("ranksweep.plan", hash)];
+    let expected: BTreeMap<String, String> = expected.map(|(key, value)| (key.to_owned(), value)).into();
+    let tables: Vec<PathBuf> = sandbox.stored(".parquet").into_iter().filter(|path| path.starts_with(sandbox.path(TABLES))).collect();
+    assert!(tables.len() >= 10, "{tables:?}");
+    for table in tables {
+        assert_eq!(origin(&table), expected, "{}", table.display());
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod support;
 
 use arrow::array::{Float32Array, StringArray};
 use std::collections::{BTreeMap, BTreeSet};
-use support::{SWEEP, Sandbox, changed, ratings};
+use support::{SWEEP, Sandbox, changed, ratings, signal};
 
 fn does_well(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let ended = sandbox.ended(&mut sandbox.command(arguments));
@@ -86,6 +86,34 @@ fn a_learned_model_is_that_of_a_train_part_with_everything() {
     whole.write("test.tsv", format!("u0\t{new}\n"));
     whole.run_well();
     assert_eq!(scores(&whole, &[]), found);
+}
+
+#[test]
+fn an_interrupted_refit_goes_on_to_the_same_model() {
+    let long = changed("epochs: 2, batch_size: 64, evaluate_every: 1,", "epochs: 60000, batch_size: 64, evaluate_every: 60000,")
+        .replace("      - {kind: softmax, temperature: 0.2}\n", "");
+    let (whole, stopped) = (Sandbox::new(&long), Sandbox::new(&long));
+    let arguments = |sandbox: &Sandbox| {
+        sandbox.run_well();
+        let trial = sandbox.timeless_rows().0.into_iter().find(|trial| trial.loss.is_some()).unwrap();
+        assert_eq!(trial.best_epoch, Some(60000));
+        trial.trial
+    };
+    let (trial, same) = (arguments(&whole), arguments(&stopped));
+    assert_eq!(trial, same);
+    let refit = ["refit", "s.yaml", "--trial", &trial];
+    let said = does_well(&whole, &refit);
+
+    let (mut child, lines) = stopped.work_until(&refit, " training");
+    signal(&child, "TERM");
+    let last = lines.last().unwrap_or_default();
+    assert_eq!(child.wait().unwrap().code(), Some(75), "{last}");
+    let early = stopped.ended(&mut stopped.command(&["recommend", "s.yaml", "--trial", &trial, "--refit", "--out", "l.csv"]));
+    assert!(early.complaint(2).contains("was not trained on all interactions yet"), "{}", early.error);
+    assert_eq!(stopped.stored("resume/state.safetensors").len(), 1, "it goes on from there");
+    assert_eq!(does_well(&stopped, &refit), said);
+    let flags = ["--refit", "--trial", &trial];
+    assert_eq!(scores(&stopped, &flags), scores(&whole, &flags));
 }
 
 #[test]

@@ -4,11 +4,7 @@
 
 mod support;
 
-use std::{
-    io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
-};
-use support::{SWEEP, Sandbox, changed};
+use support::{SWEEP, Sandbox, changed, signal};
 use sweep::tables::Status;
 
 /// A limit that is over before the first step.
@@ -18,10 +14,6 @@ fn without_time() -> String {
 
 fn train(sandbox: &Sandbox, index: &str) -> support::Ended {
     sandbox.ended(&mut sandbox.command(&["train", "s.yaml", "--index", index]))
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap().success());
 }
 
 #[test]
@@ -73,14 +65,6 @@ fn a_part_of_a_sweep_can_be_evaluated_and_reported() {
     assert!(sandbox.results() == whole.results());
 }
 
-/// Starts the program, and lets it work until a line of its log holds the word.
-fn work_until(sandbox: &Sandbox, arguments: &[&str], word: &str) -> (Child, impl Iterator<Item = String>) {
-    let mut child = sandbox.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains(word)), "no line with `{word}`");
-    (child, lines)
-}
-
 /// Far more epochs than this test waits for.
 fn endless() -> String {
     changed("epochs: 2,", "epochs: 10000000, checkpoint_minutes: 1000,").replace("evaluate_every: 1,", "evaluate_every: 10,")
@@ -95,7 +79,7 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
     ] {
         let sandbox = Sandbox::new(&endless());
         sandbox.prepare();
-        let (mut child, lines) = work_until(&sandbox, arguments, "evaluated");
+        let (mut child, lines) = sandbox.work_until(arguments, "evaluated");
         signals.iter().for_each(|name| signal(&child, name));
         let last = lines.last().unwrap_or_default();
         assert_eq!(child.wait().unwrap().code(), Some(75), "{last}");
@@ -108,7 +92,7 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
 fn a_later_evaluation_says_of_a_trial_without_time_what_its_training_said() {
     let sandbox = Sandbox::new(&endless());
     sandbox.prepare();
-    let (mut child, lines) = work_until(&sandbox, &["train", "s.yaml", "--index", "0"], "evaluated");
+    let (mut child, lines) = sandbox.work_until(&["train", "s.yaml", "--index", "0"], "evaluated");
     signal(&child, "TERM");
     drop(lines.last());
     assert_eq!(child.wait().unwrap().code(), Some(75));

@@ -21,6 +21,7 @@ use futures::TryStreamExt;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
 use server::Server;
 use std::{
+    collections::BTreeMap,
     fmt, io,
     path::{Component, PathBuf},
     sync::Arc,
@@ -39,7 +40,11 @@ pub struct Location {
     server: Arc<Server>,
     path: Path,
     expected: Option<Arc<Expected>>,
+    origin: Option<Arc<Origin>>,
 }
+
+/// What tables were made of, by key: entries of their Parquet metadata.
+pub type Origin = BTreeMap<String, String>;
 
 /// What must stand at a location.
 struct Expected {
@@ -67,7 +72,7 @@ impl Location {
         let base = format!("{}://{}", url.scheme(), &url[url::Position::BeforeHost..url::Position::AfterPort]);
         let server = Server::of(&url, &base).map_err(|error| refuse(error.to_string()))?;
         let (_, path) = object_store::ObjectStoreScheme::parse(&url).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { base, server, path, expected: None })
+        Ok(Self { base, server, path, expected: None, origin: None })
     }
 
     /// The place `name` inside this folder; `name` may hold several steps (`checkpoint/scorer.json`).
@@ -77,12 +82,22 @@ impl Location {
 
     /// Another place of the same store.
     fn at(&self, path: Path) -> Self {
-        Self { path, expected: None, base: self.base.clone(), server: Arc::clone(&self.server) }
+        Self { path, expected: None, origin: self.origin.clone(), base: self.base.clone(), server: Arc::clone(&self.server) }
     }
 
     /// This location, where a file of this description must stand: to [read](Self::read) another one, or none, is an error, which says the remedy.
     pub fn holding(&self, entry: &FileEntry, remedy: impl Into<String>) -> Self {
         Self { expected: Some(Arc::new(Expected { entry: entry.clone(), remedy: remedy.into() })), ..self.clone() }
+    }
+
+    /// This location, where the Parquet metadata of tables that are [written](crate::table::write) here, or below here, says what they were made of.
+    pub fn originating(&self, origin: Origin) -> Self {
+        Self { origin: Some(Arc::new(origin)), ..self.clone() }
+    }
+
+    /// What tables that are written here say that they were made of.
+    pub(crate) fn origin(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.origin.iter().flat_map(|origin| origin.iter())
     }
 
     /// The last step of the path: a file's or a folder's name.

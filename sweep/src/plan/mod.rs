@@ -7,6 +7,7 @@ mod draw;
 mod estimate;
 mod label;
 pub(crate) mod model_files;
+mod origin;
 mod part;
 mod planned;
 mod reproduction;

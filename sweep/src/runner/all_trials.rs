@@ -31,7 +31,7 @@ pub fn rank_all(session: &Session, results: &Results) -> Result<()> {
         rows.into_iter().map(move |measured| RankedRow { measured, parameters: parameters.clone(), selected })
     };
     let rows: Vec<RankedRow> = results.trials.iter().flat_map(of_trial).collect();
-    all_trials::write(&session.folder().join(FILE), &rows)?;
+    all_trials::write(&session.tables().join(FILE), &rows)?;
     Ok(())
 }
 

@@ -139,7 +139,7 @@ pub(super) fn keep(session: &Session, results: &Results) -> Result<()> {
 /// Writes all tables but the leaderboard. Their marker is taken away first and written last: where it stands, they are as it says. The
 /// leaderboard, the report and the test values of all trials of an earlier evaluation go; those of another plan are kept as history.
 fn write(session: &Session, results: &Results) -> Result<()> {
-    let folder = session.folder();
+    let folder = session.tables();
     if let Some(kept) = history::keep_another(&folder, &session.plan)? {
         session.progress.kept(&kept);
     }
@@ -172,5 +172,5 @@ fn write(session: &Session, results: &Results) -> Result<()> {
 /// # Errors
 /// When the results do not fit together, or a store that fails.
 pub fn report(session: &Session, results: &Results) -> Result<Report> {
-    report::write(&session.folder(), &results.input(session))
+    report::write(&session.tables(), &results.input(session))
 }

@@ -229,6 +229,11 @@ impl Session {
         self.storage.join("sweeps").join(&self.plan.name)
     }
 
+    /// The folder of the sweep's own tables, whose metadata is to say what they were made of.
+    pub(super) fn tables(&self) -> Location {
+        self.folder().originating(self.plan.origin())
+    }
+
     /// The manifests of the datasets, in the plan's order; `None` for one that is not prepared.
     ///
     /// # Errors
