@@ -1,11 +1,12 @@
 //! Histories of users that no model was trained with, from a file of their own: what `recommend --histories` folds in.
 
+use crate::user_rows;
 use anyhow::{Context, Result, bail};
-use dataset::{Dataset, Interactions, Location, quote, table};
+use dataset::{Dataset, Interactions, Location};
 use std::collections::HashMap;
 
-/// The columns, by the names that they may have.
-const COLUMNS: [[&str; 2]; 2] = [["user_id", "user"], ["item_id", "item"]];
+/// The column of items, by the names that it may have.
+const ITEM: [&str; 2] = ["item_id", "item"];
 
 /// Users with the items that a model knows.
 #[derive(Debug)]
@@ -26,8 +27,7 @@ impl Histories {
     /// # Errors
     /// A file that cannot be read, lacks a column, or has no user with an item that the dataset knows.
     pub(crate) fn read(file: &Location, dataset: &Dataset) -> Result<Self> {
-        let rows = if file.name().ends_with(".parquet") { of_parquet(file)? } else { of_text(file)? };
-        Self::new(rows, dataset).with_context(|| file.to_string())
+        Self::new(user_rows::read(file, &ITEM)?, dataset).with_context(|| file.to_string())
     }
 
     fn new(rows: Vec<(String, String)>, dataset: &Dataset) -> Result<Self> {
@@ -82,45 +82,10 @@ impl Histories {
     }
 }
 
-fn missing(names: [&str; 2], found: &[String]) -> String {
-    let found: Vec<String> = found.iter().take(20).map(|name| format!("`{}`", quote::value(name))).collect();
-    format!("no column `{}` or `{}` (found {})", names[0], names[1], found.join(", "))
-}
-
-/// The places of the two columns among a table's.
-fn places(header: &[String]) -> Result<[usize; 2]> {
-    let place = |names: [&str; 2]| {
-        header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| anyhow::anyhow!(missing(names, header)))
-    };
-    Ok([place(COLUMNS[0])?, place(COLUMNS[1])?])
-}
-
-fn of_parquet(file: &Location) -> Result<Vec<(String, String)>> {
-    let read = table::decode_foreign(file.read()?).map_err(|reason| anyhow::anyhow!("{file}: {reason}"))?;
-    let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let [users, items] = places(&header).with_context(|| file.to_string())?;
-    let texts = |place| table::texts(&read, place).map_err(|reason| anyhow::anyhow!("{file}: {reason}"));
-    let (users, items) = (texts(users)?, texts(items)?);
-    Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), items.value(row).to_owned())).collect())
-}
-
-fn of_text(file: &Location) -> Result<Vec<(String, String)>> {
-    let bytes = file.read()?;
-    let delimiter = if file.name().ends_with(".tsv") { b'\t' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
-    let of_file = || file.to_string();
-    let header: Vec<String> = reader.headers().with_context(of_file)?.iter().map(str::to_owned).collect();
-    let [user, item] = places(&header).with_context(of_file)?;
-    let row = |record: csv::Result<csv::StringRecord>| {
-        let record = record.with_context(of_file)?;
-        Ok((record[user].to_owned(), record[item].to_owned()))
-    };
-    reader.records().map(row).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dataset::table;
 
     fn small() -> Dataset {
         let nothing = || Interactions::from_pairs(1, std::iter::empty());

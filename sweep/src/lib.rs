@@ -4,7 +4,7 @@
 //! this machine and writes [`tables`], [`report`] and [`recommend`] say what they hold, [`gc`] removes what was left behind, and [`cli`] is
 //! the way in. [`submission`] is a sweep as a cluster gets it, [`status`] how it fares there, [`prometheus`] what
 //! Prometheus is told. `study` is what `ranksweep theory` writes and
-//! draws, `compare` the methods of several sweeps over their datasets, `diff` two sweeps side by side, `kinds` what a
+//! draws, `compare` the methods of several sweeps over their datasets, `diff` two sweeps side by side, `groups` the methods on groups of users, `kinds` what a
 //! grid may be made of, [`doctor`] what `ranksweep doctor` finds.
 
 pub mod allocator;
@@ -17,6 +17,7 @@ mod export;
 mod figure;
 pub mod file;
 pub mod gc;
+mod groups;
 mod histories;
 pub mod init;
 pub mod interrupt;
@@ -25,6 +26,7 @@ mod log;
 mod mark;
 mod model;
 mod number;
+mod on_users;
 pub mod plan;
 mod preview;
 pub mod prometheus;
@@ -38,3 +40,4 @@ pub mod submission;
 pub mod tables;
 mod text_table;
 mod usage;
+mod user_rows;

@@ -34,6 +34,7 @@ fn run(cli: &Cli) -> anyhow::Result<Ending> {
         Command::Report(command) => command.run(global),
         Command::Compare(command) => command.run(global),
         Command::Diff(command) => command.run(global),
+        Command::Groups(command) => command.run(global),
         Command::Refit(command) => command.run(global),
         Command::Recommend(command) => command.run(global),
         Command::Export(command) => command.run(global),

@@ -55,7 +55,7 @@ impl Diff {
 }
 
 /// The folder of tables that an argument names: itself, or that of a sweep file.
-fn folder(argument: &str, global: &Global) -> Result<Location> {
+pub(super) fn folder(argument: &str, global: &Global) -> Result<Location> {
     if !Path::new(argument).is_file() {
         let is_file = [".yaml", ".yml"].iter().any(|suffix| argument.ends_with(suffix));
         let missing = || Usage(format!("cannot read the sweep file `{argument}`: there is none"));

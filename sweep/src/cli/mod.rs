@@ -13,6 +13,7 @@ mod exit;
 mod export;
 mod gc;
 mod global;
+mod groups;
 mod hint;
 mod init;
 mod kinds;
@@ -79,6 +80,8 @@ pub enum Command {
     Compare(compare::Compare),
     /// Show what differs between two sweeps, or a sweep and what its name stood for before: settings, and results on shared users
     Diff(diff::Diff),
+    /// Show how the methods serve groups of users, by a column of a table of users
+    Groups(groups::Groups),
     /// Train the winner, or another method, once more on all interactions, for serving
     Refit(refit::Refit),
     /// Write the best items for each user, with the users' and items' own ids

@@ -1,11 +1,8 @@
 //! The values of two sweeps on the users that both ranked, known by their own ids: dense ids are those of a dataset, which may differ.
 
-use crate::runner::StoredSweep;
+use crate::{on_users::on_users, runner::StoredSweep};
 use evaluator::{MetricAt, TrialValues};
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 /// The trials of a dataset of both sweeps as those of one, each method twice.
 pub(super) struct SharedUsers {
@@ -40,23 +37,12 @@ impl SharedUsers {
             return Some(Self { values: Vec::new(), users: 0, users_of });
         }
         let (users, ids) = (shared.len(), Arc::<[String]>::from(shared));
-        let values = (0..2).flat_map(|side| of(side).filter_map(|trial| restricted(trial, side, at, &ids)).collect::<Vec<_>>()).collect();
+        let values = (0..2).flat_map(|side| of(side).filter_map(|trial| of_side(trial, side, at, &ids)).collect::<Vec<_>>()).collect();
         Some(Self { values, users, users_of })
     }
 }
 
-/// A trial by one metric on these users alone.
-fn restricted(trial: &TrialValues, side: usize, at: MetricAt, ids: &Arc<[String]>) -> Option<TrialValues> {
-    let (_, values) = trial.values.iter().find(|(metric, _)| *metric == at)?;
-    let known: HashMap<&str, f64> = trial.user_ids.iter().map(String::as_str).zip(values.iter().copied()).collect();
-    let values = ids.iter().map(|id| known.get(id.as_str()).copied()).collect::<Option<Vec<f64>>>()?;
-    Some(TrialValues {
-        method: named(side, &trial.method),
-        users: (0..ids.len() as u32).collect(),
-        user_ids: Arc::clone(ids),
-        values: vec![(at, values)],
-        groups: Vec::new(),
-        listed: None,
-        ..trial.clone()
-    })
+/// A trial of one of the sweeps on these users alone.
+fn of_side(trial: &TrialValues, side: usize, at: MetricAt, ids: &Arc<[String]>) -> Option<TrialValues> {
+    Some(TrialValues { method: named(side, &trial.method), ..on_users(trial, ids, at)? })
 }

@@ -1,0 +1,52 @@
+//! Files that say something of users: a column with their own ids, and another one.
+
+use anyhow::{Context, Result, anyhow};
+use dataset::{Location, quote, table};
+
+/// The column of users, by the names that it may have.
+const USER: [&str; 2] = ["user_id", "user"];
+
+/// The users of a table, `.parquet`, `.tsv`, or CSV with a header, and the column that has one of these names, row by row.
+///
+/// # Errors
+/// A file that cannot be read or lacks a column.
+pub(crate) fn read(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+    if file.name().ends_with(".parquet") { of_parquet(file, column) } else { of_text(file, column) }
+}
+
+fn missing(names: &[&str], found: &[String]) -> String {
+    let quoted = |name: &str| format!("`{}`", quote::value(name));
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    let found: Vec<String> = found.iter().take(20).map(|name| quoted(name)).collect();
+    format!("no column {} (found {})", names.join(" or "), found.join(", "))
+}
+
+/// The places of the two columns among a table's.
+fn places(header: &[String], column: &[&str]) -> Result<[usize; 2]> {
+    let place =
+        |names: &[&str]| header.iter().position(|name| names.contains(&name.as_str())).ok_or_else(|| anyhow!(missing(names, header)));
+    Ok([place(&USER)?, place(column)?])
+}
+
+fn of_parquet(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+    let read = table::decode_foreign(file.read()?).map_err(|reason| anyhow!("{file}: {reason}"))?;
+    let header: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let [users, others] = places(&header, column).with_context(|| file.to_string())?;
+    let texts = |place| table::texts(&read, place).map_err(|reason| anyhow!("{file}: {reason}"));
+    let (users, others) = (texts(users)?, texts(others)?);
+    Ok((0..read.num_rows()).map(|row| (users.value(row).to_owned(), others.value(row).to_owned())).collect())
+}
+
+fn of_text(file: &Location, column: &[&str]) -> Result<Vec<(String, String)>> {
+    let bytes = file.read()?;
+    let delimiter = if file.name().ends_with(".tsv") { b'\t' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let of_file = || file.to_string();
+    let header: Vec<String> = reader.headers().with_context(of_file)?.iter().map(str::to_owned).collect();
+    let [user, other] = places(&header, column).with_context(of_file)?;
+    let row = |record: csv::Result<csv::StringRecord>| {
+        let record = record.with_context(of_file)?;
+        Ok((record[user].to_owned(), record[other].to_owned()))
+    };
+    reader.records().map(row).collect()
+}
