@@ -3,16 +3,19 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ranksweep._program import Error, Event, call
 from ranksweep._progress import display
 from ranksweep.results import Comparison, PreparedDataset, Results
-from ranksweep.sweep import Sweep
+from ranksweep.sweep import Dataset, Evaluation, Sweep
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 File = str | os.PathLike[str]
 
@@ -50,6 +53,7 @@ def run(
     return results_of(["run", *flag("--retry-failed", retry_failed)], sweep, storage, threads, memory, progress)
 
 
+@overload
 def evaluate(
     sweep: Sweep | File,
     *,
@@ -59,12 +63,54 @@ def evaluate(
     partial: bool = False,
     all: bool = False,
     progress: bool = True,
+) -> Results: ...
+@overload
+def evaluate(
+    *,
+    users: "ArrayLike | Mapping[int, ArrayLike]",
+    items: "ArrayLike | Mapping[int, ArrayLike]",
+    dataset: Dataset | Mapping[str, Any],
+    name: str = "vectors",
+    similarity: str = "dot",
+    evaluation: Evaluation | None = None,
+    storage: File = "runs",
+    threads: int | None = None,
+    memory: str | None = None,
+    progress: bool = True,
+) -> Results: ...
+def evaluate(
+    sweep: Sweep | File | None = None,
+    *,
+    users: Any = None,
+    items: Any = None,
+    dataset: Dataset | Mapping[str, Any] | None = None,
+    name: str = "vectors",
+    similarity: str = "dot",
+    evaluation: Evaluation | None = None,
+    storage: File | None = None,
+    threads: int | None = None,
+    memory: str | None = None,
+    partial: bool = False,
+    all: bool = False,
+    progress: bool = True,
 ) -> Results:
-    """Picks values by validation, ranks the test part and writes tables and report anew, of trials that are trained.
+    """Ranks the test part and writes tables and report anew: of a sweep's trained trials, or of vectors that were trained elsewhere.
 
-    `partial` takes a sweep that has not ended, or whose trials have failed. `all` also ranks what validation did not pick, into a table that is
-    not for selecting. `storage`, `threads`, `memory` and `progress` mean what they mean for `run`.
+    Of a sweep, values are picked by validation; `partial` takes one that has not ended, or whose trials have failed, and `all` also ranks
+    what validation did not pick, into a table that is not for selecting. The other arguments mean what they mean for `run`.
+
+    Of vectors, `users` and `items` are arrays, or an array for each seed, as `external` takes them, for a dataset that is prepared where that
+    is not done. The results have them under `name`, beside the dataset's popularity; they stand in `storage`, the folder `runs` when left out.
     """
+    if sweep is None:
+        if dataset is None or users is None or items is None:
+            raise ValueError("expected a sweep, or users, items and dataset")
+        from ranksweep.own_models import sweep_of_vectors
+
+        own = sweep_of_vectors(users, items, dataset, name, similarity, evaluation, "runs" if storage is None else storage)
+        return run(own, threads=threads, memory=memory, progress=progress)
+    if users is not None or items is not None or dataset is not None:
+        raise ValueError("expected a sweep, or users, items and dataset, and not both")
     return results_of(["evaluate", "--report", *flag("--partial", partial), *flag("--all", all)], sweep, storage, threads, memory, progress)
 
 

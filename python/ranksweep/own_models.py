@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ranksweep._program import call
 from ranksweep.commands import File, options, written
-from ranksweep.sweep import Backbone, Sweep
+from ranksweep.sweep import Backbone, Block, Dataset, Evaluation, Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,6 +40,25 @@ def external(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [stored(side, folder, f"{stem}-{what}") for what, side in (("users", users), ("items", items))]
     return Backbone("external", name=name, users=paths[0], items=paths[1], similarity=similarity)
+
+
+def sweep_of_vectors(
+    users: "ArrayLike | Mapping[int, ArrayLike]",
+    items: "ArrayLike | Mapping[int, ArrayLike]",
+    dataset: Dataset | Mapping[str, Any],
+    name: str,
+    similarity: str,
+    evaluation: Evaluation | None,
+    storage: File,
+) -> Sweep:
+    """The sweep that ranks vectors beside the popularity of a dataset. They go into `vectors/` of the storage, as files."""
+    if "://" in os.fspath(storage):
+        raise ValueError(f"storage is {os.fspath(storage)!r}: vectors are written into it as files, so expected a folder of this machine")
+    backbone = external(name, users, items, Path(storage) / "vectors", similarity=similarity)
+    grid = [Block([Backbone("popularity"), backbone])]
+    seeds = sorted(users) if isinstance(users, Mapping) else None
+    label = re.sub(r"[^\w.-]+", "-", f"{dataset['name'] if isinstance(dataset, Mapping) else dataset.name}-{name}")
+    return Sweep(name=label, storage=os.fspath(storage), datasets=[dataset], grid=grid, seeds=seeds, evaluation=evaluation)
 
 
 def stored(vectors: "ArrayLike | Mapping[int, ArrayLike]", folder: Path, stem: str) -> str:

@@ -21,13 +21,17 @@ def outputs(folder: Path) -> list[list[nbformat.NotebookNode]]:
 
 
 def check(folder: Path) -> None:
-    _, sweep, plan, run, pairs, report = outputs(folder)
+    _, sweep, plan, run, own, pairs, report = outputs(folder)
     assert sweep[0].text.startswith("name: movielens\n")
     assert "9 trials" in plan[0].text
     progress, leaderboard = run
     assert progress.data["text/plain"] == "9 of 9 trials: done"
     assert progress.data["text/html"].startswith('<div><progress value="9" max="9">')
     assert leaderboard.data["text/html"].count("<tr>") == 1 + 4
+    board = own[-1].data["text/html"]
+    assert board.count("<tr>") == 1 + 6
+    assert "external(implicit als)" in board
+    assert "external(svd)" in board
     assert "p_adjusted" in pairs[0].data["text/html"]
     assert report[0].data["text/html"].startswith("<iframe srcdoc=")
     assert (folder / "runs" / "sweeps" / "movielens" / "report.html").is_file()

@@ -33,6 +33,35 @@ def test_vectors_stand_beside_other_methods(tmp_path: Path) -> None:
     assert found["mean"].item() == pytest.approx(np.nanmean(each), abs=1e-12)
 
 
+def test_arrays_are_evaluated_on_a_dataset(tmp_path: Path) -> None:
+    [dataset] = small(tmp_path).datasets
+    asked = ranksweep.Evaluation(metrics=["ndcg", "recall"], cutoffs=[20])
+    empty = ranksweep.Sweep(name="e", storage=tmp_path, datasets=[dataset], grid=[ranksweep.Block([ranksweep.Backbone("popularity")])])
+    exported = ranksweep.export(empty, tmp_path / "exported")
+    parts = {part: sp.load_npz(exported / "toys" / f"{part}.npz") for part in ("train", "validation", "test")}
+    left, values, right = np.linalg.svd(parts["train"].toarray(), full_matrices=False)
+    users, items = left[:, :8] * values[:8], right[:8].T
+    results = ranksweep.evaluate(users=users, items=items, dataset=dataset, name="svd", evaluation=asked, storage=tmp_path, progress=False)
+    board = results.leaderboard()
+    assert set(board.title) == {"external(svd)", "popularity"}
+    masked = parts["train"] + parts["validation"]
+    expected = metrics.of_vectors(users, items, parts["test"], metrics=["ndcg@20", "recall@20"], masked=masked)
+    for metric in ("ndcg", "recall"):
+        found = board[(board.title == "external(svd)") & (board.metric == metric)]
+        assert found["mean"].item() == pytest.approx(np.nanmean(expected[f"{metric}@20"]), abs=1e-6)
+    again = ranksweep.evaluate(users=users, items=items, dataset=dataset, name="svd", evaluation=asked, storage=tmp_path, progress=False)
+    assert again.folder == results.folder
+    assert not (results.folder / "history").exists()
+    for wrong, words in [
+        ({"users": users, "items": items}, "expected a sweep, or users"),
+        ({"storage": "s3://b", "users": users}, "users, items"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            ranksweep.evaluate(**wrong)
+    with pytest.raises(ValueError, match="expected a folder of this machine"):
+        ranksweep.evaluate(users=users, items=items, dataset=dataset, storage="s3://bucket/runs")
+
+
 def test_one_array_is_one_trial(tmp_path: Path) -> None:
     one = ranksweep.external("a b", np.zeros((3, 2)), np.zeros((4, 2)), tmp_path)
     paths = {side: str(tmp_path / f"a-b-{side}.npy") for side in ("users", "items")}

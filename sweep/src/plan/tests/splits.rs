@@ -61,7 +61,7 @@ fn the_plan_shows_splits() {
     for line in [
         "dataset d (d-3, split seed 3): sizes known after prepare",
         "dataset d (d-4, split seed 4): sizes known after prepare",
-        "mf-8 / bpr / uniform-5 on d: 2 configurations, 2 splits, 8 trials",
+        "bpr on mf-8 on d: 2 configurations, 2 splits, 8 trials",
         "popularity on d: 1 configuration, 2 splits, 2 trials",
         "split 3, seed 2  optimizer.learning_rate=0.1",
         "split 4, no seed",
