@@ -1,5 +1,8 @@
 //! Numbers as a reader sees them.
 
+/// Items of a long list that are named.
+const LISTED: usize = 10;
+
 /// A metric's value: four decimals.
 pub(super) fn value(value: f64) -> String {
     format!("{value:.4}")
@@ -78,9 +81,12 @@ pub(super) fn own(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, own)| own)
 }
 
-/// A list in a sentence: `a`, `a and b`, `a, b and c`.
+/// A list in a sentence: `a`, `a and b`, `a, b and c`; of a long one the first, and how many there are beside them.
 pub(super) fn listed(items: &[String]) -> String {
     match items {
+        [first @ .., _, _, _] if first.len() >= LISTED => {
+            format!("{} and {} others", first[..LISTED].join(", "), count(items.len() - LISTED))
+        }
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
@@ -90,6 +96,14 @@ pub(super) fn listed(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_names_its_first() {
+        let items = |count: usize| (0..count).map(|item| item.to_string()).collect::<Vec<_>>();
+        assert_eq!(listed(&items(12)), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11");
+        assert_eq!(listed(&items(13)), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 3 others");
+        assert_eq!(listed(&items(1_200)), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1,190 others");
+    }
 
     #[test]
     fn counts_are_grouped() {

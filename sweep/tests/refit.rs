@@ -6,7 +6,7 @@ mod support;
 
 use arrow::array::{Float32Array, StringArray};
 use std::collections::{BTreeMap, BTreeSet};
-use support::{SWEEP, Sandbox, changed, ratings, signal};
+use support::{SWEEP, Sandbox, changed, ratings, signal, work_until};
 
 fn does_well(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let ended = sandbox.ended(&mut sandbox.command(arguments));
@@ -104,7 +104,7 @@ fn an_interrupted_refit_goes_on_to_the_same_model() {
     let refit = ["refit", "s.yaml", "--trial", &trial];
     let said = does_well(&whole, &refit);
 
-    let (mut child, lines) = stopped.work_until(&refit, " training");
+    let (mut child, lines) = work_until(stopped.command(&refit).env("RUST_LOG", "debug"), "epoch=5 ");
     signal(&child, "TERM");
     let last = lines.last().unwrap_or_default();
     assert_eq!(child.wait().unwrap().code(), Some(75), "{last}");

@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{SWEEP, Sandbox, changed, signal};
+use support::{SWEEP, Sandbox, changed, signal, work_until};
 use sweep::tables::Status;
 
 /// A limit that is over before the first step.
@@ -79,7 +79,7 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
     ] {
         let sandbox = Sandbox::new(&endless());
         sandbox.prepare();
-        let (mut child, lines) = sandbox.work_until(arguments, "evaluated");
+        let (mut child, lines) = work_until(&mut sandbox.command(arguments), "evaluated");
         signals.iter().for_each(|name| signal(&child, name));
         let last = lines.last().unwrap_or_default();
         assert_eq!(child.wait().unwrap().code(), Some(75), "{last}");
@@ -92,7 +92,7 @@ fn a_signal_has_training_leave_its_state_and_end_with_75() {
 fn a_later_evaluation_says_of_a_trial_without_time_what_its_training_said() {
     let sandbox = Sandbox::new(&endless());
     sandbox.prepare();
-    let (mut child, lines) = sandbox.work_until(&["train", "s.yaml", "--index", "0"], "evaluated");
+    let (mut child, lines) = work_until(&mut sandbox.command(&["train", "s.yaml", "--index", "0"]), "evaluated");
     signal(&child, "TERM");
     drop(lines.last());
     assert_eq!(child.wait().unwrap().code(), Some(75));

@@ -2,6 +2,8 @@
 
 mod axis;
 mod chart;
+#[cfg(test)]
+mod contrast;
 mod critical_difference;
 mod layout;
 

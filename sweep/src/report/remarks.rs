@@ -9,6 +9,9 @@ use crate::tables::{Status, TrialRow};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
+/// Methods of which the same kind of remark is made one by one.
+const OF_A_KIND: usize = 8;
+
 /// A trial without a result, as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Failure {
@@ -45,18 +48,29 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     let methods = methods(input.trials, dataset);
     let mut remarks = Vec::new();
     remarks.extend(missing(&methods));
-    remarks.extend(methods.iter().filter_map(constant));
+    remarks.extend(first(methods.iter().filter_map(constant)));
     remarks.extend(stopped(&methods));
     remarks.extend(splits::remark(input, dataset));
     remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
     remarks.extend(budget::unequal(&methods));
-    remarks.extend(methods.iter().filter_map(|method| edge(input, method)));
+    remarks.extend(first(methods.iter().filter_map(|method| edge(input, method))));
     remarks.extend(cut_short(&methods));
-    remarks.extend(methods.iter().filter_map(|method| tied(input, dataset, method)));
+    remarks.extend(first(methods.iter().filter_map(|method| tied(input, dataset, method))));
     remarks.extend(unknown::remark(input, dataset));
     remarks.extend(sampled::remark(input.evaluation));
-    remarks.extend(methods.iter().flat_map(of_files));
+    remarks.extend(first(methods.iter().flat_map(of_files)));
+    remarks
+}
+
+/// The first remarks of a kind, and how many there are beside them.
+fn first(remarks: impl Iterator<Item = String>) -> Vec<String> {
+    let mut remarks: Vec<String> = remarks.collect();
+    let more = remarks.len().saturating_sub(OF_A_KIND);
+    if more > 1 {
+        remarks.truncate(OF_A_KIND);
+        remarks.push(format!("The same in kind is to be said of {} more methods.", number::count(more)));
+    }
     remarks
 }
 
@@ -185,6 +199,14 @@ mod tests {
         said("bpr on mf-64: validation picked learning_rate 0.001 at the edge");
         said("Best at the last epoch, so that more epochs may rank better: bpr on mf-64 (1 of 3 seeds), softmax on mf-64 (1");
         assert!(!remarks.iter().any(|remark| remark.starts_with("One seed")), "{remarks:?}");
+    }
+
+    #[test]
+    fn many_remarks_of_a_kind_are_counted() {
+        let said = |count: usize| first((0..count).map(|method| format!("method {method}: tied.")));
+        assert_eq!(said(9).len(), 9);
+        let many = said(200);
+        assert_eq!((many.len(), many[8].as_str()), (9, "The same in kind is to be said of 192 more methods."));
     }
 
     #[test]

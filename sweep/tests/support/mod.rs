@@ -76,6 +76,14 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(Command::new("sh").args(["-c", &format!("kill -{name} {}", child.id())]).status().unwrap().success());
 }
 
+/// Starts the program, and lets it work until a line of its log holds the word.
+pub(crate) fn work_until(command: &mut Command, word: &str) -> (Child, impl Iterator<Item = String> + use<>) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(word)), "no line with `{word}`");
+    (child, lines)
+}
+
 /// A folder with `s.yaml` and `ratings.csv`; the storage is `runs` in it.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -106,14 +114,6 @@ impl Sandbox {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env_remove("RUST_LOG").env_remove("TMPDIR").env("RUST_BACKTRACE", "1");
         command
-    }
-
-    /// Starts the program, and lets it work until a line of its log holds the word.
-    pub(crate) fn work_until(&self, arguments: &[&str], word: &str) -> (Child, impl Iterator<Item = String> + use<>) {
-        let mut child = self.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        assert!(lines.any(|line| line.contains(word)), "no line with `{word}`");
-        (child, lines)
     }
 
     pub(crate) fn ended(&self, command: &mut Command) -> Ended {

@@ -1,12 +1,12 @@
-//! One colour for a method, on all datasets.
+//! One colour and one mark for a method, on all datasets.
 
 use super::super::{Input, Report};
 use std::collections::BTreeMap;
 
-/// Methods beyond so many are grey.
-const COLORS: usize = 8;
+/// Methods beyond so many are grey discs, which their labels tell apart.
+const COLORS: usize = 40;
 
-/// Which colour of the style each method has: the best methods have one each.
+/// Which class of the style each method has: a pair of one of 8 hues and one of 5 marks, the best methods' first.
 pub(super) struct Palette(BTreeMap<String, usize>);
 
 impl Palette {
@@ -22,7 +22,7 @@ impl Palette {
         Self(order.into_iter().take(COLORS).zip(1..).map(|((method, _), color)| (method.to_owned(), color)).collect())
     }
 
-    /// 1 to 8, or 0 for grey.
+    /// 1 to 40, or 0 for grey.
     pub(super) fn color(&self, method: &str) -> usize {
         self.0.get(method).copied().unwrap_or(0)
     }
