@@ -33,12 +33,16 @@ impl UserGroups {
         }
         let others: Vec<&Against> = dataset.groups.iter().filter_map(|group| group.methods.first()?.against.as_ref()).collect();
         let sure = others.iter().filter(|against| against.judged.verdict == Verdict::Better).count();
+        let groups = number::counted(dataset.groups.len(), "group");
+        let found = match others.len() {
+            0 => format!("ranks best over all users, and in each of {groups}"),
+            more => format!(
+                "ranks best over all users; in {more} of {groups} another method has the highest mean, and in {sure} of these the difference is significant"
+            ),
+        };
         let said = format!(
-            "{} ranks best over all users. On {} of {} another method has the highest mean, and on {sure} of these the difference is significant: all methods are compared \
-             with it on every group, and p-values are adjusted after Holm for all of these.{}",
+            "{} {found}. In every group all methods are compared with it, and p-values are adjusted after Holm for all of these.{}",
             dataset.control,
-            others.len(),
-            number::counted(dataset.groups.len(), "group"),
             left_out(dataset)
         );
         format!("{}\n{table}\n{}", style.bold(&heading), style.wrap(&said))

@@ -27,8 +27,9 @@ struct Gpus {
     /// The first one's number.
     first: usize,
     count: u32,
-    /// Further GPUs that this process sees, and no launcher has a process for.
-    idle: usize,
+    /// Trials that the GPUs which this process sees can train at once, `count` GPUs each; one where a launcher has a process for each GPU, or several
+    /// processes train one trial.
+    slots: usize,
 }
 
 /// The devices that are asked for, and those that there are.
@@ -92,6 +93,13 @@ impl Devices {
         is_first.then(|| (device, Ranks::default()))
     }
 
+    /// The devices of each trial that can be trained at the same time: all of these GPUs, as many for each trial as one takes.
+    pub(super) fn slots(&self) -> Vec<Self> {
+        let Some(Gpus { first, count, slots }) = self.gpus else { return vec![self.clone()] };
+        let of_slot = |slot: usize| Self { gpus: Some(Gpus { first: first + slot * count as usize, count, slots: 1 }), ..self.clone() };
+        (0..slots).map(of_slot).collect()
+    }
+
     /// Refuses several processes for more than one trial: they would come apart where one of them fails.
     pub(super) fn refuse_processes(&self) -> Result<()> {
         match &self.rendezvous {
@@ -105,7 +113,7 @@ impl Devices {
 
     /// The devices, and what they leave to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
     pub(super) fn line(&self, plan: &Plan) -> Option<String> {
-        let Gpus { first, count, idle } = self.gpus?;
+        let Gpus { first, count, slots } = self.gpus?;
         let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);
         let ranks = count.saturating_mul(self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world));
         let mut parts =
@@ -114,8 +122,8 @@ impl Devices {
         let left = [("on the CPU", left_to_the_cpu(plan)), ("by candle's operations", left_to_candle(plan)), ("by one rank", alone)];
         let left = left.into_iter().filter(|(_, left)| !left.is_empty());
         parts.extend(left.map(|(how, left)| format!("{how}: {left}")));
-        if idle > 0 {
-            parts.push(format!("{idle} more GPUs are idle: docs/gpu.md says how each trains trials of its own"));
+        if slots > 1 {
+            parts.push(format!("`run` and `train` train {slots} trials at once, each on GPUs of its own from cuda:{first} on"));
         }
         Some(parts.join("; "))
     }
@@ -165,8 +173,8 @@ fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
         let reason = "several GPUs train one trial by NCCL, which this build is without: build it with `--features nccl`";
         return Err(Refusal::Asked(reason.to_owned()));
     }
-    let idle = gpu.map_or(there - count as usize, |_| 0);
-    Ok(Devices { gpus: Some(Gpus { first, count, idle }), rendezvous })
+    let slots = if gpu.is_some() || rendezvous.is_some() { 1 } else { there / count as usize };
+    Ok(Devices { gpus: Some(Gpus { first, count, slots }), rendezvous })
 }
 
 const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
@@ -229,8 +237,16 @@ mod tests {
         let without_nccl = Built { nccl: false, ..FULL };
         assert!(matches!(alone(AskedDevice::Auto, without_nccl, 2, 2), Err(Refusal::Asked(reason)) if reason.contains("NCCL")));
         assert_eq!(used(alone(AskedDevice::Auto, without_nccl, 1, 2)), Some((0, 1)));
-        let idle = |gpus, there| alone(AskedDevice::Auto, FULL, gpus, there).unwrap().gpus.unwrap().idle;
-        assert_eq!([idle(0, 1), idle(0, 4), idle(3, 4)], [0, 3, 1]);
+        let slots = |gpus, there| {
+            let slots = alone(AskedDevice::Auto, FULL, gpus, there).unwrap().slots();
+            slots.iter().map(|slot| slot.gpus.map(|gpus| (gpus.first, gpus.count, gpus.slots)).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(slots(0, 1), [(0, 1, 1)]);
+        assert_eq!(slots(0, 3), [(0, 1, 1), (1, 1, 1), (2, 1, 1)]);
+        assert_eq!((slots(2, 5), slots(3, 4)), (vec![(0, 2, 1), (2, 2, 1)], vec![(0, 3, 1)]));
+        let launched = on(AskedDevice::Auto, FULL, 2, 4, Launched { gpu: Some(3), ..Launched::default() }, false).unwrap();
+        assert_eq!(launched.slots().len(), 1, "another process has the others");
+        assert_eq!(alone(AskedDevice::Cpu, FULL, 0, 4).unwrap().slots().len(), 1, "a training takes all threads of the CPU");
     }
 
     #[test]

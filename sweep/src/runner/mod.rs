@@ -24,6 +24,7 @@ mod score;
 mod select;
 mod session;
 mod share;
+mod spread;
 mod stored;
 mod torchrun;
 mod train;

@@ -1,6 +1,6 @@
-//! Trials to checkpoints, one after the other; each uses all threads.
+//! Trials to checkpoints: on a CPU one after the other, each with all threads; on several GPUs as many at once as these carry.
 
-use super::{Session, Standing, ending, halving, progress::TrialStage};
+use super::{Devices, Session, Standing, ending, halving, progress::TrialStage, spread};
 use crate::{
     doctor::memory_limit,
     interrupt::{self, Hold},
@@ -27,13 +27,18 @@ pub struct Interrupted {
 /// A dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that fails or has no time left is no
 /// error here: the sweep goes on.
 pub fn train(session: &Session) -> Result<Vec<Standing>> {
-    session.devices()?.refuse_processes()?;
+    let devices = session.devices()?;
+    devices.refuse_processes()?;
+    let (slots, halving) = (devices.slots(), session.plan.search.halving());
+    if slots.len() > 1 && halving.is_none_or(|halving| !halving.asynchronous) {
+        return spread::train(session, &slots);
+    }
     let rungs = session.plan.rungs();
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
     let progress = session.progress.trials(&session.plan, trials);
     let (mut open, mut ended) = (None, 0);
     let standings = halving::standings(&session.plan, &mut |planned, until| {
-        let standing = end(session, (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
+        let standing = end((session, devices), (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
         ended += 1;
         Ok(standing)
     })?;
@@ -50,7 +55,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
-    let standing = end(session, (planned, None), &session.progress.trials(&session.plan, 1), &mut None, None)?;
+    let standing = end((session, session.devices()?), (planned, None), &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
@@ -68,7 +73,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
-    let standing = end(session, (planned, until), &session.progress.trials(&session.plan, 1), &mut None, None)?;
+    let standing = end((session, session.devices()?), (planned, until), &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
@@ -93,7 +98,7 @@ pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<u
         say_where(session, planned);
         if !is_left_to_another(session, planned)? {
             let ended = standings.len();
-            let standing = end(session, (planned, until), &progress, &mut open, None)?;
+            let standing = end((session, session.devices()?), (planned, until), &progress, &mut open, None)?;
             standings.push(standing.ok_or(Interrupted { ended, trials })?);
         }
     }
@@ -123,7 +128,7 @@ fn is_left_to_another(session: &Session, (.., trial): PlannedRef<'_>) -> Result<
 /// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
 /// keeps the dataset for the next trial; `fence` knows whether the trial is this process's.
 pub(super) fn end(
-    session: &Session,
+    (session, devices): (&Session, &Devices),
     (planned, until): (PlannedRef<'_>, Option<u32>),
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
@@ -151,9 +156,9 @@ pub(super) fn end(
     let manifest = Dataset::read_manifest(&session.dataset(on))?;
     let place =
         Place { folder: session.trial(&trial.id), cache: session.dataset(on).join("samplers"), model_files: session.model_files(trial)? };
-    let standing = match lacks_memory(session, trial, &manifest)? {
+    let standing = match lacks_memory((session, devices), trial, &manifest) {
         Some(reason) => Some(Standing::Broken(reason)),
-        None => guarded(session, (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence), place)?,
+        None => guarded((session, devices), (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence), place)?,
     };
     *open = Some(dataset);
     if let Some(standing) = &standing {
@@ -163,10 +168,14 @@ pub(super) fn end(
 }
 
 /// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials.
-pub(super) fn lacks_memory(session: &Session, trial: &PlannedTrial, manifest: &Manifest) -> Result<Option<String>> {
-    let is_on_cpu = session.devices()?.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu);
-    let Some(limit) = memory_limit().filter(|_| is_on_cpu) else { return Ok(None) };
-    Ok(beyond(Estimate::of(&trial.trial, manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit))
+pub(super) fn lacks_memory((session, devices): (&Session, &Devices), trial: &PlannedTrial, manifest: &Manifest) -> Option<String> {
+    let limit = memory_limit().filter(|_| is_on_cpu(devices, trial))?;
+    beyond(Estimate::of(&trial.trial, manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit)
+}
+
+/// Whether the CPU trains a trial here.
+pub(super) fn is_on_cpu(devices: &Devices, trial: &PlannedTrial) -> bool {
+    devices.of(&trial.trial).is_some_and(|(device, _)| device == Device::Cpu)
 }
 
 fn beyond(needed: u64, limit: u64) -> Option<String> {
@@ -200,7 +209,7 @@ pub(super) struct Place {
 /// Trains; an error or a panic of this trial is its own and not the sweep's. A store that fails is the sweep's. `None` where a signal came.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 pub(super) fn guarded(
-    session: &Session,
+    (session, devices): (&Session, &Devices),
     (trial, until): (&PlannedTrial, Option<u32>),
     dataset: &Dataset,
     observer: &mut dyn Observer,
@@ -208,7 +217,7 @@ pub(super) fn guarded(
     Place { folder, cache, model_files }: Place,
 ) -> Result<Option<Standing>> {
     let timing = session.file.timing;
-    let (device, ranks) = session.devices()?.of(&trial.trial).expect("what is left to another process does not come here");
+    let (device, ranks) = devices.of(&trial.trial).expect("what is left to another process does not come here");
     let resources = Resources {
         cache: Some(&cache),
         interrupt: Some(hold.flag()),

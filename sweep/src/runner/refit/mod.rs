@@ -32,13 +32,14 @@ pub struct Refit {
 /// # Errors
 /// [`Usage`] for a trial that has no model, or whose model another program trained; those of a training, also that it was interrupted.
 pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
-    session.devices()?.refuse_processes()?;
+    let devices = session.devices()?;
+    devices.refuse_processes()?;
     let planned = session.plan.trial_named(trial)?;
     let on = session.plan.dataset_of(planned.2);
     let again = again(session, planned.2)?;
     let dataset = whole::of(read(session, on, again.trial.backbone.reads_order())?);
     let interactions = dataset.train.len();
-    if let Some(reason) = lacks_memory(session, &again, &manifest(session, &dataset, planned.2)?)? {
+    if let Some(reason) = lacks_memory((session, devices), &again, &manifest(session, &dataset, planned.2)?) {
         return Err(anyhow!("trial {trial}: {reason}"));
     }
     let folder = session.refit(&again.id);
@@ -46,7 +47,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let hold = interrupt::hold();
     let progress = session.progress.trials(&session.plan, 1);
     let mut watch = progress.start((planned.0, planned.1, &again), None);
-    let standing = guarded(session, (&again, None), &dataset, &mut watch, (&hold, None), place)?;
+    let standing = guarded((session, devices), (&again, None), &dataset, &mut watch, (&hold, None), place)?;
     match standing {
         Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions }),
         Some(other) => Err(anyhow!("trial {trial} on all interactions: {}", other.error().unwrap_or("it did not end"))),
