@@ -10,15 +10,19 @@
 //! an earlier release of its first author. Weight decay falls on all parameters. Veličković et al., ICLR 2018.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     noise::{Keyed, dropout},
     operations::{leaky_relu, sum},
     stack::{Shape, Stack, check_share, tenth, yes},
 };
-use crate::{graph::Edges, parameters::Parameters};
+use crate::{
+    graph::{Edges, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -102,6 +106,10 @@ impl BackboneKind for Gat {
     fn stored(&self) -> Stored {
         self.stack().stored()
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for Gat {
@@ -135,7 +143,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gat, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), edges: Edges::new(&dataset.train, dataset.items(), true), seed }
+        Self { settings: settings.clone(), edges: Edges::new(&Links::of(dataset), true), seed }
     }
 
     /// The rows of a head, by a place of its own for what is dropped.

@@ -9,13 +9,17 @@
 //! Kipf and Welling, ICLR 2017.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -71,6 +75,10 @@ impl BackboneKind for Gcn {
     fn stored(&self) -> Stored {
         self.stack().stored()
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for Gcn {
@@ -102,7 +110,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gcn, dataset: &Dataset, seed: u64) -> Self {
-        Self { stack: settings.stack(), adjacency: Adjacency::with_self_loops(&dataset.train, dataset.items()), seed }
+        Self { stack: settings.stack(), adjacency: Adjacency::with_self_loops(&Links::of(dataset)), seed }
     }
 }
 

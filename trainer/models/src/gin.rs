@@ -9,13 +9,17 @@
 //! release of its first author for its other convolutions. Weight decay falls on all parameters. Xu et al., ICLR 2019.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -78,6 +82,10 @@ impl BackboneKind for Gin {
     fn stored(&self) -> Stored {
         self.stack().stored()
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for Gin {
@@ -110,7 +118,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gin, dataset: &Dataset, seed: u64) -> Self {
-        let adjacency = Adjacency::sum(&dataset.train, dataset.items());
+        let adjacency = Adjacency::sum(&Links::of(dataset));
         Self { stack: settings.stack(), own: 1.0 + settings.epsilon, adjacency, seed }
     }
 }

@@ -10,15 +10,16 @@
 //! He et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Stored,
+    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Stored,
     encoder::{Backward, Encoder, Marks, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{
-    graph::{Adjacency, Graph},
+    graph::{Adjacency, Graph, Links},
     parameters::Parameters,
 };
 use candle_core::Tensor;
@@ -83,6 +84,10 @@ impl BackboneKind for LightGcn {
         Stored::Vectors { dim: self.dim as usize }
     }
 
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
+
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {
         self.user_table.is_learned().then_some(MeanOfLayers { dim: self.dim, layers: self.layers })
     }
@@ -102,7 +107,7 @@ impl Learned for LightGcn {
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula { adjacency: Adjacency::symmetric(&dataset.train, dataset.items()), settings: self.clone() })
+        Box::new(Formula { adjacency: Adjacency::symmetric(&Links::of(dataset)), settings: self.clone() })
     }
 
     /// The graph and the propagated vectors.
@@ -223,7 +228,7 @@ mod tests {
     fn a_step_is_that_of_the_formula() {
         for (layers, user_table) in [(0, UserTable::Learned), (3, UserTable::Learned), (2, UserTable::None)] {
             let settings = LightGcn { dim: 2, layers, user_table, init: Init::default() };
-            let adjacency = Adjacency::symmetric(&dataset().train, 5);
+            let adjacency = Adjacency::symmetric(&Links::of(&dataset()));
             assert_encoder(&mut Propagation::new(&settings, &dataset()), &Formula { settings, adjacency });
         }
     }

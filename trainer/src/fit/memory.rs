@@ -72,14 +72,15 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         // What a pool draws from is in the file of the state too.
         learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * sizes.table()
     };
-    learned(of_tables, of_vectors, ranking) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
+    let kept = u64::from(trial.backbone.how_to_fold_in().keeps_parameters()) * of_tables.table();
+    learned(of_tables, of_vectors, (ranking, kept)) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
 }
 
-/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what ranks them, or
-/// the file of the state, which is read as a whole.
-fn learned(tables: Sizes, vectors: Sizes, ranking: u64) -> u64 {
+/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what ranks or stores them, the parameters that are kept
+/// among it, or the file of the state, which is read as a whole.
+fn learned(tables: Sizes, vectors: Sizes, (ranking, kept): (u64, u64)) -> u64 {
     let table = tables.table();
-    let evaluation = vectors.table() + ranking.max(vectors.table());
+    let evaluation = vectors.table() + ranking.max(vectors.table() + kept);
     let resume = 3 * table + (tables.users + tables.items) * ID;
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }

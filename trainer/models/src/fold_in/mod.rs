@@ -1,7 +1,8 @@
 //! Users that a model has not seen, scored from their histories.
 //!
-//! A model's items stay as they are. What depends on a history alone needs nothing more; a model by alternating least squares solves a user's equations once;
-//! other vectors come from a ridge regression of 1 on the items of the history:
+//! A model's items stay as they are. What depends on a history alone needs nothing more; a model by alternating least squares solves a user's equations once (`equations.rs`);
+//! a network makes a user's vector as it makes those of its own users, who may be attached to its train graph (`forward.rs`); other vectors come from a ridge regression of 1 on
+//! the items of the history:
 //!
 //! ```text
 //! p = argmin sum over history of (1 - p . q_i)² + ridge c |p|²      c: the mean of |q|² over all items
@@ -9,16 +10,19 @@
 //! q are unit vectors where scores are cosines; where they are distances, p is the mean of the history. The penalty is in units of the items, so that a
 //! model's scale does not matter; a large one makes p the sum of the history's items.
 
-use super::{
-    Backbone,
-    als::{LeastSquares, Moments, Pass, Side, Solver, rows, squared_norms},
-    stored::Stored,
-};
+mod equations;
+mod forward;
+mod new_users;
+
+pub use equations::Equations;
+pub use new_users::NewUsers;
+
+use super::{Backbone, als::LeastSquares, stored::Stored};
 use crate::{Error, Result};
 use dataset::Interactions;
-use embeddings::Prepared;
+use equations::{by_ridge, solved};
 use evaluator::Scorer;
-use vectors::{Matrix, Similarity};
+use vectors::Matrix;
 
 /// How a model scores users that it has not seen.
 pub enum FoldIn {
@@ -30,6 +34,11 @@ pub enum FoldIn {
     LeastSquares(Equations),
     /// A user's vector comes from a ridge regression on the items of the history.
     Ridge,
+    /// A user's vector comes out of the model's own forward pass, over a dataset in which the user has a history to fold in, and from zeros where its own users have parameters; how
+    /// that is, in words.
+    Forward(&'static str),
+    /// An encoder makes a user's vector of the history.
+    Encoder(Box<dyn HistoryEncoder>),
     /// The model cannot score users that it has not seen, for a reason that follows "as".
     Unknown(&'static str),
 }
@@ -37,24 +46,33 @@ pub enum FoldIn {
 /// The weight of the ridge regression where none is asked for.
 pub const RIDGE: f64 = 10.0;
 
-/// Users that a model has not seen, among those that it has.
-#[derive(Clone, Copy, Debug)]
-pub struct NewUsers<'a> {
-    /// The dense id of each user of the model.
-    pub of_model: &'a [u32],
-    /// The dense id of each new user: all others below the number of both.
-    pub new: &'a [u32],
-    /// The new users' histories, in their order: dense item ids.
-    pub histories: &'a Interactions,
+/// What attaching is called in docs/kinds.md.
+pub(super) const ATTACHED: &str = "attached to the train graph";
+
+/// The parameters of a model by their names, in an order of the model's own.
+pub type NamedMatrices<'a> = Vec<(&'a str, &'a Matrix)>;
+
+/// A trained model as it is ranked, and as it was trained.
+pub struct Trained<'a> {
+    /// The model as it is ranked.
+    pub scorer: Scorer,
+    /// The model's parameters; nothing where [`FoldIn::keeps_parameters`] is false.
+    pub parameters: NamedMatrices<'a>,
 }
 
-/// The equations of a user, by a model's objective.
-pub struct Equations(Box<dyn LeastSquares>);
+/// What makes a user's vector of a history, by a model's parameters.
+pub trait HistoryEncoder {
+    /// A vector for each history, `[histories, dim]`.
+    ///
+    /// # Errors
+    /// [`Error::Impossible`] for parameters that are not the model's.
+    fn encode(&self, parameters: &NamedMatrices<'_>, histories: &Interactions) -> Result<Matrix>;
+}
 
 impl FoldIn {
     /// Folds in by the equations of an objective.
     pub(super) fn by(model: impl LeastSquares + 'static) -> Self {
-        Self::LeastSquares(Equations(Box::new(model)))
+        Self::LeastSquares(Equations::new(model))
     }
 
     /// What a model does that says nothing of its own.
@@ -62,7 +80,7 @@ impl FoldIn {
         match stored {
             Stored::Vectors { .. } => Self::Ridge,
             Stored::ItemWeights | Stored::NearestItems { .. } | Stored::ItemsTogether => Self::History,
-            Stored::Histories { .. } => Self::Unknown("a user's vector is a state of its network, which is not stored"),
+            Stored::Histories { .. } => Self::Forward("exactly, by its network"),
             Stored::Network { .. } => Self::Unknown("its network scores vectors that training alone gives users"),
             Stored::NearestUsers { .. } => Self::Unknown("it stores the neighbours of its own users"),
             Stored::Lists { .. } => Self::Unknown("it has lists of its own users alone"),
@@ -76,8 +94,15 @@ impl FoldIn {
             Self::Everyone => "as everyone",
             Self::LeastSquares(_) => "exactly, by the user's equations",
             Self::Ridge => "by ridge regression",
+            Self::Forward(words) => words,
+            Self::Encoder(_) => "exactly, by its encoder",
             Self::Unknown(_) => "not",
         }
+    }
+
+    /// Whether the model's parameters are needed, which a checkpoint keeps beside what is ranked then.
+    pub fn keeps_parameters(&self) -> bool {
+        matches!(self, Self::Forward(_) | Self::Encoder(_))
     }
 
     /// What is said of a model that cannot score new users.
@@ -90,38 +115,47 @@ impl FoldIn {
 }
 
 impl Backbone {
-    /// The model with a user for each of the histories, whose rows are dense item ids, in place of its own users. `ridge` is the weight of the ridge
-    /// regression, above 0.
+    /// The model with new users in place of its own. `ridge` is the weight of the ridge regression, above 0.
     ///
     /// # Errors
-    /// [`Error::Impossible`] for a model that cannot score users it has not seen, and for equations without a solution.
-    pub fn fold_in(&self, scorer: Scorer, histories: &Interactions, ridge: f64) -> Result<Scorer> {
-        match (self.how_to_fold_in(), scorer) {
-            (FoldIn::History, scorer) => Ok(scorer),
-            (FoldIn::Everyone, Scorer::Factors { users, items, similarity }) => {
-                let values = (0..histories.users()).flat_map(|_| users.row(0)).copied().collect();
-                Ok(Scorer::Factors { users: Matrix { rows: histories.users(), dim: users.dim, values }, items, similarity })
-            }
-            (FoldIn::LeastSquares(Equations(model)), Scorer::Factors { items, similarity, .. }) => {
-                Ok(Scorer::Factors { users: solved(&*model, &items, histories)?, items, similarity })
-            }
-            (FoldIn::Ridge, Scorer::Factors { items, similarity, .. }) => {
-                Ok(Scorer::Factors { users: by_ridge(&items, similarity, histories, ridge)?, items, similarity })
-            }
-            (FoldIn::Unknown(reason), _) => Err(Error::Impossible(FoldIn::refusal(reason))),
-            (FoldIn::Everyone | FoldIn::LeastSquares(_) | FoldIn::Ridge, _) => {
-                Err(Error::Impossible(FoldIn::refusal("what is stored of it has no vectors of users and items")))
-            }
+    /// [`Error::Impossible`] for a model that cannot score users it has not seen, for parameters that were not kept, and for equations without a solution.
+    pub fn fold_in(&self, model: Trained<'_>, users: &NewUsers<'_>, ridge: f64) -> Result<Scorer> {
+        let (way, histories) = (self.how_to_fold_in(), &users.histories);
+        if way.keeps_parameters() && model.parameters.is_empty() {
+            return Err(Error::Impossible(WITHOUT_PARAMETERS.to_owned()));
         }
+        let (items, similarity, own) = match (&way, model.scorer) {
+            (FoldIn::Unknown(reason), _) => return Err(Error::Impossible(FoldIn::refusal(reason))),
+            (FoldIn::History, scorer) => return Ok(scorer),
+            (_, Scorer::Factors { users, items, similarity } | Scorer::Histories { validation: users, items, similarity, .. }) => {
+                (items, similarity, users)
+            }
+            _ => return Err(Error::Impossible(FoldIn::refusal("what is stored of it has no vectors of users and items"))),
+        };
+        let users = match way {
+            FoldIn::Everyone => {
+                let values = (0..histories.users()).flat_map(|_| own.row(0)).copied().collect();
+                Matrix { rows: histories.users(), dim: own.dim, values }
+            }
+            FoldIn::LeastSquares(Equations(model)) => solved(&*model, &items, histories)?,
+            FoldIn::Encoder(encoder) => encoder.encode(&model.parameters, histories)?,
+            FoldIn::Forward(_) => {
+                let learned = self.learned().expect("a forward pass is that of a model that learns by gradients");
+                forward::users(learned, &model.parameters, users)?
+            }
+            FoldIn::Ridge => by_ridge(&items, similarity, histories, ridge)?,
+            FoldIn::History | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
+        };
+        Ok(Scorer::Factors { users, items, similarity })
     }
 
-    /// The model with new users among its own: the dense ids of all of them are the numbers from 0. `ridge` is as for [`fold_in`](Self::fold_in).
+    /// The model with new users among its own: the dense ids of all of them are those of the dataset that the new users come with. `ridge` is as for [`fold_in`](Self::fold_in).
     ///
     /// # Errors
     /// As for [`fold_in`](Self::fold_in).
-    pub fn with_new_users(&self, scorer: Scorer, users: NewUsers<'_>, ridge: f64) -> Result<Scorer> {
-        let own = if let Scorer::Factors { users, .. } = &scorer { Some(users.clone()) } else { None };
-        match (self.fold_in(scorer, users.histories, ridge)?, own) {
+    pub fn with_new_users(&self, model: Trained<'_>, users: &NewUsers<'_>, ridge: f64) -> Result<Scorer> {
+        let own = if let Scorer::Factors { users, .. } = &model.scorer { Some(users.clone()) } else { None };
+        match (self.fold_in(model, users, ridge)?, own) {
             (Scorer::Factors { users: folded, items, similarity }, Some(own)) => {
                 Ok(Scorer::Factors { users: among(&own, &folded, users), items, similarity })
             }
@@ -130,11 +164,15 @@ impl Backbone {
     }
 }
 
+/// What is said where the parameters of a model are missing.
+const WITHOUT_PARAMETERS: &str = "the checkpoint has no parameters, by which this model folds users in: it was stored before checkpoints had them; \
+                                  delete the trial's folder to train it again";
+
 /// The rows of both tables by their users' dense ids.
-fn among(own: &Matrix, folded: &Matrix, users: NewUsers<'_>) -> Matrix {
+fn among(own: &Matrix, folded: &Matrix, users: &NewUsers<'_>) -> Matrix {
     let (rows, dim) = (own.rows + folded.rows, own.dim);
     let mut values = vec![0.0; rows * dim];
-    for (table, ids) in [(own, users.of_model), (folded, users.new)] {
+    for (table, ids) in [(own, &users.of_model), (folded, &users.new)] {
         for (row, &user) in ids.iter().enumerate() {
             values[user as usize * dim..][..dim].copy_from_slice(table.row(row));
         }
@@ -142,58 +180,12 @@ fn among(own: &Matrix, folded: &Matrix, users: NewUsers<'_>) -> Matrix {
     Matrix { rows, dim, values }
 }
 
-/// Users by the equations of a model's objective.
-fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Interactions) -> Result<Matrix> {
-    let mut users = Matrix { rows: histories.users(), dim: items.dim, values: vec![0.0; histories.users() * items.dim] };
-    let of_items = histories.transpose(items.rows);
-    let pass = Pass { moved: &mut users, fixed: items, positives: histories, positives_of_fixed: &of_items };
-    model
-        .half_sweep(Side::Users, pass)
-        .ok_or_else(|| Error::Impossible(format!("{}: the equations of a history have no solution that floats can hold", model.name())))?;
-    Ok(users)
-}
-
-fn by_ridge(items: &Matrix, similarity: Similarity, histories: &Interactions, ridge: f64) -> Result<Matrix> {
-    let regression = |items: &Matrix| solved(&Ridge(ridge * squared_norms(items, |_| 1.0) / items.rows as f64), items, histories);
-    match similarity {
-        Similarity::Dot => regression(items),
-        Similarity::Cosine => {
-            let mut units = Prepared::default();
-            units.all_rows(items, similarity);
-            regression(&Matrix { values: units.vectors(&items.values).to_vec(), ..*items })
-        }
-        Similarity::NegativeSquaredDistance => Ok(means(items, histories)),
-    }
-}
-
-fn means(items: &Matrix, histories: &Interactions) -> Matrix {
-    let mean = |user: usize| {
-        let ids = histories.row(user);
-        (0..items.dim).map(move |at| ids.iter().map(|&id| items.row(id as usize)[at]).sum::<f32>() / ids.len().max(1) as f32)
-    };
-    Matrix { rows: histories.users(), dim: items.dim, values: (0..histories.users()).flat_map(mean).collect() }
-}
-
-/// The regression of 1 on a history's items, with this penalty.
-struct Ridge(f64);
-
-impl LeastSquares for Ridge {
-    fn name(&self) -> &'static str {
-        "ridge regression"
-    }
-
-    fn half_sweep(&self, _side: Side, pass: Pass) -> Option<f64> {
-        let dim = pass.fixed.dim;
-        let nothing = Moments { gram: vec![0.0; dim * dim], sum: vec![0.0; dim] };
-        rows::solve(pass, Solver::default(), &nothing, |_| rows::Terms { gram: 0.0, ridge: self.0, target: 1.0, offset: 0.0 })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Popularity;
     use super::*;
     use testing::dataset_of;
+    use vectors::Similarity;
 
     const ITEMS: [f32; 8] = [0.5, 1.0, -1.0, 0.25, 2.0, -0.5, 0.75, 0.0];
 
@@ -201,8 +193,13 @@ mod tests {
         Matrix { rows: 4, dim: 2, values: ITEMS.to_vec() }
     }
 
-    fn histories(pairs: &[(u32, u32)]) -> Interactions {
-        Interactions::from_pairs(3, pairs.iter().copied())
+    /// Three users who come to nine.
+    fn histories(pairs: &[(u32, u32)]) -> NewUsers<'static> {
+        NewUsers::beside(&dataset_of([9, 4], &[]), &Interactions::from_pairs(3, pairs.iter().copied()), vec![0; pairs.len()])
+    }
+
+    fn of(scorer: Scorer) -> Trained<'static> {
+        Trained { scorer, parameters: Vec::new() }
     }
 
     fn factors(similarity: Similarity) -> Scorer {
@@ -232,9 +229,9 @@ mod tests {
     #[test]
     fn vectors_come_from_a_ridge_regression() {
         let pairs = histories(&[(0, 0), (0, 2), (1, 1)]);
-        assert_close(users(&mf().fold_in(factors(Similarity::Dot), &pairs, 0.5).unwrap()), &DOT);
-        assert_close(users(&mf().fold_in(factors(Similarity::Cosine), &pairs, 0.5).unwrap()), &COSINE);
-        let distance = mf().fold_in(factors(Similarity::NegativeSquaredDistance), &pairs, 0.5).unwrap();
+        assert_close(users(&mf().fold_in(of(factors(Similarity::Dot)), &pairs, 0.5).unwrap()), &DOT);
+        assert_close(users(&mf().fold_in(of(factors(Similarity::Cosine)), &pairs, 0.5).unwrap()), &COSINE);
+        let distance = mf().fold_in(of(factors(Similarity::NegativeSquaredDistance)), &pairs, 0.5).unwrap();
         assert_close(users(&distance), &[1.25, 0.25, -1.0, 0.25, 0.0, 0.0]);
     }
 
@@ -257,7 +254,8 @@ mod tests {
             let mut again = backbone.iterative().unwrap().start(&dataset, 3).unwrap();
             again.epoch(1).unwrap();
             again.epoch(2).unwrap();
-            let folded = backbone.fold_in(before, &dataset.train, 1.0).unwrap();
+            let new = NewUsers::beside(&dataset, &dataset.train, vec![0; dataset.train.len()]);
+            let folded = backbone.fold_in(of(before), &new, 1.0).unwrap();
             let expected: Vec<f64> = users(&again.scorer().unwrap()).iter().map(|&value| f64::from(value)).collect();
             let found = users(&folded);
             let worst = found.iter().zip(&expected).map(|(found, expected)| (f64::from(*found) - expected).abs()).fold(0.0, f64::max);
@@ -270,11 +268,11 @@ mod tests {
         let dataset = dataset_of([3, 4], &[(0, 0), (0, 1), (1, 1), (2, 3)]);
         let ease: Backbone = serde_json::from_value(serde_json::json!({"ease": {"regularization": 1.0}})).unwrap();
         let scorer = ease.closed_form().unwrap().fit(&dataset, 1 << 20).unwrap();
-        assert_eq!(ease.fold_in(scorer.clone(), &dataset.train, 1.0).unwrap(), scorer);
+        assert_eq!(ease.fold_in(of(scorer.clone()), &histories(&[(0, 1)]), 1.0).unwrap(), scorer);
         let popular = Backbone::Popularity(Popularity {});
         let scorer = popular.closed_form().unwrap().fit(&dataset, 1 << 20).unwrap();
-        let folded = popular.fold_in(scorer, &Interactions::from_pairs(5, std::iter::empty()), 1.0).unwrap();
-        assert_eq!(users(&folded), [1.0; 5]);
+        let folded = popular.fold_in(of(scorer), &histories(&[]), 1.0).unwrap();
+        assert_eq!(users(&folded), [1.0; 3]);
     }
 
     /// The vectors of [`vectors_come_from_a_ridge_regression`] for users 1 and 3, and the model's own for users 0 and 2.
@@ -282,16 +280,18 @@ mod tests {
     fn new_users_stand_among_those_of_the_model() {
         let own = Matrix { rows: 2, dim: 2, values: vec![7.0, 8.0, 9.0, 10.0] };
         let scorer = Scorer::Factors { users: own, items: items(), similarity: Similarity::Dot };
-        let histories = Interactions::from_pairs(2, [(0, 0), (0, 2), (1, 1)].into_iter());
-        let new = NewUsers { of_model: &[0, 2], new: &[1, 3], histories: &histories };
+        let fold_in = Interactions::from_pairs(4, [(1, 0), (1, 2), (3, 1)].into_iter());
+        let dataset = dataset::Dataset { fold_in: Some(fold_in), ..dataset_of([4, 4], &[(0, 0), (2, 1)]) };
+        let (seen, new) = NewUsers::held_out(&dataset).unwrap();
+        assert_eq!((seen.users(), &new.of_model[..], &new.new[..], new.histories.row(0)), (2, &[0, 2][..], &[1, 3][..], &[0, 2][..]));
         let expected = [[7.0, 8.0], [DOT[0], DOT[1]], [9.0, 10.0], [DOT[2], DOT[3]]].concat();
-        assert_close(users(&mf().with_new_users(scorer, new, 0.5).unwrap()), &expected);
+        assert_close(users(&mf().with_new_users(of(scorer), &new, 0.5).unwrap()), &expected);
     }
 
     #[test]
     fn what_cannot_fold_in_says_so() {
         let neighbours: Backbone = serde_json::from_value(serde_json::json!({"user-knn": {"neighbours": 2}})).unwrap();
-        let message = neighbours.fold_in(factors(Similarity::Dot), &histories(&[]), 1.0).unwrap_err().to_string();
+        let message = neighbours.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
         assert!(
             message.starts_with(
                 "this model cannot score users that it was not trained with, as it stores the neighbours of its own users; take another"
@@ -299,6 +299,7 @@ mod tests {
             "{message}"
         );
         let vae: Backbone = serde_json::from_value(serde_json::json!({"mult-vae": {}})).unwrap();
-        assert!(vae.fold_in(factors(Similarity::Dot), &histories(&[]), 1.0).is_err());
+        let message = vae.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
+        assert!(message.starts_with("the checkpoint has no parameters, by which this model folds users in"), "{message}");
     }
 }
