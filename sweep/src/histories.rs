@@ -153,6 +153,7 @@ mod tests {
             item_ids: ["1", "2", "x,y"].map(str::to_owned).to_vec(),
             train: nothing(),
             validation: nothing(),
+            one_node_set: false,
             test: nothing(),
             fold_in: None,
             order: None,

@@ -137,7 +137,7 @@ const BACKBONES: &[(&str, &str)] = &[
         r#""ials": {"dim": 8, "regularization": 1, "convention": {"implicit": {"alpha": 10}}, "solver": {"conjugate-gradient": {"steps": 5}}}"#,
         "",
     ),
-    (r#""ials": {"dim": 8, "regularization": 1, "convention": {"recstudio": {"alpha": 4}}}"#, ""),
+    (r#""ials": {"dim": 8, "regularization": 1, "convention": {"recstudio": {"alpha": 4, "reg_scaling": 0.5}}, "item_bias": true}"#, ""),
     (r#""wrmf": {"dim": 16, "regularization": 0.1, "alpha": 4}"#, ""),
     (r#""rg2": {"dim": 16, "regularization": 0.1}"#, ""),
     (r#""rg2": {"dim": 16, "regularization": 0.1, "negatives": 100}"#, ""),

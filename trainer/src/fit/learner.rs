@@ -196,8 +196,8 @@ impl<'a> Learner<'a> {
     /// Writes the model if it is the best so far.
     fn validate(&mut self) -> Result<Option<f64>> {
         let (views, dataset, select_by) = (self.views, self.views.whole(), self.trial.select_by);
-        // A device holds the vectors of users whom training sees alone.
-        let work = self.work.as_mut().filter(|_| !views.holds_users_out());
+        // A device holds the vectors of users whom training sees alone, and masks what these have in train.
+        let work = self.work.as_mut().filter(|_| !views.holds_users_out() && !dataset.one_node_set);
         let on_device = work.and_then(|(_, path)| path.validate(dataset, select_by));
         let (validation, scorer) = match on_device {
             Some(validation) => (validation?, None),

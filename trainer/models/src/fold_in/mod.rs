@@ -242,8 +242,13 @@ mod tests {
     #[test]
     fn alternating_least_squares_solves_a_history_as_it_solves_its_users() {
         let dataset = super::super::als::testing::random([40, 30], 500);
-        for model in ["ials", "wrmf", "rg2", "rgx"] {
-            let extra = if model == "wrmf" { serde_json::json!({"alpha": 4.0}) } else { serde_json::json!({}) };
+        for (model, extra) in [
+            ("ials", serde_json::json!({})),
+            ("ials", serde_json::json!({"item_bias": true})),
+            ("wrmf", serde_json::json!({"alpha": 4.0})),
+            ("rg2", serde_json::json!({})),
+            ("rgx", serde_json::json!({})),
+        ] {
             let mut values = serde_json::json!({"dim": 4, "regularization": 0.05});
             values.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
             let backbone: Backbone = serde_json::from_value(serde_json::json!({ model: values })).unwrap();

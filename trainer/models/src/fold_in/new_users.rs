@@ -70,6 +70,7 @@ impl<'a> NewUsers<'a> {
             train: nothing(),
             fold_in: Some(self.histories.clone()),
             validation: nothing(),
+            one_node_set: whole.one_node_set,
             test: nothing(),
             // No others have rows in the fold-in, so that theirs follow each other.
             order: whole.order.as_ref().map(|order| Order { fold_in: order.fold_in.clone(), ..Order::default() }),
