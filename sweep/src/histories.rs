@@ -88,20 +88,6 @@ impl Histories {
         let users = (self.without > 0).then(|| format!("no list for {} without an item that it knows", counted(self.without, "user")));
         items.into_iter().chain(users).map(|words| format!("; {words}")).collect()
     }
-
-    /// The dataset with these users in place of its own.
-    pub(crate) fn in_place_of_users(self, dataset: Dataset) -> Dataset {
-        let nothing = || Interactions::from_pairs(self.user_ids.len(), std::iter::empty());
-        Dataset {
-            validation: nothing(),
-            test: nothing(),
-            user_ids: self.user_ids,
-            train: self.items,
-            fold_in: None,
-            order: None,
-            ..dataset
-        }
-    }
 }
 
 fn missing(names: [&str; 2], found: &[String]) -> String {
@@ -179,8 +165,6 @@ mod tests {
             found.left_out(),
             "; 1 row of items that the model does not know left out (`9`); no list for 1 user without an item that it knows"
         );
-        let replaced = found.in_place_of_users(small());
-        assert_eq!((replaced.users(), replaced.items(), replaced.train.len(), replaced.test.users()), (2, 3, 3, 2));
         assert_eq!(read("h.tsv", "user\titem\nu\t1\n").left_out(), "");
     }
 

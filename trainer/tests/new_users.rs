@@ -68,6 +68,7 @@ fn trials() -> Vec<(&'static str, Trial)> {
     let texts = [
         ("popularity", fitted(r#"{"popularity": {}}"#, "")),
         ("ease", fitted(r#"{"ease": {"regularization": 10.0}}"#, "")),
+        ("user-knn", fitted(r#"{"user-knn": {"neighbours": 20}}"#, "")),
         ("item-knn", fitted(r#"{"item-knn": {"neighbours": 20}}"#, "")),
         ("ials", fitted(r#"{"ials": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("rg2", fitted(r#"{"rg2": {"dim": 8, "regularization": 0.05}}"#, epochs)),
@@ -159,7 +160,9 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
     let fold_in = dataset.fold_in.as_ref().unwrap();
     let held: Vec<usize> = (0..90).step_by(5).collect();
     let rows = held.iter().enumerate().flat_map(|(row, &user)| fold_in.row(user).iter().map(move |&item| (row as u32, item)));
-    let new = NewUsers::beside(&dataset, &Interactions::from_pairs(held.len(), rows), dataset.order.clone().unwrap().fold_in);
+    let ids = held.iter().map(|user| format!("new {user}")).collect();
+    let histories = Interactions::from_pairs(held.len(), rows);
+    let new = NewUsers::beside(dataset.clone(), ids, &histories, dataset.order.clone().unwrap().fold_in);
     for (name, trial) in trials() {
         let folder = trained(&format!("{name}/stored"), &trial, &dataset);
         let (ended, Scorer::Factors { users, items, similarity }) = (ended(&folder).unwrap(), scorer(&folder)) else { continue };
@@ -213,12 +216,17 @@ fn ridge(items: &Matrix, history: &[u32], penalty: f64) -> Vec<f64> {
 
 #[test]
 fn models_of_their_own_users_alone_are_refused_before_they_train() {
-    let trial: Trial = serde_json::from_str(
-        r#"{"version": 1, "dataset": "tastes", "backbone": {"user-knn": {"neighbours": 5}}, "learning": null, "select_by": "ndcg@10"}"#,
-    )
-    .unwrap();
+    let trial = support::trial(
+        r#"{"neu-mf": {"dim": 4}}"#,
+        r#"{"bpr": {}}"#,
+        r#"{"uniform": {"negatives": 1}}"#,
+        r#"{"adam": {"learning_rate": 0.01}}"#,
+    );
     let at = folder("new-users/refused");
     let message = train(&trial, &held_out(), &at, &RESOURCES, &mut ()).unwrap_err().to_string();
-    assert!(message.contains("as it stores the neighbours of its own users; take another model, such as ease"), "{message}");
+    assert!(
+        message.contains("as its network scores vectors that training alone gives users; take another model, such as ease"),
+        "{message}"
+    );
     assert!(at.list().unwrap().is_empty());
 }

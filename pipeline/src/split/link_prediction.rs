@@ -8,7 +8,7 @@
 //! byte by byte comes first, or the user's where links are directed. With t = floor(test 2^53), a link is test where h < t, and else validation where h - t < floor(validation (2^53 - t)).
 //! So parts have about their shares, whatever the order of the rows. A node may lose all its links, and is a user without train interactions then.
 //!
-//! Paper RG (004) ranks links of Simple Wiki by MAP@10 and MRR@10, which the metrics `map` and `mrr` are; it does not tell how links are parted.
+//! Paper RG (004) ranks the directed links of Simple Wiki by MAP@10 and MRR@10; it parts each page's links by shares, as `random` does, and does not tell of links of a page to itself.
 
 use super::{Borders, Order, Ratio, SplitKind};
 use crate::{Error, Result, edges::Edges, links::Links};

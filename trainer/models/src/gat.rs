@@ -10,7 +10,7 @@
 //! an earlier release of its first author. Weight decay falls on all parameters. Veličković et al., ICLR 2018.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     fold_in::ATTACHED,
@@ -51,6 +51,9 @@ pub struct Gat {
     /// Whether the tables are pooled too.
     #[serde(default = "yes")]
     pub layer_zero: bool,
+    /// Whether users have rows in the tables.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the tables start; weights start as `xavier-normal` does, biases as zeros.
     #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
@@ -71,8 +74,8 @@ const MOST_HEADS: u32 = 64;
 
 impl Gat {
     fn stack(&self) -> Stack {
-        let Self { dim, layers, dropout, pool, layer_zero, init, .. } = *self;
-        Stack { dim, layers, dropout, pool, layer_zero, init }
+        let Self { dim, layers, dropout, pool, layer_zero, user_table, init, .. } = *self;
+        Stack { dim, layers, dropout, pool, layer_zero, user_table, init }
     }
 
     fn shapes(&self) -> Vec<Shape> {

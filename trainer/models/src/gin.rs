@@ -9,7 +9,7 @@
 //! release of its first author for its other convolutions. Weight decay falls on all parameters. Xu et al., ICLR 2019.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     fold_in::ATTACHED,
@@ -44,6 +44,9 @@ pub struct Gin {
     /// Whether the tables are pooled too.
     #[serde(default = "yes")]
     pub layer_zero: bool,
+    /// Whether users have rows in the tables.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the tables start; weights start as `xavier-normal` does, biases as zeros.
     #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
@@ -51,8 +54,8 @@ pub struct Gin {
 
 impl Gin {
     fn stack(&self) -> Stack {
-        let Self { dim, layers, dropout, pool, layer_zero, init, .. } = *self;
-        Stack { dim, layers, dropout, pool, layer_zero, init }
+        let Self { dim, layers, dropout, pool, layer_zero, user_table, init, .. } = *self;
+        Stack { dim, layers, dropout, pool, layer_zero, user_table, init }
     }
 
     fn shapes(&self) -> Vec<Shape> {

@@ -10,7 +10,7 @@
 //! one matrix for each of the two sums are assumed. Weight decay falls on all parameters. Sun et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     fold_in::ATTACHED,
@@ -50,7 +50,7 @@ const OF_DEPTH: usize = 2;
 impl NiaGcn {
     fn stack(&self) -> Stack {
         let Self { dim, layers, init } = *self;
-        Stack { dim, layers, dropout: 0.0, pool: Pool::Concat, layer_zero: true, init }
+        Stack { dim, layers, dropout: 0.0, pool: Pool::Concat, layer_zero: true, user_table: UserTable::default(), init }
     }
 
     fn shapes(&self) -> Vec<Shape> {

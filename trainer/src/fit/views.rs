@@ -95,14 +95,14 @@ mod tests {
         assert!(seen.fold_in.is_none() && seen.validation.is_empty() && seen.test.is_empty());
         assert!(views.holds_users_out() && std::ptr::eq(views.whole(), &raw const dataset));
         let alone = dataset_of([4, 3], &[(0, 0)]);
-        let views = Views::new(&alone, &trial(r#"{"user-knn": {"neighbours": 2}}"#)).unwrap();
+        let views = Views::new(&alone, &trial(r#"{"neu-mf": {"dim": 2}}"#)).unwrap();
         assert!(!views.holds_users_out() && std::ptr::eq(views.seen(), &raw const alone));
     }
 
     #[test]
     fn a_model_that_cannot_fold_in_is_refused_before_it_trains() {
         let dataset = dataset();
-        let error = Views::new(&dataset, &trial(r#"{"user-knn": {"neighbours": 2}}"#)).err().unwrap();
+        let error = Views::new(&dataset, &trial(r#"{"neu-mf": {"dim": 2}}"#)).err().unwrap();
         assert!(error.repeats() && error.to_string().starts_with("this model cannot score users that it was not trained with"), "{error}");
     }
 }

@@ -123,7 +123,7 @@ mod tests {
             ("simplex", json!({}), &[0.101524522, -0.125779119]),
         ];
         let (dataset, history) = (train(), Interactions::from_pairs(1, [(0, 0), (0, 3), (0, 5)].into_iter()));
-        let new = NewUsers::beside(&dataset, &history, vec![0, 1, 2]);
+        let new = NewUsers::beside(dataset.clone(), vec!["new".to_owned()], &history, vec![0, 1, 2]);
         for (kind, more, expected) in expected {
             let backbone = backbone(kind, &more);
             let parameters = parameters(backbone.learned().unwrap(), &dataset);
@@ -138,7 +138,7 @@ mod tests {
     fn who_is_attached_reaches_nobody() {
         let dataset = train();
         let history = Interactions::from_pairs(3, [(0, 0), (0, 3), (0, 5), (1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 5)].into_iter());
-        let new = NewUsers::beside(&dataset, &history, vec![0; 9]);
+        let new = NewUsers::beside(dataset.clone(), vec![String::new(); 3], &history, vec![0; 9]);
         for kind in ["light-gcn", "sgl", "sim-gcl", "xsim-gcl", "lr-gccf", "gcn", "gin", "gat", "ngcf", "nia-gcn", "dgcf", "simplex"] {
             let backbone = backbone(kind, &if kind == "dgcf" { json!({"dim": 4, "factors": 2}) } else { json!({}) });
             let (model, parameters) = (backbone.learned().unwrap(), parameters(backbone.learned().unwrap(), &dataset));
@@ -170,7 +170,7 @@ mod tests {
             let (expected, items) = (encoder.vectors(&own).users.clone(), own.tables.items.clone());
             let scorer = || Scorer::Factors { users: expected.clone(), items: items.clone(), similarity: Similarity::Dot };
             let folded = |places: Vec<u32>| {
-                let new = NewUsers::beside(&dataset, &dataset.train, places);
+                let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, places);
                 let Scorer::Factors { users, .. } =
                     backbone.fold_in(Trained { scorer: scorer(), parameters: own.named() }, &new, 1.0).unwrap()
                 else {
@@ -193,10 +193,11 @@ mod tests {
         let (dataset, history) = (train(), Interactions::from_pairs(1, [(0, 0)].into_iter()));
         let backbone = backbone("light-gcn", &json!({}));
         let parameters = parameters(backbone.learned().unwrap(), &dataset);
-        let message = |dataset: &Dataset| {
-            users(backbone.learned().unwrap(), &named(&parameters), &NewUsers::beside(dataset, &history, vec![0])).unwrap_err().to_string()
+        let message = |dataset: Dataset| {
+            let new = NewUsers::beside(dataset, vec!["new".to_owned()], &history, vec![0]);
+            users(backbone.learned().unwrap(), &named(&parameters), &new).unwrap_err().to_string()
         };
-        assert!(message(&dataset_of([4, 6], &[(0, 0)])).ends_with("5 where a row for each of 4 users are expected"));
-        assert!(message(&dataset_of([5, 7], &[(0, 0)])).ends_with("6 where a row for each of 7 items are expected"));
+        assert!(message(dataset_of([4, 6], &[(0, 0)])).ends_with("5 where a row for each of 4 users are expected"));
+        assert!(message(dataset_of([5, 7], &[(0, 0)])).ends_with("6 where a row for each of 7 items are expected"));
     }
 }

@@ -19,7 +19,7 @@ pub use new_users::NewUsers;
 
 use super::{Backbone, als::LeastSquares, stored::Stored};
 use crate::{Error, Result};
-use dataset::Interactions;
+use dataset::{Dataset, Interactions};
 use equations::{by_ridge, solved};
 use evaluator::Scorer;
 use vectors::Matrix;
@@ -37,6 +37,8 @@ pub enum FoldIn {
     /// A user's vector comes out of the model's own forward pass, over a dataset in which the user has a history to fold in, and from zeros where its own users have parameters; how
     /// that is, in words.
     Forward(&'static str),
+    /// Users of the model who are near by the history stand in for the user.
+    Neighbours(Box<dyn NearestUsers>),
     /// An encoder makes a user's vector of the history.
     Encoder(Box<dyn HistoryEncoder>),
     /// The model cannot score users that it has not seen, for a reason that follows "as".
@@ -69,6 +71,12 @@ pub trait HistoryEncoder {
     fn encode(&self, parameters: &NamedMatrices<'_>, histories: &Interactions) -> Result<Matrix>;
 }
 
+/// What scores users by those of the model that are near them.
+pub trait NearestUsers {
+    /// The model for all users of a dataset, whose neighbours are users with train interactions: also those of users who have a history to fold in instead.
+    fn among(&self, dataset: &Dataset) -> Scorer;
+}
+
 impl FoldIn {
     /// Folds in by the equations of an objective.
     pub(super) fn by(model: impl LeastSquares + 'static) -> Self {
@@ -82,8 +90,7 @@ impl FoldIn {
             Stored::ItemWeights | Stored::NearestItems { .. } | Stored::ItemsTogether => Self::History,
             Stored::Histories { .. } => Self::Forward("exactly, by its network"),
             Stored::Network { .. } => Self::Unknown("its network scores vectors that training alone gives users"),
-            Stored::NearestUsers { .. } => Self::Unknown("it stores the neighbours of its own users"),
-            Stored::Lists { .. } => Self::Unknown("it has lists of its own users alone"),
+            Stored::NearestUsers { .. } | Stored::Lists { .. } => Self::Unknown("it has lists of its own users alone"),
         }
     }
 
@@ -95,6 +102,7 @@ impl FoldIn {
             Self::LeastSquares(_) => "exactly, by the user's equations",
             Self::Ridge => "by ridge regression",
             Self::Forward(words) => words,
+            Self::Neighbours(_) => "exactly, by the nearest users of train",
             Self::Encoder(_) => "exactly, by its encoder",
             Self::Unknown(_) => "not",
         }
@@ -115,7 +123,7 @@ impl FoldIn {
 }
 
 impl Backbone {
-    /// The model with new users in place of its own. `ridge` is the weight of the ridge regression, above 0.
+    /// The model with new users in place of its own, or of all users of [`NewUsers::dataset`] where it scores by their neighbours. `ridge` is the weight of the ridge regression, above 0.
     ///
     /// # Errors
     /// [`Error::Impossible`] for a model that cannot score users it has not seen, for parameters that were not kept, and for equations without a solution.
@@ -127,6 +135,7 @@ impl Backbone {
         let (items, similarity, own) = match (&way, model.scorer) {
             (FoldIn::Unknown(reason), _) => return Err(Error::Impossible(FoldIn::refusal(reason))),
             (FoldIn::History, scorer) => return Ok(scorer),
+            (FoldIn::Neighbours(nearest), _) => return Ok(nearest.among(users.dataset())),
             (_, Scorer::Factors { users, items, similarity } | Scorer::Histories { validation: users, items, similarity, .. }) => {
                 (items, similarity, users)
             }
@@ -144,7 +153,7 @@ impl Backbone {
                 forward::users(learned, &model.parameters, users)?
             }
             FoldIn::Ridge => by_ridge(&items, similarity, histories, ridge)?,
-            FoldIn::History | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
+            FoldIn::History | FoldIn::Neighbours(_) | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
         };
         Ok(Scorer::Factors { users, items, similarity })
     }
@@ -195,7 +204,12 @@ mod tests {
 
     /// Three users who come to nine.
     fn histories(pairs: &[(u32, u32)]) -> NewUsers<'static> {
-        NewUsers::beside(&dataset_of([9, 4], &[]), &Interactions::from_pairs(3, pairs.iter().copied()), vec![0; pairs.len()])
+        NewUsers::beside(
+            dataset_of([9, 4], &[]),
+            vec![String::new(); 3],
+            &Interactions::from_pairs(3, pairs.iter().copied()),
+            vec![0; pairs.len()],
+        )
     }
 
     fn of(scorer: Scorer) -> Trained<'static> {
@@ -259,7 +273,7 @@ mod tests {
             let mut again = backbone.iterative().unwrap().start(&dataset, 3).unwrap();
             again.epoch(1).unwrap();
             again.epoch(2).unwrap();
-            let new = NewUsers::beside(&dataset, &dataset.train, vec![0; dataset.train.len()]);
+            let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, vec![0; dataset.train.len()]);
             let folded = backbone.fold_in(of(before), &new, 1.0).unwrap();
             let expected: Vec<f64> = users(&again.scorer().unwrap()).iter().map(|&value| f64::from(value)).collect();
             let found = users(&folded);
@@ -295,11 +309,11 @@ mod tests {
 
     #[test]
     fn what_cannot_fold_in_says_so() {
-        let neighbours: Backbone = serde_json::from_value(serde_json::json!({"user-knn": {"neighbours": 2}})).unwrap();
-        let message = neighbours.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
+        let network: Backbone = serde_json::from_value(serde_json::json!({"neu-mf": {"dim": 2}})).unwrap();
+        let message = network.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
         assert!(
             message.starts_with(
-                "this model cannot score users that it was not trained with, as it stores the neighbours of its own users; take another"
+                "this model cannot score users that it was not trained with, as its network scores vectors that training alone gives users; take another"
             ),
             "{message}"
         );

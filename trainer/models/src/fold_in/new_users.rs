@@ -23,9 +23,9 @@ impl<'a> NewUsers<'a> {
         Some((seen, Self::within(Cow::Borrowed(dataset), of_model, new)))
     }
 
-    /// Users with histories of their own, each item at its place in the history, beside those of whom a model knows by a dataset. Users whom its split holds out are left out.
-    pub fn beside(dataset: &Dataset, histories: &Interactions, places: Vec<u32>) -> NewUsers<'static> {
-        let (seen, count) = (dataset.seen_in_training().map_or_else(|| dataset.clone(), |(seen, _)| seen), histories.users());
+    /// Users with own ids and histories of their own, each item at its place in the history, beside those of whom a model knows by a dataset. Users whom its split holds out are left out.
+    pub fn beside(dataset: Dataset, user_ids: Vec<String>, histories: &Interactions, places: Vec<u32>) -> NewUsers<'static> {
+        let (seen, count) = (dataset.seen_in_training().map_or(dataset, |(seen, _)| seen), histories.users());
         let (known, all) = (seen.users(), seen.users() + count);
         let after = |part: &Interactions| {
             let end = part.len();
@@ -33,7 +33,7 @@ impl<'a> NewUsers<'a> {
         };
         let offsets = iter::repeat_n(0, known).chain(histories.offsets().iter().copied()).collect();
         let joined = Dataset {
-            user_ids: seen.user_ids.into_iter().chain((0..count).map(|_| String::new())).collect(),
+            user_ids: seen.user_ids.into_iter().chain(user_ids).collect(),
             train: after(&seen.train),
             fold_in: Some(Interactions::from_sorted(offsets, histories.items().to_vec())),
             validation: Interactions::empty(all),
@@ -55,12 +55,17 @@ impl<'a> NewUsers<'a> {
     }
 
     /// The users of the model and the new ones.
-    pub(super) fn dataset(&self) -> &Dataset {
+    pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }
 
+    /// The dataset of the users of the model and the new ones.
+    pub fn into_dataset(self) -> Dataset {
+        self.dataset.into_owned()
+    }
+
     /// The new users alone, by their numbers.
-    pub(super) fn alone(&self) -> Dataset {
+    pub fn alone(&self) -> Dataset {
         let (whole, nothing) = (&*self.dataset, || Interactions::empty(self.new.len()));
         Dataset {
             name: whole.name.clone(),
