@@ -74,7 +74,7 @@ fn models_that_cannot_score_new_users_are_refused_by_the_plan() {
         on(USERS).replace("{kind: mf, dim: 4}", "{kind: neu-mf, dim: 4}").replace("      - {kind: softmax, temperature: 0.2}\n", "");
     let message = Sandbox::new(&sweep).run().complaint(2).to_owned();
     assert!(
-        message.contains("s.yaml:7:16: ") && message.contains("neu-mf: this model cannot score users that it was not trained with"),
+        message.contains("s.yaml:7:17: ") && message.contains("neu-mf-4: this model cannot score users that it was not trained with"),
         "{message}"
     );
     assert!(message.ends_with("dataset `small` (line 3) has a split that holds users out"), "{message}");

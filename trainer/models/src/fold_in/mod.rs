@@ -135,7 +135,10 @@ impl Backbone {
         let (items, similarity, own) = match (&way, model.scorer) {
             (FoldIn::Unknown(reason), _) => return Err(Error::Impossible(FoldIn::refusal(reason))),
             (FoldIn::History, scorer) => return Ok(scorer),
-            (FoldIn::Neighbours(nearest), _) => return Ok(nearest.among(users.dataset())),
+            (FoldIn::Neighbours(nearest), scorer) => {
+                drop(scorer); // before its successor takes as much
+                return Ok(nearest.among(users.dataset()));
+            }
             (_, Scorer::Factors { users, items, similarity } | Scorer::Histories { validation: users, items, similarity, .. }) => {
                 (items, similarity, users)
             }
