@@ -73,6 +73,7 @@ fn trials() -> Vec<(&'static str, Trial)> {
         ("ials", fitted(r#"{"ials": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("rg2", fitted(r#"{"rg2": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("mf", learned(r#"{"mf": {"dim": 8}}"#, r#"{"softmax": {"temperature": 0.2}}"#)),
+        ("mf-of-bpr", learned(r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
         ("light-gcn", learned(r#"{"light-gcn": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("ngcf", learned(r#"{"ngcf": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
         ("gcn", learned(r#"{"gcn": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
@@ -145,7 +146,9 @@ fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
         assert!(items == other_items, "{name}");
         let differing: Vec<usize> = (0..dataset.users()).filter(|&user| users.row(user) != other_users.row(user)).collect();
         assert_eq!(differing, (0..90).step_by(5).collect::<Vec<_>>(), "{name}");
-        let Scorer::Factors { users: of_alone, items: items_alone, .. } = scorer(&trained(&format!("{name}/alone"), &trial, &alone)) else {
+        let (Scorer::Factors { users: of_alone, items: items_alone, .. }
+        | Scorer::Histories { validation: of_alone, items: items_alone, .. }) = scorer(&trained(&format!("{name}/alone"), &trial, &alone))
+        else {
             panic!("{name} has no vectors")
         };
         assert!(items == items_alone, "{name}");
@@ -183,7 +186,7 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
 #[test]
 fn a_held_out_user_of_vectors_has_the_ridge_regression_on_the_history() {
     let dataset = held_out();
-    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "mf").unwrap();
+    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "mf-of-bpr").unwrap();
     let Scorer::Factors { users, items, .. } = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
     let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
     for user in (0..90).step_by(5) {
