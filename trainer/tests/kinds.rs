@@ -166,7 +166,7 @@ const BACKBONES: &[(&str, &str)] = &[
     (r#""gcn": {"dim": 8, "layers": 2}"#, ""),
     (r#""gcn": {"dim": 8, "layers": 1, "dropout": 0, "pool": "concat", "layer_zero": false}"#, ""),
     (r#""gat": {"dim": 8, "layers": 2, "heads": 2}"#, ""),
-    (r#""gat": {"dim": 8, "layers": 2, "user_table": "none"}"#, ""),
+    (r#""gcn": {"dim": 8, "layers": 1, "dropout": 0, "user_table": "none"}"#, ""),
     (r#""gat": {"dim": 8, "layers": 1, "attention_dropout": 0, "pool": "mean"}"#, ""),
     (r#""gin": {"dim": 8, "layers": 2}"#, ""),
     (r#""gin": {"dim": 8, "layers": 1, "epsilon": 0.5, "pool": "last"}"#, ""),
