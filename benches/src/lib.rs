@@ -29,6 +29,7 @@ pub fn random_dataset(users: usize, items: usize, each: usize) -> Dataset {
         item_ids: ids(items),
         train,
         validation: Interactions::empty(users),
+        one_node_set: false,
         test,
         fold_in: None,
         order: None,

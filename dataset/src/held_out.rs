@@ -34,6 +34,7 @@ impl Dataset {
             train,
             fold_in: None,
             validation: nothing(),
+            one_node_set: self.one_node_set,
             test: nothing(),
             order: self.order.as_ref().map(|order| Order { train: order.train.clone(), ..Order::default() }),
             steps: Vec::new(),

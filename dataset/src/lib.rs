@@ -13,6 +13,7 @@ mod location;
 mod manifest;
 pub mod marker;
 mod memory;
+mod nodes;
 mod order;
 pub mod panics;
 mod prepared;

@@ -29,6 +29,9 @@ pub struct Manifest {
     pub validation: usize,
     /// Interactions in test.
     pub test: usize,
+    /// Whether users and items are one set of nodes, of which none is ranked for itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_node_set: bool,
     /// Whether the tables say in which order a user's interactions came: `position`.
     pub ordered: bool,
     /// What was left after each step of the preparation, in order.

@@ -69,6 +69,8 @@ pub struct Dataset {
     pub validation: Interactions,
     /// What is reported.
     pub test: Interactions,
+    /// Whether users and items are one set of nodes, of which none is ranked for itself.
+    pub one_node_set: bool,
     /// The order in which the interactions came, where it is known and was asked for.
     pub order: Option<Order>,
     /// What was left after each step of the preparation.
@@ -130,6 +132,7 @@ impl Dataset {
             fold_in: self.fold_in.as_ref().map(Interactions::len),
             validation: self.validation.len(),
             test: self.test.len(),
+            one_node_set: self.one_node_set,
             ordered: self.order.is_some(),
             steps: self.steps.clone(),
             settings: self.settings.clone(),
@@ -285,6 +288,7 @@ impl Dataset {
             }),
             name: manifest.name,
             fingerprint: manifest.fingerprint,
+            one_node_set: manifest.one_node_set,
             steps: manifest.steps,
             settings: manifest.settings,
         };
@@ -358,6 +362,7 @@ mod tests {
             item_ids: vec!["x".into(), "y".into(), "z".into()],
             train: Interactions::from_pairs(2, [(0, 0), (1, 2)].into_iter()),
             validation: Interactions::empty(2),
+            one_node_set: false,
             test: Interactions::from_pairs(2, [(0, 1), (1, 0)].into_iter()),
             order: None,
             fold_in: None,

@@ -103,6 +103,7 @@ impl DatasetWriter {
             fold_in: self.folded.then_some(folded),
             validation,
             test,
+            one_node_set: all.one_node_set,
             ordered: self.ordered,
             steps: all.steps.clone(),
             settings: all.settings.clone(),
@@ -180,7 +181,7 @@ mod tests {
             let [train, validation, test, folded] = [of(0), of(1), of(2), of(3)];
             let order = ordered.then(|| Order { train: places(&train), fold_in: places(&folded), validation: places(&validation), test: places(&test) });
             let dataset = Dataset {
-                name: "d".into(), fingerprint: "f00d".into(), train, validation, test, order, fold_in: folds.then_some(folded),
+                name: "d".into(), fingerprint: "f00d".into(), train, validation, test, one_node_set: false, order, fold_in: folds.then_some(folded),
                 user_ids: (0..users).map(|user| format!("user {user}")).collect(),
                 item_ids: (0..30).map(|item| format!("item {item}")).collect(),
                 steps: vec![Counts { step: "read".into(), users, items: 30, interactions: 7 }],

@@ -61,7 +61,8 @@ pub fn evaluate(
 ) -> Result<Vec<Result<TrialValues>>> {
     settings.check().map_err(|reason| Error::Settings { reason })?;
     let known = dataset.known();
-    let masked = masked(dataset, &known, split, settings.mask)?;
+    let own = dataset.own_nodes();
+    let masked: Vec<&Interactions> = masked(dataset, &known, split, settings.mask)?.into_iter().chain(&own).collect();
     let part = RankedPart::new(dataset, split, settings.users)?;
     let given = Given::new(settings.recall, &known, dataset.items());
     let task = Task { dataset, known: &known, given, split, part, masked, settings, memory };

@@ -70,6 +70,7 @@ mod tests {
             item_ids: ["p", "q", "r"].map(str::to_owned).to_vec(),
             train: part(&[(0, 0), (2, 0)]),
             validation: part(&[(3, 2)]),
+            one_node_set: false,
             test: part(&[(1, 0), (1, 1), (2, 2)]),
             fold_in: None,
             order: None,

@@ -23,6 +23,7 @@ fn dataset(fingerprint: &str) -> Dataset {
         item_ids: ["p", "q", "r", "s", "t"].map(str::to_owned).to_vec(),
         train: Interactions::from_pairs(4, (0..4).map(|user| (user, 0))),
         validation: Interactions::from_pairs(4, [(0, 1), (1, 1)].into_iter()),
+        one_node_set: false,
         test: Interactions::from_pairs(4, [(0, 2), (1, 3), (1, 4), (3, 1)].into_iter()),
         fold_in: None,
         order: None,
@@ -273,4 +274,33 @@ fn a_user_in_train_and_in_the_fold_in_is_refused() {
         message.ends_with("user `eve` has a history to fold in and train interactions; training may not see whom the split holds out"),
         "{message}"
     );
+}
+
+/// Users and items are nodes a, b, c and d, at other places as items. Each node scores itself highest; without itself the held-out node comes first.
+#[test]
+fn no_node_is_ranked_for_itself() {
+    let ids = |ids: [&str; 4]| ids.map(str::to_owned).to_vec();
+    let part = |pairs: &[(u32, u32)]| Interactions::from_pairs(4, pairs.iter().copied());
+    let dataset = Dataset {
+        user_ids: ids(["a", "b", "c", "d"]),
+        item_ids: ids(["d", "c", "b", "a"]),
+        train: part(&[(0, 2), (1, 3), (2, 0), (3, 1)]),
+        validation: part(&[]),
+        test: part(&[(0, 1), (2, 3)]),
+        one_node_set: true,
+        ..dataset("f03d")
+    };
+    let root = Location::parse("memory:///stage/nodes").unwrap();
+    dataset.write(&root.join("dataset")).unwrap();
+    assert_eq!(Dataset::read(&root.join("dataset")).unwrap(), dataset);
+    // Of node a its own score is 9 and that of c 5; of c its own 9 and that of a 5.
+    let users = Matrix { rows: 4, dim: 4, values: vec![0.0, 5.0, 1.0, 9.0, 0.0, 0.0, 9.0, 0.0, 1.0, 9.0, 0.0, 5.0, 9.0, 0.0, 0.0, 0.0] };
+    let items = Matrix { rows: 4, dim: 4, values: (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect() };
+    let trial = root.join("trials/aa");
+    trial.join("trial.json").write(r#"{"version": 1, "dataset": "f03d"}"#).unwrap();
+    end(&trial, "done", &Scorer::Factors { users, items, similarity: Similarity::Dot });
+    let summary = evaluate(&root, &["--cutoffs", "1"]).unwrap();
+    let values = &summary.values[0];
+    assert_eq!(values.user_ids.as_ref(), ["a".to_owned(), "c".to_owned()]);
+    assert!(values.values.iter().any(|(at, own)| at.to_string() == "ndcg@1" && own == &[1.0, 1.0]), "{:?}", values.values);
 }

@@ -7,7 +7,7 @@
 //! Rows are sorted in memory, partition by partition. Those that do not fit are for [`relational`](crate::relational).
 
 use crate::{
-    Limits, Result, distinct::Distinct, edges::Catalogue, freed::give_back, ingest::Cleaning, rejected::RejectedRows, source::Source,
+    Limits, Preparation, Result, distinct::Distinct, edges::Catalogue, freed::give_back, ingest::Cleaning, rejected::RejectedRows,
 };
 use dataset::Split;
 use std::sync::atomic::Ordering;
@@ -25,7 +25,7 @@ pub(crate) struct Cleaned {
 
 /// Reads and cleans one part of a source.
 pub(crate) fn clean(
-    source: &Source,
+    preparation: &Preparation,
     part: Split,
     min_rating: Option<f64>,
     catalogue: &mut Catalogue,
@@ -33,7 +33,7 @@ pub(crate) fn clean(
     limits: &Limits,
 ) -> Result<Cleaned> {
     let cleaning = Cleaning::new(min_rating, catalogue, rejected, limits);
-    let reading = source.read(part, &cleaning);
+    let reading = preparation.read(part, &cleaning);
     let (read, rated, timed) =
         (cleaning.read.load(Ordering::Relaxed), cleaning.rated.load(Ordering::Relaxed), cleaning.timed.load(Ordering::Relaxed));
     let rows = cleaning.finish(catalogue);

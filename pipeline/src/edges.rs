@@ -155,7 +155,7 @@ impl Edges {
         let (train, (validation, test)) = rayon::join(|| of(Split::Train), || (of(Split::Validation), of(Split::Test)));
         let fold_in = folds.then(|| of(Split::FoldIn));
         let (user_ids, item_ids, steps) = (self.user_ids, self.item_ids, Vec::new());
-        Dataset { name, fingerprint, train, fold_in, validation, test, order, steps, settings, user_ids, item_ids }
+        Dataset { name, fingerprint, train, fold_in, validation, test, one_node_set: false, order, steps, settings, user_ids, item_ids }
     }
 
     /// The place of each interaction in its user's history by time, where there are times; those at the same time are in the order of their items.

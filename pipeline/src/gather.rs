@@ -75,8 +75,7 @@ pub(crate) const DISTINCT: &str = "one per user and item";
 /// Read, threshold, duplicates, k-core. All interactions are train.
 pub(crate) fn whole(preparation: &Preparation, rejected: &mut RejectedRows, limits: &Limits, steps: &mut Steps<'_>) -> Result<Edges> {
     let mut catalogue = Catalogue::default();
-    let Cleaned { read, rated, timed, rows } =
-        clean(&preparation.source, Split::Train, preparation.min_rating, &mut catalogue, rejected, limits)?;
+    let Cleaned { read, rated, timed, rows } = clean(preparation, Split::Train, preparation.min_rating, &mut catalogue, rejected, limits)?;
     let reading = Reading { parts: vec![(Split::Train, read)], rated, timed, users: catalogue.users.len(), items: catalogue.items.len() };
     report_rejected(preparation, rejected, steps);
     reading.check(preparation, rejected)?;
@@ -99,7 +98,7 @@ pub(crate) fn given(preparation: &Preparation, rejected: &mut RejectedRows, limi
     let mut reading = Reading { parts: Vec::new(), rated: 0, timed: false, users: 0, items: 0 };
     let mut all = Vec::new();
     for part in preparation.source.parts() {
-        let Cleaned { read, rows, .. } = clean(&preparation.source, part, None, &mut catalogue, rejected, limits)?;
+        let Cleaned { read, rows, .. } = clean(preparation, part, None, &mut catalogue, rejected, limits)?;
         reading.parts.push((part, read));
         reading.check(preparation, rejected)?;
         all.push((part, rows));

@@ -22,6 +22,7 @@ pub mod hot;
 mod ingest;
 mod k_core;
 mod limits;
+mod links;
 mod memory;
 mod noise;
 mod partitions;

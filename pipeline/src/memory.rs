@@ -99,8 +99,13 @@ fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
     let mut read = Read::default();
     for part in source.parts() {
         let mut sample = Sample { least: preparation.min_rating, ..Sample::default() };
-        source.first_rows(part, SAMPLE, &mut |rows, place| sample.add(rows, place))?;
-        let rows = if sample.rows < SAMPLE { sample.rows as u64 } else { source.rows(part)? } as f64;
+        let links = preparation.split.links();
+        source.first_rows(part, SAMPLE, &mut |rows, place| match links {
+            None => sample.add(rows, place),
+            Some(links) => links.of(rows.only(place), |rows| (0..rows.users.len()).for_each(|place| sample.add(rows, place))),
+        })?;
+        let directions = links.map_or(1, |links| links.directions());
+        let rows = if sample.rows < SAMPLE { sample.rows as u64 } else { source.rows(part)? * directions } as f64;
         read.rated += rows * sample.rated as f64 / sample.rows.max(1) as f64;
         read.users = read.users.or(sample.users.among(rows, sample.rows, readers));
         read.items = read.items.or(sample.items.among(rows, sample.rows, readers));

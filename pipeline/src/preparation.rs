@@ -72,6 +72,7 @@ impl Preparation {
             noise.check()?;
         }
         self.check_train_share()?;
+        self.check_links()?;
         if self.source.is_split() { self.check_given() } else { self.check_whole() }
     }
 
@@ -82,6 +83,29 @@ impl Preparation {
         match self.active_noise().is_some() && !share.is_off() {
             true => Err(Error::setting("noise", "it could draw what `train_share` leaves out of train (expected one of the two)")),
             false => Ok(()),
+        }
+    }
+
+    /// Links between the nodes of one set stay whole: nothing may take one of two directions, or add one.
+    fn check_links(&self) -> Result<()> {
+        let Some(links) = self.split.links() else { return Ok(()) };
+        let bounds = self.k_core.map(KCore::bounds);
+        if let Some(bounds) = bounds.filter(|bounds| links.symmetric && bounds.users != bounds.items) {
+            let reason = format!(
+                "{} and {} would leave links in one direction, and each holds in both (expected one bound, or `directed: true` in `split`)",
+                bounds.users, bounds.items
+            );
+            return Err(Error::setting("k_core", reason));
+        }
+        let changes = [("train_share", self.active_train_share().is_some(), "takes"), ("noise", self.active_noise().is_some(), "adds")];
+        match changes.into_iter().find(|&(_, is_set, _)| is_set) {
+            Some((key, _, what)) => {
+                let reason = format!(
+                    "it {what} interactions of users, and the split holds links between nodes out (leave it out, or take another `split`)"
+                );
+                Err(Error::setting(key, reason))
+            }
+            None => Ok(()),
         }
     }
 

@@ -75,6 +75,7 @@ impl Make<'_> {
         rejected.store(&folder.join("rejected.tsv"))?;
         let folds = preparation.split.holds_users_out();
         let mut dataset = edges.into_dataset(preparation.name.clone(), self.fingerprint.clone(), self.settings.clone(), folds);
+        dataset.one_node_set = preparation.split.links().is_some();
         finish.change(&mut dataset)?;
         finish.report_changes(steps);
         dataset.steps = steps.take();

@@ -77,6 +77,7 @@ mod tests {
             item_ids: (0..items).map(|item| item.to_string()).collect(),
             train: Interactions::from_pairs(users.len(), train.collect::<Vec<_>>().into_iter()),
             validation: Interactions::empty(users.len()),
+            one_node_set: false,
             test: Interactions::from_pairs(users.len(), test.collect::<Vec<_>>().into_iter()),
             fold_in: None,
             order: Some(Times {

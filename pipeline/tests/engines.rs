@@ -80,6 +80,8 @@ fn splits() -> impl Strategy<Value = Value> {
             split.as_object_mut().expect("an object").extend(left.as_object().expect("an object").clone());
             json!({"cold-start": split})
         }),
+        (any::<bool>(), 0u64..3)
+            .prop_map(|(directed, seed)| json!({"link-prediction": {"test": 0.3, "validation": 0.2, "directed": directed, "seed": seed}})),
         (2u64..5, 0u64..3)
             .prop_map(|(folds, seed)| json!({"cross-validation": {"folds": folds, "fold": 2, "validation": 0.25, "seed": seed}})),
         (1usize..3, 0u64..3).prop_map(|(test, seed)| json!({"leave-n": {"test": test, "pick": "random", "seed": seed}})),

@@ -438,3 +438,58 @@ fn histories_of_held_out_users_are_stored_apart_and_cut() {
     // User a took its items in the order of their ids.
     assert_eq!(half.order.as_ref().expect("there are times").fold_in[..4], [1, 3, 5, 6]);
 }
+
+/// By an implementation of SipHash in Python: of the links ab, ac, ae, bc, bd, cd, cf and de, ab and cd are test with the seed 2, and bc is validation. Of those that are directed, ca,
+/// de and ea are test with the seed 1, and ab and fc validation. The node e has a link to itself.
+#[test]
+fn links_of_one_set_of_nodes_are_held_out_as_a_whole() {
+    let text = ["ab", "ba", "ca", "aa", "db", "cd", "ea", "ee", "de", "fc", "bc"]
+        .map(|link| format!("{},{},5,1\n", &link[..1], &link[1..]))
+        .concat();
+    let of = |split: Value| {
+        let prepared = run(ratings("links.csv", &text, json!({"split": {"link-prediction": split}})), "links").expect("good");
+        Dataset::read(&prepared.folder).expect("what was written")
+    };
+    let links = |read: &Dataset, part: Split| -> Vec<String> {
+        read.split(part).pairs().map(|(user, item)| format!("{}{}", read.user_ids[user as usize], read.item_ids[item as usize])).collect()
+    };
+    let both = of(json!({"test": 0.3, "validation": 0.25, "seed": 2}));
+    assert!(both.one_node_set && both.user_ids == ["a", "b", "c", "d", "e", "f"] && both.user_ids == both.item_ids);
+    assert_eq!(links(&both, Split::Train), ["ac", "ae", "bd", "ca", "cf", "db", "de", "ea", "ed", "fc"]);
+    assert_eq!((links(&both, Split::Validation), links(&both, Split::Test)), (strings(&["bc", "cb"]), strings(&["ab", "ba", "cd", "dc"])));
+    assert_eq!(both.own_nodes().expect("one set of nodes").pairs().collect::<Vec<_>>(), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
+    let directed = of(json!({"test": 0.3, "validation": 0.25, "seed": 1, "directed": true}));
+    assert_eq!(links(&directed, Split::Train), ["ba", "bc", "cd", "db"]);
+    assert_eq!(
+        (links(&directed, Split::Validation), links(&directed, Split::Test)),
+        (strings(&["ab", "fc"]), strings(&["ca", "de", "ea"]))
+    );
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn what_would_take_one_direction_of_a_link_is_refused() {
+    let with = |split: Value, more: Value| {
+        let mut settings = more;
+        settings["split"] = json!({"link-prediction": split});
+        failure(ratings("one-link.csv", "a,b,5,1\n", settings))
+    };
+    let half = || json!({"test": 0.5});
+    let bounds = json!({"k_core": {"users": 2, "items": 1}});
+    assert!(
+        with(half(), bounds)
+            .starts_with("`k_core`: 2 and 1 would leave links in one direction, and each holds in both (expected one bound")
+    );
+    assert!(
+        with(half(), json!({"noise": {"ratio": 0.1}}))
+            .starts_with("`noise`: it adds interactions of users, and the split holds links between nodes out")
+    );
+    assert!(with(half(), json!({"train_share": {"share": 0.1}})).starts_with("`train_share`: it takes interactions of users"));
+    assert!(with(json!({"test": 0.0}), json!({})).starts_with("`split.test`: 0 leaves nothing to test on"));
+    assert!(with(json!({"test": 0.1, "validation": 1.0}), json!({})).starts_with("`split.validation`: 1 is no share"));
+    let alone = ratings("self.csv", "a,a,5,1\n", json!({"split": {"link-prediction": half()}}));
+    assert!(failure(alone).contains("self.csv: the file holds no interactions (expected at least one row)"));
+}

@@ -8,6 +8,9 @@ use std::collections::HashMap;
 /// The column of items, by the names that it may have.
 const ITEM: [&str; 2] = ["item_id", "item"];
 
+/// Unknown items that are named.
+const NAMED: usize = 5;
+
 /// Users with the items that a model knows.
 #[derive(Debug)]
 pub(crate) struct Histories {
@@ -15,10 +18,14 @@ pub(crate) struct Histories {
     pub(crate) user_ids: Vec<String>,
     /// Their items, by dense ids.
     pub(crate) items: Interactions,
+    /// The place of each item among its user's rows, in the order of [`Interactions::items`]; of an item that comes again its first.
+    pub(crate) places: Vec<u32>,
     /// Users without an item that is known, who are left out.
     pub(crate) without: usize,
     /// Rows whose item is not known.
     pub(crate) unknown_items: usize,
+    /// Some of these items, in the order of the rows.
+    unknown: Vec<String>,
 }
 
 impl Histories {
@@ -32,15 +39,21 @@ impl Histories {
 
     fn new(rows: Vec<(String, String)>, dataset: &Dataset) -> Result<Self> {
         let known: HashMap<&str, u32> = dataset.item_ids.iter().map(String::as_str).zip(0..).collect();
-        let (mut places, mut histories, mut unknown_items) = (HashMap::new(), Vec::<(String, Vec<u32>)>::new(), 0);
+        let (mut users, mut histories, mut unknown_items) = (HashMap::new(), Vec::<(String, Vec<u32>)>::new(), 0);
+        let mut unknown: Vec<String> = Vec::new();
         for (user, item) in rows {
-            let place = *places.entry(user).or_insert_with_key(|user| {
+            let place = *users.entry(user).or_insert_with_key(|user| {
                 histories.push((user.clone(), Vec::new()));
                 histories.len() - 1
             });
             match known.get(item.as_str()) {
                 Some(&item) => histories[place].1.push(item),
-                None => unknown_items += 1,
+                None => {
+                    unknown_items += 1;
+                    if unknown.len() < NAMED && !unknown.contains(&item) {
+                        unknown.push(item);
+                    }
+                }
             }
         }
         let all = histories.len();
@@ -50,35 +63,30 @@ impl Histories {
         }
         let pairs: Vec<(u32, u32)> =
             (0..).zip(&histories).flat_map(|(user, (_, items))| items.iter().map(move |&item| (user, item))).collect();
+        let items = Interactions::from_pairs(histories.len(), pairs.into_iter());
+        let places = histories.iter().enumerate().flat_map(|(user, (_, history))| {
+            let first: HashMap<u32, u32> = history.iter().enumerate().rev().map(|(place, &item)| (item, place as u32)).collect();
+            items.row(user).iter().map(move |item| first[item])
+        });
         Ok(Self {
-            items: Interactions::from_pairs(histories.len(), pairs.into_iter()),
+            places: places.collect(),
+            items,
             without: all - histories.len(),
             user_ids: histories.into_iter().map(|(user, _)| user).collect(),
             unknown_items,
+            unknown,
         })
     }
 
     /// The rows and users that were left out, in words that follow a sentence; nothing where all was known.
     pub(crate) fn left_out(&self) -> String {
         let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-        let items = (self.unknown_items > 0)
-            .then(|| format!("{} of items that the model does not know left out", counted(self.unknown_items, "row")));
+        let named: Vec<String> = self.unknown.iter().map(|id| format!("`{}`", quote::value(id))).collect();
+        let items = (self.unknown_items > 0).then(|| {
+            format!("{} of items that the model does not know left out ({})", counted(self.unknown_items, "row"), named.join(", "))
+        });
         let users = (self.without > 0).then(|| format!("no list for {} without an item that it knows", counted(self.without, "user")));
         items.into_iter().chain(users).map(|words| format!("; {words}")).collect()
-    }
-
-    /// The dataset with these users in place of its own.
-    pub(crate) fn in_place_of_users(self, dataset: Dataset) -> Dataset {
-        let nothing = || Interactions::from_pairs(self.user_ids.len(), std::iter::empty());
-        Dataset {
-            validation: nothing(),
-            test: nothing(),
-            user_ids: self.user_ids,
-            train: self.items,
-            fold_in: None,
-            order: None,
-            ..dataset
-        }
     }
 }
 
@@ -96,6 +104,7 @@ mod tests {
             item_ids: ["1", "2", "x,y"].map(str::to_owned).to_vec(),
             train: nothing(),
             validation: nothing(),
+            one_node_set: false,
             test: nothing(),
             fold_in: None,
             order: None,
@@ -116,12 +125,11 @@ mod tests {
         let found = read("h.csv", "\u{feff}time,user_id,item\r\n5,u,2\r\n6,v,\"x,y\"\r\n7,u,1\r\n8,u,2\r\n9,w,9\r\n");
         assert_eq!((found.user_ids.as_slice(), found.unknown_items, found.without), (["u".to_owned(), "v".to_owned()].as_slice(), 1, 1));
         assert_eq!((found.items.row(0), found.items.row(1)), ([0, 1].as_slice(), [2].as_slice()));
+        assert_eq!(found.places, [1, 0, 0], "item 2 came first");
         assert_eq!(
             found.left_out(),
-            "; 1 row of items that the model does not know left out; no list for 1 user without an item that it knows"
+            "; 1 row of items that the model does not know left out (`9`); no list for 1 user without an item that it knows"
         );
-        let replaced = found.in_place_of_users(small());
-        assert_eq!((replaced.users(), replaced.items(), replaced.train.len(), replaced.test.users()), (2, 3, 3, 2));
         assert_eq!(read("h.tsv", "user\titem\nu\t1\n").left_out(), "");
     }
 

@@ -8,7 +8,7 @@ use crate::{
     usage::Usage,
 };
 use anyhow::{Context, Result, bail};
-use dataset::Dataset;
+use dataset::{Dataset, Location};
 use evaluator::Scorer;
 use trainer::Ended;
 
@@ -20,6 +20,8 @@ pub(crate) struct Model {
     pub(crate) dataset: Dataset,
     /// The model's scores of users and items.
     pub(crate) scorer: Scorer,
+    /// How its training ended, and the folder of what is stored of it.
+    pub(crate) stored: (Ended, Location),
 }
 
 /// The trial with this id, or the first picked one of the winner on the dataset, which is of the dataset's first split. The dataset may be
@@ -38,7 +40,7 @@ pub(crate) fn read(session: &Session, dataset: Option<&str>, trial: Option<&str>
         );
     };
     let scorer = ended.scorer(&folder)?;
-    Ok(Model { trial, dataset, scorer })
+    Ok(Model { trial, dataset, scorer, stored: (ended, folder) })
 }
 
 /// The trial with this id, or the first picked one of a method, which is the winner when left out. The dataset may be left out where there is one, or

@@ -70,14 +70,18 @@ fn a_fold_in_goes_with_its_dataset() {
 
 #[test]
 fn models_that_cannot_score_new_users_are_refused_by_the_plan() {
-    let refused = |more: &str| Sandbox::new(&on(USERS).replace("{kind: popularity}", more)).run().complaint(2).to_owned();
-    let message = refused("{kind: user-knn, neighbours: 5}");
+    let sweep =
+        on(USERS).replace("{kind: mf, dim: 4}", "{kind: neu-mf, dim: 4}").replace("      - {kind: softmax, temperature: 0.2}\n", "");
+    let message = Sandbox::new(&sweep).run().complaint(2).to_owned();
     assert!(
-        message.contains("s.yaml:13:17: ") && message.contains("user-knn: this model cannot score users that it was not trained with"),
+        message.contains("s.yaml:7:17: ") && message.contains("neu-mf-4: this model cannot score users that it was not trained with"),
         "{message}"
     );
     assert!(message.ends_with("dataset `small` (line 3) has a split that holds users out"), "{message}");
-    assert!(message.contains("as it stores the neighbours of its own users; take another model, such as ease"), "{message}");
+    assert!(
+        message.contains("as its network scores vectors that training alone gives users; take another model, such as ease"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -125,6 +125,26 @@ fn a_new_user_with_the_history_of_another_has_its_list() {
     assert!(refused.code == Some(2) && refused.error.contains("expected a number above 0"), "{}", refused.error);
 }
 
+/// Models that need their parameters, or the users of train, to score a new user, who has the id of another here.
+#[test]
+fn networks_graphs_and_neighbours_score_new_users_from_their_checkpoints() {
+    let sweep = changed("[{kind: mf, dim: 4}]", "[{kind: light-gcn, dim: 4, layers: 1}, {kind: gru4rec, dim: 4, hidden: 4}]");
+    let more = "[{kind: user-knn, neighbours: 5}, {kind: mult-vae, dim: 2, hidden: 4, batch_size: 4}]";
+    let sandbox = Sandbox::new(&sweep.replace("[{kind: popularity}]", more));
+    sandbox.run_well();
+    sandbox.write("new.csv", "user_id,item_id\nu3,i9\nu3,nobody's\nu3,i12\nu3,i0\n");
+    for trial in sandbox.timeless_rows().0 {
+        let arguments = ["recommend", "s.yaml", "--trial", &trial.trial, "--histories", "new.csv", "-k", "30", "--out", "new.parquet"];
+        let ended = sandbox.ended(&mut sandbox.command(&arguments));
+        assert!(ended.code == Some(0) && ended.out.contains("for 1 users"), "{}: {}{}", trial.method, ended.out, ended.error);
+        assert!(ended.out.contains("1 row of items that the model does not know left out (`nobody's`)"), "{}", ended.out);
+        let lists = lists(&sandbox, "new.parquet");
+        let is_new = |item: &str| !["i9", "i12", "i0"].contains(&item);
+        assert!(lists.len() == 17 && lists.iter().all(|(user, item, _)| user == "u3" && is_new(item)), "{}: {lists:?}", trial.method);
+        assert!(lists.iter().any(|(_, _, score)| *score != 0.0), "{}: {lists:?}", trial.method);
+    }
+}
+
 #[test]
 fn lists_are_written_as_the_suffix_says() {
     let sandbox = finished();

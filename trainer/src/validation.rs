@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use arrow::array::{Float64Array, StringArray, UInt32Array};
-use dataset::{Dataset, Split, table};
+use dataset::{Dataset, Interactions, Split, table};
 use evaluator::{
     MetricAt, Rankings, Scorer,
     metric::{self, Given},
@@ -24,8 +24,9 @@ pub(crate) struct Validation {
 /// Ranks the validation part; `None` where there is none.
 pub(crate) fn validate(scorer: &Scorer, dataset: &Dataset, select_by: MetricAt, memory: usize) -> Result<Option<Validation>> {
     let Some(part) = ranked(dataset)? else { return Ok(None) };
-    let (known, depth) = (dataset.known(), metric::depth(&[select_by]));
-    let rankings = rank::rank_within(scorer, &known, &[&known], &part.interactions, Ties::Pessimistic, memory, depth)?;
+    let (known, own, depth) = (dataset.known(), dataset.own_nodes(), metric::depth(&[select_by]));
+    let masked: Vec<&Interactions> = [&*known].into_iter().chain(&own).collect();
+    let rankings = rank::rank_within(scorer, &known, &masked, &part.interactions, Ties::Pessimistic, memory, depth)?;
     Ok(Some(Validation::new(rankings, select_by, dataset)))
 }
 
@@ -66,7 +67,6 @@ impl Validation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dataset::Interactions;
     use evaluator::{Matrix, Similarity};
 
     fn part(pairs: &[(u32, u32)]) -> Interactions {
@@ -82,6 +82,7 @@ mod tests {
             item_ids: ["p", "q", "r", "s"].map(str::to_owned).to_vec(),
             train: part(&[(0, 0), (1, 0)]),
             validation: part(validation),
+            one_node_set: false,
             test: part(&[]),
             fold_in: None,
             order: None,

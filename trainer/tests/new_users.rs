@@ -4,8 +4,9 @@
 #[allow(dead_code)] // this file uses parts of it
 mod support;
 
-use dataset::{Dataset, Interactions};
+use dataset::{Dataset, Interactions, Order};
 use evaluator::{Matrix, Scorer};
+use models::{NewUsers, Trained};
 use support::{RESOURCES, ended, folder, result, tastes};
 use trainer::{Trial, train};
 
@@ -15,12 +16,22 @@ fn held_out() -> Dataset {
     let all = tastes();
     let is_held_out = |user: usize| user.is_multiple_of(5);
     let of = |part: &Interactions, keep: &dyn Fn(usize) -> bool| part.of_users(keep);
+    let order = all.order.clone().unwrap();
+    let places = |part: &Interactions, places: &[u32], keep: &dyn Fn(usize) -> bool| -> Vec<u32> {
+        part.pairs().zip(places).filter(|((user, _), _)| keep(*user as usize)).map(|(_, &place)| place).collect()
+    };
+    let order = Order {
+        train: places(&all.train, &order.train, &|user| !is_held_out(user)),
+        fold_in: places(&all.train, &order.train, &is_held_out),
+        validation: places(&all.validation, &order.validation, &|user| user.is_multiple_of(10)),
+        test: places(&all.validation, &order.validation, &|user| is_held_out(user) && !user.is_multiple_of(10)),
+    };
     Dataset {
         train: of(&all.train, &|user| !is_held_out(user)),
         fold_in: Some(of(&all.train, &is_held_out)),
         validation: of(&all.validation, &|user| user.is_multiple_of(10)),
         test: of(&all.validation, &|user| is_held_out(user) && !user.is_multiple_of(10)),
-        order: None,
+        order: Some(order),
         ..all
     }
 }
@@ -57,11 +68,26 @@ fn trials() -> Vec<(&'static str, Trial)> {
     let texts = [
         ("popularity", fitted(r#"{"popularity": {}}"#, "")),
         ("ease", fitted(r#"{"ease": {"regularization": 10.0}}"#, "")),
+        ("user-knn", fitted(r#"{"user-knn": {"neighbours": 20}}"#, "")),
         ("item-knn", fitted(r#"{"item-knn": {"neighbours": 20}}"#, "")),
         ("ials", fitted(r#"{"ials": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("rg2", fitted(r#"{"rg2": {"dim": 8, "regularization": 0.05}}"#, epochs)),
         ("mf", learned(r#"{"mf": {"dim": 8}}"#, r#"{"softmax": {"temperature": 0.2}}"#)),
+        ("mf-of-bpr", learned(r#"{"mf": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
         ("light-gcn", learned(r#"{"light-gcn": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        ("ngcf", learned(r#"{"ngcf": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        ("gcn", learned(r#"{"gcn": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("gat", learned(r#"{"gat": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("gin", learned(r#"{"gin": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("lr-gccf", learned(r#"{"lr-gccf": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        ("nia-gcn", learned(r#"{"nia-gcn": {"dim": 4, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("dgcf", learned(r#"{"dgcf": {"dim": 4, "factors": 2, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("sgl", learned(r#"{"sgl": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        ("xsim-gcl", learned(r#"{"xsim-gcl": {"dim": 4, "layers": 2}}"#, r#"{"bpr": {}}"#)),
+        ("simplex", learned(r#"{"simplex": {"dim": 8}}"#, r#"{"bpr": {}}"#)),
+        ("gru4rec", learned(r#"{"gru4rec": {"dim": 8, "hidden": 8}}"#, r#"{"bpr": {}}"#)),
+        ("sas-rec", learned(r#"{"sas-rec": {"dim": 8, "hidden": 8, "layers": 1}}"#, r#"{"bpr": {}}"#)),
+        ("mult-vae", fitted(r#"{"mult-vae": {"dim": 4, "hidden": 8, "batch_size": 16}}"#, epochs)),
         // It holds users against each other that have no train interaction.
         ("sim-gcl", learned(r#"{"sim-gcl": {"dim": 8, "layers": 2}}"#, r#"{"bpr": {}}"#)),
     ];
@@ -120,7 +146,9 @@ fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
         assert!(items == other_items, "{name}");
         let differing: Vec<usize> = (0..dataset.users()).filter(|&user| users.row(user) != other_users.row(user)).collect();
         assert_eq!(differing, (0..90).step_by(5).collect::<Vec<_>>(), "{name}");
-        let Scorer::Factors { users: of_alone, items: items_alone, .. } = scorer(&trained(&format!("{name}/alone"), &trial, &alone)) else {
+        let (Scorer::Factors { users: of_alone, items: items_alone, .. }
+        | Scorer::Histories { validation: of_alone, items: items_alone, .. }) = scorer(&trained(&format!("{name}/alone"), &trial, &alone))
+        else {
             panic!("{name} has no vectors")
         };
         assert!(items == items_alone, "{name}");
@@ -128,11 +156,37 @@ fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
     }
 }
 
+/// The vectors of held-out users come again, to the bit, from a stored checkpoint and their histories.
+#[test]
+fn a_stored_checkpoint_folds_in_as_its_training_did() {
+    let dataset = held_out();
+    let fold_in = dataset.fold_in.as_ref().unwrap();
+    let held: Vec<usize> = (0..90).step_by(5).collect();
+    let rows = held.iter().enumerate().flat_map(|(row, &user)| fold_in.row(user).iter().map(move |&item| (row as u32, item)));
+    let ids = held.iter().map(|user| format!("new {user}")).collect();
+    let histories = Interactions::from_pairs(held.len(), rows);
+    let new = NewUsers::beside(dataset.clone(), ids, &histories, dataset.order.clone().unwrap().fold_in);
+    for (name, trial) in trials() {
+        let folder = trained(&format!("{name}/stored"), &trial, &dataset);
+        let (ended, Scorer::Factors { users, items, similarity }) = (ended(&folder).unwrap(), scorer(&folder)) else { continue };
+        let parameters = ended.parameters(&folder).unwrap();
+        assert_eq!(parameters.is_empty(), !trial.backbone.how_to_fold_in().keeps_parameters(), "{name}");
+        let model = Trained {
+            scorer: Scorer::Factors { users: users.clone(), items, similarity },
+            parameters: parameters.iter().map(|(name, matrix)| (&name[..], matrix)).collect(),
+        };
+        let Scorer::Factors { users: folded, .. } = trial.backbone.fold_in(model, &new, 2.0).unwrap() else {
+            panic!("{name} has no vectors")
+        };
+        assert!(held.iter().enumerate().all(|(row, &user)| folded.row(row) == users.row(user)), "{name}");
+    }
+}
+
 /// The solution of `(V' V + 2 c I) p = V' 1` over the items of the history, by Gaussian elimination in f64; c is the mean of |v|².
 #[test]
 fn a_held_out_user_of_vectors_has_the_ridge_regression_on_the_history() {
     let dataset = held_out();
-    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "light-gcn").unwrap();
+    let (_, trial) = trials().into_iter().find(|(name, _)| *name == "mf-of-bpr").unwrap();
     let Scorer::Factors { users, items, .. } = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
     let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
     for user in (0..90).step_by(5) {
@@ -165,12 +219,17 @@ fn ridge(items: &Matrix, history: &[u32], penalty: f64) -> Vec<f64> {
 
 #[test]
 fn models_of_their_own_users_alone_are_refused_before_they_train() {
-    let trial: Trial = serde_json::from_str(
-        r#"{"version": 1, "dataset": "tastes", "backbone": {"user-knn": {"neighbours": 5}}, "learning": null, "select_by": "ndcg@10"}"#,
-    )
-    .unwrap();
+    let trial = support::trial(
+        r#"{"neu-mf": {"dim": 4}}"#,
+        r#"{"bpr": {}}"#,
+        r#"{"uniform": {"negatives": 1}}"#,
+        r#"{"adam": {"learning_rate": 0.01}}"#,
+    );
     let at = folder("new-users/refused");
     let message = train(&trial, &held_out(), &at, &RESOURCES, &mut ()).unwrap_err().to_string();
-    assert!(message.contains("as it stores the neighbours of its own users; take another model, such as ease"), "{message}");
+    assert!(
+        message.contains("as its network scores vectors that training alone gives users; take another model, such as ease"),
+        "{message}"
+    );
     assert!(at.list().unwrap().is_empty());
 }

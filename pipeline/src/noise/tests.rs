@@ -19,6 +19,7 @@ fn dataset(items: usize, rows: &[Row<'_>]) -> Dataset {
         item_ids: (0..items).map(|item| item.to_string()).collect(),
         train: part(|row| row.1.to_vec()),
         validation: part(|row| row.2.to_vec()),
+        one_node_set: false,
         test: part(|row| row.3.to_vec()),
         fold_in: None,
         order: None,

@@ -62,7 +62,7 @@ impl<'a> Intake<'a> {
         let mut parts = Vec::new();
         for part in self.preparation.source.parts() {
             self.part = part;
-            self.preparation.source.read(part, &self)?;
+            self.preparation.read(part, &self)?;
             parts.push((part, mem::take(self.read.get_mut())));
         }
         Ok(Reading { parts, rated: self.rated.into_inner(), timed: self.timed.into_inner(), users: 0, items: 0 })

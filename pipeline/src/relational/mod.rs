@@ -206,6 +206,7 @@ fn shell(preparation: &Preparation, fingerprint: String, settings: serde_json::V
         order: None,
         steps: Vec::new(),
         settings,
+        one_node_set: preparation.split.links().is_some(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! A user and all their items on each line, as LightGCN's files: `user item item …`, separated by spaces or tabs.
 //!
-//! A user without items on their line has none in that part.
+//! A user without items on their line has none in that part. Without a test file the source comes whole, and `train` may be a folder or a pattern.
 
 use super::{
     KnownColumns, SourceKind, archive,
     beginning::Beginning,
     blocks::LINE_BYTES,
-    content,
-    row::{Row, Sinks},
+    content, files,
+    row::{Row, Sink, Sinks},
 };
 use crate::{Error, Result};
 use dataset::{Location, Split};
@@ -18,15 +18,17 @@ use std::io::{BufRead, BufReader, Read};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adjacency {
-    /// The file that models learn from.
+    /// The file that models learn from; without `test` all files, which a split parts.
     pub train: String,
     /// The file that is reported.
-    pub test: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
 }
 
 impl SourceKind for Adjacency {
     fn files(&self) -> Vec<(&'static str, Split, &str)> {
-        vec![("source.train", Split::Train, &self.train), ("source.test", Split::Test, &self.test)]
+        let test = self.test.iter().map(|test| ("source.test", Split::Test, &test[..]));
+        [("source.train", Split::Train, &self.train[..])].into_iter().chain(test).collect()
     }
 
     /// `train.txt` with a `test.txt` beside it, as LightGCN's releases have them.
@@ -35,7 +37,7 @@ impl SourceKind for Adjacency {
         let test = format!("{folder}test.txt{suffix}");
         let is_of_numbers = text.split_ascii_whitespace().all(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
         let is_whole = is_of_numbers && beginning.known == KnownColumns::default() && archive::exists(&Location::parse(&test)?)?;
-        Ok(is_whole.then(|| Self { train: beginning.path.clone(), test }))
+        Ok(is_whole.then(|| Self { train: beginning.path.clone(), test: Some(test) }))
     }
 
     fn is_read_in_parallel(&self) -> bool {
@@ -43,34 +45,41 @@ impl SourceKind for Adjacency {
     }
 
     fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
-        let Some(path) = self.path(part) else { return Ok(()) };
-        let at = Location::parse(path)?;
-        let (mut content, mut sink) = (BufReader::new(content::open(&at)?), sinks.sink());
-        let mut text = Vec::new();
-        for line in 1.. {
-            text.clear();
-            let read = content.by_ref().take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut text);
-            if read.map_err(|error| content::unreadable(&at, line - 1, error))? == 0 {
-                break;
-            }
-            if text.len() > LINE_BYTES {
-                return Err(Error::row(&at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
-            }
-            let text = std::str::from_utf8(&text).map_err(|_| Error::row(&at, line, "not UTF-8; convert the file to UTF-8"))?;
-            let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
-            let Some(user) = ids.next() else { continue };
-            ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
-        }
+        let Some((key, path)) = self.path(part) else { return Ok(()) };
+        let mut sink = sinks.sink();
+        files::all(key, path)?.iter().try_for_each(|at| read_file(at, &mut *sink))?;
         sink.finish()
     }
 }
 
+/// Gives the rows of one file.
+fn read_file(at: &Location, sink: &mut dyn Sink) -> Result<()> {
+    let mut content = BufReader::new(content::open(at)?);
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        let read = content.by_ref().take(LINE_BYTES as u64 + 1).read_until(b'\n', &mut text);
+        if read.map_err(|error| content::unreadable(at, line - 1, error))? == 0 {
+            break;
+        }
+        if text.len() > LINE_BYTES {
+            return Err(Error::row(at, line, format!("the line is longer than {LINE_BYTES} bytes; lines must end in LF or CRLF")));
+        }
+        let text = std::str::from_utf8(&text).map_err(|_| Error::row(at, line, "not UTF-8; convert the file to UTF-8"))?;
+        let mut ids = text.trim_start_matches('\u{feff}').split_ascii_whitespace();
+        let Some(user) = ids.next() else { continue };
+        ids.try_for_each(|item| sink.row(Row { user, item, rating: None, time: None }))?;
+    }
+    Ok(())
+}
+
 impl Adjacency {
-    fn path(&self, part: Split) -> Option<&str> {
+    /// A part's key and path.
+    fn path(&self, part: Split) -> Option<(&'static str, &str)> {
         match part {
-            Split::Train => Some(&self.train),
+            Split::Train => Some(("source.train", &self.train)),
             Split::FoldIn | Split::Validation => None,
-            Split::Test => Some(&self.test),
+            Split::Test => self.test.as_deref().map(|test| ("source.test", test)),
         }
     }
 }
@@ -95,5 +104,13 @@ mod tests {
         let source = source(json!({"adjacency": {"train": train, "test": train}}));
         assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("0", "3"), pair("0", "4"), pair("2", "3")]);
         assert_eq!(source.parts(), [Split::Train, Split::Test]);
+    }
+
+    #[test]
+    fn without_a_test_file_it_comes_whole() {
+        let (_, _) = (stored("adjacency/whole/t1.txt", "0 3 4\n"), stored("adjacency/whole/t2.txt", "0 5\n1 3"));
+        let source = source(json!({"adjacency": {"train": "memory:///sources/adjacency/whole/t*.txt"}}));
+        assert_eq!((source.parts(), source.is_split()), (vec![Split::Train], false));
+        assert_eq!(read(&source, Split::Train).unwrap().rows, [pair("0", "3"), pair("0", "4"), pair("0", "5"), pair("1", "3")]);
     }
 }

@@ -36,6 +36,17 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// The row at a place alone.
+    pub(crate) fn only(self, place: usize) -> Self {
+        let number = |numbers: Option<&'a [f64]>| numbers.map(|numbers| &numbers[place..=place]);
+        Self {
+            users: &self.users[place..=place],
+            items: &self.items[place..=place],
+            ratings: number(self.ratings),
+            times: number(self.times),
+        }
+    }
+
     /// Which rows have at least this rating, by their places.
     ///
     /// # Errors

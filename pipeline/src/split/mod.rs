@@ -11,6 +11,7 @@ mod given;
 mod last;
 mod leave_last;
 mod leave_n;
+mod link_prediction;
 mod order;
 mod random;
 mod ratio;
@@ -24,6 +25,7 @@ pub use given::Given;
 pub use last::Last;
 pub use leave_last::LeaveLast;
 pub use leave_n::{LeaveN, Pick};
+pub use link_prediction::LinkPrediction;
 pub use random::Random;
 pub use temporal::Temporal;
 pub use users::Users;
@@ -34,7 +36,7 @@ pub(crate) use first::{Count, First};
 pub(crate) use order::Order;
 pub(crate) use ratio::Ratio;
 
-use crate::{Error, Result, edges::Edges};
+use crate::{Error, Result, edges::Edges, links::Links};
 use serde::{Deserialize, Serialize};
 
 /// What a split says of itself; where nothing is said, it needs nothing.
@@ -52,6 +54,11 @@ trait SplitKind {
     /// Whether it holds users out as a whole, whom no training sees and who are ranked by a part of their histories.
     fn holds_users_out(&self) -> bool {
         false
+    }
+
+    /// How the source's rows are links between the nodes of one set; `None` where users and items are two sets.
+    fn links(&self) -> Option<Links> {
+        None
     }
 
     /// Whether it holds out a validation part.
@@ -145,6 +152,8 @@ splits! {
     LeaveLast,
     /// So many interactions of each user.
     LeaveN,
+    /// Links between the nodes of one set.
+    LinkPrediction,
     /// Each of several parts of each user's interactions once.
     CrossValidation,
     /// All of some users.
@@ -175,6 +184,11 @@ impl Split {
     /// Whether the split holds users out as a whole, whom no training sees and who are ranked by a part of their histories.
     pub fn holds_users_out(&self) -> bool {
         self.kind().holds_users_out()
+    }
+
+    /// How the source's rows are links between the nodes of one set; `None` where users and items are two sets.
+    pub(crate) fn links(&self) -> Option<Links> {
+        self.kind().links()
     }
 
     /// Whether the split holds out a validation part.

@@ -10,7 +10,7 @@ use crate::{
 use anyhow::{Context, Result};
 use clap::Args;
 use dataset::Location;
-use models::RIDGE;
+use models::{FoldIn, NewUsers, RIDGE, Trained};
 
 /// Top-K lists with the users' and items' own ids.
 #[derive(Debug, Args)]
@@ -29,7 +29,8 @@ pub struct Recommend {
     /// A file with one user id per line; all users when left out
     #[arg(long, value_name = "FILE")]
     users: Option<String>,
-    /// Lists for new users instead, from their histories: a CSV or Parquet table with the columns `user_id` and `item_id`, own ids
+    /// Lists for new users instead, from their histories: a CSV or Parquet table with the columns `user_id` and `item_id`, own ids; models of sequences read a user's rows in
+    /// their order
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     histories: Option<String>,
     /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)
@@ -57,10 +58,14 @@ impl Recommend {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let mut model = model::read(&session, self.dataset.as_deref(), self.trial.as_deref())?;
         if self.refit {
-            (model.dataset, model.scorer) = runner::refitted(&session, &model.trial.trial, model.dataset)?;
+            (model.dataset, model.stored) = runner::refitted(&session, &model.trial.trial, model.dataset)?;
+            model.scorer = model.stored.0.scorer(&model.stored.1)?;
         }
-        let (Model { trial, dataset, scorer }, left_out) = self.folded(&session, model)?;
-        let users = self.users.as_deref().map(|file| recommend::read_users(&Location::parse(file)?)).transpose()?;
+        let (Model { trial, dataset, scorer, .. }, Folded { users, left_out }) = self.folded(&session, model)?;
+        let users = match &self.users {
+            Some(file) => Some(recommend::read_users(&Location::parse(file)?)?),
+            None => users,
+        };
         let request = Request { k: self.k as usize, users: users.as_deref(), seen: self.seen, format, memory: global.memory };
         let is_stdout = output::is_stdout(&out);
         let Written { users, unknown } = recommend::write(&out, &dataset, &scorer, &request)?;
@@ -80,17 +85,34 @@ impl Recommend {
         Ok(Ending::Done)
     }
 
-    /// The model with the users of `--histories` in place of its own, where they are asked for; and what was left out of them, in words.
-    fn folded(&self, session: &Session, model: Model) -> Result<(Model, String)> {
-        let Some(file) = &self.histories else { return Ok((model, String::new())) };
-        let Model { trial, dataset, scorer } = model;
+    /// The model with the users of `--histories` in place of its own, or beside them, where they are asked for.
+    fn folded(&self, session: &Session, model: Model) -> Result<(Model, Folded)> {
+        let Some(file) = &self.histories else { return Ok((model, Folded::default())) };
+        let Model { trial, dataset, scorer, stored } = model;
         let histories = Histories::read(&Location::parse(file).map_err(|error| Usage(format!("--histories: {error}")))?, &dataset)?;
         let backbone = &session.plan.trial_named(&trial.trial)?.2.trial.backbone;
-        let scorer =
-            backbone.fold_in(scorer, &histories.items, self.ridge).with_context(|| format!("{} (trial {})", trial.method, trial.trial))?;
+        let parameters = stored.0.parameters(&stored.1)?;
+        let named = parameters.iter().map(|(name, matrix)| (&name[..], matrix)).collect();
         let left_out = histories.left_out();
-        Ok((Model { trial, dataset: histories.in_place_of_users(dataset), scorer }, left_out))
+        let Histories { user_ids, items, places, .. } = histories;
+        let users = NewUsers::beside(dataset, user_ids.clone(), &items, places);
+        let scorer = backbone
+            .fold_in(Trained { scorer, parameters: named }, &users, self.ridge)
+            .with_context(|| format!("{} (trial {})", trial.method, trial.trial))?;
+        // Whoever is scored by neighbours needs theirs beside them.
+        let is_among = matches!(backbone.how_to_fold_in(), FoldIn::Neighbours(_));
+        let dataset = if is_among { users.into_dataset() } else { users.alone() };
+        Ok((Model { trial, dataset, scorer, stored }, Folded { users: is_among.then_some(user_ids), left_out }))
     }
+}
+
+/// What is to be known of users from `--histories`.
+#[derive(Default)]
+struct Folded {
+    /// Their own ids, where the model has other users too.
+    users: Option<Vec<String>>,
+    /// What was left out of their histories, in words.
+    left_out: String,
 }
 
 /// A number above 0.

@@ -183,7 +183,7 @@ impl Opauc {
 
 /// The ranks of the test items of users with train interactions, as in the evaluation.
 fn lists(model: Model, memory: usize) -> Result<Lists> {
-    let Model { trial, dataset, scorer } = model;
+    let Model { trial, dataset, scorer, .. } = model;
     let known = dataset.known();
     let masked = [&*known, &dataset.validation];
     let part = RankedPart::new(&dataset, Split::Test, Users::Known)?;

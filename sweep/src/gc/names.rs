@@ -57,7 +57,7 @@ const SWEEP: [&str; 14] = [
     "tables.json",
 ];
 /// The files of a model.
-const MODEL: [&str; 3] = ["scorer.safetensors", "scorer.json", "per_user.parquet"];
+const MODEL: [&str; 4] = ["scorer.safetensors", "scorer.json", "parameters.safetensors", "per_user.parquet"];
 
 /// The file that ranksweep gives this path; `None` for paths that it gives to none.
 pub(super) fn named(path: &str) -> Option<Named<'_>> {

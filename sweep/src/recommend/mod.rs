@@ -64,15 +64,17 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
         None => (0..dataset.users() as u32).collect(),
     };
     let known = dataset.known();
-    let masked: &[&Interactions] = match request.seen {
-        Seen::Exclude => &[&known, &dataset.validation, &dataset.test],
-        Seen::Evaluate => &[&known, &dataset.validation],
+    let (known_items, own) = (&*known, dataset.own_nodes());
+    let seen: &[&Interactions] = match request.seen {
+        Seen::Exclude => &[known_items, &dataset.validation, &dataset.test],
+        Seen::Evaluate => &[known_items, &dataset.validation],
         Seen::Include => &[],
     };
+    let masked: Vec<&Interactions> = seen.iter().copied().chain(&own).collect();
     let failed = || format!("cannot write {at}");
     let mut writer = Writer::new(request.format).with_context(failed)?;
     for block in users.chunks(BLOCK) {
-        let lists = rank::top_k(scorer, &known, masked, block, request.k, request.memory)?;
+        let lists = rank::top_k(scorer, &known, &masked, block, request.k, request.memory)?;
         writer.write(&rows(dataset, block, &lists)).with_context(failed)?;
     }
     at.write(writer.finish().with_context(failed)?)?;
@@ -157,6 +159,7 @@ mod tests {
             item_ids: ["v", "w", "x", "y", "z"].map(str::to_owned).to_vec(),
             train: Interactions::from_pairs(2, [(0, 4), (1, 2)].into_iter()),
             validation: Interactions::from_pairs(2, [(0, 3)].into_iter()),
+            one_node_set: false,
             test: Interactions::from_pairs(2, [(0, 2)].into_iter()),
             fold_in: None,
             order: None,
@@ -185,6 +188,18 @@ mod tests {
         assert_eq!(lists("exclude", 1, None, Seen::Exclude), rows([("a", 1, "w"), ("b,\"c\"", 1, "z")]));
         assert_eq!(lists("evaluate", 1, None, Seen::Evaluate), rows([("a", 1, "x"), ("b,\"c\"", 1, "z")]));
         assert_eq!(lists("include", 1, None, Seen::Include), rows([("a", 1, "z"), ("b,\"c\"", 1, "z")]));
+    }
+
+    /// The user a is the item of that id too: it is in no list of its own, not even where seen items are.
+    #[test]
+    fn no_node_is_recommended_to_itself() {
+        let at = Location::parse("memory:///recommend/nodes.parquet").unwrap();
+        let item_ids = ["v", "w", "x", "y", "a"].map(str::to_owned).to_vec();
+        let nodes = Dataset { one_node_set: true, item_ids, train: Interactions::empty(2), ..small() };
+        write(&at, &nodes, &by_number(), &Request { seen: Seen::Include, ..ALL }).unwrap();
+        let stored = table::read(&at).unwrap();
+        let item: &StringArray = table::column(&stored, "item_id", &at).unwrap();
+        assert_eq!((item.value(0), item.value(1)), ("y", "a"));
     }
 
     #[test]

@@ -156,6 +156,7 @@ fn manifest(name: &str, users: usize, items: usize, interactions: usize) -> Mani
         train: interactions * 7 / 10,
         fold_in: None,
         validation: interactions / 10,
+        one_node_set: false,
         test: interactions / 5,
         ordered: false,
         steps: vec![step("read", 3), step("min_rating 3", 2), step("k_core 10", 1)],

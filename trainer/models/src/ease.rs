@@ -141,6 +141,7 @@ mod tests {
             user_ids: ["a", "b", "c"].map(String::from).into(),
             item_ids: ["x", "y", "z"].map(String::from).into(),
             validation: Interactions::empty(3),
+            one_node_set: false,
             test: Interactions::empty(3),
             train,
             fold_in: None,

@@ -10,15 +10,19 @@
 //! an earlier release of its first author. Weight decay falls on all parameters. Veličković et al., ICLR 2018.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     noise::{Keyed, dropout},
     operations::{leaky_relu, sum},
     stack::{Shape, Stack, check_share, tenth, yes},
 };
-use crate::{graph::Edges, parameters::Parameters};
+use crate::{
+    graph::{Edges, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -47,6 +51,9 @@ pub struct Gat {
     /// Whether the tables are pooled too.
     #[serde(default = "yes")]
     pub layer_zero: bool,
+    /// Whether users have rows in the tables.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the tables start; weights start as `xavier-normal` does, biases as zeros.
     #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
@@ -67,8 +74,8 @@ const MOST_HEADS: u32 = 64;
 
 impl Gat {
     fn stack(&self) -> Stack {
-        let Self { dim, layers, dropout, pool, layer_zero, init, .. } = *self;
-        Stack { dim, layers, dropout, pool, layer_zero, init }
+        let Self { dim, layers, dropout, pool, layer_zero, user_table, init, .. } = *self;
+        Stack { dim, layers, dropout, pool, layer_zero, user_table, init }
     }
 
     fn shapes(&self) -> Vec<Shape> {
@@ -101,6 +108,10 @@ impl BackboneKind for Gat {
 
     fn stored(&self) -> Stored {
         self.stack().stored()
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -135,7 +146,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gat, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), edges: Edges::new(&dataset.train, dataset.items(), true), seed }
+        Self { settings: settings.clone(), edges: Edges::new(&Links::of(dataset), true), seed }
     }
 
     /// The rows of a head, by a place of its own for what is dropped.

@@ -9,13 +9,17 @@
 //! Kipf and Welling, ICLR 2017.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -37,6 +41,9 @@ pub struct Gcn {
     /// Whether the tables are pooled too.
     #[serde(default = "yes")]
     pub layer_zero: bool,
+    /// Whether users have rows in the tables.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the tables start; weights start as `xavier-normal` does, biases as zeros.
     #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
@@ -44,8 +51,8 @@ pub struct Gcn {
 
 impl Gcn {
     fn stack(&self) -> Stack {
-        let Self { dim, layers, dropout, pool, layer_zero, init } = *self;
-        Stack { dim, layers, dropout, pool, layer_zero, init }
+        let Self { dim, layers, dropout, pool, layer_zero, user_table, init } = *self;
+        Stack { dim, layers, dropout, pool, layer_zero, user_table, init }
     }
 
     fn shapes(&self) -> Vec<Shape> {
@@ -70,6 +77,10 @@ impl BackboneKind for Gcn {
 
     fn stored(&self) -> Stored {
         self.stack().stored()
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -102,7 +113,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gcn, dataset: &Dataset, seed: u64) -> Self {
-        Self { stack: settings.stack(), adjacency: Adjacency::with_self_loops(&dataset.train, dataset.items()), seed }
+        Self { stack: settings.stack(), adjacency: Adjacency::with_self_loops(&Links::of(dataset)), seed }
     }
 }
 
@@ -120,7 +131,7 @@ mod tests {
     use super::*;
 
     fn gcn(pool: Pool, layer_zero: bool) -> Layers {
-        let settings = Gcn { dim: 2, layers: 2, dropout: 0.0, pool, layer_zero, init: Init::default() };
+        let settings = Gcn { dim: 2, layers: 2, dropout: 0.0, pool, layer_zero, user_table: UserTable::default(), init: Init::default() };
         Layers::new(&settings, &dataset(), 1)
     }
 
@@ -182,6 +193,23 @@ mod tests {
         layers.stack.dropout = 0.3;
         let rows: Vec<Vec<f64>> = layers.forward(&parameters(), Some(&STEP)).unwrap().users.to_vec2().unwrap();
         assert!(rows.iter().any(|row| row[2..].contains(&0.0)) && rows.iter().all(|row| !row[..2].contains(&0.0)), "{rows:?}");
+    }
+
+    /// Users begin as zeros, and no gradient reaches their rows.
+    #[test]
+    fn without_a_table_users_are_what_comes_from_items() {
+        let settings: Gcn = serde_json::from_str(r#"{"dim": 2, "layers": 2, "dropout": 0, "user_table": "none"}"#).unwrap();
+        let (started, _) = settings.start(&dataset(), 1);
+        assert!(
+            started.tables.users.values.iter().all(|&value| value == 0.0) && started.tables.items.values.iter().any(|&value| value != 0.0)
+        );
+        let variables: Vec<candle_core::Var> = parameters().iter().map(|tensor| candle_core::Var::from_tensor(tensor).unwrap()).collect();
+        let given: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
+        let total = Layers::new(&settings, &dataset(), 1).forward(&given, None).unwrap().users.sum_all().unwrap();
+        let gradients = total.backward().unwrap();
+        assert!(gradients.get(&variables[0]).is_none() && gradients.get(&variables[1]).is_some());
+        let refused = serde_json::from_str::<Gcn>(r#"{"dim": 2, "layers": 0, "user_table": "none"}"#).unwrap().check().unwrap_err();
+        assert!(refused.starts_with("layers is 0 where user_table is none"), "{refused}");
     }
 
     #[test]

@@ -9,13 +9,17 @@
 //! release of its first author for its other convolutions. Weight decay falls on all parameters. Xu et al., ICLR 2019.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -40,6 +44,9 @@ pub struct Gin {
     /// Whether the tables are pooled too.
     #[serde(default = "yes")]
     pub layer_zero: bool,
+    /// Whether users have rows in the tables.
+    #[serde(default, skip_serializing_if = "UserTable::is_learned")]
+    pub user_table: UserTable,
     /// How the tables start; weights start as `xavier-normal` does, biases as zeros.
     #[serde(default = "Init::xavier_uniform")]
     pub init: Init,
@@ -47,8 +54,8 @@ pub struct Gin {
 
 impl Gin {
     fn stack(&self) -> Stack {
-        let Self { dim, layers, dropout, pool, layer_zero, init, .. } = *self;
-        Stack { dim, layers, dropout, pool, layer_zero, init }
+        let Self { dim, layers, dropout, pool, layer_zero, user_table, init, .. } = *self;
+        Stack { dim, layers, dropout, pool, layer_zero, user_table, init }
     }
 
     fn shapes(&self) -> Vec<Shape> {
@@ -77,6 +84,10 @@ impl BackboneKind for Gin {
 
     fn stored(&self) -> Stored {
         self.stack().stored()
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -110,7 +121,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Gin, dataset: &Dataset, seed: u64) -> Self {
-        let adjacency = Adjacency::sum(&dataset.train, dataset.items());
+        let adjacency = Adjacency::sum(&Links::of(dataset));
         Self { stack: settings.stack(), own: 1.0 + settings.epsilon, adjacency, seed }
     }
 }

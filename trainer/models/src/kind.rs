@@ -1,6 +1,6 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, FoldIn, Forward, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{Facts, FoldIn, Forward, NamedMatrices, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::Result;
 use crate::{parameters::Parameters, pretrained::Contents};
 use dataset::{Dataset, Files, Manifest, quote};
@@ -22,7 +22,7 @@ pub trait BackboneKind {
     /// What is stored of it, and ranked.
     fn stored(&self) -> Stored;
 
-    /// How it scores users that it has not seen, from their histories. When left out: item weights as they are, vectors by ridge regression, others not.
+    /// How it scores users that it has not seen, from their histories. When left out: item weights as they are, vectors by ridge regression, states of histories by the network, others not.
     fn how_to_fold_in(&self) -> FoldIn {
         FoldIn::of(self.stored())
     }
@@ -128,6 +128,11 @@ pub trait Epochs: Send {
     /// # Errors
     /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
     fn scorer(&self) -> Result<Scorer>;
+
+    /// The parameters by name, for a model that needs them to fold users in ([`FoldIn::keeps_parameters`]).
+    fn parameters(&self) -> NamedMatrices<'_> {
+        Vec::new()
+    }
 }
 
 /// A file that a model is read from.

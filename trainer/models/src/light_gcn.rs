@@ -10,15 +10,16 @@
 //! He et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Stored,
+    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Stored,
     encoder::{Backward, Encoder, Marks, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{
-    graph::{Adjacency, Graph},
+    graph::{Adjacency, Graph, Links},
     parameters::Parameters,
 };
 use candle_core::Tensor;
@@ -55,8 +56,32 @@ pub enum UserTable {
 
 impl UserTable {
     /// A trial is named as before there was a choice.
-    fn is_learned(&self) -> bool {
+    pub(super) fn is_learned(&self) -> bool {
         *self == Self::Learned
+    }
+
+    /// Whether users can have vectors after so many layers.
+    ///
+    /// # Errors
+    /// A sentence that names the key.
+    pub(super) fn check(self, layers: u32) -> std::result::Result<(), String> {
+        match layers == 0 && !self.is_learned() {
+            true => Err("layers is 0 where user_table is none, expected at least 1: users are what is propagated from items".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// Tables as they start.
+    pub(super) fn of(self, mut tables: Tables) -> Tables {
+        if !self.is_learned() {
+            tables.users.values.fill(0.0);
+        }
+        tables
+    }
+
+    /// The users' rows of a forward pass, through which no gradient goes where they are not learned.
+    pub(super) fn rows(self, users: &Tensor) -> Tensor {
+        if self.is_learned() { users.clone() } else { users.detach() }
     }
 }
 
@@ -73,14 +98,16 @@ impl BackboneKind for LightGcn {
 
     fn check(&self) -> std::result::Result<(), String> {
         check_layers(self.layers)?;
-        if self.layers == 0 && !self.user_table.is_learned() {
-            return Err("layers is 0 where user_table is none, expected at least 1: users are what is propagated from items".to_owned());
-        }
+        self.user_table.check(self.layers)?;
         check_tables(self.dim, &self.init)
     }
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {
@@ -94,15 +121,12 @@ impl Learned for LightGcn {
     }
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
-        let mut tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
-        if !self.user_table.is_learned() {
-            tables.users.values.fill(0.0);
-        }
+        let tables = self.user_table.of(self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed));
         (Parameters::new(tables, Vec::new()), Box::new(Propagation::new(self, dataset)))
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula { adjacency: Adjacency::symmetric(&dataset.train, dataset.items()), settings: self.clone() })
+        Box::new(Formula { adjacency: Adjacency::symmetric(&Links::of(dataset)), settings: self.clone() })
     }
 
     /// The graph and the propagated vectors.
@@ -205,8 +229,7 @@ impl Forward for Formula {
 impl Formula {
     /// The vectors of all nodes in each layer.
     fn of_nodes(&self, tables: &[Tensor]) -> candle_core::Result<Vec<Tensor>> {
-        let users = if self.settings.user_table.is_learned() { tables[0].clone() } else { tables[0].detach() };
-        let mut layers = vec![together(&[users, tables[1].clone()])?];
+        let mut layers = vec![together(&[self.settings.user_table.rows(&tables[0]), tables[1].clone()])?];
         for layer in 0..self.settings.layers as usize {
             layers.push(self.adjacency.propagate(&layers[layer])?);
         }
@@ -223,7 +246,7 @@ mod tests {
     fn a_step_is_that_of_the_formula() {
         for (layers, user_table) in [(0, UserTable::Learned), (3, UserTable::Learned), (2, UserTable::None)] {
             let settings = LightGcn { dim: 2, layers, user_table, init: Init::default() };
-            let adjacency = Adjacency::symmetric(&dataset().train, 5);
+            let adjacency = Adjacency::symmetric(&Links::of(&dataset()));
             assert_encoder(&mut Propagation::new(&settings, &dataset()), &Formula { settings, adjacency });
         }
     }

@@ -9,14 +9,18 @@
 //! Chen et al., AAAI 2020.
 
 use super::{
-    BackboneKind, Facts, Init, Normal, Stored,
+    BackboneKind, Facts, FoldIn, Init, Normal, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, together},
     sizes::{check_layers, check_tables},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -64,6 +68,10 @@ impl BackboneKind for LrGccf {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.width() as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for LrGccf {
@@ -95,7 +103,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &LrGccf, dataset: &Dataset) -> Self {
-        Self { adjacency: Adjacency::with_self_loops(&dataset.train, dataset.items()), count: settings.layers }
+        Self { adjacency: Adjacency::with_self_loops(&Links::of(dataset)), count: settings.layers }
     }
 }
 

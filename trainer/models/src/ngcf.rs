@@ -9,15 +9,19 @@
 //! with H(k); RecBole feeds it with H(k) / |H(k)| (`propagate: normalized`). Wang et al., SIGIR 2019.
 
 use super::{
-    BackboneKind, Facts, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     noise::{Keyed, dropout},
     operations::{apart, leaky_relu, together, unit_rows},
     sizes::{check_layers, check_tables},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -90,6 +94,10 @@ impl BackboneKind for Ngcf {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize * (1 + self.layers as usize) }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for Ngcf {
@@ -131,7 +139,7 @@ struct Layers {
 
 impl Layers {
     fn new(settings: &Ngcf, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), adjacency: Adjacency::symmetric(&dataset.train, dataset.items()), seed }
+        Self { settings: settings.clone(), adjacency: Adjacency::symmetric(&Links::of(dataset)), seed }
     }
 
     /// One layer on, before its rows are brought to length one.

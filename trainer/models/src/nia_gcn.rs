@@ -10,14 +10,18 @@
 //! one matrix for each of the two sums are assumed. Weight decay falls on all parameters. Sun et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Facts, Init, Pool, Stored,
+    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, together},
     stack::{Shape, Stack},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -46,7 +50,7 @@ const OF_DEPTH: usize = 2;
 impl NiaGcn {
     fn stack(&self) -> Stack {
         let Self { dim, layers, init } = *self;
-        Stack { dim, layers, dropout: 0.0, pool: Pool::Concat, layer_zero: true, init }
+        Stack { dim, layers, dropout: 0.0, pool: Pool::Concat, layer_zero: true, user_table: UserTable::default(), init }
     }
 
     fn shapes(&self) -> Vec<Shape> {
@@ -70,6 +74,10 @@ impl BackboneKind for NiaGcn {
 
     fn stored(&self) -> Stored {
         self.stack().stored()
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -102,7 +110,7 @@ struct Depths {
 
 impl Depths {
     fn new(dataset: &Dataset) -> Self {
-        let adjacency = Adjacency::symmetric(&dataset.train, dataset.items());
+        let adjacency = Adjacency::symmetric(&Links::of(dataset));
         Self { squared: adjacency.squared(), adjacency }
     }
 }

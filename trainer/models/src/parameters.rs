@@ -1,5 +1,6 @@
 //! What a model learns, and what the optimizer keeps of it.
 
+use crate::NamedMatrices;
 use embeddings::{RowGradients, Tables};
 use optimizers::{Moments, Stepper};
 use vectors::Matrix;
@@ -65,6 +66,15 @@ impl Parameters {
         for ((table, moments), leaves) in [&*users, items].into_iter().zip(moments).zip(which) {
             *moments = Moments::new(table, leaves);
         }
+    }
+
+    /// All matrices by name: the tables of users and items, and the weights in their order.
+    pub fn named(&self) -> NamedMatrices<'_> {
+        let Tables { users, items } = &self.tables;
+        [("users", users), ("items", items)]
+            .into_iter()
+            .chain(self.weights.iter().map(|weights| (&weights.name[..], &weights.values)))
+            .collect()
     }
 
     /// All numbers and their moments, by name; within an epoch also how far rows are left behind.

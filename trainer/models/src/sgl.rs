@@ -10,16 +10,17 @@
 //! E. Wu et al., SIGIR 2021.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Stored,
     contrast::{self, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{
-    graph::{Adjacency, Graph},
+    graph::{Adjacency, Graph, Links},
     parameters::Parameters,
 };
 use candle_core::Tensor;
@@ -101,6 +102,10 @@ impl BackboneKind for Sgl {
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -234,7 +239,8 @@ struct Formula {
 impl Formula {
     fn new(settings: &Sgl, dataset: &Dataset, seed: u64) -> Self {
         let (train, items) = (dataset.train.clone(), dataset.items());
-        Self { settings: settings.clone(), seed, graph: Adjacency::symmetric(&train, items), train, items, views: Mutex::default() }
+        let graph = Adjacency::symmetric(&Links::of(dataset));
+        Self { settings: settings.clone(), seed, graph, train, items, views: Mutex::default() }
     }
 
     /// P on a graph.
@@ -249,7 +255,10 @@ impl Formula {
     /// The views' graphs of an epoch.
     fn views(&self, epoch: u32) -> [Adjacency; 2] {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_epoch = |view: u32| Adjacency::symmetric(&self.settings.kept(&self.train, self.seed, (view, epoch)), self.items);
+        let of_epoch = |view: u32| {
+            let kept = self.settings.kept(&self.train, self.seed, (view, epoch));
+            Adjacency::symmetric(&Links::train(&kept, self.items))
+        };
         if views.as_ref().is_none_or(|(of, _)| *of != epoch) {
             *views = Some((epoch, [0, 1].map(of_epoch)));
         }

@@ -9,15 +9,19 @@
 //! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Noise, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
     contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
@@ -93,6 +97,10 @@ impl BackboneKind for SimGcl {
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -196,7 +204,7 @@ impl Forward for Views {
 
 impl Views {
     fn new(settings: &SimGcl, dataset: &Dataset, seed: u64) -> Self {
-        let adjacency = Adjacency::symmetric(&dataset.train, dataset.items());
+        let adjacency = Adjacency::symmetric(&Links::of(dataset));
         let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
         Self { layers, contrast: settings.contrast() }
     }

@@ -8,7 +8,7 @@
 //! (`ccl`). Weight decay falls on all parameters. Mao et al., CIKM 2021.
 
 use super::{
-    BackboneKind, Facts, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
     kind::{Learned, Sizes},
@@ -17,7 +17,10 @@ use super::{
     sizes::check_tables,
     stack::{check_share, tenth},
 };
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
@@ -65,6 +68,10 @@ impl BackboneKind for Simplex {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward("exactly where `history_weight` is 1, else without a vector of its own")
+    }
 }
 
 impl Learned for Simplex {
@@ -98,7 +105,7 @@ struct Histories {
 
 impl Histories {
     fn new(settings: &Simplex, dataset: &Dataset, seed: u64) -> Self {
-        Self { settings: settings.clone(), mean: Adjacency::mean_of_items(&dataset.train, dataset.items()), seed }
+        Self { settings: settings.clone(), mean: Adjacency::mean_of_items(&Links::of(dataset)), seed }
     }
 }
 

@@ -6,7 +6,7 @@
 //! The slope of LeakyReLU is 0.2. A layer is fed with the rows before it as they are; at length one they are pooled alone.
 
 use super::{
-    Init, Stored, XavierNormal,
+    Init, Stored, UserTable, XavierNormal,
     autograd::Encoded,
     encoder::TrainStep,
     kind::Sizes,
@@ -46,6 +46,7 @@ pub(super) struct Stack {
     pub(super) pool: Pool,
     /// Whether the tables are pooled too.
     pub(super) layer_zero: bool,
+    pub(super) user_table: UserTable,
     pub(super) init: Init,
 }
 
@@ -65,6 +66,7 @@ impl Stack {
         if layers == 0 && !self.layer_zero {
             return Err("layers is 0 where layer_zero is false, expected at least 1 layer: there is nothing to pool".to_owned());
         }
+        self.user_table.check(layers)?;
         let width = u64::from(dim) * self.blocks();
         check_tables(u32::try_from(width).unwrap_or(u32::MAX), &self.init)
             .map_err(|_| format!("dim is {dim} and layers {layers}: vectors would have {width} numbers"))
@@ -89,7 +91,7 @@ impl Stack {
 
     /// Tables, and the weights of each layer in their order: biases are zeros, all else starts as `xavier-normal` does.
     pub(super) fn start(&self, dataset: &Dataset, seed: u64, of_layer: &[Shape]) -> Parameters {
-        let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
+        let tables = self.user_table.of(self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed));
         let shapes = (1..=self.layers).flat_map(|layer| of_layer.iter().map(move |(name, shape)| (format!("layer{layer}.{name}"), *shape)));
         let weights = shapes.zip(2..).map(|((name, [rows, dim]), which)| {
             let matrix = match name.ends_with("bias") {
@@ -117,7 +119,7 @@ impl Stack {
         convolve: impl Fn(u32, &Tensor, &[Tensor]) -> Result<Tensor>,
     ) -> Result<Encoded> {
         let (tables, weights) = parameters.split_at(2);
-        let mut nodes = together(tables)?;
+        let mut nodes = together(&[self.user_table.rows(&tables[0]), tables[1].clone()])?;
         let mut pooled = if self.layer_zero { vec![nodes.clone()] } else { Vec::new() };
         let of_layer = weights.len() / self.layers.max(1) as usize;
         for (layer, weights) in (0..self.layers).zip(weights.chunks_exact(of_layer.max(1))) {

@@ -8,7 +8,7 @@
 //! papers weigh around a user's mean, are all 1 here. Resnick et al., CSCW 1994; Herlocker et al., SIGIR 1999.
 
 use super::{
-    BackboneKind, Facts, Stored,
+    BackboneKind, Facts, FoldIn, NearestUsers, Stored,
     co_occurrence::Binary,
     kind::{ClosedForm, Sizes},
     nearest::Nearest,
@@ -57,20 +57,29 @@ impl BackboneKind for UserKnn {
     fn stored(&self) -> Stored {
         Stored::NearestUsers { neighbours: self.neighbours }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Neighbours(Box::new(self.nearest()))
+    }
 }
 
 impl ClosedForm for UserKnn {
     /// The kept similarities, from user u to user v.
     fn fit(&self, dataset: &Dataset, memory: usize) -> Result<Scorer> {
-        let (users, items) = (dataset.users(), dataset.items());
+        let users = dataset.users();
         self.nearest().fits(users as u64, Sizes::of(dataset), memory, || format!("user-knn on {users} users"))?;
-        let users_of = dataset.train.transpose(items);
-        let weights = self.nearest().of_rows(Binary { by_row: &dataset.train, by_column: &users_of });
-        Ok(Scorer::UserNeighbours { weights, items })
+        Ok(self.nearest().among(dataset))
     }
 
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
         self.nearest().peak(sizes.users, sizes).max(self.stored().fitted(sizes, ranking))
+    }
+}
+
+impl NearestUsers for Nearest {
+    fn among(&self, dataset: &Dataset) -> Scorer {
+        let (known, users_of) = (dataset.known(), dataset.train.transpose(dataset.items()));
+        Scorer::UserNeighbours { weights: self.of_rows(Binary { by_row: &known, by_column: &users_of }), items: dataset.items() }
     }
 }
 
@@ -98,6 +107,23 @@ mod tests {
         let (s01, s02, s03) = (0.816_496_6, 0.408_248_3, 2.0 / 3.0);
         assert_scores(all, &PAIRS, 0, [s01 + s03, s01 + s02 + s03, 0.0, s02 + s03]);
         assert_scores(UserKnn { neighbours: 2, shrink: 0.0 }, &PAIRS, 0, [s01 + s03, s01 + s03, 0.0, s03]);
+    }
+
+    /// User 0 is held out with its items; user 4 is too, and near to nobody of train. S_01 = 2 / sqrt 6, S_02 = 1 / sqrt 6, S_03 = 2 / 3.
+    #[test]
+    fn a_new_user_has_neighbours_in_train_alone() {
+        let fold_in = dataset::Interactions::from_pairs(5, [(0, 0), (0, 1), (0, 2), (4, 2)].into_iter());
+        let dataset = Dataset { fold_in: Some(fold_in), ..dataset_of([5, 4], &PAIRS[3..]) };
+        let Scorer::UserNeighbours { weights, .. } = UserKnn { neighbours: 100, shrink: 0.0 }.nearest().among(&dataset) else {
+            panic!("no neighbours")
+        };
+        let found: Vec<(u32, f32)> = weights.row(0).collect();
+        assert_eq!(found.iter().map(|(user, _)| *user).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(
+            found.iter().zip([0.816_496_6, 0.408_248_3, 2.0 / 3.0]).all(|((_, found), expected)| (found - expected).abs() < 1e-6),
+            "{found:?}"
+        );
+        assert_eq!((weights.row(4).count(), weights.row(1).map(|(user, _)| user).collect::<Vec<_>>()), (0, vec![2, 3]));
     }
 
     /// S_01 = 2 / (sqrt 6 + 1), S_02 = 1 / (sqrt 6 + 1), S_03 = 2 / 4.

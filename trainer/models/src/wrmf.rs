@@ -37,7 +37,14 @@ pub struct Wrmf {
 impl Wrmf {
     fn ials(&self) -> Ials {
         let Self { dim, regularization, alpha, solver, init } = *self;
-        Ials { dim, regularization, convention: Convention::Recstudio(Recstudio { alpha }), solver, init }
+        Ials {
+            dim,
+            regularization,
+            convention: Convention::Recstudio(Recstudio { alpha, reg_scaling: 0.0 }),
+            item_bias: false,
+            solver,
+            init,
+        }
     }
 }
 

@@ -8,15 +8,19 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, Forward, Init, Noise, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
     contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
 };
 use crate::Result;
-use crate::{graph::Adjacency, parameters::Parameters};
+use crate::{
+    graph::{Adjacency, Links},
+    parameters::Parameters,
+};
 use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
@@ -102,6 +106,10 @@ impl BackboneKind for XsimGcl {
 
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
+    }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
     }
 }
 
@@ -204,7 +212,7 @@ impl Forward for Formula {
 
 impl Formula {
     fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
-        let adjacency = Adjacency::symmetric(&dataset.train, dataset.items());
+        let adjacency = Adjacency::symmetric(&Links::of(dataset));
         let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
         Self { layers, contrast: settings.contrast(), contrast_layer: settings.contrast_layer }
     }

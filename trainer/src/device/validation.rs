@@ -84,6 +84,7 @@ mod tests {
             item_ids: ids(items),
             train,
             validation,
+            one_node_set: false,
             test,
             fold_in: None,
             order: None,

@@ -8,6 +8,7 @@ use crate::fit::{
 use crate::{Error, Result, Trial, validation::validate};
 use dataset::Location;
 use evaluator::Scorer;
+use models::Trained;
 use std::time::Instant;
 
 pub(crate) fn fit(trial: &Trial, views: &Views<'_>, folder: &Location, resources: &Resources) -> Result<Finished> {
@@ -28,11 +29,12 @@ pub(crate) fn finish(
     resources: &Resources,
     (scorer, remarks, start): (Scorer, Vec<String>, Instant),
 ) -> Result<Finished> {
-    let (scorer, dataset) = (views.scorer(trial, scorer)?, views.whole());
+    let model = Trained { scorer, parameters: Vec::new() };
+    let (scorer, dataset) = (views.scorer(trial, model)?, views.whole());
     let validation = validate(&scorer, dataset, trial.select_by, resources.memory)?;
     let per_user = validation.as_ref().map(|validation| validation.table(dataset, trial.select_by)).transpose()?;
     resources.check_fence()?;
-    let checkpoint = Checkpoint::write(folder, &scorer, per_user)?;
+    let checkpoint = Checkpoint::write(folder, (&scorer, &Vec::new()), per_user)?;
     let curve = curve::write(folder, &[], trial.select_by)?;
     let validation = validation.map(|validation| validation.mean);
     let fit = Fit { epochs: 0, best_epoch: 0, validation, seconds: start.elapsed().as_secs_f64(), device: "cpu".to_owned(), remarks };

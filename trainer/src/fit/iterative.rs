@@ -15,7 +15,7 @@ use crate::fit::{
 };
 use crate::{Error, Iterations, Result, Trial, validation::validate};
 use dataset::Location;
-use models::kind::Epochs;
+use models::{Trained, kind::Epochs};
 
 /// Trains to the end, or as far as is asked for.
 pub(crate) fn learn(
@@ -105,13 +105,15 @@ impl Training<'_, '_> {
     /// Ranks the validation part and keeps the model if it is the best so far; the last one where there is no such part.
     fn validate(&mut self, epoch: u32) -> Result<Option<f64>> {
         let (dataset, select_by) = (self.views.whole(), self.trial.select_by);
-        let scorer = self.views.scorer(self.trial, self.model.scorer()?)?;
+        let model = Trained { scorer: self.model.scorer()?, parameters: self.model.parameters() };
+        let scorer = self.views.scorer(self.trial, model)?;
         let validation = validate(&scorer, dataset, select_by, self.resources.memory)?;
         let mean = validation.as_ref().map(|validation| validation.mean);
         if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {
             self.resources.check_fence()?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
-            self.superseded = self.position.checkpoint.replace(Checkpoint::write(self.folder, &scorer, per_user)?);
+            let checkpoint = Checkpoint::write(self.folder, (&scorer, &self.model.parameters()), per_user)?;
+            self.superseded = self.position.checkpoint.replace(checkpoint);
             self.position.best = mean.map(|mean| (epoch, mean));
         }
         Ok(mean)

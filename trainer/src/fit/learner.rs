@@ -22,7 +22,7 @@ use dataset::{Dataset, Location};
 use embeddings::{Tables, Vectors};
 use evaluator::Scorer;
 use losses::{QuantileUpdate, Quantiles};
-use models::{encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
+use models::{Trained, encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
 use optimizers::Stepper;
 
 pub(crate) struct Learner<'a> {
@@ -196,13 +196,14 @@ impl<'a> Learner<'a> {
     /// Writes the model if it is the best so far.
     fn validate(&mut self) -> Result<Option<f64>> {
         let (views, dataset, select_by) = (self.views, self.views.whole(), self.trial.select_by);
-        // A device holds the vectors of users whom training sees alone.
-        let work = self.work.as_mut().filter(|_| !views.holds_users_out());
+        // A device holds the vectors of users whom training sees alone, and masks what these have in train.
+        let work = self.work.as_mut().filter(|_| !views.holds_users_out() && !dataset.one_node_set);
         let on_device = work.and_then(|(_, path)| path.validate(dataset, select_by));
         let (validation, scorer) = match on_device {
             Some(validation) => (validation?, None),
             None => {
-                let scorer = views.scorer(self.trial, self.scorer()?)?;
+                let scorer = self.scorer()?;
+                let scorer = views.scorer(self.trial, Trained { scorer, parameters: self.parameters.named() })?;
                 (validate(&scorer, dataset, select_by, self.resources.memory)?, Some(scorer))
             }
         };
@@ -212,7 +213,10 @@ impl<'a> Learner<'a> {
             let scorer = scorer.map_or_else(|| self.scorer(), Ok)?;
             let scorer = self.with_histories_before_test(scorer)?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
-            self.superseded = self.position.checkpoint.replace(Checkpoint::write(self.folder, &scorer, per_user)?);
+            let keeps = self.trial.backbone.how_to_fold_in().keeps_parameters();
+            let parameters = if keeps { self.parameters.named() } else { Vec::new() };
+            let checkpoint = Checkpoint::write(self.folder, (&scorer, &parameters), per_user)?;
+            self.superseded = self.position.checkpoint.replace(checkpoint);
         }
         Ok(mean)
     }
@@ -236,8 +240,11 @@ impl<'a> Learner<'a> {
         Ok(Scorer::Factors { users, items, similarity })
     }
 
-    /// A model as it is stored: with the vectors that rank test, where these are not those that rank validation.
+    /// A model as it is stored: with the vectors that rank test, where these are not those that rank validation. Users who are held out have one history.
     fn with_histories_before_test(&self, scorer: Scorer) -> Result<Scorer> {
+        if self.views.holds_users_out() {
+            return Ok(scorer);
+        }
         Ok(match (scorer, self.encoder.users_before_test(&self.parameters)?) {
             (Scorer::Factors { users, items, similarity }, Some(test)) => Scorer::Histories { validation: users, test, items, similarity },
             (scorer, _) => scorer,

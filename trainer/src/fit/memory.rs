@@ -72,14 +72,35 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         // What a pool draws from is in the file of the state too.
         learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * sizes.table()
     };
-    learned(of_tables, of_vectors, ranking) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
+    let keeps = trial.backbone.how_to_fold_in().keeps_parameters();
+    let folded = manifest.fold_in.filter(|_| keeps).map_or(0, |folded| match model.reads_order() {
+        true => 2 * folded as u64 * of_vectors.dim * FLOAT,
+        // The graph with these users, and what the layers leave; tables of all users, as they are and as tensors.
+        false => model.memory(of_model) + (layers + ATTACHED) * of_vectors.table(),
+    });
+    let evaluating = Evaluating { ranking, kept: u64::from(keeps) * of_tables.table(), folded };
+    learned(of_tables, of_vectors, evaluating) + model.memory(of_model) + pool(of_vectors) + step(of_vectors)
 }
 
-/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what ranks them, or
-/// the file of the state, which is read as a whole.
-fn learned(tables: Sizes, vectors: Sizes, ranking: u64) -> u64 {
+/// Tables that are there beside those of layers when users are attached to the train graph: the parameters with their rows, these as tensors, users and items together, and the mean.
+const ATTACHED: u64 = 4;
+
+/// Bytes that an evaluation needs beside a copy of the vectors.
+struct Evaluating {
+    /// What ranks.
+    ranking: u64,
+    /// The parameters that a checkpoint keeps.
+    kept: u64,
+    /// What gives vectors to users whom the split holds out.
+    folded: u64,
+}
+
+/// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what makes, ranks or stores them, or the file of the state,
+/// which is read as a whole.
+fn learned(tables: Sizes, vectors: Sizes, evaluating: Evaluating) -> u64 {
     let table = tables.table();
-    let evaluation = vectors.table() + ranking.max(vectors.table());
+    let Evaluating { ranking, kept, folded } = evaluating;
+    let evaluation = vectors.table() + ranking.max(vectors.table() + kept).max(folded);
     let resume = 3 * table + (tables.users + tables.items) * ID;
     3 * table + tables.train * 2 * ID + evaluation.max(resume)
 }

@@ -5,26 +5,20 @@
 //! and stands before validation, the checkpoint and the evaluator with all users of the dataset.
 
 use crate::{Error, Result, Trial};
-use dataset::{Dataset, Interactions};
+use dataset::Dataset;
 use evaluator::Scorer;
-use models::{FoldIn, NewUsers, RIDGE};
-use std::iter;
+use models::{FoldIn, NewUsers, RIDGE, Trained};
 
 /// A dataset from both sides.
 pub(crate) struct Views<'a> {
     whole: &'a Dataset,
-    unseen: Option<Unseen>,
+    unseen: Option<Unseen<'a>>,
 }
 
-/// Where the split holds users out: who they are, and what training sees.
-struct Unseen {
+/// Where the split holds users out: what training sees, and who they are.
+struct Unseen<'a> {
     seen: Dataset,
-    /// The dense id that each user of `seen` has in the whole.
-    seen_users: Vec<u32>,
-    /// The dense ids of the users who are held out, in the whole.
-    users: Vec<u32>,
-    /// Their histories to fold in, in the order of `users`.
-    histories: Interactions,
+    users: NewUsers<'a>,
 }
 
 impl<'a> Views<'a> {
@@ -34,17 +28,8 @@ impl<'a> Views<'a> {
     /// [`Error::Model`](crate::Error::Model) where the split holds users out, and the model cannot score users that it has not seen.
     pub(crate) fn new(dataset: &'a Dataset, trial: &Trial) -> Result<Self> {
         // What another program trained knows what it knows.
-        let taken_apart = if trial.backbone.is_pretrained() { None } else { dataset.seen_in_training() };
-        let unseen = taken_apart.map(|(seen, seen_users)| {
-            let users: Vec<u32> = (0..dataset.users() as u32).filter(|&user| dataset.is_held_out(user as usize)).collect();
-            let rows = || users.iter().flat_map(|&user| dataset.fold_in.iter().map(move |histories| histories.row(user as usize)));
-            let offsets = iter::once(0).chain(rows().scan(0, |end, row| {
-                *end += row.len();
-                Some(*end)
-            }));
-            let histories = Interactions::from_sorted(offsets.collect(), rows().flatten().copied().collect());
-            Unseen { seen, seen_users, users, histories }
-        });
+        let held_out = if trial.backbone.is_pretrained() { None } else { NewUsers::held_out(dataset) };
+        let unseen = held_out.map(|(seen, users)| Unseen { seen, users });
         match (&unseen, trial.backbone.how_to_fold_in()) {
             (Some(_), FoldIn::Unknown(reason)) => Err(Error::impossible(FoldIn::refusal(reason))),
             _ => Ok(Self { whole: dataset, unseen }),
@@ -70,16 +55,18 @@ impl<'a> Views<'a> {
     ///
     /// # Errors
     /// As for [`Backbone::with_new_users`](models::Backbone::with_new_users).
-    pub(crate) fn scorer(&self, trial: &Trial, scorer: Scorer) -> Result<Scorer> {
-        let Some(Unseen { seen_users, users, histories, .. }) = &self.unseen else { return Ok(scorer) };
-        let new = NewUsers { of_model: seen_users, new: users, histories };
-        Ok(trial.backbone.with_new_users(scorer, new, trial.ridge.unwrap_or(RIDGE))?)
+    pub(crate) fn scorer(&self, trial: &Trial, model: Trained<'_>) -> Result<Scorer> {
+        match &self.unseen {
+            None => Ok(model.scorer),
+            Some(Unseen { users, .. }) => Ok(trial.backbone.with_new_users(model, users, trial.ridge.unwrap_or(RIDGE))?),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dataset::Interactions;
     use testing::dataset_of;
 
     /// Users 1 and 3 of four are held out.
@@ -108,14 +95,14 @@ mod tests {
         assert!(seen.fold_in.is_none() && seen.validation.is_empty() && seen.test.is_empty());
         assert!(views.holds_users_out() && std::ptr::eq(views.whole(), &raw const dataset));
         let alone = dataset_of([4, 3], &[(0, 0)]);
-        let views = Views::new(&alone, &trial(r#"{"user-knn": {"neighbours": 2}}"#)).unwrap();
+        let views = Views::new(&alone, &trial(r#"{"neu-mf": {"dim": 2}}"#)).unwrap();
         assert!(!views.holds_users_out() && std::ptr::eq(views.seen(), &raw const alone));
     }
 
     #[test]
     fn a_model_that_cannot_fold_in_is_refused_before_it_trains() {
         let dataset = dataset();
-        let error = Views::new(&dataset, &trial(r#"{"user-knn": {"neighbours": 2}}"#)).err().unwrap();
+        let error = Views::new(&dataset, &trial(r#"{"neu-mf": {"dim": 2}}"#)).err().unwrap();
         assert!(error.repeats() && error.to_string().starts_with("this model cannot score users that it was not trained with"), "{error}");
     }
 }

@@ -30,6 +30,7 @@ pub fn dataset_of([users, items]: [usize; 2], pairs: &[(u32, u32)]) -> Dataset {
         item_ids: ids("i", items),
         train: Interactions::from_pairs(users, pairs.iter().copied()),
         validation: Interactions::empty(users),
+        one_node_set: false,
         test: Interactions::empty(users),
         fold_in: None,
         order: None,

@@ -39,6 +39,7 @@ pub(crate) fn tastes() -> Dataset {
         item_ids: (0..60).map(|item| format!("i{item}")).collect(),
         train: Interactions::from_pairs(90, train.into_iter()),
         validation: Interactions::from_pairs(90, validation.into_iter()),
+        one_node_set: false,
         test: Interactions::empty(90),
         fold_in: None,
         order: Some(Order { train: of_train, fold_in: Vec::new(), validation: of_validation, test: Vec::new() }),

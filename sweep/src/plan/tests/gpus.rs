@@ -28,6 +28,7 @@ fn prepared(users: usize, items: usize, train: usize) -> Found {
         train,
         fold_in: None,
         validation: 0,
+        one_node_set: false,
         test: users,
         ordered: false,
         steps: Vec::new(),

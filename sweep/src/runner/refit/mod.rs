@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{interrupt, plan::PlannedTrial, usage::Usage};
 use anyhow::{Result, anyhow};
-use dataset::{Dataset, Manifest};
-use evaluator::Scorer;
+use dataset::{Dataset, Location, Manifest};
 use trainer::{Ended, Fit, Trial};
 
 /// A trial that was trained on everything.
@@ -55,18 +54,18 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     }
 }
 
-/// The dataset with all its interactions as train, and the model that was trained on it of a trial.
+/// The dataset with all its interactions as train, and how the training of a trial on it ended, with the folder of what is stored of it.
 ///
 /// # Errors
 /// [`Usage`] for a trial that was not trained on everything; a store that fails.
-pub(crate) fn refitted(session: &Session, trial: &str, dataset: Dataset) -> Result<(Dataset, Scorer)> {
+pub(crate) fn refitted(session: &Session, trial: &str, dataset: Dataset) -> Result<(Dataset, (Ended, Location))> {
     let again = again(session, session.plan.trial_named(trial)?.2)?;
     let folder = session.refit(&again.id);
     let Some(ended) = Ended::read(&folder, &again.id)?.filter(|ended| !ended.outcome.is_failure()) else {
         let words = "was not trained on all interactions yet; `ranksweep refit` with the same sweep file and trial does that";
         return Err(Usage(format!("trial {trial} {words}")).into());
     };
-    Ok((whole::of(dataset), ended.scorer(&folder)?))
+    Ok((whole::of(dataset), (ended, folder)))
 }
 
 /// The trial that trains on everything.

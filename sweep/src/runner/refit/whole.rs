@@ -61,6 +61,7 @@ mod tests {
             train: part(&[(0, 1), (0, 4)]),
             fold_in: Some(part(&[(1, 3)])),
             validation: part(&[(0, 2)]),
+            one_node_set: false,
             test: part(&[(0, 0), (1, 1)]),
             order: Some(Order { train: vec![1, 0], fold_in: vec![0], validation: vec![2], test: vec![3, 1] }),
             steps: Vec::new(),

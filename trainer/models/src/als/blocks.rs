@@ -130,8 +130,9 @@ impl RowSolver for Blocks {
         dots(x, &row.fixed.values, row.ids, &mut self.scores);
         self.gram_x.fill(0.0);
         weighted_sum(row.gram, &self.positions[..x.len()], x, &mut self.gram_x);
-        for start in (0..x.len()).step_by(self.block) {
-            let block = start..x.len().min(start + self.block);
+        let free = x.len() - row.held;
+        for start in (0..free).step_by(self.block) {
+            let block = start..free.min(start + self.block);
             self.start(row, &block, x);
             self.add_positives(row, &block);
             if !solve(&mut self.matrix, &mut self.reciprocals, &mut self.right, &mut self.step) {

@@ -53,6 +53,7 @@ impl Conjugate {
             target - score
         };
         project(&row.fixed.values, row.ids, x, short_of_target, residual);
+        hold(row, residual);
         row.objective(x, scores, gram)
     }
 
@@ -67,6 +68,12 @@ impl Conjugate {
         }
         project(&row.fixed.values, row.ids, direction, |_, score| score, product);
     }
+}
+
+/// Nothing moves along what is held.
+fn hold(row: &Row, residual: &mut [f32]) {
+    let free = residual.len() - row.held;
+    residual[free..].fill(0.0);
 }
 
 impl RowSolver for Conjugate {
@@ -87,6 +94,7 @@ impl RowSolver for Conjugate {
             }
             x.iter_mut().zip(&self.direction).for_each(|(x, direction)| *x += along * direction);
             self.residual.iter_mut().zip(&self.product).for_each(|(residual, product)| *residual -= along * product);
+            hold(row, &mut self.residual);
             objective -= f64::from(along) * f64::from(length);
             let shorter = dot(&self.residual, &self.residual);
             let kept = shorter / length;

@@ -39,6 +39,8 @@ pub(super) struct Row<'a> {
     pub(super) gram: &'a [f32],
     /// o, `[dim]`
     pub(super) offset: &'a [f32],
+    /// Numbers at the end of x that stay as they are.
+    pub(super) held: usize,
 }
 
 impl Row<'_> {
@@ -60,6 +62,22 @@ pub(super) trait RowSolver {
 /// Solves all rows, whose terms follow from how many positives they have; the sum of their objectives. G and o are the gram and the sum of `shared`. A row
 /// whose b is 0 becomes 0. `None` where a row's equations have no solution.
 pub(in super::super) fn solve(pass: Pass, solver: Solver, shared: &Moments, terms: impl Fn(usize) -> Terms + Sync) -> Option<f64> {
+    solve_all(pass, solver, shared, terms, 0)
+}
+
+/// Solves all rows as [`solve`] does, with a last number of each that is 1 and stays so. Rows with a b of 0 are solved too.
+pub(in super::super) fn solve_beside_one(
+    pass: Pass,
+    solver: Solver,
+    shared: &Moments,
+    terms: impl Fn(usize) -> Terms + Sync,
+) -> Option<f64> {
+    let dim = pass.moved.dim;
+    pass.moved.values.chunks_exact_mut(dim).for_each(|row| row[dim - 1] = 1.0);
+    solve_all(pass, solver, shared, terms, 1)
+}
+
+fn solve_all(pass: Pass, solver: Solver, shared: &Moments, terms: impl Fn(usize) -> Terms + Sync, held: usize) -> Option<f64> {
     let Pass { moved, fixed, positives, .. } = pass;
     let dim = moved.dim;
     let floats = |values: &[f64]| values.iter().map(|&value| value as f32).collect::<Vec<f32>>();
@@ -69,10 +87,10 @@ pub(in super::super) fn solve(pass: Pass, solver: Solver, shared: &Moments, term
         for (at, x) in rows.chunks_exact_mut(dim).enumerate() {
             let ids = positives.row(task * ROWS + at);
             let terms = terms(ids.len());
-            if ids.is_empty() && terms.offset == 0.0 {
+            if ids.is_empty() && terms.offset == 0.0 && held == 0 {
                 x.fill(0.0);
             } else {
-                sum += solver.solve(&Row { fixed, ids, terms, gram: &gram, offset: &offset }, x)?;
+                sum += solver.solve(&Row { fixed, ids, terms, gram: &gram, offset: &offset, held }, x)?;
             }
         }
         Some(sum)

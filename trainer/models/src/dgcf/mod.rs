@@ -13,15 +13,19 @@
 mod correlation;
 
 use super::{
-    BackboneKind, Facts, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Stored,
     autograd::{Autograd, Encoded, Forward},
     contrast::at_least_zero,
     encoder::{Encoder, TrainStep},
+    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, sum, together, unit_rows},
     sizes::{check_layers, check_tables},
 };
-use crate::{graph::Edges, parameters::Parameters};
+use crate::{
+    graph::{Edges, Links},
+    parameters::Parameters,
+};
 use candle_core::{Result, Tensor};
 use correlation::{Sample, distance_correlation};
 use dataset::Dataset;
@@ -102,6 +106,10 @@ impl BackboneKind for Dgcf {
     fn stored(&self) -> Stored {
         Stored::Vectors { dim: self.dim as usize }
     }
+
+    fn how_to_fold_in(&self) -> FoldIn {
+        FoldIn::Forward(ATTACHED)
+    }
 }
 
 impl Learned for Dgcf {
@@ -142,7 +150,7 @@ struct Routing {
 impl Routing {
     fn new(settings: &Dgcf, dataset: &Dataset, seed: u64) -> Self {
         let sample = Sample { seed, count: settings.correlation_sample, sides: [dataset.users(), dataset.items()] };
-        Self { settings: settings.clone(), edges: Edges::new(&dataset.train, dataset.items(), false), sample }
+        Self { settings: settings.clone(), edges: Edges::new(&Links::of(dataset), false), sample }
     }
 
     /// The factors' parts of rows.

@@ -7,13 +7,12 @@
 //! sum:              A_ui = A_iu = 1
 //! mean of items:    A_ui = 1 / d_u, and A_iu = 0
 //! ```
-//! Users are the first nodes, items follow. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
+//! Users are the first nodes, items follow; of users who are attached (`links.rs`) A_iu is 0. The gradient of X is A, transposed, times the gradient of Y. A row is formed by one
 //! thread in the order of its neighbours: the bits do not depend on the number of threads. Other devices than a CPU have the same of candle's own operations.
 
-use super::segments::Segments;
+use super::{links::Links, segments::Segments};
 use crate::operations::{given, is_ours};
 use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor, WithDType, bail};
-use dataset::Interactions;
 use pulp::Arch;
 use rayon::prelude::*;
 use std::{
@@ -54,29 +53,30 @@ struct Elsewhere {
 
 impl Adjacency {
     /// The matrix with weights by the degrees of both ends, without loops.
-    pub fn symmetric(train: &Interactions, items: usize) -> Self {
-        Self::new(train, items, |one, other| 1.0 / (one * other).sqrt(), None)
+    pub fn symmetric(links: &Links) -> Self {
+        Self::new(links, |one, other| 1.0 / (one * other).sqrt(), None)
     }
 
     /// The matrix with weights by the degrees of both ends and a loop at each node.
-    pub fn with_self_loops(train: &Interactions, items: usize) -> Self {
-        Self::new(train, items, |one, other| 1.0 / ((one + 1.0) * (other + 1.0)).sqrt(), Some(|degree| 1.0 / (degree + 1.0)))
+    pub fn with_self_loops(links: &Links) -> Self {
+        Self::new(links, |one, other| 1.0 / ((one + 1.0) * (other + 1.0)).sqrt(), Some(|degree| 1.0 / (degree + 1.0)))
     }
 
     /// The bare interactions.
-    pub fn sum(train: &Interactions, items: usize) -> Self {
-        Self::new(train, items, |_, _| 1.0, None)
+    pub fn sum(links: &Links) -> Self {
+        Self::new(links, |_, _| 1.0, None)
     }
 
     /// The mean of a user's items; zeros for items, and for users without any.
-    pub fn mean_of_items(train: &Interactions, items: usize) -> Self {
-        let (users, of_items) = (train.users(), train.transpose(items));
-        let share = |user: usize| 1.0 / train.row(user).len() as f32;
-        let of_user = |user: usize| train.row(user).iter().map(move |&item| ((users as u32 + item), share(user))).collect::<Vec<_>>();
-        let of_item = |item: usize| of_items.row(item).iter().map(|&user| (user, share(user as usize))).collect::<Vec<_>>();
+    pub fn mean_of_items(links: &Links) -> Self {
+        let [of_users, of_items] = links.sides();
+        let (users, items) = (of_users.users(), of_items.users());
+        let of_user = |user: usize| {
+            let row = of_users.row(user);
+            row.iter().map(|&item| (users as u32 + item, 1.0 / row.len() as f32)).collect::<Vec<_>>()
+        };
         let matrix = Weighted::new((0..users).map(of_user).chain((0..items).map(|_| Vec::new())));
-        let transposed = Weighted::new((0..users).map(|_| Vec::new()).chain((0..items).map(of_item)));
-        Self { matrix: Arc::new(matrix), transposed: Arc::new(transposed) }
+        Self { transposed: Arc::new(matrix.transposed()), matrix: Arc::new(matrix) }
     }
 
     /// The square of each weight.
@@ -91,22 +91,24 @@ impl Adjacency {
         Self { matrix, transposed }
     }
 
-    /// The train interactions of all users with so many items, weighed by the degrees of their ends; a loop by its node's.
-    fn new(train: &Interactions, items: usize, weight: impl Fn(f64, f64) -> f64, of_loop: Option<fn(f64) -> f64>) -> Self {
-        let (users, of_items) = (train.users(), train.transpose(items));
-        let degree = |side: &Interactions, row: usize| side.row(row).len() as f64;
-        let rows = |side: &Interactions, other: &Interactions, [own, first]: [usize; 2], row: usize| {
+    /// Links weighed by the degrees of their ends; a loop by its node's.
+    fn new(links: &Links, weight: impl Fn(f64, f64) -> f64, of_loop: Option<fn(f64) -> f64>) -> Self {
+        let sides @ [of_users, of_items] = links.sides();
+        let (users, items) = (of_users.users(), of_items.users());
+        let degree = |side: usize, row: usize| sides[side].row(row).len() as f64;
+        let rows = |side: usize, row: usize| {
+            let [own, first] = if side == 0 { [0, users] } else { [users, 0] };
             let itself = of_loop.map(|of_loop| ((own + row) as u32, of_loop(degree(side, row)) as f32));
-            let others = side.row(row).iter().map(|&neighbour| {
-                let weight = weight(degree(side, row), degree(other, neighbour as usize));
+            let others = sides[side].row(row).iter().map(|&neighbour| {
+                let weight = weight(degree(side, row), degree(1 - side, neighbour as usize));
                 (first as u32 + neighbour, weight as f32)
             });
             // A user stands before all items, an item after all users.
             itself.filter(|_| own == 0).into_iter().chain(others).chain(itself.filter(|_| own > 0)).collect::<Vec<_>>()
         };
-        let of_users = (0..users).map(|row| rows(train, &of_items, [0, users], row));
-        let matrix = Arc::new(Weighted::new(of_users.chain((0..items).map(|row| rows(&of_items, train, [users, 0], row)))));
-        Self { transposed: matrix.clone(), matrix }
+        let matrix = Arc::new(Weighted::new((0..users).map(|row| rows(0, row)).chain((0..items).map(|row| rows(1, row)))));
+        let transposed = if links.are_attached() { Arc::new(matrix.transposed()) } else { matrix.clone() };
+        Self { matrix, transposed }
     }
 
     /// Bytes that it needs, with loops, or transposed.
@@ -149,6 +151,18 @@ impl Weighted {
             starts.push(neighbours.len());
         }
         Self { starts, neighbours, weights, elsewhere: OnceLock::new() }
+    }
+
+    /// The edges in the other direction, with the same weights.
+    fn transposed(&self) -> Self {
+        let mut rows = vec![Vec::new(); self.starts.len() - 1];
+        for node in 0..rows.len() {
+            let range = self.starts[node]..self.starts[node + 1];
+            for (&neighbour, &weight) in self.neighbours[range.clone()].iter().zip(&self.weights[range]) {
+                rows[neighbour as usize].push((node as u32, weight));
+            }
+        }
+        Self::new(rows.into_iter())
     }
 
     /// The product with `[nodes, dim]` in candle's operations, without a graph back.
@@ -233,10 +247,12 @@ mod tests {
     use super::*;
     use crate::testing::{assert_derivatives, assert_same, matrix};
     use candle_core::Device;
+    use dataset::Interactions;
+    use testing::dataset_of;
 
     /// Users 0 and 1, items 0, 1 and 2: user 0 has items 0 and 1, user 1 item 1; no one has item 2.
     fn small() -> Adjacency {
-        Adjacency::symmetric(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3)
+        Adjacency::symmetric(&Links::train(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3))
     }
 
     /// By hand: 1 / sqrt(2 * 1) between user 0 and item 0, 1 / sqrt(2 * 2) between user 0 and item 1, 1 / sqrt(1 * 2) between user 1 and
@@ -258,8 +274,9 @@ mod tests {
     #[test]
     fn loops_and_sums_are_those_by_hand() {
         let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
+        let links = Links::train(&train, 3);
         let sixth = 1.0 / 6.0f64.sqrt();
-        let (with_self_loops, sum) = (Adjacency::with_self_loops(&train, 3), Adjacency::sum(&train, 3));
+        let (with_self_loops, sum) = (Adjacency::with_self_loops(&links), Adjacency::sum(&links));
         let squares =
             [1.0 / 9.0 + 3.0 / 6.0 + 4.0 / 9.0, 2.0 / 4.0 + 4.0 / 6.0, 1.0 / 6.0 + 3.0 / 4.0, 1.0 / 9.0 + 2.0 / 6.0 + 4.0 / 9.0, 5.0];
         for (adjacency, expected) in [
@@ -268,7 +285,7 @@ mod tests {
                 [1.0 / 3.0 + 3.0 * sixth + 4.0 / 3.0, 1.0 + 4.0 * sixth, sixth + 1.5, 1.0 / 3.0 + 2.0 * sixth + 4.0 / 3.0, 5.0],
             ),
             (&sum, [7.0, 4.0, 1.0, 3.0, 0.0]),
-            (&Adjacency::mean_of_items(&train, 3), [3.5, 4.0, 0.0, 0.0, 0.0]),
+            (&Adjacency::mean_of_items(&links), [3.5, 4.0, 0.0, 0.0, 0.0]),
             (&with_self_loops.squared(), squares),
         ] {
             let nodes = Tensor::new(&[[1.0f64], [2.0], [3.0], [4.0], [5.0]], &Device::Cpu).unwrap();
@@ -277,22 +294,47 @@ mod tests {
         }
     }
 
+    /// User 2 is attached by item 1; item 2, which nobody has, is no neighbour. The degrees of the items are those of train.
+    fn attached() -> dataset::Dataset {
+        let fold_in = Interactions::from_pairs(3, [(2, 1), (2, 2)].into_iter());
+        dataset::Dataset { fold_in: Some(fold_in), ..dataset_of([3, 3], &[(0, 0), (0, 1), (1, 1)]) }
+    }
+
+    #[test]
+    fn an_attached_user_is_reached_and_reaches_nobody() {
+        let nodes = Tensor::new(&[[1.0f64], [2.0], [6.0], [3.0], [4.0], [5.0]], &Device::Cpu).unwrap();
+        let (links, half) = (attached(), 0.5f64.sqrt());
+        let links = Links::of(&links);
+        for (adjacency, expected) in [
+            (Adjacency::symmetric(&links), [half * 3.0 + 2.0, half * 4.0, half * 4.0, half, 0.5 + half * 2.0, 0.0]),
+            (Adjacency::sum(&links), [7.0, 4.0, 4.0, 1.0, 3.0, 0.0]),
+            (Adjacency::mean_of_items(&links), [3.5, 4.0, 4.0, 0.0, 0.0, 0.0]),
+        ] {
+            let found: Vec<f64> = adjacency.propagate(&nodes).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+            assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?} {expected:?}");
+        }
+    }
+
     #[test]
     fn gradients_are_those_of_differences() {
         let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
-        let weights = matrix([5, 2], |number| (0.4 + 1.3 * number).sin());
-        for adjacency in [small(), Adjacency::with_self_loops(&train, 3), Adjacency::mean_of_items(&train, 3)] {
+        let links = Links::train(&train, 3);
+        let of_nodes = |adjacency: &Adjacency| {
+            let weights = matrix([adjacency.nodes(), 2], |number| (0.4 + 1.3 * number).sin());
             let total = |given: &[Tensor]| (adjacency.propagate(&given[0]).unwrap() * &weights).unwrap().sum_all().unwrap();
-            assert_derivatives(total, &[matrix([5, 2], |number| number)]);
-        }
+            assert_derivatives(total, &[matrix([adjacency.nodes(), 2], |number| number)]);
+        };
+        [small(), Adjacency::with_self_loops(&links), Adjacency::mean_of_items(&links)].iter().for_each(of_nodes);
+        of_nodes(&Adjacency::with_self_loops(&Links::of(&attached())));
     }
 
     /// Also of a graph without an edge.
     #[test]
     fn other_devices_have_the_same_values_and_derivatives() {
         let train = Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter());
-        let none = Adjacency::symmetric(&Interactions::empty(2), 3);
-        for adjacency in [small(), Adjacency::with_self_loops(&train, 3), Adjacency::mean_of_items(&train, 3), small().squared(), none] {
+        let links = Links::train(&train, 3);
+        let none = Adjacency::symmetric(&Links::train(&Interactions::empty(2), 3));
+        for adjacency in [small(), Adjacency::with_self_loops(&links), Adjacency::mean_of_items(&links), small().squared(), none] {
             let elsewhere = |given: &[Tensor]| adjacency.propagate_elsewhere(&given[0]);
             assert_same(elsewhere, |given| adjacency.propagate(&given[0]), &[matrix([5, 2], |number| (0.4 + 1.3 * number).sin())]);
         }

@@ -4,15 +4,16 @@
 //! at_targets(x)_e = x_v      at_sources(x)_e = x_u      sum(w)_v = sum of w_e over the edges e of v      softmax: of w_e over them
 //! propagate(w, X)_v = sum of w_e X_u                    dots(X, Y)_e = X_v . Y_u                         for e from u to v
 //! ```
-//! Users are the first nodes, items follow; a node may have an edge to itself. The operations are each other's derivatives, so that all of them
+//! Users are the first nodes, items follow; a node may have an edge to itself. Users who are attached (`links.rs`) have edges in one direction alone, and graphs with such users no way
+//! back. The operations are each other's derivatives, so that all of them
 //! can be derived by any of their values. Other devices than a CPU have them of candle's own operations. A node's sums are formed by one thread in the order of its edges: the bits do not depend on the
 //! number of threads.
 
 mod elsewhere;
 
+use super::links::Links;
 use crate::operations::is_ours;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, WithDType, bail};
-use dataset::Interactions;
 use elsewhere::Elsewhere;
 use rayon::prelude::*;
 use std::{
@@ -32,18 +33,19 @@ struct Structure {
     starts: Vec<usize>,
     /// Where each edge comes from, `[edges]`.
     sources: Vec<u32>,
-    /// The edge in the other direction, `[edges]`.
+    /// The edge in the other direction, `[edges]`; nothing where some have none.
     reverse: Vec<u32>,
     /// The same on the device that asked first.
     elsewhere: OnceLock<Arc<Elsewhere>>,
 }
 
 impl Edges {
-    /// The train interactions of all users with so many items, and an edge from each node to itself if there are to be loops.
-    pub fn new(train: &Interactions, items: usize, loops: bool) -> Self {
-        let (users, of_items) = (train.users(), train.transpose(items));
+    /// The links of users with items, and an edge from each node to itself if there are to be loops.
+    pub fn new(links: &Links, loops: bool) -> Self {
+        let [of_users, of_items] = links.sides();
+        let users = of_users.users();
         let (mut starts, mut sources) = (vec![0], Vec::new());
-        for (side, first, other) in [(train, 0, users), (&of_items, users, 0)] {
+        for (side, first, other) in [(of_users, 0, users), (of_items, users, 0)] {
             for row in 0..side.users() {
                 let neighbours = side.row(row).iter().map(|&neighbour| other as u32 + neighbour);
                 let own = loops.then_some((first + row) as u32);
@@ -52,16 +54,7 @@ impl Edges {
                 starts.push(sources.len());
             }
         }
-        let mut next = starts.clone();
-        let mut reverse = vec![0; sources.len()];
-        for target in 0..starts.len() - 1 {
-            for edge in starts[target]..starts[target + 1] {
-                // Targets ascend, as the sources of a node do: this is the next edge of the source that is not found yet.
-                let other = &mut next[sources[edge] as usize];
-                reverse[edge] = *other as u32;
-                *other += 1;
-            }
-        }
+        let reverse = if links.are_attached() { Vec::new() } else { reverse(&starts, &sources) };
         Self(Arc::new(Structure { starts, sources, reverse, elsewhere: OnceLock::new() }))
     }
 
@@ -187,6 +180,21 @@ impl Edges {
     }
 }
 
+/// The edge in the other direction of each edge.
+fn reverse(starts: &[usize], sources: &[u32]) -> Vec<u32> {
+    let mut next = starts.to_vec();
+    let mut reverse = vec![0; sources.len()];
+    for target in 0..starts.len() - 1 {
+        for edge in starts[target]..starts[target + 1] {
+            // Targets ascend, as the sources of a node do: this is the next edge of the source that is not found yet.
+            let other = &mut next[sources[edge] as usize];
+            reverse[edge] = *other as u32;
+            *other += 1;
+        }
+    }
+    reverse
+}
+
 /// The values of a tensor that lies as one piece.
 fn values<'a, T: WithDType>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
     let Some((start, end)) = layout.contiguous_offsets() else { bail!("values of edges and nodes lie as one piece") };
@@ -295,6 +303,9 @@ impl Propagate {
         let Self { edges, reversed } = self;
         expect("edges", weights.len(), edges.number())?;
         expect("nodes", from.len() / dim, edges.nodes())?;
+        if *reversed {
+            expect("edges in the other direction", edges.0.reverse.len(), edges.number())?;
+        }
         let mut to = vec![T::zero(); from.len()];
         to.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, to)| {
             for (node, to) in (block * BLOCK..).zip(to.chunks_exact_mut(dim)) {
@@ -372,11 +383,12 @@ mod tests {
     use super::*;
     use crate::testing::{assert_derivatives, matrix};
     use candle_core::Device;
+    use dataset::Interactions;
     use std::slice;
 
     /// Users 0 and 1, items 0, 1 and 2, which are nodes 2, 3 and 4: user 0 has items 0 and 1, user 1 item 1; no one has item 2.
     fn small(loops: bool) -> Edges {
-        Edges::new(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3, loops)
+        Edges::new(&Links::train(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3), loops)
     }
 
     fn vector(values: &[f64]) -> Tensor {

@@ -17,6 +17,7 @@
 
 mod adjacency;
 mod edges;
+mod links;
 mod neighbours;
 mod rows;
 mod segments;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use adjacency::Adjacency;
 pub use edges::Edges;
+pub use links::Links;
 
 use dataset::Interactions;
 use embeddings::{RowGradients, Tables};

@@ -33,6 +33,9 @@ pub struct Implicit {
     /// The weight of a train interaction, above 1.
     #[serde(default = "forty")]
     pub alpha: f64,
+    /// v: penalties grow with this power of the weights of a row's pairs; 0 gives all rows the same.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reg_scaling: f64,
 }
 
 /// `recstudio` in a sweep file.
@@ -42,6 +45,9 @@ pub struct Recstudio {
     /// What a train interaction weighs more than another pair, above 0.
     #[serde(default = "one")]
     pub alpha: f64,
+    /// v: penalties grow with this power of the weights of a row's pairs; 0 gives all rows the same.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reg_scaling: f64,
 }
 
 fn tenth() -> f64 {
@@ -54,6 +60,12 @@ fn one() -> f64 {
 
 fn forty() -> f64 {
     40.0
+}
+
+/// A trial is named as before there was a choice.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 impl Default for Convention {
@@ -69,24 +81,30 @@ impl Convention {
             Self::Rendle(Rendle { unobserved_weight, .. }) if !is_above(unobserved_weight, 0.0) => {
                 Err(format!("unobserved_weight is {unobserved_weight}, expected a number above 0"))
             }
-            Self::Rendle(Rendle { reg_scaling, .. }) if !(reg_scaling >= 0.0 && reg_scaling.is_finite()) => {
+            Self::Rendle(Rendle { reg_scaling, .. })
+            | Self::Implicit(Implicit { reg_scaling, .. })
+            | Self::Recstudio(Recstudio { reg_scaling, .. })
+                if !(reg_scaling >= 0.0 && reg_scaling.is_finite()) =>
+            {
                 Err(format!("reg_scaling is {reg_scaling}, expected a number of at least 0"))
             }
-            Self::Implicit(Implicit { alpha }) if !is_above(alpha, 1.0) => Err(format!(
+            Self::Implicit(Implicit { alpha, .. }) if !is_above(alpha, 1.0) => Err(format!(
                 "alpha is {alpha}, expected a number above 1: with `convention: implicit` it is the whole weight of a train interaction, and other pairs have 1"
             )),
-            Self::Recstudio(Recstudio { alpha }) if !is_above(alpha, 0.0) => Err(format!("alpha is {alpha}, expected a number above 0")),
+            Self::Recstudio(Recstudio { alpha, .. }) if !is_above(alpha, 0.0) => {
+                Err(format!("alpha is {alpha}, expected a number above 0"))
+            }
             Self::Rendle(_) | Self::Implicit(_) | Self::Recstudio(_) => Ok(()),
         }
     }
 
     pub(super) fn weights(self, regularization: f64) -> Weights {
-        let confidence = match self {
+        let (confidence, reg_scaling) = match self {
             Self::Rendle(Rendle { unobserved_weight, reg_scaling }) => {
                 return Weights { scale: 1.0, unobserved: unobserved_weight, target: 1.0, constant: 1.0, regularization, reg_scaling };
             }
-            Self::Implicit(Implicit { alpha }) => alpha,
-            Self::Recstudio(Recstudio { alpha }) => 1.0 + alpha,
+            Self::Implicit(Implicit { alpha, reg_scaling }) => (alpha, reg_scaling),
+            Self::Recstudio(Recstudio { alpha, reg_scaling }) => (1.0 + alpha, reg_scaling),
         };
         let scale = confidence - 1.0;
         Weights {
@@ -95,7 +113,7 @@ impl Convention {
             target: confidence / scale,
             constant: confidence,
             regularization: regularization / scale,
-            reg_scaling: 0.0,
+            reg_scaling,
         }
     }
 }
@@ -113,8 +131,8 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// The penalty of a row with so many positives among the other side's rows.
+    /// The penalty of a row with so many positives among the other side's rows: that of the weights of all its pairs.
     pub(super) fn ridge(&self, positives: usize, others: usize) -> f64 {
-        self.regularization * (positives as f64 + self.unobserved * others as f64).powf(self.reg_scaling)
+        self.regularization * (self.scale * (positives as f64 + self.unobserved * others as f64)).powf(self.reg_scaling)
     }
 }

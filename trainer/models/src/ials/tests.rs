@@ -4,7 +4,7 @@ use super::super::als::{ConjugateGradient, Subspace, testing::*};
 use super::*;
 
 fn ials(convention: Convention, regularization: f64) -> Ials {
-    Ials { dim: 2, regularization, convention, solver: Solver::default(), init: als::small() }
+    Ials { dim: 2, regularization, convention, item_bias: false, solver: Solver::default(), init: als::small() }
 }
 
 fn rendle(unobserved_weight: f64, reg_scaling: f64) -> Convention {
@@ -64,7 +64,7 @@ fn sweeps_are_those_of_numpy() {
             objectives: [0.641084223217, 0.471834089524],
         },
         Case {
-            settings: ials(Convention::Implicit(Implicit { alpha: 3.0 }), 0.1),
+            settings: ials(Convention::Implicit(Implicit { alpha: 3.0, reg_scaling: 0.0 }), 0.1),
             users: [2.462686567, 0.671641791, 1.708860759, 2.877312561, 2.234042553, -0.957446809, 2.127659574, 1.70212766],
             items: [
                 0.316163446,
@@ -83,7 +83,7 @@ fn sweeps_are_those_of_numpy() {
             objectives: [1.739276982191, 1.044285120850],
         },
         Case {
-            settings: ials(Convention::Recstudio(Recstudio { alpha: 3.0 }), 0.1),
+            settings: ials(Convention::Recstudio(Recstudio { alpha: 3.0, reg_scaling: 0.0 }), 0.1),
             users: [2.916666667, 0.833333333, 1.89679219, 3.417015342, 2.453333333, -1.173333333, 2.56, 1.92],
             items: [
                 0.291802588,
@@ -107,6 +107,131 @@ fn sweeps_are_those_of_numpy() {
     }
 }
 
+/// The normal equations of each row in NumPy in f64 (`solve`), with penalties lambda (3 P + others)^0.5 and lambda (4 P + others): the weights of a row's pairs.
+#[test]
+fn penalties_grow_with_the_weights_of_a_row() {
+    let implicit = ials(Convention::Implicit(Implicit { alpha: 3.0, reg_scaling: 0.5 }), 0.1);
+    let users = [1.521815769, 0.250744154, 0.992389415, 1.616898482, 1.586108340, -0.725875005, 1.218522214, 1.039377774];
+    let items = [
+        0.473071546,
+        0.192151810,
+        0.392900956,
+        0.324192515,
+        0.050910558,
+        0.469387497,
+        0.508634135,
+        0.105360515,
+        0.372287215,
+        -0.376613265,
+        0.204714757,
+        0.324276435,
+    ];
+    assert_sweep(|dataset| implicit.training("ials", dataset, 1).unwrap(), &users, &items, [2.220585792245, 1.151548832411]);
+    let recstudio = ials(Convention::Recstudio(Recstudio { alpha: 3.0, reg_scaling: 1.0 }), 0.1);
+    let users = [0.782726046, 0.053981107, 0.431445758, 0.689690935, 0.912031558, -0.451282051, 0.574358974, 0.517554241];
+    let items = [
+        0.841408138,
+        0.448661352,
+        0.768076269,
+        0.596147100,
+        0.257158818,
+        0.803090852,
+        0.898659989,
+        0.265386440,
+        0.604068129,
+        -0.528717921,
+        0.431261593,
+        0.647341331,
+    ];
+    assert_sweep(|dataset| recstudio.training("ials", dataset, 1).unwrap(), &users, &items, [3.500904034414, 1.707073903294]);
+}
+
+/// The worked example's items with the biases 0.1, -0.2, 0.05, 0, 0.3 and -0.1.
+const BIASED: [f32; 18] = [0.2, -0.1, 0.1, 0.1, 0.1, -0.2, -0.2, 0.2, 0.05, 0.3, 0.0, 0.0, 0.1, -0.2, 0.3, 0.0, 0.3, -0.1];
+
+/// The normal equations of each row in NumPy in f64: of users for targets less the biases, of items and their biases together.
+#[test]
+fn sweeps_with_item_biases_are_those_of_numpy() {
+    let cases = [
+        (
+            ials(rendle(0.1, 1.0), 0.05),
+            [1.531371843, 0.396646872, 1.0, 0.826678067, 1.411996339, 1.0, 1.425990676, -0.478826729, 1.0, 1.102887853, 1.127622378, 1.0],
+            [
+                0.415546917,
+                0.245604043,
+                0.106168380,
+                0.341366187,
+                0.296286462,
+                0.166480634,
+                -0.136368888,
+                0.488013294,
+                0.251956736,
+                0.228023485,
+                0.058531416,
+                0.518214961,
+                0.241391848,
+                -0.454349167,
+                0.293816335,
+                0.129150092,
+                0.459406536,
+                0.111233856,
+            ],
+            [0.781227752613, 0.334367925051],
+        ),
+        (
+            ials(Convention::Implicit(Implicit { alpha: 3.0, reg_scaling: 0.5 }), 0.1),
+            [1.535360425, 0.564201341, 1.0, 1.076651976, 1.838381641, 1.0, 1.532369434, -0.343619620, 1.0, 1.165093216, 1.300090846, 1.0],
+            [
+                0.413273060,
+                0.185469815,
+                0.031286904,
+                0.422091790,
+                0.322271675,
+                -0.130052056,
+                -0.087083121,
+                0.454136379,
+                0.072804663,
+                0.198527808,
+                0.018874367,
+                0.457592845,
+                0.238425074,
+                -0.438271464,
+                0.348178614,
+                -0.058915673,
+                0.293857596,
+                0.272048510,
+            ],
+            [2.258239569712, 1.173810679745],
+        ),
+    ];
+    let dataset = testing::dataset_of([4, 6], &WORKED);
+    let values = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
+    for (settings, users, items, objectives) in cases {
+        let many = Solver::ConjugateGradient(ConjugateGradient { steps: 20 });
+        for solver in [Solver::default(), many] {
+            let settings = Ials { item_bias: true, solver, ..settings.clone() };
+            let mut training = settings.training("ials", &dataset, 1).unwrap();
+            assert_eq!((training.tables.users.dim, training.tables.items.row(2)[2], training.tables.users.row(3)[2]), (3, 0.0, 1.0));
+            training.tables.items.values.copy_from_slice(&BIASED);
+            let first = training.half_sweep(Side::Users).unwrap();
+            assert_close(&values(&training.tables.users.values), &users, 1e-5);
+            let second = training.half_sweep(Side::Items).unwrap();
+            assert_close(&values(&training.tables.items.values), &items, 1e-5);
+            assert_close(&[first, second], &objectives, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn item_biases_keep_what_is_promised_without() {
+    for solver in [Solver::default(), Solver::ConjugateGradient(ConjugateGradient { steps: 2 }), Solver::Subspace(Subspace { block: 5 })] {
+        let settings = Ials { dim: 12, solver, item_bias: true, ..ials(Convention::default(), 0.01) };
+        assert_falls(|dataset| settings.training("ials", dataset, 5).unwrap());
+        assert_same_bits(|dataset| settings.training("ials", dataset, 9).unwrap());
+        assert_resumes(&settings);
+    }
+}
+
 /// The confidence 5 is w0 = 1 / 4 with targets of 5 / 4 and a quarter of the penalty.
 #[test]
 fn conventions_are_one_objective() {
@@ -116,8 +241,8 @@ fn conventions_are_one_objective() {
         training.half_sweep(Side::Users).unwrap();
         products(&training.tables)
     };
-    let implicit = users(Convention::Implicit(Implicit { alpha: 5.0 }), 2.0);
-    assert_eq!(users(Convention::Recstudio(Recstudio { alpha: 4.0 }), 2.0), implicit);
+    let implicit = users(Convention::Implicit(Implicit { alpha: 5.0, reg_scaling: 0.0 }), 2.0);
+    assert_eq!(users(Convention::Recstudio(Recstudio { alpha: 4.0, reg_scaling: 0.0 }), 2.0), implicit);
     let larger: Vec<f64> = users(rendle(0.25, 0.0), 0.5).iter().map(|score| 1.25 * score).collect();
     assert_close(&larger, &implicit, 1e-7);
 }
@@ -131,7 +256,7 @@ fn the_objective_falls_in_every_half_sweep() {
         Solver::Subspace(Subspace { block: 5 }),
     ];
     for solver in solvers {
-        for convention in [Convention::default(), Convention::Implicit(Implicit { alpha: 10.0 })] {
+        for convention in [Convention::default(), Convention::Implicit(Implicit { alpha: 10.0, reg_scaling: 0.0 })] {
             let settings = Ials { dim: 12, solver, ..ials(convention, 0.01) };
             assert_falls(|dataset| settings.training("ials", dataset, 5).unwrap());
         }
@@ -249,9 +374,14 @@ fn impossible_values_are_named() {
     assert_eq!(refused(|ials| ials.dim = 0), "dim is 0, expected 1 to 65536");
     assert_eq!(refused(|ials| ials.convention = rendle(0.0, 1.0)), "unobserved_weight is 0, expected a number above 0");
     assert_eq!(refused(|ials| ials.convention = rendle(1.0, -0.5)), "reg_scaling is -0.5, expected a number of at least 0");
-    let message = refused(|ials| ials.convention = Convention::Implicit(Implicit { alpha: 1.0 }));
+    let message = refused(|ials| ials.convention = Convention::Implicit(Implicit { alpha: 1.0, reg_scaling: 0.0 }));
     assert!(message.starts_with("alpha is 1, expected a number above 1: with `convention: implicit`"), "{message}");
-    assert_eq!(refused(|ials| ials.convention = Convention::Recstudio(Recstudio { alpha: 0.0 })), "alpha is 0, expected a number above 0");
+    let scaled = |ials: &mut Ials| ials.convention = Convention::Implicit(Implicit { alpha: 2.0, reg_scaling: f64::NAN });
+    assert_eq!(refused(scaled), "reg_scaling is NaN, expected a number of at least 0");
+    assert_eq!(
+        refused(|ials| ials.convention = Convention::Recstudio(Recstudio { alpha: 0.0, reg_scaling: 0.0 })),
+        "alpha is 0, expected a number above 0"
+    );
     assert_eq!(refused(|ials| ials.solver = Solver::ConjugateGradient(ConjugateGradient { steps: 0 })), "steps is 0, expected at least 1");
     assert_eq!(refused(|ials| ials.solver = Solver::Subspace(Subspace { block: 3 })), "block is 3, expected 1 to dim, which is 2");
     assert_eq!(ials(Convention::default(), 0.0).check(), Ok(()));
@@ -267,6 +397,9 @@ fn settings_are_read_as_they_are_written() {
     );
     assert_eq!(all.unwrap().solver, Solver::ConjugateGradient(ConjugateGradient { steps: 3 }));
     assert!(read(r#"{"dim": 2, "regularization": 0.1, "alpha": 3}"#).is_err());
+    let plain = r#"{"dim":2,"regularization":0.1,"convention":{"implicit":{"alpha":40.0}},"solver":{"cholesky":{}},"init":{"normal":{"std":0.01}}}"#;
+    let implicit = read(r#"{"dim": 2, "regularization": 0.1, "convention": {"implicit": {}}, "item_bias": false}"#).unwrap();
+    assert_eq!(serde_json::to_string(&implicit).unwrap(), plain, "a trial is named as before there were biases");
     assert!(read(r#"{"dim": 2, "regularization": 0.1, "solver": {"cholesky": {"steps": 3}}}"#).is_err());
 }
 

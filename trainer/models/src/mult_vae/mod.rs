@@ -10,7 +10,7 @@
 //! `xavier-normal` does, biases at 0. Liang et al., WWW 2018.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, HistoryEncoder, Init, NamedMatrices, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
     kind::{Epochs, Iterative, Sizes},
     noise::{dropout, normal},
@@ -124,9 +124,8 @@ impl BackboneKind for MultVae {
         Stored::Vectors { dim: self.hidden as usize + 1 }
     }
 
-    /// The encoder is not stored.
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Unknown("a user's vector comes out of its encoder, which is not stored")
+        FoldIn::Encoder(Box::new(Network))
     }
 }
 
@@ -136,7 +135,7 @@ impl Iterative for MultVae {
     }
 
     /// W_1 and W_4 with their moments; the gradient of W_1; of a batch a softmax over the items, and what each chunk of items gives back; what ranks
-    /// or is stored.
+    /// or is stored, the parameters among it.
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
         let Sizes { users, items, .. } = sizes;
         let (hidden, batch) = (u64::from(self.hidden), u64::from(self.batch_size).min(users));
@@ -145,7 +144,7 @@ impl Iterative for MultVae {
         let of_chunk = 2 * batch * chunk * 4 + chunk * hidden * 4;
         let threads = rayon::current_num_threads() as u64;
         let step = items * hidden * 4 + batch * items * 4 + threads * of_chunk + (chunks + 8) * batch * hidden * 4;
-        tables + step.max(self.stored().fitted(sizes, ranking)).max(tables)
+        tables + step.max(self.stored().fitted(sizes, ranking) + tables / 3).max(tables)
     }
 }
 
@@ -199,19 +198,10 @@ impl<'d> Training<'d> {
         }
     }
 
-    /// x / |x| of the users as it is ranked.
-    fn rows(&self, users: &[u32]) -> Vec<Numbered> {
-        let row = |&user: &u32| {
-            let ids = self.train.row(user as usize).to_vec();
-            Numbered { numbers: vec![1.0 / (ids.len() as f32).sqrt(); ids.len()], ids }
-        };
-        users.iter().map(row).collect()
-    }
-
     /// x / |x| of the users with some of the numbers dropped in a step.
     fn dropped(&self, users: &[u32], epoch: u32, step: u32) -> Vec<Numbered> {
         let drop = dropout(self.settings.dropout as f32);
-        let mut rows = self.rows(users);
+        let mut rows = rows(self.train, users);
         rows.par_iter_mut().zip(users).for_each(|(row, &user)| {
             let mut factors = vec![1.0; row.ids.len()];
             drop(&mut Stream::new(self.seed, Purpose::Dropout, epoch, step, user), &mut factors);
@@ -231,30 +221,13 @@ impl<'d> Training<'d> {
         noise
     }
 
-    /// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
-    fn middle(&self, rows: &[Numbered], noise: Option<&[f32]>) -> Middle {
-        let [first, first_bias, second, second_bias, third, third_bias, ..] = self.weights.each_ref().map(|weights| &weights.values);
-        let dim = third.dim;
-        let mut hidden = vec![0.0; rows.len() * first.dim];
-        hidden.par_chunks_exact_mut(first.dim).zip(rows).for_each(|(sum, row)| {
-            sum.copy_from_slice(&first_bias.values);
-            weighted_sum(&first.values, &row.ids, &row.numbers, sum);
-        });
-        dense::tanh(&mut hidden);
-        let latent = dense::forward(&hidden, second, &second_bias.values);
-        let mut drawn: Vec<f32> = latent.chunks_exact(2 * dim).flat_map(|row| &row[..dim]).copied().collect();
-        if let Some(noise) = noise {
-            let logs = latent.chunks_exact(2 * dim).flat_map(|row| &row[dim..]);
-            drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
-        }
-        let mut decoded = dense::forward(&drawn, third, &third_bias.values);
-        dense::tanh(&mut decoded);
-        Middle { hidden, latent, drawn, decoded }
+    fn matrices(&self) -> [&Matrix; 8] {
+        self.weights.each_ref().map(|weights| &weights.values)
     }
 
     /// One step; the sum of L_u over the batch.
     fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], (beta, stepper): (f64, &mut Stepper)) -> f64 {
-        let Middle { hidden, latent, drawn, decoded } = self.middle(rows, Some(noise));
+        let Middle { hidden, latent, drawn, decoded } = middle(self.matrices(), rows, Some(noise));
         let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
         let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
         let batch = Batch { train: self.train, users, hidden: &decoded };
@@ -322,17 +295,71 @@ impl Epochs for Training<'_> {
     }
 
     fn scorer(&self) -> Result<Scorer> {
-        let [.., last, last_bias] = &self.weights;
+        let [.., last, last_bias] = self.matrices();
         let dim = self.settings.hidden as usize;
-        let everyone: Vec<u32> = (0..self.train.users() as u32).collect();
-        let mut users = Vec::with_capacity(everyone.len() * (dim + 1));
-        for block in everyone.chunks(USERS) {
-            let Middle { decoded, .. } = self.middle(&self.rows(block), None);
-            decoded.chunks_exact(dim).for_each(|row| users.extend(row.iter().copied().chain([1.0])));
-        }
-        let rows = last.values.values.chunks_exact(dim).zip(&last_bias.values.values);
-        let items = rows.flat_map(|(row, &bias)| row.iter().copied().chain([bias])).collect();
-        let matrix = |values: Vec<f32>| Matrix { rows: values.len() / (dim + 1), dim: dim + 1, values };
-        Ok(Scorer::Factors { users: matrix(users), items: matrix(items), similarity: Similarity::Dot })
+        let rows = last.values.chunks_exact(dim).zip(&last_bias.values);
+        let values: Vec<f32> = rows.flat_map(|(row, &bias)| row.iter().copied().chain([bias])).collect();
+        let items = Matrix { rows: last.rows, dim: dim + 1, values };
+        Ok(Scorer::Factors { users: vectors(self.matrices(), self.train), items, similarity: Similarity::Dot })
     }
+
+    fn parameters(&self) -> NamedMatrices<'_> {
+        self.weights.iter().map(|weights| (&weights.name[..], &weights.values)).collect()
+    }
+}
+
+/// The network, which makes vectors of any histories.
+struct Network;
+
+impl HistoryEncoder for Network {
+    fn encode(&self, parameters: &NamedMatrices<'_>, histories: &Interactions) -> Result<Matrix> {
+        let matrices: Vec<&Matrix> = parameters.iter().map(|&(_, matrix)| matrix).collect();
+        let expected = || Error::Impossible(format!("the stored parameters are {}, expected the 8 of mult-vae", parameters.len()));
+        Ok(vectors(matrices.try_into().map_err(|_| expected())?, histories))
+    }
+}
+
+/// x / |x| of users as it is ranked.
+fn rows(of: &Interactions, users: &[u32]) -> Vec<Numbered> {
+    let row = |&user: &u32| {
+        let ids = of.row(user as usize).to_vec();
+        Numbered { numbers: vec![1.0 / (ids.len() as f32).sqrt(); ids.len()], ids }
+    };
+    users.iter().map(row).collect()
+}
+
+/// From x / |x| to the decoder's hidden layer; without `noise` by the mean.
+fn middle(
+    [first, first_bias, second, second_bias, third, third_bias, ..]: [&Matrix; 8],
+    rows: &[Numbered],
+    noise: Option<&[f32]>,
+) -> Middle {
+    let dim = third.dim;
+    let mut hidden = vec![0.0; rows.len() * first.dim];
+    hidden.par_chunks_exact_mut(first.dim).zip(rows).for_each(|(sum, row)| {
+        sum.copy_from_slice(&first_bias.values);
+        weighted_sum(&first.values, &row.ids, &row.numbers, sum);
+    });
+    dense::tanh(&mut hidden);
+    let latent = dense::forward(&hidden, second, &second_bias.values);
+    let mut drawn: Vec<f32> = latent.chunks_exact(2 * dim).flat_map(|row| &row[..dim]).copied().collect();
+    if let Some(noise) = noise {
+        let logs = latent.chunks_exact(2 * dim).flat_map(|row| &row[dim..]);
+        drawn.iter_mut().zip(logs).zip(noise).for_each(|((value, log), noise)| *value += (0.5 * log).exp() * noise);
+    }
+    let mut decoded = dense::forward(&drawn, third, &third_bias.values);
+    dense::tanh(&mut decoded);
+    Middle { hidden, latent, drawn, decoded }
+}
+
+/// The vectors of all histories by z = mu: the decoder's hidden layer with a 1 behind it.
+fn vectors(weights: [&Matrix; 8], histories: &Interactions) -> Matrix {
+    let everyone: Vec<u32> = (0..histories.users() as u32).collect();
+    let hidden = weights[0].dim;
+    let mut values = Vec::with_capacity(everyone.len() * (hidden + 1));
+    for block in everyone.chunks(USERS) {
+        let Middle { decoded, .. } = middle(weights, &rows(histories, block), None);
+        decoded.chunks_exact(hidden).for_each(|row| values.extend(row.iter().copied().chain([1.0])));
+    }
+    Matrix { rows: everyone.len(), dim: hidden + 1, values }
 }

@@ -167,3 +167,16 @@ fn values_out_of_range_are_named() {
     assert_eq!(check(r#"{"kl_weight": -1}"#), "kl_weight is -1, expected a number of at least 0");
     assert_eq!(check(r#"{"batch_size": 0}"#), "batch_size is 0, expected at least 1");
 }
+
+/// A history that is a train row has the vector of its user; the network is that of the parameters.
+#[test]
+fn a_new_user_has_the_vector_of_a_user_with_the_same_items() {
+    let dataset = dataset();
+    let training = training(&settings(""), &dataset);
+    let Scorer::Factors { users, .. } = training.scorer().unwrap() else { panic!("no vectors") };
+    let folded = Network.encode(&training.parameters(), &Interactions::from_pairs(2, [(0, 0), (0, 3), (0, 4)].into_iter())).unwrap();
+    assert_eq!((folded.rows, folded.row(0)), (2, users.row(2)));
+    assert_ne!(folded.row(1), folded.row(0), "a history without items");
+    let message = Network.encode(&training.parameters()[1..].to_vec(), &Interactions::empty(1)).unwrap_err().to_string();
+    assert_eq!(message, "the stored parameters are 7, expected the 8 of mult-vae");
+}

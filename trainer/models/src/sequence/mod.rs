@@ -36,8 +36,13 @@ pub(super) fn check(dim: u32, max_length: u32) -> Result<(), String> {
     }
 }
 
-/// Each user's history before validation and before test; `None` for a dataset that does not know the order.
+/// Each user's history before validation and before test; `None` for a dataset that does not know the order. The history of a user whom training does not see is what is
+/// to fold in.
 fn histories(dataset: &Dataset) -> Option<[Histories; 2]> {
+    if dataset.fold_in.is_some() {
+        let known = dataset.histories(&[Split::Train, Split::FoldIn])?;
+        return Some([known.clone(), known]);
+    }
     Some([dataset.histories(&[Split::Train])?, dataset.histories(&[Split::Train, Split::Validation])?])
 }
 

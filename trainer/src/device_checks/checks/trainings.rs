@@ -103,6 +103,7 @@ fn dataset(sizes: Sizes) -> Dataset {
         item_ids: (0..sizes.items).map(|item| item.to_string()).collect(),
         validation,
         train,
+        one_node_set: false,
         test: Interactions::empty(sizes.users),
         fold_in: None,
         order: Some(order),

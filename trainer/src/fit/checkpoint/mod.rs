@@ -2,6 +2,7 @@
 
 pub(crate) mod curve;
 pub(crate) mod outcome;
+pub(crate) mod parameters;
 pub(crate) mod progress;
 pub(crate) mod resume;
 pub(crate) mod rung;

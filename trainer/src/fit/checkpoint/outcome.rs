@@ -1,10 +1,14 @@
 //! `done.json`: how a trial ended, and which files count. A folder without one is unfinished.
 
-use crate::fit::checkpoint::stored_files::{Checkpoint, REMEDY, StoredCurve};
+use crate::fit::checkpoint::{
+    parameters,
+    stored_files::{Checkpoint, REMEDY, StoredCurve},
+};
 use crate::{Error, Result, Trial};
 use dataset::{FileEntry, Files, Location, marker};
 use evaluator::Scorer;
 use serde::{Deserialize, Serialize};
+use vectors::Matrix;
 
 /// A finished training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +116,16 @@ impl Ended {
         let none = || Error::impossible(format!("trial {} has no model", self.trial));
         let (checkpoint, description) = self.checkpoint(folder).ok_or_else(none)?;
         Ok(Scorer::read_marked(&checkpoint, &description)?)
+    }
+
+    /// The parameters of the model by name, which it folds users in by; nothing where it folds them in without, or was stored before checkpoints had them.
+    ///
+    /// # Errors
+    /// When they cannot be read or are damaged.
+    pub fn parameters(&self, folder: &Location) -> Result<Vec<(String, Matrix)>> {
+        let path = self.checkpoint.as_ref().map(|at| format!("{at}/{}", parameters::NAME));
+        let found = path.and_then(|path| self.files.get(&path).map(|entry| folder.join(&path).holding(entry, REMEDY)));
+        Ok(found.map_or_else(|| Ok(Vec::new()), |at| parameters::read(&at))?)
     }
 
     /// The table of the curve; `None` where there is none.

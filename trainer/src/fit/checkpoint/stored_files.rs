@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! checkpoint/<key>/     scorer.safetensors, scorer.json, per_user.parquet     a model, and its validation values
+//!                       parameters.safetensors                                where it folds users in by its parameters
 //! curve/<key>.parquet   the curve
 //! ```
 //! Several processes may work on one trial: one that was stopped for an hour does not know that another has taken its place. They never
 //! write two contents under one name, and a marker says which names count: whoever writes late adds a file, and changes none.
 
+use super::parameters;
 use crate::Result;
 use bytes::Bytes;
 use dataset::{FileEntry, Files, Location};
 use evaluator::Scorer;
+use models::NamedMatrices;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -35,11 +38,13 @@ pub(crate) struct StoredCurve {
 }
 
 impl Checkpoint {
-    /// Writes a model and the table of its validation values, where there are any.
-    pub(crate) fn write(folder: &Location, scorer: &Scorer, per_user: Option<Vec<u8>>) -> Result<Self> {
+    /// Writes a model, the parameters that it folds users in by, and the table of its validation values, where there are any.
+    pub(crate) fn write(folder: &Location, (scorer, parameters): (&Scorer, &NamedMatrices<'_>), per_user: Option<Vec<u8>>) -> Result<Self> {
+        let kept = (!parameters.is_empty()).then(|| parameters::encode(parameters, folder)).transpose()?;
+        let kept = kept.map(|content| (parameters::NAME, content));
         let per_user = per_user.map(|table| ("per_user.parquet", table));
         let contents: Vec<(&str, Bytes)> =
-            per_user.into_iter().chain(scorer.files(folder)?).map(|(name, content)| (name, content.into())).collect();
+            per_user.into_iter().chain(kept).chain(scorer.files(folder)?).map(|(name, content)| (name, content.into())).collect();
         let entries: Vec<FileEntry> = contents.iter().map(|(_, content)| FileEntry::of(content)).collect();
         let at = format!("checkpoint/{}", key(&entries));
         for (name, content) in &contents {

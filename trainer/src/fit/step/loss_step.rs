@@ -282,6 +282,7 @@ mod tests {
             item_ids: (0..40).map(|item| item.to_string()).collect(),
             train: Interactions::from_pairs(12, pairs),
             validation: Interactions::empty(12),
+            one_node_set: false,
             test: Interactions::empty(12),
             fold_in: None,
             order: None,

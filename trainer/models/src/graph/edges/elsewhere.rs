@@ -78,6 +78,7 @@ impl Edges {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Links;
     use crate::testing::{assert_same, matrix};
     use dataset::Interactions;
 
@@ -85,7 +86,7 @@ mod tests {
     fn values_and_derivatives_are_those_of_our_own() {
         let number = |salt: f64| move |at: f64| (salt + 1.3 * at).sin();
         for loops in [false, true] {
-            let edges = Edges::new(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3, loops);
+            let edges = Edges::new(&Links::train(&Interactions::from_pairs(2, [(0, 0), (0, 1), (1, 1)].into_iter()), 3), loops);
             let nodes = [matrix([5, 1], number(1.0)).squeeze(1).unwrap()];
             let of_edges = [matrix([edges.number(), 1], number(2.0)).squeeze(1).unwrap()];
             assert_same(|x| edges.apply_elsewhere(&x[0], Kind::AtTargets), |x| edges.at_targets(&x[0]), &nodes);
