@@ -46,7 +46,7 @@ impl Scheduler {
     fn start(url: &str) -> Result<Self> {
         let address: Address = url.parse().map_err(anyhow::Error::msg)?;
         let own = std::env::current_exe().context("the system does not say where this program is")?;
-        let listen = format!("[::]:{}", address.port);
+        let listen = format!("0.0.0.0:{}", address.port);
         let command = &mut process::Command::new(own);
         command.args(["scheduler", "--listen", &listen, "--host", &address.host]);
         Ok(Self(command.spawn().context("cannot start the scheduler")?))

@@ -1,9 +1,9 @@
 //! A preparation with an Apache Ballista cluster of its own: an Indexed Job whose index 0 prepares, beside the cluster's scheduler, and whose other indexes
 //! are executors; and a headless Service by which these find the scheduler. The Job has ended when index 0 has: no executor outlives it.
 
-use super::{Object, RenderContext, command, gang, pod::Work};
+use super::{Object, RenderContext, command, gang, pod::Work, stage::signed};
 use crate::Stage;
-use k8s_openapi::api::core::v1::ServicePort;
+use k8s_openapi::api::{batch::v1::JobSpec, core::v1::ServicePort};
 
 /// The port of the scheduler, as Ballista has it.
 const PORT: u16 = 50_050;
@@ -26,7 +26,15 @@ pub(super) fn prepare(context: &RenderContext<'_>) -> [Object; 2] {
         runtime_class: None,
         subdomain: Some(name.clone()),
     };
+    let mut job = gang::led_by_the_first(context, stage, name.clone(), work, 1 + executors);
+    // What the first pod cannot do is tried as often as without executors; and these have retries of their own.
+    job.spec = job.spec.map(|spec| JobSpec {
+        backoff_limit: None,
+        backoff_limit_per_index: Some(signed(context.submission.resources.retries)),
+        max_failed_indexes: Some(0),
+        ..spec
+    });
     let port = ServicePort { name: Some("scheduler".to_owned()), port: PORT.into(), ..ServicePort::default() };
     let service = gang::service(context, stage, &name, port);
-    [service.into(), gang::led_by_the_first(context, stage, name, work, 1 + executors).into()]
+    [service.into(), job.into()]
 }

@@ -5,7 +5,7 @@
 
 mod processes;
 
-use processes::{Cluster, Process, free_port, preparing};
+use processes::{Cluster, Process, free_port, pod, preparing};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -110,7 +110,7 @@ fn a_cluster_writes_the_bytes_of_the_other_engines() {
                 json!({"k_core": {"users": 3, "items": 2}, "split": {"kind": "temporal", "test": 0.2, "validation": 0.1}}),
             ),
             dataset("leave-last", &words, json!({"split": {"kind": "leave-last"}, "noise": 0.3})),
-            dataset("leave-n", &numbers, json!({"split": {"kind": "leave-n", "test": 2, "validation": 1}, "train_share": 0.5})),
+            dataset("leave-n", &numbers, json!({"split": {"kind": "leave-n", "test": 2, "validation": 1}, "train_share": {"share": 0.5}})),
             dataset("users", &numbers, json!({"k_core": 2, "split": {"kind": "users", "test": 0.2, "validation": 0.2}})),
             dataset("cold-start", &words, json!({"split": {"kind": "cold-start", "items": 1, "test": 0.25}})),
             dataset("folds", &numbers, json!({"split": {"kind": "cross-validation", "folds": 3, "fold": 2, "validation": 0.25}})),
@@ -166,6 +166,21 @@ fn a_scheduler_that_is_restarted_costs_time_at_most() {
         assert!(!found.keys().any(|path| path.ends_with("manifest.json")), "{:?}", found.keys());
     }
     assert!(sweep.prepared("cluster", &cluster.flags()) == expected, "{}", cluster.logs());
+}
+
+#[test]
+fn the_pods_of_a_preparation_find_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    rows(&path, 1200, false);
+    let sweep = Sweep::of(folder, &[dataset("d", &path, json!({"k_core": 2, "split": {"kind": "random", "test": 0.2}}))]);
+    let expected = sweep.prepared("memory", &["--engine", "memory"]);
+    let (storage, port) = (sweep.storage("pods"), free_port());
+    let [first, mut executor] = [0, 1].map(|index| pod(index, port, &sweep.file, storage.to_str().unwrap()));
+    let output = first.output();
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(files(&storage) == expected);
+    assert!(executor.runs(), "it ends with its Job, or without its scheduler");
 }
 
 #[test]

@@ -110,6 +110,15 @@ pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process 
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
+/// Starts a pod of a preparation with executors: of index 0 one that prepares, of others an executor.
+pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Process {
+    let (index, url) = (index.to_string(), format!("df://127.0.0.1:{scheduler}?partitions=3"));
+    let command = &mut Command::new(PROGRAM);
+    command.args(["gang", "--index", &index, "--scheduler", &url, "--", "prepare"]).arg(sweep);
+    command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
+    Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
 /// A port that nobody listens at.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
