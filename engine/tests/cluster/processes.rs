@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The program under test.
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ranksweep-engine");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ranksweep-engine");
 /// Seconds of silence after which an executor is lost, so that tests are not long.
 const LOST_AFTER: &str = "3";
 
@@ -82,6 +82,15 @@ impl Drop for Process {
     }
 }
 
+/// The program, with the credentials of the S3 server under test, if there is one.
+fn program() -> Command {
+    let mut command = Command::new(PROGRAM);
+    if let Ok(server) = std::env::var("RANKSWEEP_S3") {
+        command.env("AWS_ENDPOINT_URL", server).env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "test");
+    }
+    command
+}
+
 fn scheduler(folder: &Path, port: u16) -> Process {
     let listen = format!("127.0.0.1:{port}");
     serve(folder, "scheduler", &["--listen", &listen, "--executor-timeout", LOST_AFTER])
@@ -99,13 +108,13 @@ fn executor(folder: &Path, scheduler: u16, number: usize) -> Process {
 fn serve(folder: &Path, what: &str, flags: &[&str]) -> Process {
     let log = (0..).map(|number| folder.join(format!("{what}-{number}.log"))).find(|path| !path.exists()).unwrap();
     let log = File::create(log).unwrap();
-    let command = &mut Command::new(PROGRAM);
+    let command = &mut program();
     Process(command.arg(what).args(flags).stdout(Stdio::null()).stderr(log).spawn().unwrap())
 }
 
 /// Starts preparing a sweep by an engine.
 pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process {
-    let command = &mut Command::new(PROGRAM);
+    let command = &mut program();
     command.arg("prepare").arg(sweep).args(["--storage", storage, "--threads", "2"]).args(flags);
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
@@ -113,7 +122,7 @@ pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process 
 /// Starts a pod of a preparation with executors: of index 0 one that prepares, of others an executor.
 pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Process {
     let (index, url) = (index.to_string(), format!("df://127.0.0.1:{scheduler}?partitions=3"));
-    let command = &mut Command::new(PROGRAM);
+    let command = &mut program();
     command.args(["gang", "--index", &index, "--scheduler", &url, "--", "prepare"]).arg(sweep);
     command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())

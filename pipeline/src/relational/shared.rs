@@ -86,12 +86,16 @@ impl Shared {
         let (probe, row) = (Relation::Probe, UInt64Array::from(vec![1]));
         let row = RecordBatch::try_new(Arc::new(probe.schema()), vec![Arc::new(row)]).expect("a column of the relation");
         self.put(probe, parquet(probe, Some(&row)), 1)?;
-        let (files, written) = self.write(&self.scan(probe), probe)?;
-        let seen = self.rows_of(probe, &files)?;
+        let copied = self.write(&self.scan(probe), probe).and_then(|(files, written)| {
+            let seen = self.rows_of(probe, &files)?;
+            files.iter().try_for_each(Location::delete)?;
+            Ok((written, seen))
+        });
         self.remove(probe)?;
-        files.iter().try_for_each(Location::delete)?;
-        if (written, seen) == (1, 1) {
-            return Ok(());
+        match copied {
+            Ok((1, 1)) => return Ok(()),
+            Err(error) if !is_about_a_missing_file(&error) => return Err(error),
+            _ => {}
         }
         let reason = format!(
             "its machines do not see the files of {}: the storage must be one that this machine, the scheduler and all executors have, as s3:// or a \
@@ -258,6 +262,12 @@ fn url(at: &Location) -> String {
         Some(path) => url::Url::from_file_path(path).expect("an absolute path").into(),
         None => at.to_string(),
     }
+}
+
+/// Whether a machine lacks a file, in the words of object stores and of the system.
+fn is_about_a_missing_file(error: &Error) -> bool {
+    let words = words(error);
+    words.contains("not found") || words.contains("No such file")
 }
 
 /// An error with its causes.
