@@ -33,6 +33,8 @@ pub struct Submission {
     pub plan: String,
     /// The stages, in the order in which they run.
     pub stages: Vec<Stage>,
+    /// Executors of an Apache Ballista cluster that the preparation has for itself; 0 for none.
+    pub executors: u32,
     /// The resources that the pods ask for.
     pub resources: Resources,
 }
@@ -40,7 +42,7 @@ pub struct Submission {
 /// A part of the work that begins when the one before it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// One pod that prepares all datasets.
+    /// One pod that prepares all datasets, and the executors that it has.
     Prepare,
     /// One pod, or group of pods, for each trial.
     Train {
@@ -137,7 +139,11 @@ impl Submission {
     fn longest_addition(&self) -> usize {
         let host = |stage: &Stage| {
             let indexes = |trials: u32| self.resources.indexes(trials).saturating_sub(1).to_string().len() + 1;
-            let hosts = if let Stage::Train { trials, .. } = stage { indexes(*trials) } else { 0 };
+            let hosts = match stage {
+                Stage::Train { trials, .. } => indexes(*trials),
+                Stage::Prepare if self.executors > 0 => self.executors.to_string().len() + 1,
+                _ => 0,
+            };
             let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
             "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
         };

@@ -93,7 +93,7 @@ fn exit_codes_are_answered() {
         rules.into_iter().find(matches).map_or("retried".to_owned(), |rule| rule.action)
     };
     for job in jobs() {
-        let one_trial_of_many = spec(&job).backoff_limit_per_index.is_some() && !is_driver(&job);
+        let one_trial_of_many = spec(&job).backoff_limit_per_index.is_some() && spec(&job).success_policy.is_none();
         let for_good = if one_trial_of_many { "FailIndex" } else { "FailJob" };
         let interrupted = if is_driver(&job) { "FailIndex" } else { "Ignore" };
         let expected =
@@ -104,7 +104,13 @@ fn exit_codes_are_answered() {
     }
 }
 
-/// One failed trial must not end the others; of a group of ranks, the first ends all; of drivers that follow each other, whichever comes to the end.
+/// Whether the Job's pods are a preparation and its executors.
+fn has_executors(job: &Job) -> bool {
+    container(job).command.as_deref() == Some(&["ranksweep-engine".to_owned()])
+}
+
+/// One failed trial must not end the others; of a group of ranks, and of a preparation with executors, the first ends all; of drivers that follow each other,
+/// whichever comes to the end.
 #[test]
 fn indexes_stand_for_trials_for_ranks_or_for_drivers() {
     let mut seen = [0, 0, 0];
@@ -114,6 +120,12 @@ fn indexes_stand_for_trials_for_ranks_or_for_drivers() {
             assert_eq!(spec.success_policy.as_ref().unwrap().rules[0].succeeded_count, Some(1));
             assert_eq!((spec.parallelism, spec.completions), (Some(1), Some(1000)), "one at a time");
             assert!(spec.backoff_limit.is_none() && spec.backoff_limit_per_index.is_some() && spec.max_failed_indexes.is_none());
+            continue;
+        }
+        if has_executors(&job) {
+            assert_eq!(spec.success_policy.as_ref().unwrap().rules[0].succeeded_indexes.as_deref(), Some("0"));
+            assert_eq!((spec.completions, spec.parallelism), (Some(9), Some(9)), "one that prepares, and 8 executors");
+            assert_eq!((spec.backoff_limit, spec.backoff_limit_per_index, spec.max_failed_indexes), (None, Some(3), Some(0)));
             continue;
         }
         let uses_index = container(&job).args.iter().flatten().any(|word| word == "$(JOB_COMPLETION_INDEX)");

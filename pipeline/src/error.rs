@@ -108,6 +108,14 @@ pub enum Error {
         /// DataFusion's error.
         source: Box<DataFusionError>,
     },
+    /// A cluster does not answer, or does not do what it is asked.
+    #[error("cluster {url}: {reason}")]
+    Cluster {
+        /// Its URL.
+        url: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// The scratch folder cannot be used.
     #[error("cannot write in the scratch folder {folder} (set TMPDIR for another one)")]
     Scratch {

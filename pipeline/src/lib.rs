@@ -4,10 +4,11 @@
 //! Source --rows--> codes --threshold, duplicates--> pairs --k-core--> sorted ids --Split--> Dataset --TrainShare--> Dataset <--Noise-- false positives
 //! ```
 //! Files are read as streams, in blocks that several threads take in turn. What fits in memory is prepared there, with ids as codes
-//! (`gather.rs`); what does not, by relations of DataFusion, which spill to disk (`relational/`). [`memory_estimate`] decides, or
+//! (`gather.rs`); what does not, by relations of DataFusion, which spill to disk, or on an Apache Ballista cluster (`relational/`). [`memory_estimate`] decides, or
 //! [`Limits::engine`]. Nothing of the result depends on that, nor on threads, memory or the order of rows.
 
 mod clean;
+mod cluster;
 mod coder;
 mod dictionary;
 mod distinct;
@@ -38,6 +39,7 @@ mod steps;
 mod tally;
 mod train_share;
 
+pub use cluster::{Cluster, Connect, SessionContext, Stores};
 pub use error::{Error, Result};
 pub use fingerprint::fingerprint;
 pub use k_core::{KCore, KCoreBounds};

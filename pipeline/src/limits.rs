@@ -1,15 +1,17 @@
 //! What a preparation may use of the machine.
 
-use crate::{Error, Result};
+use crate::{Error, Result, cluster::Cluster};
 use std::path::PathBuf;
 
-/// What a preparation is computed by. Both give the same bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a preparation is computed by. All give the same bytes.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Engine {
     /// Arrays in memory: several times as fast, for interactions that fit.
     Memory,
     /// Relations of DataFusion, which spill to disk.
     Datafusion,
+    /// Relations that an Apache Ballista cluster computes.
+    Ballista(Cluster),
 }
 
 /// Bounds of a preparation. None of them changes a byte of the result.

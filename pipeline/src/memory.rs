@@ -44,7 +44,7 @@ const SOME: f64 = 256e6;
 const PLACES: f64 = 8.0;
 
 /// What a preparation takes, before it is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MemoryEstimate {
     /// What will prepare: the engine that was asked for, else memory where `in_memory` is within the limit.
     pub engine: Engine,
@@ -84,10 +84,10 @@ pub fn memory_estimate(preparation: &Preparation, limits: &Limits) -> Result<Mem
     let readers = preparation.source.readers(limits.threads) as f64;
     let in_memory = read.reading(readers, preparation.source.memory()).max(read.numbering()) as u64;
     let is_enough = limits.memory.is_none_or(|limit| in_memory <= limit as u64);
-    let engine = limits.engine.unwrap_or(if is_enough { Engine::Memory } else { Engine::Datafusion });
+    let engine = limits.engine.clone().unwrap_or(if is_enough { Engine::Memory } else { Engine::Datafusion });
     let bytes = match engine {
         Engine::Memory => in_memory,
-        Engine::Datafusion => read.by_relations(limits.memory) as u64,
+        Engine::Datafusion | Engine::Ballista(_) => read.by_relations(limits.memory) as u64,
     };
     Ok(MemoryEstimate { engine, bytes, in_memory })
 }

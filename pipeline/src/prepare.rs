@@ -38,9 +38,9 @@ pub fn prepare(preparation: &Preparation, datasets: &Location, limits: &Limits, 
         Err(error) => return Err(error.into()),
     }
     let make = Make { preparation, fingerprint, settings, folder: &folder, limits };
-    let engine = limits.engine.map_or_else(|| memory_estimate(preparation, limits).map(|estimate| estimate.engine), Ok)?;
+    let engine = limits.engine.clone().map_or_else(|| memory_estimate(preparation, limits).map(|estimate| estimate.engine), Ok)?;
     let manifest = match engine {
-        Engine::Datafusion => make.by_relations(&mut Steps::new(progress)),
+        Engine::Datafusion | Engine::Ballista(_) => make.by_relations(&mut Steps::new(progress)),
         Engine::Memory => match make.in_memory(&mut Steps::new(progress)) {
             // More rows than the estimate said; nothing is reported before all of them are read.
             Err(Error::Rows { .. }) if limits.engine.is_none() => make.by_relations(&mut Steps::new(progress)),

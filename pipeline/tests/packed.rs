@@ -21,9 +21,9 @@ fn preparation(path: &str) -> Preparation {
 }
 
 /// The tables that an engine makes of a file.
-fn tables(path: &str, engine: Engine) -> Vec<(String, Vec<u8>)> {
+fn tables(path: &str, engine: &Engine) -> Vec<(String, Vec<u8>)> {
     let datasets = Location::parse(&format!("{}-{engine:?}", path.replace("packed", "prepared"))).expect("a good URL");
-    let limits = Limits { threads: 2, memory: None, engine: Some(engine), scratch: None };
+    let limits = Limits { threads: 2, memory: None, engine: Some(engine.clone()), scratch: None };
     let prepared = prepare(&preparation(path), &datasets, &limits, &mut |_| {}).expect("the file is good");
     let files = prepared.folder.list().expect("memory lists").into_iter().filter(|at| at.name().ends_with(".parquet"));
     files.map(|at| (at.name().to_owned(), at.read().expect("memory reads").to_vec())).collect()
@@ -33,13 +33,13 @@ fn tables(path: &str, engine: Engine) -> Vec<(String, Vec<u8>)> {
 fn both_engines_make_of_packed_rows_what_they_make_of_plain_ones() {
     let plain: String = (0..400).map(|n| format!("u{},i{},{},{n}\n", n % 17, n * 7919 % 101, n % 5 + 1)).collect();
     Location::parse("memory:///packed/plain.csv").and_then(|at| at.write(plain)).expect("memory takes it");
-    let expected = tables("memory:///packed/plain.csv", Engine::Memory);
+    let expected = tables("memory:///packed/plain.csv", &Engine::Memory);
     assert!(expected.len() >= 5);
     let archived = format!("{}/ratings.csv", stored("ratings.zip", "named.ZIP"));
     let paths = [stored("ratings.bz2", "a.csv.bz2"), stored("ratings.xz", "a.gz"), stored("streamed.zip", "a.csv.zip"), archived];
     for path in paths {
         for engine in [Engine::Memory, Engine::Datafusion] {
-            assert!(tables(&path, engine) == expected, "{path} {engine:?}");
+            assert!(tables(&path, &engine) == expected, "{path} {engine:?}");
         }
     }
 }

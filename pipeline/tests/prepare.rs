@@ -78,7 +78,7 @@ fn any_limits_give_the_same_bytes() {
         [of(threads, Some(Engine::Memory), None), of(threads, None, Some(64 << 20)), of(threads, None, Some(6 << 20)), spilling]
     });
     for limits in limits {
-        let Limits { threads, engine, memory, .. } = limits;
+        let Limits { threads, ref engine, memory, .. } = limits;
         let at = datasets(&format!("limits-{threads}-{engine:?}-{memory:?}"));
         let prepared = prepare(&preparation(settings.clone()), &at, &limits, &mut |_| {}).expect("a good preparation");
         assert!(!prepared.reused);

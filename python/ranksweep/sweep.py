@@ -144,6 +144,14 @@ class Evaluation(Section):
 
 
 @dataclass(kw_only=True)
+class Preparation(Section):
+    """What the datasets are prepared by; it changes no byte of them."""
+
+    engine: str | None = None
+    executors: int | None = None
+
+
+@dataclass(kw_only=True)
 class Sweep(Section):
     """A whole sweep file: what is compared on which data, and where the results go."""
 
@@ -158,6 +166,7 @@ class Sweep(Section):
     printed: str | os.PathLike[str] | None = None
     claims: Sequence[Settings] | None = None
     device: str | None = None
+    preparation: Preparation | Settings | None = None
     resources: Settings | None = None
 
     def to_yaml(self) -> str:

@@ -87,12 +87,13 @@ def with_key(section: str, key: str) -> dict[str, Any]:
         "Training": {},
         "Significance": significance,
         "Evaluation": {"significance": significance},
+        "Preparation": {},
     }
     sections[section][key] = 1
-    return sections["Sweep"] | {"training": sections["Training"], "evaluation": sections["Evaluation"]}
+    return sections["Sweep"] | {name.lower(): sections[name] for name in ("Training", "Evaluation", "Preparation")}
 
 
-@pytest.mark.parametrize("name", ["Sweep", "Dataset", "Block", "Training", "Significance", "Evaluation"])
+@pytest.mark.parametrize("name", ["Sweep", "Dataset", "Block", "Training", "Significance", "Evaluation", "Preparation"])
 def test_a_section_has_the_keys_that_the_program_knows(name: str, tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text(yaml.safe_dump(with_key(name, "zzqqzz")))

@@ -2,7 +2,7 @@
 
 use crate::user_rows;
 use anyhow::{Context, Result, bail};
-use dataset::{Dataset, Interactions, Location};
+use dataset::{Dataset, Interactions, Location, quote};
 use std::collections::HashMap;
 
 /// The column of items, by the names that it may have.

@@ -51,6 +51,16 @@ pub(crate) fn is_probe(at: &Location) -> Result<bool> {
     Ok(optional(at.read())?.is_some_and(|content| &content[..] == b"first" || &content[..] == b"second"))
 }
 
+/// Whether a folder is that of a preparation's relations on a cluster.
+pub(crate) fn is_scratch(folder: &Location) -> Result<bool> {
+    #[derive(Deserialize)]
+    struct Scratch {
+        scratch_of: String,
+    }
+    let Some(text) = optional(folder.join("scratch.json").read())? else { return Ok(false) };
+    Ok(serde_json::from_slice::<Scratch>(&text).is_ok_and(|scratch| scratch.scratch_of == "ranksweep"))
+}
+
 /// Whether a folder holds the tables of a sweep of its name.
 pub(crate) fn is_sweep(folder: &Location) -> Result<bool> {
     #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use cluster::{Resources, Stage, Submission};
 use dataset::{Location, redact::is_secret};
-use std::path::Path;
+use std::{num::NonZero, path::Path};
 
 /// The folder of a sweep's stored plans, below that of its tables.
 const PLANS: &str = "plans";
@@ -56,6 +56,7 @@ pub fn submission(session: &Session, target: &Target, chosen: Option<&Batches>) 
         storage: session.storage().to_string(),
         plan: plan_location(session).to_string(),
         stages: stages(session)?,
+        executors: file.preparation.value.executors.map_or(0, NonZero::get),
         resources,
     };
     submission.check().map_err(|error| blame(session, &error))?;

@@ -85,6 +85,21 @@ fn rendered_offline(sandbox: &Sandbox) -> Vec<Value> {
     jobs
 }
 
+/// What these pods do is `engine/tests/cluster`'s.
+#[test]
+fn executors_are_pods_of_the_preparation() {
+    let sandbox = on_a_volume("preparation: {executors: 2}\n");
+    let prepare = &jobs(&sandbox, &[])[1];
+    let command = &prepare["spec"]["template"]["spec"]["containers"][0]["command"];
+    assert_eq!((prepare["spec"]["completions"].as_u64(), command), (Some(3), &serde_json::json!(["ranksweep-engine"])));
+    let words = words(prepare, 2);
+    assert_eq!(
+        (&words[..4], &words[5..8]),
+        (&["gang", "--index", "2", "--scheduler"].map(str::to_owned)[..], &["--", "prepare", "s.yaml"].map(str::to_owned)[..])
+    );
+    assert!(words[4].starts_with("df://tiny-") && words[4].ends_with("-prepare:50050?partitions=16"), "{}", words[4]);
+}
+
 #[test]
 fn what_is_rendered_offline_gives_the_same_bytes() {
     gives_the_bytes_of_one_machine("", 3, true);

@@ -13,6 +13,9 @@ const PATIENCE: &str = "300";
 /// The program; it is the pod's first process, so that signals reach it.
 pub(super) const PROGRAM: &str = "ranksweep";
 
+/// The program with Apache Ballista.
+pub(super) const ENGINE: &str = "ranksweep-engine";
+
 /// The index of an Indexed Job's pod, which Kubernetes puts in its place.
 pub(super) const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
 
@@ -23,6 +26,12 @@ pub(super) fn literal(text: &str) -> String {
 
 pub(super) fn prepare(context: &RenderContext<'_>, share: &Share<'_>) -> Vec<String> {
     stage(context, share, "prepare", &[])
+}
+
+/// Of a preparation with executors, what each of its pods does by its index: the first prepares, beside the scheduler at this URL.
+pub(super) fn prepare_with_executors(context: &RenderContext<'_>, share: &Share<'_>, scheduler: &str) -> Vec<String> {
+    let words = ["gang", "--index", INDEX, "--scheduler", scheduler, "--"];
+    words.iter().map(|&word| word.to_owned()).chain(prepare(context, share)).collect()
 }
 
 /// One trial: at `index` of the plan, or of a rung's promoted ones; or as many of them as a pod may have.

@@ -22,13 +22,13 @@ const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 /// Service and Job of one trial.
 pub(super) fn gang(context: &RenderContext<'_>, stage: Stage, trial: u32) -> [Object; 2] {
     let name = context.name(&format!("{}-{trial}", stage.suffix()));
-    [service(context, stage, &name).into(), job(context, stage, trial, name).into()]
+    let port = ServicePort { name: Some("rendezvous".to_owned()), port: PORT.into(), ..ServicePort::default() };
+    [service(context, stage, &name, port).into(), job(context, stage, trial, name).into()]
 }
 
-/// Names for pods that are not ready yet: the ranks look for each other before any of them is.
-fn service(context: &RenderContext<'_>, stage: Stage, name: &str) -> Service {
+/// Names for the pods of a Job, also for those that are not ready yet: they look for each other before any of them is.
+pub(super) fn service(context: &RenderContext<'_>, stage: Stage, name: &str, port: ServicePort) -> Service {
     let selector = [("batch.kubernetes.io/job-name".to_owned(), name.to_owned())];
-    let port = ServicePort { name: Some("rendezvous".to_owned()), port: PORT.into(), ..ServicePort::default() };
     let spec = ServiceSpec {
         cluster_ip: Some("None".to_owned()),
         publish_not_ready_addresses: Some(true),
@@ -47,18 +47,24 @@ fn job(context: &RenderContext<'_>, stage: Stage, trial: u32, name: String) -> J
     let share = resources.trial();
     let work = Work {
         stage: stage.label(),
+        program: command::PROGRAM,
         arguments: command::train(context, &share, &trial.to_string(), rung),
         share,
         runtime_class: resources.runtime_class.clone(),
         environment: rendezvous(&name, resources.nodes),
         subdomain: Some(name.clone()),
     };
+    led_by_the_first(context, stage, name, work, resources.nodes)
+}
+
+/// A Job of so many pods that work together. It has ended well when the pod of index 0 has, and the others end with it.
+pub(super) fn led_by_the_first(context: &RenderContext<'_>, stage: Stage, name: String, work: Work<'_>, pods: u32) -> Job {
     let first = SuccessPolicyRule { succeeded_indexes: Some("0".to_owned()), succeeded_count: None };
     let spec = JobSpec {
         completion_mode: Some("Indexed".to_owned()),
-        completions: Some(signed(resources.nodes)),
-        parallelism: Some(signed(resources.nodes)),
-        backoff_limit: Some(signed(resources.retries * resources.nodes)),
+        completions: Some(signed(pods)),
+        parallelism: Some(signed(pods)),
+        backoff_limit: Some(signed(context.submission.resources.retries * pods)),
         success_policy: Some(SuccessPolicy { rules: vec![first] }),
         ..suspended(pod::template(context, work), policy::whole())
     };

@@ -1,12 +1,13 @@
 //! The objects of a submission, as they are created.
 //!
-//! One file for each idea: the stages' Jobs (`stage`), a trial over several nodes (`gang`) and who may reach it (`network_policy`), the driver
-//! (`driver`), and of what they are made: the pod (`pod`), its volumes, its environment, the command line, and what becomes of a pod that ends (`policy`).
+//! One file for each idea: the stages' Jobs (`stage`), a trial over several nodes (`gang`), a preparation with executors (`executors`) and who may reach them
+//! (`network_policy`), the driver (`driver`), and of what they are made: the pod (`pod`), its volumes, its environment, the command line, and what becomes of a pod that ends (`policy`).
 
 mod command;
 mod config_map;
 mod driver;
 mod environment;
+mod executors;
 mod gang;
 mod metadata;
 mod network_policy;
@@ -38,9 +39,9 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
 pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
     let context = RenderContext { submission, hash };
     let first = [Object::from(driver::job(&context)), Object::from(config_map::config_map(&context))];
-    let policy = (submission.resources.nodes > 1).then(|| Object::from(network_policy::network_policy(&context)));
+    let policies = network_policy::network_policies(&context).map(Object::from);
     let stages = submission.stages.iter().flat_map(|&stage| of_stage(&context, stage));
-    first.into_iter().chain(policy).chain(stages).collect()
+    first.into_iter().chain(policies).chain(stages).collect()
 }
 
 /// A submission under a hash: what every object is made from.
@@ -68,6 +69,7 @@ fn names(context: &RenderContext<'_>, stage: Stage) -> Vec<String> {
 
 fn of_stage(context: &RenderContext<'_>, stage: Stage) -> Vec<Object> {
     match stage {
+        Stage::Prepare if context.submission.executors > 0 => executors::prepare(context).into(),
         Stage::Prepare => vec![stage::prepare(context).into()],
         Stage::Train { trials, .. } if context.submission.resources.nodes > 1 => {
             (0..trials).flat_map(|index| gang::gang(context, stage, index)).collect()

@@ -27,6 +27,7 @@ const GRACE: i64 = 30;
 /// The parts of a pod that its stage decides.
 pub(super) struct Work<'a> {
     pub(super) stage: &'a str,
+    pub(super) program: &'a str,
     pub(super) arguments: Vec<String>,
     pub(super) share: Share<'a>,
     /// Variables beside those of every stage.
@@ -53,6 +54,7 @@ pub(super) fn template(context: &RenderContext<'_>, work: Work<'_>) -> PodTempla
         mounts.push(mount);
     }
     let container = Container {
+        command: Some(vec![work.program.to_owned()]),
         env: Some(environment::of_stage(context).into_iter().chain(work.environment).collect()),
         env_from: environment::secret(context),
         volume_mounts: Some(mounts),

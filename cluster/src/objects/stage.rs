@@ -52,7 +52,15 @@ fn single(context: &RenderContext<'_>, stage: Stage, arguments: Vec<String>, sha
 }
 
 fn work<'a>(stage: Stage, arguments: Vec<String>, share: Share<'a>) -> Work<'a> {
-    Work { stage: stage.label(), arguments, share, environment: Vec::new(), runtime_class: None, subdomain: None }
+    Work {
+        stage: stage.label(),
+        program: command::PROGRAM,
+        arguments,
+        share,
+        environment: Vec::new(),
+        runtime_class: None,
+        subdomain: None,
+    }
 }
 
 fn job(context: &RenderContext<'_>, stage: Stage, work: Work<'_>, policy: PodFailurePolicy) -> Job {

@@ -1,8 +1,11 @@
 //! The Jobs of a submission, reduced to what the driver decides by.
 
-use crate::labels;
+use crate::{Stage, labels};
 use k8s_openapi::api::batch::v1::{Job, JobCondition, JobStatus};
 use kube::ResourceExt;
+
+/// The label of the stage whose Jobs train.
+const TRAIN: &str = Stage::Train { trials: 0, rung: None }.label();
 
 /// A stage's Job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub struct SeenJob {
     pub indexes: Indexes,
 }
 
-/// How many indexes of a Job are how far: of one that is a trial over several nodes, the trial; of one without indexes, its pod.
+/// How many indexes of a Job are how far: of one whose pods work together, their work; of one without indexes, its pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Indexes {
     /// No pod of them is there.
@@ -145,10 +148,11 @@ impl SeenJob {
             None => job.annotations().contains_key(labels::STARTED),
         };
         let rules = job.spec.iter().filter_map(|spec| spec.success_policy.as_ref()).flat_map(|policy| &policy.rules);
-        let is_one_trial = rules.clone().any(|rule| rule.succeeded_indexes.is_some());
+        let is_led = rules.clone().any(|rule| rule.succeeded_indexes.is_some());
+        let is_one_trial = is_led && job.labels().get(labels::STAGE).is_some_and(|stage| stage == TRAIN);
         let (name, at_once, state) = (job.name_any(), u32::MAX, State::of(job));
         let (has_batches, namespace) = (trials_per_pod(job) > 1, job.namespace().unwrap_or_default());
-        let indexes = Indexes::of(job, &state, is_one_trial);
+        let indexes = Indexes::of(job, &state, is_led);
         let (is_stuck, is_held) = (false, false);
         Self { name, namespace, order, is_one_trial, has_batches, queue, started, at_once, is_stuck, is_held, state, indexes }
     }
@@ -160,13 +164,13 @@ impl SeenJob {
 }
 
 impl Indexes {
-    fn of(job: &Job, state: &State, is_one_trial: bool) -> Self {
+    fn of(job: &Job, state: &State, is_led: bool) -> Self {
         let one = |field: fn(&mut Self) -> &mut u32| {
             let mut indexes = Self::default();
             *field(&mut indexes) = 1;
             indexes
         };
-        let is_one = is_one_trial || job.spec.as_ref().is_none_or(|spec| spec.completions.is_none());
+        let is_one = is_led || job.spec.as_ref().is_none_or(|spec| spec.completions.is_none());
         match state {
             State::Running { active: 1.., .. } if is_one => one(|indexes| &mut indexes.active),
             State::Done if is_one => one(|indexes| &mut indexes.done),

@@ -15,6 +15,7 @@ pub(crate) fn submission() -> Submission {
         storage: "s3://bucket".to_owned(),
         plan: "s3://bucket/plan.json".to_owned(),
         stages: vec![Stage::Prepare, Stage::Train { trials: 3, rung: None }, Stage::Evaluate],
+        executors: 0,
         resources: Resources { parallelism: 2, ..Resources::default() },
     }
 }

@@ -9,7 +9,7 @@ use cluster::{Object, Resources, Stage, Submission, objects};
 const ALL: [Stage; 3] = [Stage::Prepare, Stage::Train { trials: 12, rung: None }, Stage::Evaluate];
 
 /// The shapes by name, each with the `resources` of its sweep file and its stages.
-pub(crate) const SHAPES: [(&str, &str, &[Stage]); 9] = [
+pub(crate) const SHAPES: [(&str, &str, &[Stage]); 10] = [
     ("single-gpu", "{gpus: 1, cpu: 4, memory: 16Gi, secret: bucket}", &ALL),
     (
         "multi-gpu",
@@ -66,6 +66,7 @@ topology_spread_constraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/z
     ),
     ("volume", "{cpu: 4, memory: 16Gi, volume: {claim: runs, path: /data}}", &ALL),
     ("node-cache", "{secret: bucket, trials_per_pod: 4, cache: {host_path: /var/cache/ranksweep}}", &ALL),
+    ("executors", "{cpu: 4, memory: 16Gi, secret: bucket, prepare: {cpu: 8, memory: 32Gi, scratch: 500Gi}}", &ALL),
     ("watched", "{secret: bucket, metrics_port: 9464, annotations: {team: search}, cache: {claim: datasets}}", &ALL),
 ];
 
@@ -87,6 +88,7 @@ pub(crate) fn submission(name: &str) -> Submission {
         storage: storage.to_owned(),
         plan: format!("{storage}/sweeps/{name}/plans/0123456789abcdef.json"),
         stages: stages.to_vec(),
+        executors: if name == "executors" { 8 } else { 0 },
         resources,
     }
 }

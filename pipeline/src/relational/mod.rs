@@ -7,12 +7,16 @@
 //! item is a 64-bit hash of its own id until ids are sorted; ids of the same hash are noticed, and all is read again with another one.
 //! [`Finish`](crate::finish::Finish), which holds the rules of a single user, takes the sorted interactions some users at a time. Interactions are
 //! never in memory together; the items' own ids are.
+//!
+//! On a cluster the source is read, and tables are written, by this machine; what stands between is computed there (`shared.rs`), and the scratch folder is one
+//! that all machines see.
 
 mod chunks;
 mod intake;
 mod peeled;
 mod relations;
 mod scratch_file;
+mod shared;
 mod times;
 mod user_ids;
 mod workspace;
@@ -43,7 +47,7 @@ pub(crate) fn prepare(
     steps: &mut Steps<'_>,
     unchanged: impl FnOnce() -> Result<()>,
 ) -> Result<Manifest> {
-    let workspace = Workspace::new(limits)?;
+    let workspace = Workspace::new(limits, folder)?;
     let (reading, rejected) = read(preparation, &workspace, limits, 64)?;
     unchanged()?;
     gather::report_rejected(preparation, &rejected, steps);
@@ -104,7 +108,7 @@ fn ids(workspace: &Workspace, side: Side) -> Result<Option<usize>> {
     workspace.remove(side.ids())?;
     workspace.store(workspace.scan(side.raw_ids()).and_then(relations::distinct), side.ids())?;
     workspace.remove(side.raw_ids())?;
-    let count = workspace.count(workspace.scan(side.ids()))?;
+    let count = workspace.rows(side.ids())?;
     let codes = workspace.count(workspace.scan(side.ids()).and_then(relations::codes))?;
     Ok((codes == count).then_some(count))
 }
@@ -179,8 +183,8 @@ impl Degrees {
 
     /// What is stored.
     fn stored(workspace: &Workspace, pairs: Relation) -> Result<Self> {
-        let [users, items] = Side::BOTH.map(|side| workspace.count(workspace.scan(side.degrees())));
-        Ok(Self { users: users?, items: items?, interactions: workspace.count(workspace.scan(pairs))? })
+        let [users, items] = Side::BOTH.map(|side| workspace.rows(side.degrees()));
+        Ok(Self { users: users?, items: items?, interactions: workspace.rows(pairs)? })
     }
 
     fn nodes(&self) -> usize {
@@ -224,7 +228,7 @@ mod tests {
         let source = json!({"delimited": {"path": url, "header": false, "columns": {"user": 0, "item": 1, "timestamp": 2}}});
         let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"leave-last": {}}})).unwrap();
         let limits = Limits { threads: 1, memory: None, engine: None, scratch: None };
-        let workspace = Workspace::new(&limits).unwrap();
+        let workspace = Workspace::new(&limits, &Location::parse(url).unwrap()).unwrap();
         let (reading, _) = read(&preparation, &workspace, &limits, 3).unwrap();
         assert_eq!((reading.users, reading.items, &reading.parts[..]), (60, 30, &[(dataset::Split::Train, 180)][..]));
         let (_, distinct) = latest(&workspace).unwrap();

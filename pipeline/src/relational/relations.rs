@@ -21,7 +21,7 @@ use datafusion::{
 pub(super) type Frame = Result<DataFrame, DataFusionError>;
 
 /// Users, or items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Users,
     Items,
@@ -61,6 +61,7 @@ impl Relation {
     /// The relation's columns.
     pub(super) fn schema(self) -> Schema {
         let columns: &[(&str, DataType)] = match self {
+            Self::Probe => &[("row", DataType::UInt64)],
             Self::Rows | Self::Pairs(_) => {
                 &[("user", DataType::UInt64), ("item", DataType::UInt64), ("part", DataType::UInt8), ("time", DataType::Float64)]
             }

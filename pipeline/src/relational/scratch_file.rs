@@ -9,7 +9,7 @@ use datafusion::parquet::{
     errors::ParquetError,
     file::properties::{EnabledStatistics, WriterProperties},
 };
-use std::{fs::File, io, sync::Arc};
+use std::{fs::File, io, mem, path::PathBuf, sync::Arc};
 
 /// Bytes of a column's distinct values up to which they are stored once, and then by number: ids repeat.
 const DISTINCT: usize = 8 << 20;
@@ -18,13 +18,14 @@ const DISTINCT: usize = 8 << 20;
 pub(super) struct ScratchFile {
     relation: Relation,
     number: usize,
+    rows: usize,
     writer: Option<ArrowWriter<File>>,
 }
 
 impl ScratchFile {
     /// The file of this number.
     pub(super) fn new(relation: Relation, number: usize) -> Self {
-        Self { relation, number, writer: None }
+        Self { relation, number, rows: 0, writer: None }
     }
 
     /// Writes rows, by the relation's columns.
@@ -37,25 +38,41 @@ impl ScratchFile {
             self.writer = Some(self.create(workspace)?);
         }
         let writer = self.writer.as_mut().expect("made above");
-        writer.write(&batch).map_err(|error| workspace.in_scratch(in_words(error)))
+        writer.write(&batch).map_err(|error| workspace.in_scratch(in_words(error)))?;
+        self.rows += batch.num_rows();
+        if self.rows >= workspace.rows_of_a_file(self.relation) { self.complete(workspace) } else { Ok(()) }
     }
 
     /// Completes the file.
-    pub(super) fn finish(self, workspace: &Workspace) -> Result<()> {
-        self.writer.map_or(Ok(()), |writer| writer.close().map(|_| ()).map_err(|error| workspace.in_scratch(in_words(error))))
+    pub(super) fn finish(mut self, workspace: &Workspace) -> Result<()> {
+        self.complete(workspace)
+    }
+
+    /// Ends what is written, and hands it over; what comes then is another file.
+    fn complete(&mut self, workspace: &Workspace) -> Result<()> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        writer.close().map_err(|error| workspace.in_scratch(in_words(error)))?;
+        workspace.add(self.relation, &self.path(workspace)?, mem::take(&mut self.rows))
+    }
+
+    fn path(&self, workspace: &Workspace) -> Result<PathBuf> {
+        Ok(workspace.folder(self.relation)?.join(format!("{}.parquet", self.number)))
     }
 
     fn create(&self, workspace: &Workspace) -> Result<ArrowWriter<File>> {
-        let path = workspace.folder(self.relation)?.join(format!("{}.parquet", self.number));
-        let file = File::create(path).map_err(|error| workspace.in_scratch(error))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_dictionary_page_size_limit(DISTINCT)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .build();
-        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties))
+        let file = File::create(self.path(workspace)?).map_err(|error| workspace.in_scratch(error))?;
+        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties()))
             .map_err(|error| workspace.in_scratch(in_words(error)))
     }
+}
+
+/// How relations are written.
+pub(super) fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_page_size_limit(DISTINCT)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build()
 }
 
 /// The disk's error, where it is one.

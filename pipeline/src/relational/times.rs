@@ -23,7 +23,7 @@ impl<'a> TimesOf<'a> {
 
 impl Times for TimesOf<'_> {
     fn count(&mut self) -> Result<usize> {
-        self.workspace.count(self.workspace.scan(Relation::Edges))
+        self.workspace.rows(Relation::Edges)
     }
 
     fn at(&mut self, place: usize) -> Result<(f64, usize)> {

@@ -1,7 +1,11 @@
-//! Where relations are computed and where they stand between steps: DataFusion on this machine, and a scratch folder.
+//! Where relations are computed and where they stand between steps: DataFusion on this machine, and a scratch folder; or a cluster, and a folder that all of
+//! its machines see, but for what this machine alone reads.
 
-use super::relations::{Frame, Side};
-use crate::{Error, Limits, Result};
+use super::{
+    relations::{Frame, Side},
+    shared::Shared,
+};
+use crate::{Engine, Error, Limits, Result};
 use arrow::array::RecordBatch;
 use datafusion::{
     config::TableParquetOptions,
@@ -16,9 +20,14 @@ use datafusion::{
     object_store::local::LocalFileSystem,
     prelude::{ParquetReadOptions, SessionConfig, SessionContext},
 };
-use dataset::block_on;
+use dataset::{Location, block_on};
 use futures::StreamExt;
-use std::{fmt, fs, io, num::NonZeroUsize, path::PathBuf, sync::Arc};
+use std::{
+    fmt, fs, io,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use tempfile::TempDir;
 
 /// Operators that a memory error names.
@@ -31,10 +40,14 @@ const MERGE: usize = 10 << 20;
 const BATCH: usize = 8_192;
 /// Where relations stand, for DataFusion.
 const URL: &str = "scratch://relations/";
+/// Rows of one file that this machine writes for a cluster, whose executors share files out.
+const SHARED_ROWS: usize = 1 << 22;
 
 /// A stored relation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Relation {
+    /// One row, by which a cluster shows that it sees what this machine does.
+    Probe,
     /// Rows of the source that reach the threshold.
     Rows,
     /// Each user and item once; what is left after so many rounds of the k-core.
@@ -56,6 +69,7 @@ pub(super) enum Relation {
 impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Probe => f.write_str("probe"),
             Self::Rows => f.write_str("rows"),
             Self::Pairs(round) => write!(f, "pairs-{round}"),
             Self::RawIds(side) => write!(f, "raw-ids-{}", side.column()),
@@ -68,16 +82,28 @@ impl fmt::Display for Relation {
     }
 }
 
+impl Relation {
+    /// Whether nobody but this machine reads it.
+    fn is_own(self) -> bool {
+        matches!(self, Self::UserIds | Self::Edges)
+    }
+}
+
 /// Computes relations. What it stored goes with it.
 pub(super) struct Workspace {
     session: SessionContext,
+    shared: Option<Shared>,
     scratch: TempDir,
     limits: Limits,
 }
 
 impl Workspace {
-    /// DataFusion within the limits.
-    pub(super) fn new(limits: &Limits) -> Result<Self> {
+    /// DataFusion within the limits, and the cluster that is to prepare, whose relations stand below the dataset's folder.
+    pub(super) fn new(limits: &Limits, dataset: &Location) -> Result<Self> {
+        let shared = match &limits.engine {
+            Some(Engine::Ballista(cluster)) => Some(Shared::new(cluster, dataset)?),
+            _ => None,
+        };
         let folder = limits.scratch_folder()?;
         let in_scratch = |source: io::Error| Error::Scratch { folder: folder.display().to_string(), source };
         let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
@@ -100,7 +126,7 @@ impl Workspace {
         let url = ListingTableUrl::parse(URL).expect("a good URL");
         let store = LocalFileSystem::new_with_prefix(scratch.path()).map_err(|error| failed(error.into(), &limits))?;
         session.register_object_store(url.get_url(), Arc::new(store));
-        Ok(Self { session, scratch, limits })
+        Ok(Self { session, shared, scratch, limits })
     }
 
     /// A folder in scratch, made if it is not there.
@@ -110,8 +136,16 @@ impl Workspace {
         Ok(path)
     }
 
+    /// The cluster that has a relation, if one has it.
+    fn cluster(&self, relation: Relation) -> Option<&Shared> {
+        self.shared.as_ref().filter(|_| !relation.is_own())
+    }
+
     /// A stored relation.
     pub(super) fn scan(&self, relation: Relation) -> Frame {
+        if let Some(shared) = self.cluster(relation) {
+            return shared.scan(relation);
+        }
         fs::create_dir_all(self.scratch.path().join(relation.to_string()))?;
         let schema = relation.schema();
         let options = ParquetReadOptions { schema: Some(&schema), ..ParquetReadOptions::default() };
@@ -120,6 +154,9 @@ impl Workspace {
 
     /// Computes a relation and stores it in place of the one that was there.
     pub(super) fn store(&self, frame: Frame, relation: Relation) -> Result<()> {
+        if let Some(shared) = self.cluster(relation) {
+            return shared.store(frame, relation);
+        }
         let mut parquet = TableParquetOptions::new();
         parquet.global.compression = Some("snappy".to_owned());
         parquet.global.statistics_enabled = Some("none".to_owned());
@@ -129,10 +166,28 @@ impl Workspace {
         block_on(write).map(|_| ()).map_err(|error| self.failed(error))
     }
 
+    /// The number of a stored relation's rows.
+    pub(super) fn rows(&self, relation: Relation) -> Result<usize> {
+        self.cluster(relation).map_or_else(|| self.count(self.scan(relation)), |shared| Ok(shared.rows(relation)))
+    }
+
     /// The number of a relation's rows.
     pub(super) fn count(&self, frame: Frame) -> Result<usize> {
-        let count = async { frame?.count().await };
-        block_on(count).map_err(|error| self.failed(error))
+        let frame = frame.map_err(|error| self.failed(error))?;
+        let count = || block_on(frame.clone().count()).map_err(|error| self.failed(error));
+        self.shared.as_ref().map_or_else(count, |shared| shared.tried(count))
+    }
+
+    /// Takes a file of a relation that was written in its folder.
+    pub(super) fn add(&self, relation: Relation, file: &Path, rows: usize) -> Result<()> {
+        let Some(shared) = self.cluster(relation) else { return Ok(()) };
+        shared.add(relation, file, rows)?;
+        fs::remove_file(file).map_err(|error| self.in_scratch(error))
+    }
+
+    /// Rows from which on a file of a relation is completed.
+    pub(super) fn rows_of_a_file(&self, relation: Relation) -> usize {
+        self.cluster(relation).map_or(usize::MAX, |_| SHARED_ROWS)
     }
 
     /// Computes a relation and gives it batch by batch, in its order.
@@ -147,6 +202,9 @@ impl Workspace {
 
     /// Takes a relation away, if it is there.
     pub(super) fn remove(&self, relation: Relation) -> Result<()> {
+        if let Some(shared) = self.cluster(relation) {
+            return shared.remove(relation);
+        }
         match fs::remove_dir_all(self.scratch.path().join(relation.to_string())) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.in_scratch(error)),
             _ => Ok(()),
@@ -159,7 +217,10 @@ impl Workspace {
     }
 
     fn failed(&self, error: DataFusionError) -> Error {
-        failed(error, &self.limits)
+        match &self.shared {
+            Some(shared) => shared.failed(error),
+            None => failed(error, &self.limits),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ Exit codes:
 pub(super) struct EndedBadly(pub(super) String);
 
 /// Says what went wrong, if anything, and gives the exit code.
-pub fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
+pub(super) fn exit(format: LogFormat, result: Result<Ending>) -> ExitCode {
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Trials { failed, unfinished }) => {

@@ -1,6 +1,6 @@
 //! Flags of every command: threads, memory, logs.
 
-use super::{candle, limits, log};
+use super::{candle, hand_over, limits, log};
 use crate::{
     interrupt,
     log::LogFormat,
@@ -10,6 +10,7 @@ use crate::{
 use anyhow::Context;
 use clap::Args;
 use evaluator::command::parse_size;
+use pipeline::Connect;
 use std::{
     io::{self, IsTerminal},
     net::SocketAddr,
@@ -37,12 +38,15 @@ pub struct Global {
     /// Serve how the command fares at http://ADDRESS/metrics, for Prometheus
     #[arg(long, global = true, value_name = "ADDRESS")]
     pub metrics_address: Option<SocketAddr>,
-    /// Seconds for which a storage that has not answered yet is tried again
+    /// Seconds for which a storage, or a cluster that prepares, that has not answered yet is tried again
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub storage_patience: u64,
     /// Where datasets of a storage that is not on this machine are kept after they were read; the system's folder for caches when left out
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
+    /// The way to a cluster that prepares, of a program that has one; the thin one becomes the one that has.
+    #[arg(skip)]
+    pub connect: Option<Connect>,
 }
 
 impl Global {
@@ -53,7 +57,14 @@ impl Global {
 
     /// The machine that the work may use.
     pub(super) fn machine(&self) -> Machine {
-        Machine { threads: rayon::current_num_threads(), memory: self.memory, cache: self.cache.clone(), engine: None }
+        Machine {
+            threads: rayon::current_num_threads(),
+            memory: self.memory,
+            cache: self.cache.clone(),
+            engine: None,
+            connect: self.connect.unwrap_or(hand_over::to_the_engine),
+            patience: Duration::from_secs(self.storage_patience),
+        }
     }
 
     fn draws_bars(&self) -> bool {
@@ -65,9 +76,9 @@ impl Global {
 ///
 /// # Errors
 /// When the operating system gives too little, no threads, or takes no handlers of signals.
-pub fn start(global: &Global) -> anyhow::Result<()> {
+pub(super) fn start(global: &Global) -> anyhow::Result<()> {
     // What fails in the clients of Kubernetes and of stores is said by whoever asked them.
-    let level = if global.draws_bars() { "off" } else { "info,kube_client=off,object_store=off" };
+    let level = if global.draws_bars() { "off" } else { "info,kube_client=off,object_store=off,ballista=off" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let lines = fmt::layer().with_writer(log::Lines::new).with_target(false).with_ansi(io::stderr().is_terminal());
     let registry = tracing_subscriber::registry().with(filter);

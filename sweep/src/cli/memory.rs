@@ -1,7 +1,7 @@
 //! The most memory that the process held at once, to be held against the plan's estimate.
 
 /// Says it as the last event of the log, where the system tells (Linux).
-pub fn log_peak() {
+pub(super) fn log_peak() {
     if let Some(peak) = peak() {
         tracing::info!(peak = peak_text(peak), "memory");
     }

@@ -14,6 +14,7 @@ mod export;
 mod gc;
 mod global;
 mod groups;
+mod hand_over;
 mod hint;
 mod init;
 mod kinds;
@@ -40,12 +41,17 @@ mod submit;
 mod theory;
 mod train;
 
+use anyhow::{Result, anyhow};
 use clap::{Parser, Subcommand};
+use dataset::panics;
+use exit::exit;
+use global::start;
+use memory::log_peak;
+use std::process::ExitCode;
 
 pub use crate::{log::LogFormat, runner::Ending, usage::Usage};
-pub use exit::{CODES, exit};
-pub use global::{Global, start};
-pub use memory::log_peak;
+pub use exit::CODES;
+pub use global::Global;
 
 /// Which loss, with which negative sampler, on which backbone, ranks best on your data, and is the difference real?
 #[derive(Debug, Parser)]
@@ -117,6 +123,55 @@ pub enum Command {
     Completions(completions::Completions),
     /// Write the manual's pages
     Man(man::Man),
+}
+
+impl Command {
+    /// Does what the command says.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn run(&self, global: &Global) -> Result<Ending> {
+        match self {
+            Self::Init(command) => command.run(),
+            Self::Run(command) => command.run(global),
+            Self::Plan(command) => command.run(global),
+            Self::Prepare(command) => command.run(global),
+            Self::Train(command) => command.run(global),
+            Self::Evaluate(command) => command.run(global),
+            Self::Report(command) => command.run(global),
+            Self::Compare(command) => command.run(global),
+            Self::Diff(command) => command.run(global),
+            Self::Groups(command) => command.run(global),
+            Self::Refit(command) => command.run(global),
+            Self::Recommend(command) => command.run(global),
+            Self::Export(command) => command.run(global),
+            Self::Render(command) => command.run(global),
+            Self::Gc(command) => command.run(global),
+            Self::Submit(command) => command.run(global),
+            Self::Status(command) => command.run(global),
+            Self::List(command) => command.run(global),
+            Self::Logs(command) => command.run(global),
+            Self::Cancel(command) => command.run(),
+            Self::Drive(command) => command.run(),
+            Self::Doctor(command) => command.run(global),
+            Self::Theory(command) => command.run(global),
+            Self::Kinds(command) => command.run(),
+            Self::Schema(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
+        }
+    }
+}
+
+/// Starts what the commands need, runs one, says how it ended, and gives the exit code.
+pub fn ended(global: &Global, run: impl FnOnce() -> Result<Ending>) -> ExitCode {
+    panics::keep_quiet();
+    let result = panics::caught(|| start(global).and_then(|()| run()))
+        .unwrap_or_else(|_| Err(anyhow!("this is a mistake of ranksweep: {}", panics::last())));
+    if result.is_ok() {
+        log_peak();
+    }
+    exit(global.log_format, result)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::{
     claim::ClaimEntry,
     dataset::DatasetEntry,
     device::AskedDevice,
+    engine::PreparedBy,
     environment,
     error::{Error, Place, Result},
     fields::Fields,
@@ -84,6 +85,8 @@ pub struct SweepFile {
     pub claims: Vec<ClaimEntry>,
     /// Where trials are trained; `auto` when left out.
     pub device: Placed<AskedDevice>,
+    /// What the datasets are prepared by.
+    pub preparation: Placed<PreparedBy>,
     /// The resources of the pods of a trial on a cluster.
     pub resources: Placed<Resources>,
 }
@@ -92,8 +95,21 @@ pub struct SweepFile {
 const MOST_BYTES: u64 = 2 << 20;
 
 /// The keys of a sweep file.
-pub(crate) const KEYS: [&str; 12] =
-    ["name", "storage", "datasets", "grid", "training", "seeds", "search", "evaluation", "printed", "claims", "device", "resources"];
+pub(crate) const KEYS: [&str; 13] = [
+    "name",
+    "storage",
+    "datasets",
+    "grid",
+    "training",
+    "seeds",
+    "search",
+    "evaluation",
+    "printed",
+    "claims",
+    "device",
+    "preparation",
+    "resources",
+];
 
 impl SweepFile {
     /// Reads a sweep file from disk.
@@ -166,9 +182,16 @@ impl SweepFile {
             printed: fields.get("printed").map(printed).transpose()?,
             claims: fields.get("claims").map_or(Ok(Vec::new()), |_| fields.items("claims")?.iter().map(ClaimEntry::read).collect())?,
             device: placed(&root, "device", AskedDevice::default())?,
+            preparation: prepared_by(&root)?,
             resources: placed(&root, "resources", Resources::default())?,
         })
     }
+}
+
+fn prepared_by(root: &Node) -> Result<Placed<PreparedBy>> {
+    let found = placed(root, "preparation", PreparedBy::default())?;
+    found.value.check().map_err(|complaint| found.complain(complaint))?;
+    Ok(found)
 }
 
 fn printed(node: &Node) -> Result<Placed<PrintedTable>> {

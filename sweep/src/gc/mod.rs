@@ -125,6 +125,7 @@ impl<'a> Judge<'a> {
         let Some(named) = named(path) else { return Ok(None) };
         let reason = match named {
             Named::Probe => Some(Reason::Probe),
+            Named::Scratch(..) => Some(Reason::Scratch),
             Named::Trial(id, what) => self.of_trial(id, what, path)?,
             Named::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
             Named::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
@@ -183,6 +184,7 @@ impl<'a> Judge<'a> {
             Named::History(..) => return Ok(mark::is_table(at)?),
             Named::Trial(id, _) => (format!("trials/{id}"), mark::is_trial),
             Named::Dataset(folder) => (format!("datasets/{folder}"), is_dataset),
+            Named::Scratch(dataset, run) => (format!("datasets/{dataset}/scratch/{run}"), mark::is_scratch),
             Named::Sweep(name, _) => (format!("sweeps/{name}"), mark::is_sweep),
         };
         if let Some(known) = self.marks.get(&folder) {

@@ -9,6 +9,8 @@ pub(super) enum Named<'a> {
     Trial(&'a str, OfTrial),
     /// A table of a dataset, by the dataset's folder.
     Dataset(&'a str),
+    /// A file of a relation on a cluster, by the folder of the dataset that was to come of it, and the preparation's own below that.
+    Scratch(&'a str, &'a str),
     /// A table of a sweep, by the sweep's name; one of a trial by its id too.
     Sweep(&'a str, Option<&'a str>),
     /// A table of an earlier plan of a sweep, by the folder in the sweep's history.
@@ -70,6 +72,10 @@ pub(super) fn named(path: &str) -> Option<Named<'_>> {
             let key = file.strip_prefix("ppr-")?.strip_suffix(".safetensors")?;
             is_hex(key, 16).then_some(Named::Dataset(folder))
         }
+        ["datasets", folder, "scratch", run, ref file @ ..] if ends_in_hash(folder) && is_hex(run, 32) => {
+            let is_relation = matches!(file, [_, file] if file.ends_with(".parquet"));
+            (is_relation || matches!(file, ["scratch.json"])).then_some(Named::Scratch(folder, run))
+        }
         ["sweeps", name, file] if SWEEP.contains(&file) => Some(Named::Sweep(name, None)),
         ["sweeps", name, "per_user", file] => {
             let id = file.strip_suffix(".parquet").filter(|id| is_hex(id, 16))?;
@@ -123,6 +129,8 @@ mod tests {
             &format!("trials/{ID}/notes.txt"),
             &format!("trials/{ID}/checkpoint/best/scorer.json"),
             &format!("datasets/a-{ID}/own.parquet"),
+            &format!("datasets/a-{ID}/scratch/own/rows-0/0.parquet"),
+            &format!("datasets/a-{ID}/scratch/{ID}{ID}/notes.txt"),
             "sweeps/s/per_user/own.parquet",
             "sweeps/s/plan.json",
             "sweeps/s/history/notes/metrics.parquet",
@@ -146,5 +154,9 @@ mod tests {
         assert_eq!(named(&format!("sweeps/s/history/{folder}/metrics.parquet")), Some(Named::History(&folder)));
         assert_eq!(named(&format!("sweeps/s/history/{folder}/per_user/{ID}.parquet")), Some(Named::History(&folder)));
         assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(Named::Probe));
+        let (dataset, run) = (format!("a-{ID}"), format!("{ID}{ID}"));
+        for file in ["scratch.json", "pairs-0-7/x_0.parquet"] {
+            assert_eq!(named(&format!("datasets/{dataset}/scratch/{run}/{file}")), Some(Named::Scratch(&dataset, &run)));
+        }
     }
 }

@@ -36,6 +36,8 @@ pub enum Reason {
     NotCounted,
     /// Part of a dataset that was not finished.
     NoManifest,
+    /// A relation that a preparation on a cluster left.
+    Scratch,
     /// A table of a trial that the sweep no longer has, or of an evaluation that was not finished.
     NoPlan,
     /// A trial that no sweep holds.
@@ -66,6 +68,7 @@ impl fmt::Display for Reason {
             Self::Claim => "claim on a trial that has ended",
             Self::NotCounted => "of an attempt at a trial that does not count",
             Self::NoManifest => "of a dataset that was not finished",
+            Self::Scratch => "of a preparation on a cluster",
             Self::NoPlan => "of no plan of this sweep",
             Self::Trial => "of a trial that no sweep holds",
             Self::Dataset => "of a dataset that no sweep holds",

@@ -138,10 +138,13 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
         let manifest = match found {
             Found::Prepared(manifest) => manifest,
             Found::Raw(preparing) => {
-                let by = match preparing.engine {
+                let by = match &preparing.engine {
                     Engine::Memory => String::new(),
                     Engine::Datafusion => {
                         format!(" by DataFusion, which spills to disk (in memory: {})", bytes(PROGRAM + preparing.in_memory))
+                    }
+                    Engine::Ballista(cluster) => {
+                        format!(" by the cluster {} (in memory: {})", cluster.url, bytes(PROGRAM + preparing.in_memory))
                     }
                 };
                 let preparing = bytes(PROGRAM + preparing.bytes);

@@ -6,7 +6,7 @@ use super::{
     planned::{OFFLINE, offline_name, stored, unread, unread_plan},
 };
 use crate::{
-    file::{self, DatasetEntry, SweepFile, environment},
+    file::{self, AskedEngine, DatasetEntry, SweepFile, environment},
     plan::{self, Checked, Found, Plan, PlannedDataset, PlannedTrial, model_files},
     preview,
     usage::Usage,
@@ -14,11 +14,12 @@ use crate::{
 use anyhow::{Context, Result};
 use dataset::{Cache, Dataset, Location, Manifest};
 use etcetera::BaseStrategy;
-use pipeline::{Engine, Limits, Preparation, Preview, SizeEstimate};
+use pipeline::{Cluster, Connect, Engine, Limits, Preparation, Preview, SizeEstimate};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::OnceLock,
+    time::Duration,
 };
 
 /// The part of the machine that the work may use.
@@ -30,8 +31,12 @@ pub struct Machine {
     pub memory: usize,
     /// A folder for the datasets of a storage that is not on this machine; the system's folder for caches when left out.
     pub cache: Option<PathBuf>,
-    /// The engine that prepares data; the estimate of memory decides when left out.
-    pub engine: Option<Engine>,
+    /// The engine that prepares data; when left out, the sweep file's, else the estimate of memory decides.
+    pub engine: Option<AskedEngine>,
+    /// The way to a cluster that prepares data.
+    pub connect: Connect,
+    /// The time for which a cluster that does not answer is tried again.
+    pub patience: Duration,
 }
 
 /// One sweep opened.
@@ -308,7 +313,14 @@ impl Session {
 
     /// Bounds for the pipeline.
     pub(super) fn limits(&self) -> Limits {
-        Limits { threads: self.machine.threads, memory: Some(self.machine.memory), engine: self.machine.engine, scratch: None }
+        let Machine { threads, memory, connect, patience, .. } = self.machine;
+        let asked = self.machine.engine.as_ref().or(self.file.preparation.value.engine.as_ref());
+        let engine = asked.map(|engine| match engine {
+            AskedEngine::Memory => Engine::Memory,
+            AskedEngine::Datafusion => Engine::Datafusion,
+            AskedEngine::Ballista(url) => Engine::Ballista(Cluster { url: url.clone(), patience, connect }),
+        });
+        Limits { threads, memory: Some(memory), engine, scratch: None }
     }
 }
 

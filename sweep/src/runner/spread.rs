@@ -105,7 +105,7 @@ impl Queue<'_> {
 mod tests {
     use super::*;
     use crate::runner::{Machine, Progress, prepare};
-    use std::{collections::BTreeMap, fs, path::Path};
+    use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
     const SWEEP: &str = "\
 name: spread
@@ -123,7 +123,8 @@ seeds: [1, 2]
     fn session(folder: &Path, sweep: &str) -> Session {
         let file = folder.join("s.yaml");
         fs::write(&file, sweep).unwrap();
-        let machine = Machine { threads: 2, memory: 1 << 30, cache: None, engine: None };
+        let connect = |_: &str, _: Duration| Err("there is no cluster".to_owned());
+        let machine = Machine { threads: 2, memory: 1 << 30, cache: None, engine: None, connect, patience: Duration::ZERO };
         let storage = folder.join("runs");
         let session = Session::open(file.to_str().unwrap(), storage.to_str(), machine, Progress::lines()).unwrap();
         prepare(&session).unwrap();

@@ -1,7 +1,7 @@
 //! The keys of a sweep file, each with its schema.
 
 use super::Parts;
-use crate::file::{AskedDevice, Search};
+use crate::file::{AskedDevice, PreparedBy, Search};
 use cluster::Resources;
 use evaluator::{Evaluation, MetricAt, settings::Margin};
 use pipeline::Preparation;
@@ -35,6 +35,7 @@ pub(super) fn all(parts: &mut Parts) -> Vec<(&'static str, Value)> {
         ("printed", described(printed(parts), "The numbers that a paper prints of the methods: a CSV table.")),
         ("claims", described(list(claim(parts)), "What a paper says of the methods, each to be judged by a test.")),
         ("device", described(plain::<AskedDevice>(parts), "Where trials are trained; `auto` when left out.")),
+        ("preparation", described(plain::<PreparedBy>(parts), "What the datasets are prepared by; it changes no byte of them.")),
         ("resources", described(plain::<Resources>(parts), "The resources of the pods of a trial on a cluster.")),
     ]
 }

@@ -5,6 +5,7 @@
 
 mod cluster;
 mod data;
+mod engine;
 mod hostile;
 mod init;
 #[path = "../support/json_schema.rs"]

@@ -62,7 +62,9 @@ fn finish(storage: &Location) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, SWEEP).unwrap();
-    let machine = Machine { threads: 1, memory: 64 << 20, cache: None, engine: None };
+    let connect: pipeline::Connect = |_, _| Err("there is no cluster".to_owned());
+    let patience = std::time::Duration::ZERO;
+    let machine = Machine { threads: 1, memory: 64 << 20, cache: None, engine: None, connect, patience };
     let session = Session::open(file.to_str().unwrap(), Some(&storage.to_string()), machine, Progress::lines()).unwrap();
     prepare(&session).unwrap();
     let standings = train(&session).unwrap();

@@ -1,0 +1,80 @@
+//! `ranksweep-engine executor`
+
+use crate::address::Address;
+use anyhow::{Context, Result};
+use ballista_core::config::TaskSchedulingPolicy;
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use clap::Args;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use pipeline::Stores;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+    sync::Arc,
+};
+use sweep::cli::Global;
+
+/// The port of Ballista's executors.
+const PORT: u16 = 50_051;
+/// Seconds between two signs of life, where nobody says otherwise.
+const HEARTBEAT: u64 = 5;
+
+/// Does a scheduler's work.
+#[derive(Debug, Args)]
+pub(crate) struct Executor {
+    /// The scheduler
+    #[arg(long, value_name = "URL")]
+    scheduler: Address,
+    /// The address of this machine at which to listen
+    #[arg(long, value_name = "IP", default_value = "0.0.0.0")]
+    listen: IpAddr,
+    /// The name or address by which clients and other executors find this machine; that of its connection to the scheduler when left out
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+    /// The port for what others fetch; the next one is for the scheduler
+    #[arg(long, value_name = "PORT", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..=65_534))]
+    port: u16,
+    /// The folder for what is shuffled and spilled; one of its own below TMPDIR when left out
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// Seconds between two signs of life
+    #[arg(long, value_name = "SECONDS", default_value_t = HEARTBEAT, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    heartbeat: u64,
+}
+
+impl Executor {
+    /// That of a scheduler, with everything else left out.
+    pub(crate) fn of(scheduler: Address) -> Self {
+        Self { scheduler, listen: Ipv4Addr::UNSPECIFIED.into(), host: None, port: PORT, scratch: None, heartbeat: HEARTBEAT }
+    }
+
+    /// Works until the process is told to end, or the scheduler is gone for long.
+    ///
+    /// # Errors
+    /// A scheduler that does not answer, a port that is taken, and a folder that cannot be made.
+    pub(crate) async fn run(self, global: &Global) -> Result<()> {
+        let scratch = tempfile::Builder::new().prefix("ranksweep-executor-").tempdir_in(self.scratch.unwrap_or_else(std::env::temp_dir));
+        let scratch = scratch.context("cannot make a folder for what is shuffled; set TMPDIR or --scratch")?;
+        let folder = scratch.path().to_owned();
+        let config = ExecutorProcessConfig {
+            bind_host: self.listen.to_string(),
+            external_host: self.host,
+            port: self.port,
+            grpc_port: self.port + 1,
+            scheduler_host: self.scheduler.host.clone(),
+            scheduler_port: self.scheduler.port,
+            scheduler_connect_timeout_seconds: u16::try_from(global.storage_patience).unwrap_or(u16::MAX),
+            vcores: global.threads.map_or(0, usize::from),
+            task_scheduling_policy: TaskSchedulingPolicy::PushStaged,
+            work_dir: Some(folder.display().to_string()),
+            executor_heartbeat_interval_seconds: self.heartbeat,
+            memory_pool_size: Some(global.memory as u64),
+            override_runtime_producer: Some(Arc::new(move |_| {
+                RuntimeEnvBuilder::new().with_temp_file_path(&folder).with_object_store_registry(Arc::new(Stores)).build_arc()
+            })),
+            ..ExecutorProcessConfig::default()
+        };
+        tracing::info!("executor of {} at {}:{} and {}", self.scheduler, self.listen, self.port, self.port + 1);
+        start_executor_process(Arc::new(config)).await.with_context(|| format!("executor of {}", self.scheduler))
+    }
+}

@@ -1,0 +1,139 @@
+//! A scheduler and executors as processes, and the program that asks them.
+
+use std::{
+    fs::File,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+use tempfile::TempDir;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ranksweep-engine");
+/// Seconds of silence after which an executor is lost, so that tests are not long.
+const LOST_AFTER: &str = "3";
+
+/// A cluster on this machine. Its processes end with it, and their logs stand in its folder.
+pub(crate) struct Cluster {
+    url: String,
+    port: u16,
+    folder: TempDir,
+    scheduler: Process,
+    pub executors: Vec<Process>,
+}
+
+impl Cluster {
+    /// Starts a scheduler with so many executors of one core each.
+    pub(crate) fn start(executors: usize) -> Self {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+        let scheduler = scheduler(folder.path(), port);
+        let url = format!("df://127.0.0.1:{port}?partitions=3");
+        let executors = (0..executors).map(|number| executor(folder.path(), port, number)).collect();
+        Self { url, port, folder, scheduler, executors }
+    }
+
+    /// The flags by which it prepares.
+    pub(crate) fn flags(&self) -> [&str; 4] {
+        ["--engine", &self.url, "--storage-patience", "60"]
+    }
+
+    /// Kills the scheduler, and starts it again at its port.
+    pub(crate) fn restart_scheduler(&mut self) {
+        self.scheduler.kill();
+        self.scheduler = scheduler(self.folder.path(), self.port);
+    }
+
+    /// What all processes have logged.
+    pub(crate) fn logs(&self) -> String {
+        let mut files: Vec<PathBuf> = self.folder.path().read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
+        files.iter().map(|path| format!("--- {}\n{}", path.display(), std::fs::read_to_string(path).unwrap())).collect()
+    }
+}
+
+/// A process that ends with its guard.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Ends it as a lost node does.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn output(mut self) -> Output {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        std::io::Read::read_to_end(self.0.stdout.as_mut().unwrap(), &mut stdout).unwrap();
+        std::io::Read::read_to_end(self.0.stderr.as_mut().unwrap(), &mut stderr).unwrap();
+        Output { status: self.0.wait().unwrap(), stdout, stderr }
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The program, with the credentials of the S3 server under test, if there is one.
+fn program() -> Command {
+    let mut command = Command::new(PROGRAM);
+    if let Ok(server) = std::env::var("RANKSWEEP_S3") {
+        command.env("AWS_ENDPOINT_URL", server).env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "test");
+    }
+    command
+}
+
+fn scheduler(folder: &Path, port: u16) -> Process {
+    let listen = format!("127.0.0.1:{port}");
+    serve(folder, "scheduler", &["--listen", &listen, "--executor-timeout", LOST_AFTER])
+}
+
+fn executor(folder: &Path, scheduler: u16, number: usize) -> Process {
+    let (url, port) = (format!("df://127.0.0.1:{scheduler}"), free_pair().to_string());
+    let scratch = folder.join(format!("executor-{number}"));
+    std::fs::create_dir(&scratch).unwrap();
+    let flags =
+        ["--scheduler", &url, "--listen", "127.0.0.1", "--host", "127.0.0.1", "--port", &port, "--heartbeat", "1", "--threads", "1"];
+    serve(folder, "executor", &[&flags[..], &["--memory", "256MiB", "--scratch", &scratch.display().to_string()]].concat())
+}
+
+fn serve(folder: &Path, what: &str, flags: &[&str]) -> Process {
+    let log = (0..).map(|number| folder.join(format!("{what}-{number}.log"))).find(|path| !path.exists()).unwrap();
+    let log = File::create(log).unwrap();
+    let command = &mut program();
+    Process(command.arg(what).args(flags).stdout(Stdio::null()).stderr(log).spawn().unwrap())
+}
+
+/// Starts preparing a sweep by an engine.
+pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process {
+    let command = &mut program();
+    command.arg("prepare").arg(sweep).args(["--storage", storage, "--threads", "2"]).args(flags);
+    Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// Starts a pod of a preparation with executors: of index 0 one that prepares, of others an executor.
+pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Process {
+    let (index, url) = (index.to_string(), format!("df://127.0.0.1:{scheduler}?partitions=3"));
+    let command = &mut program();
+    command.args(["gang", "--index", &index, "--scheduler", &url, "--", "prepare"]).arg(sweep);
+    command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
+    Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// A port that nobody listens at.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A port that is free, as the next one is.
+fn free_pair() -> u16 {
+    (0..100).map(|_| free_port()).find(|port| *port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok()).unwrap()
+}
