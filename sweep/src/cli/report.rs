@@ -22,6 +22,9 @@ pub struct Report {
     /// Where it goes; when left out, the page goes into the sweep's folder and the leaderboard is printed, and tables are printed
     #[arg(short, long, value_name = "URL")]
     out: Option<String>,
+    /// A folder for the report's pictures, each as an SVG file
+    #[arg(long, value_name = "URL")]
+    figures: Option<String>,
 }
 
 impl Report {
@@ -30,10 +33,17 @@ impl Report {
     /// # Errors
     /// A bad sweep file, tables that are missing or of another plan, or a store that fails.
     pub fn run(&self, global: &Global) -> Result<Ending> {
-        let out = self.out.as_ref().map(|url| Location::parse(url).map_err(|error| Usage(format!("--out: {error}")))).transpose()?;
+        let parse = |flag: &str, url: &String| Location::parse(url).map_err(|error| Usage(format!("{flag}: {error}")));
+        let out = self.out.as_ref().map(|url| parse("--out", url)).transpose()?;
+        let figures = self.figures.as_ref().map(|url| parse("--figures", url)).transpose()?;
         let session = self.plan.open(&self.sweep, global)?;
         let results = Results::read(&session)?;
         let report = runner::report(&session, &results)?;
+        if let Some(folder) = figures {
+            let files = report.figures(&results.input(&session))?;
+            files.into_iter().try_for_each(|(name, svg)| folder.join(&name).write(svg))?;
+            output::print_aside(&format!("{folder}\n"))?;
+        }
         let text = || report.export(&results.input(&session), self.format);
         match out {
             Some(out) => {

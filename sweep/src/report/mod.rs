@@ -126,6 +126,14 @@ impl Report {
         }
     }
 
+    /// The report's pictures as SVG files, each with its name.
+    ///
+    /// # Errors
+    /// When one cannot be drawn.
+    pub fn figures(&self, input: &Input) -> anyhow::Result<Vec<(String, String)>> {
+        page::figures(input, self)
+    }
+
     /// The rows of one dataset and metric, best first.
     fn ranking<'a>(&'a self, dataset: &str, at: MetricAt) -> Vec<&'a LeaderboardRow> {
         self.rows.iter().filter(|row| row.dataset == dataset && row.at == at).collect()

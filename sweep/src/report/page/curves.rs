@@ -13,7 +13,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Curves {
-    validation: Option<Chart>,
+    pub(super) validation: Option<Chart>,
     losses: Vec<Loss>,
 }
 

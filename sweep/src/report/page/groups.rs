@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// A picture each for users and for items; none where there are not two groups.
 #[derive(Serialize)]
 pub(super) struct Groups {
-    users: Option<Chart>,
+    pub(super) users: Option<Chart>,
     /// The recall of items' held-out interactions.
-    found: Option<Chart>,
+    pub(super) found: Option<Chart>,
     /// The items' share of the places in lists.
-    shown: Option<Chart>,
+    pub(super) shown: Option<Chart>,
 }
 
 /// What is drawn of the groups.

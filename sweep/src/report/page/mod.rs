@@ -3,6 +3,7 @@
 mod chart;
 mod curves;
 mod facts;
+mod figures;
 mod groups;
 mod leaderboard;
 mod matrix;
@@ -24,6 +25,7 @@ use chart::Chart;
 use curves::Curves;
 use dataset::Manifest;
 use facts::Facts;
+pub(super) use figures::figures;
 use groups::Groups;
 use leaderboard::{Every, Leaderboard};
 use matrix::Matrix;
