@@ -32,7 +32,7 @@ fn relations_stand_in_a_bucket_meanwhile() {
         bucket.files(place)
     };
     let expected = prepared("datafusion/", &["--engine", "datafusion"]);
-    let found = prepared("cluster/", &cluster.flags());
+    let found = prepared("cluster/", &cluster.flags("60"));
     assert!(expected.keys().any(|path| path.ends_with("/manifest.json")), "{:?}", expected.keys());
     assert!(found == expected, "{:?}\n{:?}", found.keys(), expected.keys());
 }

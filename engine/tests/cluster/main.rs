@@ -123,49 +123,87 @@ fn a_cluster_writes_the_bytes_of_the_other_engines() {
     let datafusion = sweep.prepared("datafusion", &["--engine", "datafusion", "--memory", "1KiB"]);
     assert!(datafusion == expected, "{:?}", datafusion.keys());
     let cluster = Cluster::start(3);
-    let found = sweep.prepared("cluster", &[&cluster.flags()[..], &["--memory", "1KiB"]].concat());
+    let found = sweep.prepared("cluster", &[&cluster.flags("60")[..], &["--memory", "1KiB"]].concat());
     assert!(found == expected, "{:?}\n{}", found.keys(), cluster.logs());
 }
 
-/// A sweep whose dataset takes the cluster some seconds, what memory makes of it, and its preparation by a cluster, once it has stored the first relations.
-fn under_way(cluster: &Cluster) -> (Sweep, BTreeMap<String, Vec<u8>>, Process) {
+/// A sweep whose dataset takes the cluster some seconds, and what memory makes of it.
+fn some_seconds() -> (Sweep, BTreeMap<String, Vec<u8>>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.csv");
     rows(&path, 60_000, true);
     let sweep = Sweep::of(folder, &[dataset("d", &path, json!({"k_core": 5, "split": {"kind": "random", "test": 0.2}}))]);
     let expected = sweep.prepared("memory", &["--engine", "memory"]);
-    let mut preparing = sweep.preparing("cluster", &[&cluster.flags()[..], &["--memory", "1KiB"]].concat());
+    (sweep, expected)
+}
+
+/// The sweep's preparation by a cluster, which has stored the relation of a name.
+fn under_way(sweep: &Sweep, cluster: &Cluster, relation: &str) -> Process {
+    let mut preparing = sweep.preparing("cluster", &[&cluster.flags("20")[..], &["--memory", "1KiB"]].concat());
     let start = Instant::now();
-    while !files(&sweep.storage("cluster")).keys().any(|path| path.contains("/ids-")) {
+    while !files(&sweep.storage("cluster")).keys().any(|path| path.contains(&format!("/{relation}-"))) {
         assert!(preparing.runs() && start.elapsed() < PATIENCE, "{}\n{}", text(&preparing.output()), cluster.logs());
         thread::sleep(Duration::from_millis(20));
     }
-    (sweep, expected, preparing)
+    preparing
+}
+
+/// That a preparation ends with one message, and leaves nothing behind.
+fn ends_clearly(sweep: &Sweep, output: &Output) {
+    let message = text(output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.lines().last().unwrap().contains("cluster df://127.0.0.1"), "{message}");
+    assert_eq!(files(&sweep.storage("cluster")).into_keys().collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
 fn an_executor_that_dies_changes_no_byte() {
+    let (sweep, expected) = some_seconds();
+    for relation in ["ids-user", "pairs-0", "pairs-1"] {
+        let mut cluster = Cluster::start(3);
+        let preparing = under_way(&sweep, &cluster, relation);
+        cluster.executors[0].kill();
+        let output = preparing.output();
+        assert!(output.status.success(), "{relation}: {}\n{}", text(&output), cluster.logs());
+        assert!(files(&sweep.storage("cluster")) == expected, "{relation}: {}", cluster.logs());
+        fs::remove_dir_all(sweep.storage("cluster")).unwrap();
+    }
+}
+
+/// What is on its way from an executor is lost with it.
+#[test]
+fn an_executor_that_dies_while_it_is_read_costs_a_new_beginning_at_most() {
+    let (sweep, expected) = some_seconds();
     let mut cluster = Cluster::start(3);
-    let (sweep, expected, preparing) = under_way(&cluster);
+    let preparing = under_way(&sweep, &cluster, "places-user");
     cluster.executors[0].kill();
     let output = preparing.output();
-    assert!(output.status.success(), "{}\n{}", text(&output), cluster.logs());
-    assert!(files(&sweep.storage("cluster")) == expected, "{}", cluster.logs());
+    if !output.status.success() {
+        ends_clearly(&sweep, &output);
+    }
+    assert!(sweep.prepared("cluster", &cluster.flags("60")) == expected, "{}", cluster.logs());
 }
 
 #[test]
-fn a_scheduler_that_is_restarted_costs_time_at_most() {
+fn without_executors_a_preparation_ends() {
+    let (sweep, _) = some_seconds();
     let mut cluster = Cluster::start(2);
-    let (sweep, expected, preparing) = under_way(&cluster);
+    let preparing = under_way(&sweep, &cluster, "ids-user");
+    cluster.executors.iter_mut().for_each(Process::kill);
+    ends_clearly(&sweep, &preparing.output());
+}
+
+#[test]
+fn a_scheduler_that_is_restarted_costs_a_new_beginning_at_most() {
+    let (sweep, expected) = some_seconds();
+    let mut cluster = Cluster::start(2);
+    let preparing = under_way(&sweep, &cluster, "ids-user");
     cluster.restart_scheduler();
     let output = preparing.output();
-    let found = files(&sweep.storage("cluster"));
     if !output.status.success() {
-        let message = text(&output);
-        assert!(message.lines().last().unwrap().contains("on the cluster df://127.0.0.1"), "{message}");
-        assert!(!found.keys().any(|path| path.ends_with("manifest.json")), "{:?}", found.keys());
+        ends_clearly(&sweep, &output);
     }
-    assert!(sweep.prepared("cluster", &cluster.flags()) == expected, "{}", cluster.logs());
+    assert!(sweep.prepared("cluster", &cluster.flags("60")) == expected, "{}", cluster.logs());
 }
 
 #[test]
@@ -198,9 +236,9 @@ fn what_cannot_be_prepared_is_told_before_work_starts() {
     let storage = storage.to_str().unwrap();
     let message = refused(&format!("df://127.0.0.1:{}", free_port()), storage, "1");
     assert!(message.contains("no scheduler answers at 127.0.0.1") && message.contains("`ranksweep-engine scheduler`"), "{message}");
-    let message = refused(Cluster::start(0).flags()[1], storage, "3");
+    let message = refused(Cluster::start(0).flags("3")[1], storage, "3");
     assert!(message.contains("has no executors") && message.contains("`ranksweep-engine executor --scheduler df://127.0.0.1"), "{message}");
-    let message = refused(Cluster::start(1).flags()[1], "memory:///seen-by-one-process", "60");
+    let message = refused(Cluster::start(1).flags("60")[1], "memory:///seen-by-one-process", "60");
     assert!(message.contains("do not see the files of memory:///seen-by-one-process/datasets/d-"), "{message}");
     let message = refused("df://127.0.0.1?tls=1", storage, "1");
     assert!(message.contains("it says `tls=1`"), "{message}");

@@ -5,6 +5,7 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    sync::atomic::{AtomicU16, Ordering},
 };
 use tempfile::TempDir;
 
@@ -32,9 +33,9 @@ impl Cluster {
         Self { url, port, folder, scheduler, executors }
     }
 
-    /// The flags by which it prepares.
-    pub(crate) fn flags(&self) -> [&str; 4] {
-        ["--engine", &self.url, "--storage-patience", "60"]
+    /// The flags by which it prepares, and waits for it so many seconds.
+    pub(crate) fn flags<'a>(&'a self, patience: &'a str) -> [&'a str; 4] {
+        ["--engine", &self.url, "--storage-patience", patience]
     }
 
     /// Kills the scheduler, and starts it again at its port.
@@ -97,7 +98,7 @@ fn scheduler(folder: &Path, port: u16) -> Process {
 }
 
 fn executor(folder: &Path, scheduler: u16, number: usize) -> Process {
-    let (url, port) = (format!("df://127.0.0.1:{scheduler}"), free_pair().to_string());
+    let (url, port) = (format!("df://127.0.0.1:{scheduler}"), free_ports(2).to_string());
     let scratch = folder.join(format!("executor-{number}"));
     std::fs::create_dir(&scratch).unwrap();
     let flags =
@@ -130,10 +131,13 @@ pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Pr
 
 /// A port that nobody listens at.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    free_ports(1)
 }
 
-/// A port that is free, as the next one is.
-fn free_pair() -> u16 {
-    (0..100).map(|_| free_port()).find(|port| *port < u16::MAX && TcpListener::bind(("127.0.0.1", port + 1)).is_ok()).unwrap()
+/// The first of so many ports in a row that are free: below those that the system gives to clients, and for no other test.
+fn free_ports(count: u16) -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let own = 20_000 + (std::process::id() * 64 % 12_000) as u16;
+    let is_free = |first: &u16| (*first..first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok());
+    (0..100).map(|_| own + NEXT.fetch_add(count, Ordering::Relaxed)).find(is_free).unwrap()
 }

@@ -92,8 +92,8 @@ fn read(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut b
     loop {
         let mut rejected = RejectedRows::new(limits)?;
         let mut reading = Intake::new(preparation, workspace, &mut rejected, limits, Hash { key, bits }).read()?;
-        let [users, items] = Side::BOTH.map(|side| ids(workspace, side));
-        if let (Some(users), Some(items)) = (users?, items?) {
+        let (users, items) = (ids(workspace, Side::Users)?, ids(workspace, Side::Items)?);
+        if let (Some(users), Some(items)) = (users, items) {
             (reading.users, reading.items) = (users, items);
             return Ok((reading, rejected));
         }

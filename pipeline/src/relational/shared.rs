@@ -26,7 +26,9 @@ use std::{
     collections::HashMap,
     error::Error as _,
     fs,
+    future::Future,
     path::Path,
+    pin::pin,
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicUsize, Ordering},
@@ -34,11 +36,14 @@ use std::{
     thread,
     time::Duration,
 };
+use tokio::{task::spawn_blocking, time::timeout};
 
 /// How often a relation is computed before its error is the preparation's.
 const ATTEMPTS: u32 = 3;
 /// What a cluster is given to mend itself, for each attempt that has failed.
 const PAUSE: Duration = Duration::from_secs(3);
+/// The time between two looks at a cluster that is waited for.
+const LOOK: Duration = Duration::from_secs(5);
 /// The file by which what a killed process left is known.
 const MARK: &str = "scratch.json";
 
@@ -157,11 +162,31 @@ impl Shared {
                 Err(error) if attempt < ATTEMPTS => {
                     tracing::warn!("cluster {}: {}; it is asked again", self.cluster.url, words(&error));
                     thread::sleep(PAUSE * attempt);
+                    (self.cluster.connect)(&self.cluster.url, self.cluster.patience).map_err(|reason| self.is_lost(reason))?;
                     attempt += 1;
                 }
                 other => return other,
             }
         }
+    }
+
+    /// Waits for an answer of the cluster, for as long as it has executors: work without any would wait for ever.
+    pub(super) fn ask<T>(&self, question: impl Future<Output = Result<T, DataFusionError>>) -> Result<T> {
+        block_on(async {
+            let mut question = pin!(question);
+            loop {
+                if let Ok(answer) = timeout(LOOK, question.as_mut()).await {
+                    return answer.map_err(|error| self.failed(error));
+                }
+                let Cluster { url, patience, connect } = self.cluster.clone();
+                let looked = spawn_blocking(move || connect(&url, patience).map(drop)).await;
+                looked.unwrap_or_else(|error| Err(error.to_string())).map_err(|reason| self.is_lost(reason))?;
+            }
+        })
+    }
+
+    fn is_lost(&self, reason: String) -> Error {
+        Error::Cluster { url: self.cluster.url.clone(), reason }
     }
 
     /// The error of a relation.

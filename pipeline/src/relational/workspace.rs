@@ -21,9 +21,11 @@ use datafusion::{
     prelude::{ParquetReadOptions, SessionConfig, SessionContext},
 };
 use dataset::{Location, block_on};
-use futures::StreamExt;
+use futures::TryStreamExt;
 use std::{
-    fmt, fs, io,
+    fmt, fs,
+    future::Future,
+    io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
@@ -174,8 +176,10 @@ impl Workspace {
     /// The number of a relation's rows.
     pub(super) fn count(&self, frame: Frame) -> Result<usize> {
         let frame = frame.map_err(|error| self.failed(error))?;
-        let count = || block_on(frame.clone().count()).map_err(|error| self.failed(error));
-        self.shared.as_ref().map_or_else(count, |shared| shared.tried(count))
+        match &self.shared {
+            Some(shared) => shared.tried(|| shared.ask(frame.clone().count())),
+            None => block_on(frame.count()).map_err(|error| self.failed(error)),
+        }
     }
 
     /// Takes a file of a relation that was written in its folder.
@@ -192,12 +196,18 @@ impl Workspace {
 
     /// Computes a relation and gives it batch by batch, in its order.
     pub(super) fn each(&self, frame: Frame, mut give: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let begin = async { frame?.execute_stream().await };
-        let mut stream = block_on(begin).map_err(|error| self.failed(error))?;
-        while let Some(batch) = block_on(stream.next()) {
-            give(&batch.map_err(|error| self.failed(error))?)?;
+        let mut stream = self.ask(async { frame?.execute_stream().await })?;
+        while let Some(batch) = self.ask(stream.try_next())? {
+            give(&batch)?;
         }
         Ok(())
+    }
+
+    fn ask<T>(&self, question: impl Future<Output = Result<T, DataFusionError>>) -> Result<T> {
+        match &self.shared {
+            Some(shared) => shared.ask(question),
+            None => block_on(question).map_err(|error| self.failed(error)),
+        }
     }
 
     /// Takes a relation away, if it is there.
