@@ -9,6 +9,8 @@ pub(crate) const PORT: u16 = 50_050;
 const PARTITIONS: usize = 16;
 /// More parts are a slip: each is a file of each part that it is shuffled from.
 const MOST_PARTITIONS: usize = 4096;
+/// Seconds that a step may be given: a month.
+const LONGEST_STEP: usize = 2_678_400;
 
 /// Where a scheduler listens, and how work is cut for its executors.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +37,18 @@ impl FromStr for Address {
         }
         let mut partitions = PARTITIONS;
         for (key, value) in url.query_pairs() {
-            let parsed = value.parse().ok().filter(|count| key == "partitions" && (1..=MOST_PARTITIONS).contains(count));
-            partitions =
-                parsed.ok_or_else(|| refuse(format!("it says `{key}={value}`, and can say partitions from 1 to {MOST_PARTITIONS}")))?;
+            let within = |most: usize| value.parse().ok().filter(|number| (1..=most).contains(number));
+            let parsed = match key.as_ref() {
+                "partitions" => within(MOST_PARTITIONS).inspect(|&count| partitions = count),
+                // The client reads it, and how long it waits is its own matter.
+                "step_seconds" => within(LONGEST_STEP),
+                _ => None,
+            };
+            parsed.ok_or_else(|| {
+                refuse(format!(
+                    "it says `{key}={value}`, and can say partitions from 1 to {MOST_PARTITIONS}, and step_seconds from 1 to {LONGEST_STEP}"
+                ))
+            })?;
         }
         Ok(Self { host: host.to_owned(), port: url.port().unwrap_or(PORT), partitions })
     }
@@ -58,6 +69,7 @@ mod tests {
         let of = |host: &str, port, partitions| Address { host: host.to_owned(), port, partitions };
         assert_eq!("df://scheduler".parse(), Ok(of("scheduler", 50_050, 16)));
         assert_eq!("df://10.0.0.1:5/?partitions=64".parse(), Ok(of("10.0.0.1", 5, 64)));
+        assert_eq!("df://host?step_seconds=90&partitions=2".parse(), Ok(of("host", 50_050, 2)));
         assert_eq!("df://[::1]:5".parse::<Address>().unwrap().to_string(), "[::1]:5");
     }
 
@@ -68,6 +80,7 @@ mod tests {
             ("df://", "no host"),
             ("df://host/x", "the path `/x`"),
             ("df://host?partitions=0", "partitions=0"),
+            ("df://host?step_seconds=0", "step_seconds=0"),
             ("df://host?tls=1", "tls=1"),
         ] {
             let message = text.parse::<Address>().unwrap_err();

@@ -22,6 +22,21 @@ pub struct Cluster {
     pub connect: Connect,
 }
 
+/// Seconds that a step may take where the URL says nothing.
+const STEP_SECONDS: u64 = 3600;
+
+impl Cluster {
+    /// The time after which a step is taken for lost, `step_seconds` in the URL. Ballista 55 can lose track of a job whose executor died while a stage of it
+    /// was rolled back: such a job never ends, and no one says so.
+    pub(crate) fn step_limit(&self) -> Duration {
+        let asked = Url::parse(&self.url).ok().and_then(|url| {
+            let found = url.query_pairs().find(|(key, _)| key == "step_seconds");
+            found.and_then(|(_, seconds)| seconds.parse().ok())
+        });
+        Duration::from_secs(asked.unwrap_or(STEP_SECONDS))
+    }
+}
+
 impl PartialEq for Cluster {
     /// Clusters of one URL are one.
     fn eq(&self, other: &Self) -> bool {

@@ -28,7 +28,7 @@ impl Cluster {
     pub(crate) fn start(executors: usize) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let scheduler = scheduler(folder.path(), port);
-        let url = format!("df://127.0.0.1:{port}?partitions=3");
+        let url = format!("df://127.0.0.1:{port}?partitions=3&step_seconds=20");
         let executors = (0..executors).map(|number| executor(folder.path(), port, number)).collect();
         Self { url, port, folder, scheduler, executors }
     }

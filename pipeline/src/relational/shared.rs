@@ -34,7 +34,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{task::spawn_blocking, time::timeout};
 
@@ -170,10 +170,11 @@ impl Shared {
         }
     }
 
-    /// Waits for an answer of the cluster, for as long as it has executors: work without any would wait for ever.
+    /// Waits for an answer of the cluster, for as long as it has executors and a step may take: work without any, and a job that the scheduler has lost track
+    /// of, would be waited for for ever.
     pub(super) fn ask<T>(&self, question: impl Future<Output = Result<T, DataFusionError>>) -> Result<T> {
         block_on(async {
-            let mut question = pin!(question);
+            let (mut question, start, limit) = (pin!(question), Instant::now(), self.cluster.step_limit());
             loop {
                 if let Ok(answer) = timeout(LOOK, question.as_mut()).await {
                     return answer.map_err(|error| self.failed(error));
@@ -181,6 +182,10 @@ impl Shared {
                 let Cluster { url, patience, connect } = self.cluster.clone();
                 let looked = spawn_blocking(move || connect(&url, patience).map(drop)).await;
                 looked.unwrap_or_else(|error| Err(error.to_string())).map_err(|reason| self.is_lost(reason))?;
+                if start.elapsed() > limit {
+                    let words = "a step has not ended within";
+                    return Err(self.is_lost(format!("{words} {} s; `step_seconds=` in its URL allows more", limit.as_secs())));
+                }
             }
         })
     }
@@ -202,8 +207,8 @@ impl Shared {
         let folder = self.place(relation);
         let frame = frame.as_ref().map_err(|error| self.failed(DataFusionError::Execution(error.to_string())))?.clone();
         let several = DataFrameWriteOptions::new().with_single_file_output(false);
-        let written =
-            block_on(frame.write_parquet(&format!("{}/", url(&folder)), several, Some(options))).map_err(|error| self.failed(error))?;
+        let folder_url = format!("{}/", url(&folder));
+        let written = self.ask(frame.write_parquet(&folder_url, several, Some(options)))?;
         let counts = written.iter().flat_map(|batch| batch.column(0).as_primitive::<UInt64Type>().values());
         Ok((folder.list()?, counts.sum::<u64>() as usize))
     }
