@@ -173,7 +173,9 @@ impl Sandbox {
                 || text.contains("/per_user/")
                 || tables.iter().any(|name| text.ends_with(name))
         };
-        let files = files_below(&self.path("runs")).into_iter().filter(|path| timeless(path));
+        // The history is of how the sweep came to be.
+        let files =
+            files_below(&self.path("runs")).into_iter().filter(|path| timeless(path) && !path.to_str().unwrap().contains("/history/"));
         files.map(|path| (path.strip_prefix(self.folder.path()).unwrap().to_owned(), std::fs::read(&path).unwrap())).collect()
     }
 

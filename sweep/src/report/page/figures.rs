@@ -110,10 +110,7 @@ mod tests {
     #[test]
     fn a_file_needs_nothing_else() {
         for (name, svg) in drawn() {
-            assert!(
-                svg.trim_start().starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && svg.trim_end().ends_with("</svg>"),
-                "{name}"
-            );
+            assert!(svg.trim_start().starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{name}");
             assert_eq!(svg.matches("http").count(), 1, "{name}");
             assert!(!["<script", "@import", "url(", "href", "NaN"].iter().any(|outside| svg.contains(outside)), "{name}");
         }
