@@ -1,9 +1,9 @@
 //! The page's pictures as SVG files, which need nothing else: to be put into a paper or a talk.
 
-use super::{Chart, Section, page};
+use super::{Chart, Section, environment, page};
 use crate::report::{Input, Report, across};
 use anyhow::{Context, Result};
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, context, syntax::SyntaxConfig, value::Serde};
+use minijinja::{context, value::Serde};
 
 /// How the files look: the theme's colours, the text of charts, and what these have beside.
 const STYLE: &str =
@@ -71,19 +71,6 @@ fn lines<'a>(section: &'a Section<'_>) -> Vec<Lines<'a>> {
         ),
     ];
     all.into_iter().filter_map(|(name, title, across, part, chart)| Some((name, title, across, part, chart?))).collect()
-}
-
-fn environment() -> Result<Environment<'static>> {
-    let mut templates = Environment::new();
-    templates.set_auto_escape_callback(|_| AutoEscape::Html);
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().context("the pictures' syntax")?);
-    let texts =
-        [("leaderboard.svg", include_str!("../figures/leaderboard.svg.j2")), ("lines.svg", include_str!("../figures/lines.svg.j2"))];
-    for (name, text) in texts {
-        templates.add_template(name, text).context("the pictures' templates")?;
-    }
-    Ok(templates)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(super) fn render(input: &Input, report: &Report) -> Result<String> {
 pub(super) const STYLE: &str =
     concat!(include_str!("../../figure/theme.css"), include_str!("../../figure/critical_difference.css"), include_str!("../style.css"));
 
-/// The templates of all pages.
+/// The templates of all pages and their pictures.
 ///
 /// # Errors
 /// When one of them is no template.
@@ -61,6 +61,8 @@ pub(super) fn environment() -> Result<Environment<'static>> {
         ("report.html", include_str!("../report.html.j2")),
         ("compare.html", include_str!("../compare.html.j2")),
         ("across.html", include_str!("../across.html.j2")),
+        ("leaderboard.svg", include_str!("../figures/leaderboard.svg.j2")),
+        ("lines.svg", include_str!("../figures/lines.svg.j2")),
     ];
     for (name, text) in texts {
         templates.add_template(name, text).context("the report's templates")?;
