@@ -38,6 +38,7 @@ pub mod status;
 mod study;
 pub mod submission;
 pub mod tables;
+mod tested;
 mod text_table;
 mod usage;
 mod user_rows;

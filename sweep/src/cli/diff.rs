@@ -62,11 +62,7 @@ pub(super) fn folder(argument: &str, global: &Global) -> Result<Location> {
         return if is_file { Err(missing().into()) } else { Ok(Location::parse(argument)?) };
     }
     let file = SweepFile::open(argument)?;
-    let storage = match &global.storage {
-        Some(url) => Location::parse(url).map_err(|error| Usage(format!("--storage: {error}")))?,
-        None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
-    };
-    Ok(storage.join("sweeps").join(&file.name.value))
+    Ok(file.storage_or(global.storage.as_deref())?.join("sweeps").join(&file.name.value))
 }
 
 /// What stood under a sweep's name before.

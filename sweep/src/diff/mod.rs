@@ -6,12 +6,12 @@ mod shared_users;
 mod table;
 mod terminal;
 
-use crate::{compare::conventions, plan::Titles, runner::StoredSweep, usage::Usage};
+use crate::{compare::conventions, plan::Titles, runner::StoredSweep, tested::Tested, usage::Usage};
 use anyhow::Result;
 use evaluator::{
     MetricAt, TrialValues,
     findings::methods_at,
-    significance::{Contrast, Estimate, Judged, judge},
+    significance::{Contrast, Estimate, judge},
 };
 use settings::{Change, Settings};
 use shared_users::SharedUsers;
@@ -49,13 +49,6 @@ pub(crate) struct MethodDifference {
     tested: Option<Tested>,
 }
 
-/// A difference and its test.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tested {
-    difference: f64,
-    judged: Judged,
-}
-
 impl<'a> Difference<'a> {
     /// Compares by a metric, the first sweep's primary one where none is named. Means are over the users that both ranked, by their own ids; the tests are
     /// over what the second sweep's `significance.over` names, and adjusted after Holm for all methods of all datasets.
@@ -79,11 +72,12 @@ impl<'a> Difference<'a> {
 
     fn compared(&self) -> Result<Vec<DatasetDifference>> {
         let significance = &self.sides[1].plan.evaluation.significance;
-        let (mut datasets, mut estimates) = (Vec::new(), Vec::new());
+        // The rows that are tested, by their places.
+        let (mut datasets, mut estimates, mut compared): (Vec<DatasetDifference>, Vec<Estimate>, Vec<(usize, usize)>) = Default::default();
         for name in self.common_datasets() {
             let Some(shared) = SharedUsers::new(self.sides, &name, self.at) else { continue };
             let measured = methods_at(&shared.values, &name, self.at)?;
-            let mut methods = Vec::new();
+            let mut methods: Vec<MethodDifference> = Vec::new();
             for key in self.common_methods(&name) {
                 let [one, other] = [0, 1].map(|side| shared_users::named(side, &key));
                 let places = measured.as_ref().and_then(|found| Some((found, found.place(&one)?, found.place(&other)?)));
@@ -92,6 +86,7 @@ impl<'a> Difference<'a> {
                 if !self.is_of_same_trials(&name, &key) {
                     let contrast = Contrast::difference(other, one);
                     estimates.push(Estimate::new(&contrast, &found.methods, &found.spreads, significance.over));
+                    compared.push((datasets.len(), methods.len()));
                 }
                 methods.push(MethodDifference { title: self.titles.by_key(&name, &key).to_owned(), key, means, tested: None });
             }
@@ -103,14 +98,9 @@ impl<'a> Difference<'a> {
                 name,
             });
         }
-        let mut judged = judge(&estimates, significance.margin, significance.alpha).into_iter().zip(&estimates);
-        for dataset in &mut datasets {
-            for method in &mut dataset.methods {
-                if self.is_of_same_trials(&dataset.name, &method.key) {
-                    continue;
-                }
-                method.tested = judged.next().map(|(judged, estimate)| Tested { difference: estimate.value, judged });
-            }
+        let judged = judge(&estimates, significance.margin, significance.alpha);
+        for ((dataset, method), (judged, estimate)) in compared.into_iter().zip(judged.into_iter().zip(&estimates)) {
+            datasets[dataset].methods[method].tested = Some(Tested { difference: estimate.value, judged });
         }
         Ok(datasets)
     }

@@ -1,7 +1,10 @@
 //! `differences.parquet`: the methods that two sweeps have in common, on the users that both ranked.
 
-use super::{Difference, MethodDifference, Tested};
-use crate::tables::{numbers, numbers_or_null, texts};
+use super::{Difference, MethodDifference};
+use crate::{
+    tables::{numbers, numbers_or_null, texts},
+    tested::Tested,
+};
 use arrow::datatypes::{Float64Type, UInt32Type};
 use dataset::{FileEntry, Location, Result, table};
 
@@ -12,11 +15,7 @@ impl Difference<'_> {
     /// When it cannot be stored.
     pub(crate) fn write(&self, at: &Location) -> Result<FileEntry> {
         let rows = || self.datasets.iter().flat_map(|dataset| dataset.methods.iter().map(move |method| (dataset, method)));
-        let value = |name, of: fn(&Tested) -> f64| {
-            let values = rows().map(|(_, row)| row.tested.as_ref().map(of).filter(|value| value.is_finite()));
-            numbers_or_null::<Float64Type>(name, values)
-        };
-        let columns = vec![
+        let mut columns = vec![
             texts("dataset", rows().map(|(dataset, _)| &dataset.name)),
             texts("metric", rows().map(|_| self.at.metric.name())),
             numbers_or_null::<UInt32Type>("cutoff", rows().map(|_| self.at.cutoff)),
@@ -25,13 +24,9 @@ impl Difference<'_> {
             numbers::<UInt32Type>("users", rows().map(|(dataset, _)| dataset.users as u32)),
             numbers::<Float64Type>("mean_a", rows().map(|(_, row)| row.means[0])),
             numbers::<Float64Type>("mean_b", rows().map(|(_, row)| row.means[1])),
-            value("difference", |tested| tested.difference),
-            value("ci_low", |tested| tested.judged.interval.low),
-            value("ci_high", |tested| tested.judged.interval.high),
-            value("p_value", |tested| tested.judged.p_value),
-            value("p_adjusted", |tested| tested.judged.p_adjusted),
-            texts("verdict", rows().map(|(_, row)| row.verdict())),
         ];
+        columns.extend(Tested::columns(rows().map(|(_, row)| row.tested.as_ref())));
+        columns.push(texts("verdict", rows().map(|(_, row)| row.verdict())));
         table::write(at, &table::batch(columns))
     }
 }

@@ -17,7 +17,7 @@ use super::{
     tuned,
 };
 use cluster::Resources;
-use dataset::quote;
+use dataset::{Location, quote};
 use evaluator::{Evaluation, Metric, MetricAt};
 use models::RIDGE;
 use pipeline::Preparation;
@@ -133,6 +133,17 @@ impl SweepFile {
             return Err(refuse(&format!("it has more than {} MiB", MOST_BYTES >> 20)));
         }
         String::from_utf8(bytes).map_err(|_| refuse(&"stream did not contain valid UTF-8"))
+    }
+
+    /// The storage that is named in place of the file's, or the file's.
+    ///
+    /// # Errors
+    /// A place that no store has.
+    pub(crate) fn storage_or(&self, named: Option<&str>) -> Result<Location> {
+        match named {
+            Some(url) => Location::parse(url).map_err(|error| Error::new(format!("--storage: {error}"))),
+            None => Location::parse(&self.storage.value).map_err(|error| self.storage.place().error(error.to_string())),
+        }
     }
 
     /// How each split of each dataset is prepared, with the dataset's entry, in the order of the file.

@@ -9,13 +9,14 @@ use crate::{
     plan::Titles,
     runner::StoredSweep,
     tables::{LeaderboardRow, leaderboard},
+    tested::Tested,
     usage::Usage,
 };
 use anyhow::{Result, bail};
 use evaluator::{
     MetricAt, TrialValues,
     findings::methods_at,
-    significance::{Contrast, Estimate, Judged, judge},
+    significance::{Contrast, Estimate, judge},
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -58,13 +59,7 @@ struct OnGroup {
     title: String,
     mean: f64,
     /// Its mean less the control's; none of the control itself.
-    against: Option<Against>,
-}
-
-/// A difference to the control.
-struct Against {
-    difference: f64,
-    judged: Judged,
+    against: Option<Tested>,
 }
 
 impl UserGroups {
@@ -160,7 +155,7 @@ impl OnDataset {
         let judged = judge(&estimates, significance.margin, significance.alpha);
         let on_group = |(key, mean, compared): (String, f64, Option<usize>)| OnGroup {
             title: titles.by_key(name, &key).to_owned(),
-            against: compared.map(|place| Against { difference: estimates[place].value, judged: judged[place] }),
+            against: compared.map(|place| Tested { difference: estimates[place].value, judged: judged[place] }),
             key,
             mean,
         };

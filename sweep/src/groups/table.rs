@@ -1,7 +1,10 @@
 //! `user_groups.parquet`: the methods of a sweep on groups of users.
 
-use super::{Against, Group, OnDataset, OnGroup, UserGroups};
-use crate::tables::{numbers, numbers_or_null, texts, texts_or_null};
+use super::{Group, OnDataset, OnGroup, UserGroups};
+use crate::{
+    tables::{numbers, numbers_or_null, texts, texts_or_null},
+    tested::Tested,
+};
 use arrow::datatypes::{Float64Type, UInt32Type};
 use dataset::{FileEntry, Location, Result, table};
 
@@ -18,11 +21,7 @@ impl UserGroups {
                 dataset.groups.iter().flat_map(move |group| group.methods.iter().map(move |method| (dataset, group, method)))
             })
             .collect();
-        let value = |name, of: fn(&Against) -> f64| {
-            let values = rows.iter().map(|(.., row)| row.against.as_ref().map(of).filter(|value| value.is_finite()));
-            numbers_or_null::<Float64Type>(name, values)
-        };
-        let columns = vec![
+        let mut columns = vec![
             texts("dataset", rows.iter().map(|(dataset, ..)| &dataset.name)),
             texts("column", rows.iter().map(|_| &self.column)),
             texts("group", rows.iter().map(|(_, group, _)| &group.value)),
@@ -32,13 +31,10 @@ impl UserGroups {
             texts("method", rows.iter().map(|(.., row)| &row.key)),
             texts("title", rows.iter().map(|(.., row)| &row.title)),
             numbers::<Float64Type>("mean", rows.iter().map(|(.., row)| row.mean)),
-            value("difference", |against| against.difference),
-            value("ci_low", |against| against.judged.interval.low),
-            value("ci_high", |against| against.judged.interval.high),
-            value("p_value", |against| against.judged.p_value),
-            value("p_adjusted", |against| against.judged.p_adjusted),
-            texts_or_null("verdict", rows.iter().map(|(.., row)| row.against.as_ref().map(|against| against.judged.verdict.name()))),
         ];
+        columns.extend(Tested::columns(rows.iter().map(|(.., row)| row.against.as_ref())));
+        columns
+            .push(texts_or_null("verdict", rows.iter().map(|(.., row)| row.against.as_ref().map(|against| against.judged.verdict.name()))));
         table::write(at, &table::batch(columns))
     }
 }

@@ -1,7 +1,7 @@
 //! Groups of users for whoever reads standard output.
 
-use super::{Against, OnDataset, UserGroups};
-use crate::{number, report::Style, text_table::TextTable};
+use super::{OnDataset, UserGroups};
+use crate::{number, report::Style, tested::Tested, text_table::TextTable};
 use evaluator::significance::Verdict;
 
 impl UserGroups {
@@ -31,7 +31,7 @@ impl UserGroups {
                 p,
             ]);
         }
-        let others: Vec<&Against> = dataset.groups.iter().filter_map(|group| group.methods.first()?.against.as_ref()).collect();
+        let others: Vec<&Tested> = dataset.groups.iter().filter_map(|group| group.methods.first()?.against.as_ref()).collect();
         let sure = others.iter().filter(|against| against.judged.verdict == Verdict::Better).count();
         let groups = number::counted(dataset.groups.len(), "group");
         let found = match others.len() {

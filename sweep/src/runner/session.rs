@@ -112,10 +112,7 @@ impl Session {
     ) -> Result<Self> {
         let file = SweepFile::open(path)?;
         let checked = plan::check(&file)?;
-        let storage = match storage {
-            Some(url) => Location::parse(url).map_err(|error| file::Error::new(format!("--storage: {error}")))?,
-            None => Location::parse(&file.storage.value).map_err(|error| file.storage.place().error(error.to_string()))?,
-        };
+        let storage = file.storage_or(storage)?;
         let plan = plan(&checked, &file, &storage)?;
         let cache = cache(&storage, machine.cache.as_deref())?;
         Ok(Self { file, plan, machine, progress, storage, cache, submitted: false, offline: false, devices: OnceLock::new() })
