@@ -4,7 +4,7 @@
 //! `docs/performance.md`; `benches/instructions` holds instruction counts against their budgets. No time decides a test.
 
 use dataset::{Dataset, Interactions};
-use evaluator::{Matrix, Scorer, Similarity};
+use evaluator::{Factors, Matrix, Scorer, Similarity};
 use streams::{Purpose, Stream};
 
 /// Interactions of each user with about `each` items: popular ones, with low ids, more often than others.
@@ -55,5 +55,5 @@ pub fn random_tables(users: usize, items: usize, dim: usize) -> [Matrix; 2] {
 /// The same, as a model that scores by dot products.
 pub fn random_factors(users: usize, items: usize, dim: usize) -> Scorer {
     let [users, items] = random_tables(users, items, dim);
-    Scorer::Factors { users, items, similarity: Similarity::Dot }
+    Scorer::Factors(Factors { users, items, similarity: Similarity::Dot })
 }

@@ -4,7 +4,7 @@
 
 use dataset::Interactions;
 use evaluator::{
-    Matrix, MetricAt, Scorer, Similarity,
+    Factors, Matrix, MetricAt, Scorer, Similarity,
     metric::{self, Given, depth},
     rank::rank_within,
     settings::{Recall, Ties},
@@ -46,11 +46,11 @@ fn scorer(users: &[User]) -> Scorer {
     let (dim, items) = (users.len(), users[0].scores.len());
     let unit = (0..dim * dim).map(|at| if at / dim == at % dim { 1.0 } else { 0.0 });
     let scores = (0..items).flat_map(|item| users.iter().map(move |user| user.scores[item]));
-    Scorer::Factors {
+    Scorer::Factors(Factors {
         users: Matrix { rows: dim, dim, values: unit.collect() },
         items: Matrix { rows: items, dim, values: scores.collect() },
         similarity: Similarity::Dot,
-    }
+    })
 }
 
 fn interactions(users: &[User], items: fn(&User) -> &[u32]) -> Interactions {

@@ -17,6 +17,9 @@ mod trial_values;
 pub use error::{Error, Result};
 pub use metric::{Metric, MetricAt};
 pub use rank::Rankings;
-pub use scorer::{Layer, Lists, Matrix, Network, Scorer, Similarity, SparseMatrix};
+pub use scorer::{
+    Factors, Histories, ItemWeights, Layer, Lists, Matrix, Network, Scorer, ScorerKind, Similarity, SparseItemWeights, SparseMatrix,
+    UserNeighbours,
+};
 pub use settings::Evaluation;
 pub use trial_values::TrialValues;

@@ -5,7 +5,7 @@
 use arrow::array::StringArray;
 use clap::Parser;
 use dataset::{Dataset, FileEntry, Files, Interactions, Location, Split, marker, table};
-use evaluator::{Error, Matrix, Scorer, Similarity, command::Evaluate, significance::Comparison, tables};
+use evaluator::{Error, Factors, ItemWeights, Matrix, Scorer, Similarity, command::Evaluate, significance::Comparison, tables};
 use sha2::{Digest, Sha256};
 
 #[derive(Parser)]
@@ -34,11 +34,11 @@ fn dataset(fingerprint: &str) -> Dataset {
 
 /// The same scores for every user, as popularity has.
 fn scorer(scores: [f32; 5]) -> Scorer {
-    Scorer::Factors {
+    Scorer::Factors(Factors {
         users: Matrix { rows: 4, dim: 1, values: vec![1.0; 4] },
         items: Matrix { rows: 5, dim: 1, values: scores.to_vec() },
         similarity: Similarity::Dot,
-    }
+    })
 }
 
 /// Ends a trial with a model.
@@ -231,7 +231,7 @@ fn a_score_that_overflows_is_named_by_the_users_own_ids() {
     let users = Matrix { rows: 4, dim, values: vec![f32::MAX; 8] };
     let mut items = Matrix { rows: 5, dim, values: vec![0.0; 10] };
     items.values[6..8].copy_from_slice(&[2.0, 2.0]);
-    end(&root.join("trials/aa"), "done", &Scorer::Factors { users, items, similarity: Similarity::Dot });
+    end(&root.join("trials/aa"), "done", &Scorer::Factors(Factors { users, items, similarity: Similarity::Dot }));
     let Error::Trial { source, .. } = evaluate(&root, &[]).unwrap_err() else { panic!("an error of its trial") };
     assert_eq!(source.to_string(), "cannot rank: the score of user `ann` for item `s` is not finite");
 }
@@ -257,7 +257,7 @@ fn a_held_out_user_is_scored_by_the_history_to_fold_in() {
     }
     let trial = root.join("trials/aa");
     trial.join("trial.json").write(r#"{"version": 1, "dataset": "f01d"}"#).unwrap();
-    end(&trial, "done", &Scorer::ItemWeights { weights });
+    end(&trial, "done", &Scorer::ItemWeights(ItemWeights { weights }));
     let summary = evaluate(&root, &["--cutoffs", "1"]).unwrap();
     let values = &summary.values[0];
     assert_eq!((values.user_ids.as_ref(), values.unknown_users), (&["eve".to_owned()][..], 0));
@@ -298,7 +298,7 @@ fn no_node_is_ranked_for_itself() {
     let items = Matrix { rows: 4, dim: 4, values: (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect() };
     let trial = root.join("trials/aa");
     trial.join("trial.json").write(r#"{"version": 1, "dataset": "f03d"}"#).unwrap();
-    end(&trial, "done", &Scorer::Factors { users, items, similarity: Similarity::Dot });
+    end(&trial, "done", &Scorer::Factors(Factors { users, items, similarity: Similarity::Dot }));
     let summary = evaluate(&root, &["--cutoffs", "1"]).unwrap();
     let values = &summary.values[0];
     assert_eq!(values.user_ids.as_ref(), ["a".to_owned(), "c".to_owned()]);

@@ -67,7 +67,7 @@ impl Validation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use evaluator::{Matrix, Similarity};
+    use evaluator::{Factors, Matrix, Similarity};
 
     fn part(pairs: &[(u32, u32)]) -> Interactions {
         Interactions::from_pairs(3, pairs.iter().copied())
@@ -94,7 +94,7 @@ mod tests {
     fn mean(dataset: &Dataset) -> Result<Option<f64>> {
         let users = Matrix { rows: 3, dim: 1, values: vec![1.0, 1.0, -1.0] };
         let items = Matrix { rows: 4, dim: 1, values: vec![4.0, 3.0, 2.0, 1.0] };
-        let scorer = Scorer::Factors { users, items, similarity: Similarity::Dot };
+        let scorer = Scorer::Factors(Factors { users, items, similarity: Similarity::Dot });
         Ok(validate(&scorer, dataset, "mrr@3".parse().unwrap(), 1 << 20)?.map(|validation| validation.mean))
     }
 

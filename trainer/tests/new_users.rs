@@ -5,7 +5,7 @@
 mod support;
 
 use dataset::{Dataset, Interactions, Order};
-use evaluator::{Matrix, Scorer};
+use evaluator::{Factors, Histories, Matrix, Scorer};
 use models::{NewUsers, Trained};
 use support::{RESOURCES, ended, folder, result, tastes};
 use trainer::{Trial, train};
@@ -138,7 +138,7 @@ fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
     for (name, trial) in trials().into_iter().filter(|(_, trial)| trial.backbone.closed_form().is_none()) {
         let [clean, changed] =
             [("whole", &dataset), ("changed", &other)].map(|(how, dataset)| trained(&format!("{name}/{how}"), &trial, dataset));
-        let (Scorer::Factors { users, items, .. }, Scorer::Factors { users: other_users, items: other_items, .. }) =
+        let (Scorer::Factors(Factors { users, items, .. }), Scorer::Factors(Factors { users: other_users, items: other_items, .. })) =
             (scorer(&clean), scorer(&changed))
         else {
             panic!("{name} has no vectors")
@@ -146,8 +146,9 @@ fn who_is_held_out_and_what_they_took_reaches_no_vector_of_others() {
         assert!(items == other_items, "{name}");
         let differing: Vec<usize> = (0..dataset.users()).filter(|&user| users.row(user) != other_users.row(user)).collect();
         assert_eq!(differing, (0..90).step_by(5).collect::<Vec<_>>(), "{name}");
-        let (Scorer::Factors { users: of_alone, items: items_alone, .. }
-        | Scorer::Histories { validation: of_alone, items: items_alone, .. }) = scorer(&trained(&format!("{name}/alone"), &trial, &alone))
+        let (Scorer::Factors(Factors { users: of_alone, items: items_alone, .. })
+        | Scorer::Histories(Histories { validation: of_alone, items: items_alone, .. })) =
+            scorer(&trained(&format!("{name}/alone"), &trial, &alone))
         else {
             panic!("{name} has no vectors")
         };
@@ -168,14 +169,14 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
     let new = NewUsers::beside(dataset.clone(), ids, &histories, dataset.order.clone().unwrap().fold_in);
     for (name, trial) in trials() {
         let folder = trained(&format!("{name}/stored"), &trial, &dataset);
-        let (ended, Scorer::Factors { users, items, similarity }) = (ended(&folder).unwrap(), scorer(&folder)) else { continue };
+        let (ended, Scorer::Factors(Factors { users, items, similarity })) = (ended(&folder).unwrap(), scorer(&folder)) else { continue };
         let parameters = ended.parameters(&folder).unwrap();
         assert_eq!(parameters.is_empty(), !trial.backbone.how_to_fold_in().keeps_parameters(), "{name}");
         let model = Trained {
-            scorer: Scorer::Factors { users: users.clone(), items, similarity },
+            scorer: Scorer::Factors(Factors { users: users.clone(), items, similarity }),
             parameters: parameters.iter().map(|(name, matrix)| (&name[..], matrix)).collect(),
         };
-        let Scorer::Factors { users: folded, .. } = trial.backbone.fold_in(model, &new, 2.0).unwrap() else {
+        let Scorer::Factors(Factors { users: folded, .. }) = trial.backbone.fold_in(model, &new, 2.0).unwrap() else {
             panic!("{name} has no vectors")
         };
         assert!(held.iter().enumerate().all(|(row, &user)| folded.row(row) == users.row(user)), "{name}");
@@ -187,7 +188,7 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
 fn a_held_out_user_of_vectors_has_the_ridge_regression_on_the_history() {
     let dataset = held_out();
     let (_, trial) = trials().into_iter().find(|(name, _)| *name == "mf-of-bpr").unwrap();
-    let Scorer::Factors { users, items, .. } = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
+    let Scorer::Factors(Factors { users, items, .. }) = scorer(&trained("ridge", &trial, &dataset)) else { panic!("no vectors") };
     let penalty = 2.0 * items.values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / items.rows as f64;
     for user in (0..90).step_by(5) {
         let expected = ridge(&items, dataset.fold_in.as_ref().unwrap().row(user), penalty);

@@ -5,7 +5,7 @@
 mod support;
 
 use dataset::{Dataset, Interactions};
-use evaluator::{Matrix, Scorer};
+use evaluator::{Factors, Matrix, Scorer};
 use support::{RESOURCES, ended, folder, result, tastes, train_with_stops};
 use trainer::{Ranks, Resources, Trial, train};
 
@@ -61,7 +61,7 @@ fn tables(name: &str, trial: &Trial, dataset: &Dataset, resources: &Resources) -
     let folder = folder(name);
     train(trial, dataset, &folder, resources, &mut ()).unwrap();
     match ended(&folder).unwrap().scorer(&folder).unwrap() {
-        Scorer::Factors { users, items, .. } => [users, items],
+        Scorer::Factors(Factors { users, items, .. }) => [users, items],
         _ => panic!("no tables"),
     }
 }

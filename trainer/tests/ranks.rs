@@ -5,7 +5,7 @@
 mod support;
 
 use dataset::{Dataset, Interactions, Location};
-use evaluator::{Matrix, Scorer};
+use evaluator::{Factors, Histories, Matrix, Network, Scorer};
 use std::{net::TcpListener, panic::AssertUnwindSafe, sync::atomic::AtomicBool, time::Duration};
 use support::{RESOURCES, Stops, ended, folder, result, tastes};
 use trainer::{EpochReport, Error, Fit, Observer, Ranks, Rendezvous, Resources, Secret, Trial, train};
@@ -90,8 +90,9 @@ fn trained(trial: &Trial, folder: &Location, resources: &Resources) -> (Vec<f64>
     let mut losses = Losses::default();
     train(trial, &without_validation(), folder, resources, &mut losses).unwrap();
     let scorer = ended(folder).unwrap().scorer(folder).unwrap();
-    let (Scorer::Factors { users, items, .. } | Scorer::Histories { test: users, items, .. } | Scorer::Network { users, items, .. }) =
-        scorer
+    let (Scorer::Factors(Factors { users, items, .. })
+    | Scorer::Histories(Histories { test: users, items, .. })
+    | Scorer::Network(Network { users, items, .. })) = scorer
     else {
         panic!("no tables")
     };
@@ -237,7 +238,9 @@ fn a_training_goes_on_with_any_number_of_ranks() {
         for (at, (first, second, last)) in [(2, 1, 4), (1, 2, 1), (4, 3, 2)].into_iter().enumerate() {
             let folder = folder(&format!("turns-{at}-{}", trial.id()));
             train_in_turns(&trial, &folder, &[((1, 7), first), ((2, 5), second)], last);
-            let Scorer::Factors { users, items, .. } = ended(&folder).unwrap().scorer(&folder).unwrap() else { panic!("no tables") };
+            let Scorer::Factors(Factors { users, items, .. }) = ended(&folder).unwrap().scorer(&folder).unwrap() else {
+                panic!("no tables")
+            };
             assert_agree(&format!("turns {at} of {}", trial.id()), &(Vec::new(), whole.1.clone()), &(Vec::new(), [users, items]));
         }
     }

@@ -1,20 +1,16 @@
 //! Ranking one block of users.
 
-use super::{
-    check,
-    depth::Depth,
-    rankings::Rankings,
-    scores::{Scores, Scratch, TILE},
-    tally::Tally,
-    top_k::Best,
+use super::{check, depth::Depth, rankings::Rankings, tally::Tally, top_k::Best};
+use crate::{
+    Result,
+    scorer::scores::{Scores, Scratch, TILE},
 };
-use crate::Result;
 use dataset::Interactions;
 use vectors::Ties;
 
 /// What is the same for all blocks.
 pub(super) struct Task<'a> {
-    pub(super) scores: &'a Scores<'a>,
+    pub(super) scores: &'a dyn Scores,
     pub(super) masked: &'a [&'a Interactions],
     pub(super) held_out: &'a Interactions,
     pub(super) ties: Ties,

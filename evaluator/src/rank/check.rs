@@ -1,7 +1,9 @@
 //! What a ranking refuses to start with, or to go on with.
 
-use super::scores::{Scores, Scratch, TILE};
-use crate::{Error, Result, Scorer};
+use crate::{
+    Error, Result, Scorer,
+    scorer::scores::{Scores, Scratch, TILE},
+};
 use dataset::Interactions;
 
 /// Checks that the scorer knows all users and items of the interactions.
@@ -59,7 +61,7 @@ pub(super) fn not_finite(scores: &[f32]) -> Option<usize> {
 
 /// The error for the first of the loaded users that has such a score, and that user's first item.
 #[cold]
-pub(super) fn first_not_finite(scores: &Scores<'_>, users: &[u32], scratch: &mut Scratch) -> Error {
+pub(super) fn first_not_finite(scores: &dyn Scores, users: &[u32], scratch: &mut Scratch) -> Error {
     let mut first = (usize::MAX, 0);
     for tile in scores.tiles() {
         scores.score(users.len(), tile.clone(), scratch);

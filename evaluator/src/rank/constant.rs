@@ -24,11 +24,11 @@ pub fn is_constant(scorer: &Scorer, history: &Interactions, users: &[u32], memor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Matrix, Similarity};
+    use crate::{Factors, ItemWeights, Matrix, Similarity};
 
     fn of(users: &[f32], items: &[f32]) -> bool {
         let matrix = |values: &[f32]| Matrix { rows: values.len(), dim: 1, values: values.to_vec() };
-        let scorer = Scorer::Factors { users: matrix(users), items: matrix(items), similarity: Similarity::Dot };
+        let scorer = Scorer::Factors(Factors { users: matrix(users), items: matrix(items), similarity: Similarity::Dot });
         let all: Vec<u32> = (0..users.len() as u32).collect();
         is_constant(&scorer, &Interactions::empty(users.len()), &all, 1 << 20).unwrap()
     }
@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn weights_of_zeros_are_constant() {
-        let weights = |value: f32| Scorer::ItemWeights { weights: Matrix { rows: 2, dim: 2, values: vec![0.0, value, value, 0.0] } };
+        let weights =
+            |value: f32| Scorer::ItemWeights(ItemWeights { weights: Matrix { rows: 2, dim: 2, values: vec![0.0, value, value, 0.0] } });
         let history = Interactions::from_pairs(2, [(0, 0), (1, 1)].into_iter());
         assert!(is_constant(&weights(0.0), &history, &[0, 1], 1 << 20).unwrap());
         assert!(!is_constant(&weights(1e-20), &history, &[0, 1], 1 << 20).unwrap());

@@ -33,7 +33,7 @@ pub struct ListCounts {
 /// # Errors
 /// [`Error::Ranking`](crate::Error::Ranking) when sizes do not fit.
 pub fn list_counts(scorer: &Scorer, masked: &[&Interactions], held_out: &Interactions, cutoff: u32) -> Result<Option<ListCounts>> {
-    let Scorer::Lists(lists) = scorer else { return Ok(None) };
+    let Some(lists) = scorer.lists() else { return Ok(None) };
     check::sizes(scorer, held_out, masked, held_out.users())?;
     let mut counts = ListCounts { cutoff, ..ListCounts::default() };
     for user in (0..held_out.users()).filter(|&user| !held_out.row(user).is_empty()) {
@@ -87,7 +87,7 @@ fn is_masked(masked: &[&Interactions], user: usize, item: u32) -> bool {
 mod tests {
     use super::super::{Rankings, rank_within, reduce_lists, top_k};
     use super::*;
-    use crate::{Matrix, Similarity};
+    use crate::{Factors, Matrix, Similarity};
     use proptest::prelude::*;
 
     fn ranks(rankings: &Rankings) -> Vec<Vec<u32>> {
@@ -166,7 +166,7 @@ mod tests {
             let items = Matrix { rows: 40, dim: 3, values: values.iter().map(|&value| f32::from(value)).collect() };
             let row = |user: usize| (0..40).map(|item| (item, f64::from(items.row(item as usize)[user]))).collect();
             let scorer = Scorer::Lists(Lists::from_rows(40, (0..3).map(row).collect()).unwrap());
-            let model = Scorer::Factors { users, items: items.clone(), similarity: Similarity::Dot };
+            let model = Scorer::Factors(Factors { users, items: items.clone(), similarity: Similarity::Dot });
             for ties in [Ties::Pessimistic, Ties::Optimistic] {
                 let [found, expected] = [&scorer, &model]
                     .map(|scorer| rank_within(scorer, &masked, &[&masked], &held_out, ties, 1 << 20, limit).unwrap());

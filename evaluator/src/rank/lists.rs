@@ -1,10 +1,10 @@
 //! Scores of chosen items, user by user.
 
-use super::{
-    check,
-    scores::{Scores, Scratch, users_per_block},
+use super::check;
+use crate::{
+    Error, Result, Scorer,
+    scorer::scores::{Scratch, users_per_block},
 };
-use crate::{Error, Result, Scorer};
 use dataset::Interactions;
 use rayon::prelude::*;
 
@@ -26,7 +26,7 @@ pub fn reduce_lists<T: Send>(
     memory: usize,
 ) -> Result<Vec<T>> {
     check::users(scorer, history, &[], users)?;
-    let scores = Scores::new(scorer, history, false, memory)?;
+    let scores = scorer.scores(history, false, memory)?;
     let block = |scratch: &mut Scratch, users: &[u32]| {
         scores.load(users, scratch);
         let (mut items, mut values) = (Vec::new(), Vec::new());
@@ -45,7 +45,7 @@ pub fn reduce_lists<T: Send>(
         users.iter().enumerate().map(of_user).collect::<Result<Vec<T>>>()
     };
     let blocks: Vec<Result<Vec<T>>> =
-        users.par_chunks(users_per_block(&scores, users.len(), memory)).map_init(Scratch::default, block).collect();
+        users.par_chunks(users_per_block(&*scores, users.len(), memory)).map_init(Scratch::default, block).collect();
     Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
@@ -53,27 +53,27 @@ pub fn reduce_lists<T: Send>(
 mod tests {
     use super::super::top_k;
     use super::*;
-    use crate::{Layer, Matrix, Network, Similarity, SparseMatrix};
+    use crate::{Factors, ItemWeights, Layer, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, UserNeighbours};
 
     fn scorers() -> Vec<Scorer> {
         let matrix = |rows: usize, dim: usize, step: f32| {
             let values = (0..rows * dim).map(|at| (at as f32 * step).sin()).collect();
             Matrix { rows, dim, values }
         };
-        let factors = |similarity| Scorer::Factors { users: matrix(9, 5, 0.7), items: matrix(700, 5, 0.31), similarity };
+        let factors = |similarity| Scorer::Factors(Factors { users: matrix(9, 5, 0.7), items: matrix(700, 5, 0.31), similarity });
         let mut all = [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance].map(factors).to_vec();
         let layers = vec![
             Layer { weights: matrix(3, 4, 0.9), bias: matrix(1, 3, 0.4) },
             Layer { weights: matrix(1, 3, 1.7), bias: matrix(1, 1, 1.0) },
         ];
-        all.push(Scorer::Network { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), network: Network { product: 2, layers } });
-        all.push(Scorer::ItemWeights { weights: matrix(700, 700, 0.013) });
+        all.push(Scorer::Network(Network { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), product: 2, layers }));
+        all.push(Scorer::ItemWeights(ItemWeights { weights: matrix(700, 700, 0.013) }));
         let sparse = |rows: u32| {
             let row = |row: u32| (row % 3..rows).step_by(3).map(|column| (column, (column as f32 * 0.7).sin())).collect();
             SparseMatrix::from_rows(rows as usize, &(0..rows).map(row).collect::<Vec<_>>())
         };
-        all.push(Scorer::SparseItemWeights { weights: sparse(700) });
-        all.push(Scorer::UserNeighbours { weights: sparse(9), items: 700 });
+        all.push(Scorer::SparseItemWeights(SparseItemWeights { weights: sparse(700) }));
+        all.push(Scorer::UserNeighbours(UserNeighbours { weights: sparse(9), items: 700 }));
         all
     }
 
@@ -101,7 +101,7 @@ mod tests {
         let lists =
             |scorer: &Scorer, user: u32| reduce_lists(scorer, &history, &[user], |_, items| items.extend([4, 5]), |_, _| (), 1 << 20);
         assert!(lists(&scorer, 9).unwrap_err().to_string().contains("user 9 is outside the 9 users"));
-        let Scorer::Factors { items, .. } = &mut scorer else { panic!("factors") };
+        let Scorer::Factors(Factors { items, .. }) = &mut scorer else { panic!("factors") };
         items.values[5 * 5] = f32::NAN;
         assert!(matches!(lists(&scorer, 2), Err(Error::NotFinite { user: 2, item: 5 })));
     }

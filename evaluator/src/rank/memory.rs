@@ -1,10 +1,6 @@
 //! What ranking needs beside the scorer and the interactions.
 
-use super::{
-    product::PANEL,
-    scores::{FEWEST_USERS, TILE, USERS},
-    sparse::{space_of_block, space_of_user},
-};
+use crate::scorer::scores::{FEWEST_USERS, PANEL, TILE, USERS, space_of_block, space_of_user};
 
 /// What the working space of a ranking follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,25 +8,16 @@
 //! Where only the first ranks are asked for, a user leaves its block once that many items stand before each of its held-out items. The users' lists,
 //! where they are asked for, are kept from the same tiles.
 
-mod aligned;
 mod block;
-mod bound;
 mod check;
 mod constant;
 mod count;
 mod depth;
-mod factors;
-mod item_weights;
 mod listed;
 mod lists;
 mod memory;
-mod network;
-mod order;
-mod product;
 mod rankings;
 mod sampled;
-mod scores;
-mod sparse;
 mod tally;
 mod top_k;
 
@@ -40,16 +31,17 @@ pub use listed::{ListCounts, list_counts};
 pub use lists::reduce_lists;
 pub(crate) use memory::list_memory;
 pub use memory::{WorkingSpace, rank_memory};
-pub(crate) use product::{PANEL, product};
 pub use rankings::{Ranked, Rankings};
 pub use sampled::{SampledCandidates, rank_sampled};
 pub use top_k::top_k;
 
-use crate::{Result, Scorer};
+use crate::{
+    Result, Scorer,
+    scorer::scores::{Scratch, users_per_block},
+};
 use block::Task;
 use dataset::Interactions;
 use rayon::prelude::*;
-use scores::{Scores, Scratch, users_per_block};
 use vectors::Ties;
 
 /// Ranks all items for every user with held-out items.
@@ -91,14 +83,14 @@ pub fn rank_within(
     let depth = depth.into();
     check::sizes(scorer, history, masked, held_out.users())?;
     check::held_out(scorer.items(), masked, held_out)?;
-    if let Scorer::Lists(lists) = scorer {
+    if let Some(lists) = scorer.lists() {
         return Ok(listed::rank(lists, masked, held_out, ties, depth));
     }
     let users: Vec<u32> = (0..held_out.users() as u32).filter(|&user| !held_out.row(user as usize).is_empty()).collect();
-    let scores = Scores::new(scorer, history, depth.ranks.is_some(), memory)?;
-    let task = Task { scores: &scores, masked, held_out, ties, depth };
+    let scores = scorer.scores(history, depth.ranks.is_some(), memory)?;
+    let task = Task { scores: &*scores, masked, held_out, ties, depth };
     let blocks: Vec<Result<Rankings>> = users
-        .par_chunks(users_per_block(&scores, users.len(), memory))
+        .par_chunks(users_per_block(&*scores, users.len(), memory))
         .map_init(Scratch::default, |scratch, users| task.rank(users, scratch))
         .collect();
     Rankings::concat(blocks, depth)

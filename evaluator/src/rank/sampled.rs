@@ -114,12 +114,12 @@ pub fn rank_sampled(
 mod tests {
     use super::super::rank_within;
     use super::*;
-    use crate::{Matrix, Similarity};
+    use crate::{Factors, Matrix, Similarity};
     use proptest::prelude::*;
 
     fn scorer(users: usize, items: usize) -> Scorer {
         let matrix = |rows: usize, step: f32| Matrix { rows, dim: 2, values: (0..2 * rows).map(|at| (at as f32 * step).sin()).collect() };
-        Scorer::Factors { users: matrix(users, 0.7), items: matrix(items, 0.31), similarity: Similarity::Dot }
+        Scorer::Factors(Factors { users: matrix(users, 0.7), items: matrix(items, 0.31), similarity: Similarity::Dot })
     }
 
     /// With as many negatives as there are, ranks are those of the full catalogue.
@@ -142,11 +142,11 @@ mod tests {
     fn ranks_are_those_of_a_sample() {
         let users = 2_000;
         let values: Vec<f32> = (0..1_001).map(|item| item as f32).collect();
-        let scorer = Scorer::Factors {
+        let scorer = Scorer::Factors(Factors {
             users: Matrix { rows: users, dim: 1, values: vec![1.0; users] },
             items: Matrix { rows: 1_001, dim: 1, values },
             similarity: Similarity::Dot,
-        };
+        });
         let (known, held_out) = (Interactions::empty(users), Interactions::from_pairs(users, (0..users as u32).map(|user| (user, 500))));
         let ten = SampledCandidates { negatives: 10, seed: 1 };
         let found = rank_sampled(&scorer, &known, &[&known], &held_out, Ties::Pessimistic, 1 << 20, None, ten).unwrap();

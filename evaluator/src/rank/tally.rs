@@ -2,9 +2,9 @@
 
 use super::{
     count::Counts,
-    product::PANEL,
     rankings::{Candidates, Rankings},
 };
+use crate::scorer::scores::PANEL;
 use std::ops::Range;
 use vectors::Ties;
 

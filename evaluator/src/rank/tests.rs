@@ -1,7 +1,7 @@
 //! The engine against full sorts of exact scores, and against itself under other threads and budgets.
 
 use super::*;
-use crate::{Error, Layer, Matrix, Network, Similarity, SparseMatrix};
+use crate::{Error, Factors, Histories, ItemWeights, Layer, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, UserNeighbours};
 use proptest::prelude::*;
 
 /// A small problem whose scores are exact in `f32`, so that ties are real ones.
@@ -31,15 +31,12 @@ fn matrix(rows: usize, dim: usize, similarity: Similarity) -> impl Strategy<Valu
 fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
     let similarity = prop_oneof![Just(Similarity::Dot), Just(Similarity::Cosine), Just(Similarity::NegativeSquaredDistance)];
     let factors = (similarity, 1usize..6).prop_flat_map(move |(similarity, dim)| {
-        (matrix(users, dim, similarity), matrix(items, dim, similarity)).prop_map(move |(users, items)| Scorer::Factors {
-            users,
-            items,
-            similarity,
-        })
+        (matrix(users, dim, similarity), matrix(items, dim, similarity))
+            .prop_map(move |(users, items)| Scorer::Factors(Factors { users, items, similarity }))
     });
     let histories = (matrix(users, 3, Similarity::Dot), matrix(users, 3, Similarity::Dot), matrix(items, 3, Similarity::Dot));
-    let histories =
-        histories.prop_map(|(validation, test, items)| Scorer::Histories { validation, test, items, similarity: Similarity::Dot });
+    let histories = histories
+        .prop_map(|(validation, test, items)| Scorer::Histories(Histories { validation, test, items, similarity: Similarity::Dot }));
     let sizes = (0usize..3, prop_oneof![Just(vec![]), Just(vec![2]), Just(vec![3, 2])])
         .prop_filter("no numbers", |(product, hidden)| product + hidden.len() > 0);
     let network = sizes.prop_flat_map(move |(product, hidden)| {
@@ -47,15 +44,12 @@ fn scorer(users: usize, items: usize) -> impl Strategy<Value = Scorer> {
         let plain = |rows: usize, dim: usize| matrix(rows, dim, Similarity::Dot);
         let layer = |(&from, &to): (&usize, &usize)| (plain(to, from), plain(1, to)).prop_map(|(weights, bias)| Layer { weights, bias });
         let layers: Vec<_> = hidden.iter().zip(hidden.iter().skip(1).chain([&1])).map(layer).collect();
-        (plain(users, dim), plain(items, dim), layers).prop_map(move |(users, items, layers)| Scorer::Network {
-            users,
-            items,
-            network: Network { product, layers },
-        })
+        (plain(users, dim), plain(items, dim), layers)
+            .prop_map(move |(users, items, layers)| Scorer::Network(Network { users, items, product, layers }))
     });
-    let weights = matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights { weights });
-    let of_items = sparse(items).prop_map(|weights| Scorer::SparseItemWeights { weights });
-    let of_users = sparse(users).prop_map(move |weights| Scorer::UserNeighbours { weights, items });
+    let weights = matrix(items, items, Similarity::Dot).prop_map(|weights| Scorer::ItemWeights(ItemWeights { weights }));
+    let of_items = sparse(items).prop_map(|weights| Scorer::SparseItemWeights(SparseItemWeights { weights }));
+    let of_users = sparse(users).prop_map(move |weights| Scorer::UserNeighbours(UserNeighbours { weights, items }));
     prop_oneof![factors, histories, network, weights, of_items, of_users]
 }
 
@@ -85,7 +79,7 @@ prop_compose! {
 /// The score by its definition, exact for the numbers drawn here.
 fn score(problem: &Problem, user: usize, item: usize) -> f64 {
     match &problem.scorer {
-        Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {
+        Scorer::Factors(Factors { users, items, similarity }) | Scorer::Histories(Histories { test: users, items, similarity, .. }) => {
             let pairs = || users.row(user).iter().zip(items.row(item)).map(|(&p, &q)| (f64::from(p), f64::from(q)));
             let dot: f64 = pairs().map(|(p, q)| p * q).sum();
             match similarity {
@@ -95,7 +89,7 @@ fn score(problem: &Problem, user: usize, item: usize) -> f64 {
                 Similarity::NegativeSquaredDistance => -pairs().map(|(p, q)| (p - q) * (p - q)).sum::<f64>(),
             }
         }
-        Scorer::Network { users, items, network: Network { product, layers } } => {
+        Scorer::Network(Network { users, items, product, layers }) => {
             let (user, item): (Vec<f64>, Vec<f64>) =
                 [users.row(user), items.row(item)].map(|row| row.iter().copied().map(f64::from).collect()).into();
             let products = (0..*product).map(|k| user[k] * item[k]).sum::<f64>();
@@ -107,14 +101,14 @@ fn score(problem: &Problem, user: usize, item: usize) -> f64 {
             }
             products + hidden.first().copied().unwrap_or_default()
         }
-        Scorer::ItemWeights { weights } => {
+        Scorer::ItemWeights(ItemWeights { weights }) => {
             problem.history.row(user).iter().map(|&known| f64::from(weights.row(known as usize)[item])).sum()
         }
-        Scorer::SparseItemWeights { weights } => {
+        Scorer::SparseItemWeights(SparseItemWeights { weights }) => {
             let weight = |known: u32| weights.row(known as usize).find(|entry| entry.0 as usize == item).map_or(0.0, |entry| entry.1);
             problem.history.row(user).iter().map(|&known| f64::from(weight(known))).sum()
         }
-        Scorer::UserNeighbours { weights, .. } => {
+        Scorer::UserNeighbours(UserNeighbours { weights, .. }) => {
             let have_it = weights.row(user).filter(|&(other, _)| problem.history.contains(other as usize, item as u32));
             have_it.map(|(_, weight)| f64::from(weight)).sum()
         }
@@ -245,7 +239,7 @@ fn large(users: usize, items: usize, dim: usize, similarity: Similarity) -> Prob
             .collect();
         Interactions::from_pairs(users, pairs.into_iter())
     };
-    let scorer = Scorer::Factors { users: numbers(users, 0), items: numbers(items, 1 << 30), similarity };
+    let scorer = Scorer::Factors(Factors { users: numbers(users, 0), items: numbers(items, 1 << 30), similarity });
     Problem { scorer, history: part(0), validation: part(11), held_out: part(22) }
 }
 
@@ -256,7 +250,10 @@ fn large_sparse(users: usize, items: usize) -> [Scorer; 2] {
             |row: usize| (row % 7..rows).step_by(1 + row % 29).map(move |column| (column as u32, ((row * 31 + column * 17) as f32).sin()));
         SparseMatrix::from_rows(rows, &(0..rows).map(|at| row(at).collect()).collect::<Vec<_>>())
     };
-    [Scorer::SparseItemWeights { weights: weights(items) }, Scorer::UserNeighbours { weights: weights(users), items }]
+    [
+        Scorer::SparseItemWeights(SparseItemWeights { weights: weights(items) }),
+        Scorer::UserNeighbours(UserNeighbours { weights: weights(users), items }),
+    ]
 }
 
 #[test]
@@ -289,7 +286,7 @@ fn threads_and_memory_do_not_change_a_bit() {
 fn users_that_leave_early_have_the_ranks_of_those_that_stay() {
     for similarity in [Similarity::Dot, Similarity::Cosine, Similarity::NegativeSquaredDistance] {
         let mut problem = large(301, 3003, 33, similarity);
-        if let Scorer::Factors { items, .. } = &mut problem.scorer {
+        if let Scorer::Factors(Factors { items, .. }) = &mut problem.scorer {
             // Lengths from 1 down to a thousandth, in no order of ids: most tiles are out of every user's reach.
             for (item, row) in items.values.chunks_mut(33).enumerate() {
                 row.iter_mut().for_each(|value| *value *= 0.001f32.powf((item * 7 % 100) as f32 / 100.0));
@@ -318,11 +315,11 @@ fn users_that_leave_early_have_the_ranks_of_those_that_stay() {
 }
 
 fn one_user(items: Vec<f32>, held_out: &[u32], ties: Ties) -> Result<Rankings> {
-    let scorer = Scorer::Factors {
+    let scorer = Scorer::Factors(Factors {
         users: Matrix { rows: 1, dim: 1, values: vec![1.0] },
         items: Matrix { rows: items.len(), dim: 1, values: items },
         similarity: Similarity::Dot,
-    };
+    });
     let none = Interactions::empty(1);
     rank(&scorer, &none, &[], &Interactions::from_pairs(1, held_out.iter().map(|&item| (0, item))), ties, 0)
 }
@@ -370,7 +367,7 @@ fn a_score_that_overflows_is_named_although_its_user_is_done() {
     let matrix = |values: Vec<f32>| Matrix { rows: values.len() / 2, dim: 2, values };
     let mut items: Vec<f32> = (0..4000).map(|item| 4000.0 - item as f32).collect();
     items[3501] = 3e38;
-    let scorer = Scorer::Factors { users: matrix(vec![2.0, 2.0]), items: matrix(items), similarity: Similarity::Dot };
+    let scorer = Scorer::Factors(Factors { users: matrix(vec![2.0, 2.0]), items: matrix(items), similarity: Similarity::Dot });
     let (none, held_out) = (Interactions::empty(1), Interactions::from_pairs(1, [(0, 1900)].into_iter()));
     let error = rank_within(&scorer, &none, &[], &held_out, Ties::Pessimistic, 0, Some(5)).unwrap_err();
     assert!(matches!(error, Error::NotFinite { user: 0, item: 1750 }), "{error}");

@@ -1,12 +1,10 @@
 //! The best items of some users: what `recommend` writes.
 
-use super::{
-    check,
-    count::highest,
-    listed,
-    scores::{Scores, Scratch, TILE, users_per_block},
+use super::{check, count::highest, listed};
+use crate::{
+    Result, Scorer,
+    scorer::scores::{Scores, Scratch, TILE, users_per_block},
 };
-use crate::{Result, Scorer};
 use dataset::Interactions;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -31,19 +29,19 @@ pub fn top_k(
     memory: usize,
 ) -> Result<Vec<List>> {
     check::users(scorer, history, masked, users)?;
-    if let Scorer::Lists(lists) = scorer {
+    if let Some(lists) = scorer.lists() {
         return Ok(listed::top_k(lists, masked, users, k));
     }
-    let scores = Scores::new(scorer, history, false, memory)?;
+    let scores = scorer.scores(history, false, memory)?;
     let blocks: Vec<Result<Vec<List>>> = users
-        .par_chunks(users_per_block(&scores, users.len(), memory))
-        .map_init(Scratch::default, |scratch, users| block(&scores, masked, users, k, scratch))
+        .par_chunks(users_per_block(&*scores, users.len(), memory))
+        .map_init(Scratch::default, |scratch, users| block(&*scores, masked, users, k, scratch))
         .collect();
     let blocks: Vec<Vec<List>> = blocks.into_iter().collect::<Result<_>>()?;
     Ok(blocks.into_iter().flatten().collect())
 }
 
-fn block(scores: &Scores<'_>, masked: &[&Interactions], users: &[u32], k: usize, scratch: &mut Scratch) -> Result<Vec<List>> {
+fn block(scores: &dyn Scores, masked: &[&Interactions], users: &[u32], k: usize, scratch: &mut Scratch) -> Result<Vec<List>> {
     scores.load(users, scratch);
     let mut lists = vec![Best::new(k); users.len()];
     for tile in scores.tiles() {

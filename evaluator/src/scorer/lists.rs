@@ -1,5 +1,16 @@
 //! Top-N lists: a model of which no more is known than what it retrieved.
 
+use super::{
+    ScorerKind,
+    kind::{Stored, has_no_scores},
+    scores::Scores,
+    tensors::{Tensors, view},
+};
+use crate::Result;
+use dataset::Interactions;
+use safetensors::{Dtype, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+
 /// What is listed for each user, the best first; nothing else was retrieved. Items of equal scores are ties, and stand by their ids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lists {
@@ -15,7 +26,7 @@ impl Lists {
     ///
     /// # Errors
     /// In words: a score that is not finite, an item that stands twice in a list, or one outside of the catalogue.
-    pub fn from_rows(catalogue: usize, rows: Vec<Vec<(u32, f64)>>) -> Result<Self, String> {
+    pub fn from_rows(catalogue: usize, rows: Vec<Vec<(u32, f64)>>) -> std::result::Result<Self, String> {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
         let (mut items, mut scores) = (Vec::new(), Vec::new());
@@ -29,7 +40,7 @@ impl Lists {
     }
 
     /// Makes lists of what is stored: where each user's list starts, `[users + 1]`, and the items and scores of all entries.
-    pub(super) fn from_parts(catalogue: usize, starts: Vec<u64>, items: Vec<u32>, scores: Vec<f64>) -> Result<Self, String> {
+    fn from_parts(catalogue: usize, starts: Vec<u64>, items: Vec<u32>, scores: Vec<f64>) -> std::result::Result<Self, String> {
         let (first, last) = (starts.first().copied(), starts.last().copied());
         if items.len() != scores.len() || (first, last) != (Some(0), Some(items.len() as u64)) || !starts.is_sorted() {
             let (items, scores) = (items.len(), scores.len());
@@ -82,23 +93,66 @@ impl Lists {
         self.items[range.clone()].iter().copied().zip(self.scores[range].iter().copied())
     }
 
-    /// Where each user's list starts, and after the last where it ends: `[users + 1]`.
-    pub(super) fn starts(&self) -> &[u64] {
-        &self.starts
-    }
-
-    /// The items of all entries: `[entries]`.
-    pub(super) fn all_items(&self) -> &[u32] {
-        &self.items
-    }
-
-    /// The scores of all entries: `[entries]`.
-    pub(super) fn all_scores(&self) -> &[f64] {
-        &self.scores
-    }
-
     fn range(&self, user: usize) -> std::ops::Range<usize> {
         self.starts[user] as usize..self.starts[user + 1] as usize
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListSizes {
+    users: usize,
+    items: usize,
+    entries: usize,
+}
+
+impl ScorerKind for Lists {
+    fn items(&self) -> usize {
+        self.catalogue
+    }
+
+    fn users(&self) -> Option<usize> {
+        Some(self.starts.len() - 1)
+    }
+
+    fn values(&self) -> Vec<f32> {
+        self.scores.iter().map(|&score| score as f32).collect()
+    }
+
+    /// All lists are checked where they are made.
+    fn check(&self) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn scores<'a>(&'a self, _history: &'a Interactions, _is_ordered: bool, _memory: usize) -> Result<Box<dyn Scores + 'a>> {
+        Err(has_no_scores())
+    }
+
+    fn lists(&self) -> Option<&Lists> {
+        Some(self)
+    }
+}
+
+impl Stored for Lists {
+    type Sizes = ListSizes;
+
+    fn sizes(&self) -> ListSizes {
+        ListSizes { users: self.starts.len() - 1, items: self.catalogue, entries: self.entries() }
+    }
+
+    fn tensors(&self) -> Vec<(String, TensorView<'_>)> {
+        vec![
+            view("starts", Dtype::U64, vec![self.starts.len()], &self.starts),
+            view("items", Dtype::U32, vec![self.entries()], &self.items),
+            view("scores", Dtype::F64, vec![self.entries()], &self.scores),
+        ]
+    }
+
+    fn read(ListSizes { users, items, entries }: ListSizes, tensors: &Tensors<'_>) -> std::result::Result<Self, String> {
+        let starts = users.checked_add(1).ok_or("the number of its users is too large")?;
+        let starts = tensors.numbers("starts", Dtype::U64, &[starts], u64::from_le_bytes)?;
+        let listed = tensors.numbers("items", Dtype::U32, &[entries], u32::from_le_bytes)?;
+        Self::from_parts(items, starts, listed, tensors.numbers("scores", Dtype::F64, &[entries], f64::from_le_bytes)?)
     }
 }
 

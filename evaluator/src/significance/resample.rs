@@ -5,7 +5,7 @@
 //! and blocks are added up in `f64`. A resample's draws depend on (seed, resample) alone.
 
 use super::stream::stream;
-use crate::rank::{PANEL, product};
+use crate::scorer::scores::{PANEL, product};
 use rand::Rng;
 use rayon::prelude::*;
 use std::ops::Deref;

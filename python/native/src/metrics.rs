@@ -5,7 +5,7 @@ use crate::{
     refused,
 };
 use evaluator::{
-    Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
+    Factors, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
     metric::{self, Given, depth},
     rank::rank_within,
     settings::{Recall, Ties},
@@ -92,7 +92,7 @@ pub(crate) fn of_vectors<'py>(
     let (users, items) = (matrix(users), matrix(items));
     let measured = py.detach(|| -> Result<Vec<Vec<f64>>> {
         let (count, catalogue) = (users.rows, items.rows);
-        let rankings = task.rank(&Scorer::Factors { users, items, similarity }, 0..count)?;
+        let rankings = task.rank(&Scorer::Factors(Factors { users, items, similarity }), 0..count)?;
         Ok(task.measure(&rankings, count, catalogue))
     });
     Ok(bytes(py, &measured.map_err(refused)?))
@@ -121,11 +121,11 @@ fn scorer(scores: &[f32], items: usize) -> Scorer {
     let dim = scores.len() / items;
     let unit = (0..dim * dim).map(|at| if at / dim == at % dim { 1.0 } else { 0.0 });
     let by_item = (0..items).flat_map(|item| (0..dim).map(move |user| scores[user * items + item]));
-    Scorer::Factors {
+    Scorer::Factors(Factors {
         users: Matrix { rows: dim, dim, values: unit.collect() },
         items: Matrix { rows: items, dim, values: by_item.collect() },
         similarity: Similarity::Dot,
-    }
+    })
 }
 
 fn bytes<'py>(py: Python<'py>, measured: &[Vec<f64>]) -> Vec<Bound<'py, PyBytes>> {

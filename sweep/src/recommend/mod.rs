@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use arrow::array::{StringArray, UInt32Array};
     use dataset::table;
-    use evaluator::{Matrix, Similarity};
+    use evaluator::{Factors, Matrix, Similarity};
 
     const ALL: Request = Request { k: 1, users: None, seen: Seen::Exclude, format: ListFormat::Parquet, memory: 1 << 20 };
 
@@ -148,7 +148,7 @@ mod tests {
     fn by_number() -> Scorer {
         let users = Matrix { rows: 2, dim: 1, values: vec![1.0, 1.0] };
         let items = Matrix { rows: 5, dim: 1, values: vec![0.0, 1.0, 2.0, 3.0, 4.0] };
-        Scorer::Factors { users, items, similarity: Similarity::Dot }
+        Scorer::Factors(Factors { users, items, similarity: Similarity::Dot })
     }
 
     fn small() -> Dataset {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Error, Result};
 use dataset::Dataset;
-use evaluator::Scorer;
+use evaluator::{ItemWeights, Scorer};
 use faer::{
     Conj, Mat, MatRef, Side,
     linalg::solvers::{Llt, SolveCore},
@@ -92,7 +92,7 @@ impl ClosedForm for Ease {
                 "ease: regularization is {lambda}, which makes a weight {weight}; give a less extreme one"
             )));
         }
-        Ok(Scorer::ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } })
+        Ok(ItemWeights { weights: Matrix { rows: items, dim: items, values: weights } }.into())
     }
 
     fn memory(&self, sizes: Sizes, _ranking: u64) -> u64 {
@@ -153,7 +153,9 @@ mod tests {
 
     #[test]
     fn weights_are_those_of_the_inverse_by_hand() {
-        let Scorer::ItemWeights { weights } = Ease { regularization: 1.0 }.fit(&small(), 1 << 20).unwrap() else { panic!("item weights") };
+        let Scorer::ItemWeights(ItemWeights { weights }) = Ease { regularization: 1.0 }.fit(&small(), 1 << 20).unwrap() else {
+            panic!("item weights")
+        };
         let expected = [0.0, 1.0 / 8.0, 1.0 / 8.0, 1.0 / 5.0, 0.0, 5.0 / 8.0, 1.0 / 5.0, 5.0 / 8.0, 0.0];
         for (weight, expected) in weights.values.iter().zip(expected) {
             assert!((weight - expected).abs() < 1e-6, "{:?}", weights.values);

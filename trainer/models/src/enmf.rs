@@ -24,7 +24,7 @@ use embeddings::{
     product::{View, multiply},
     project, weighted_sum,
 };
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use optimizers::{Adam, Optimizer, Stepper};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -248,7 +248,7 @@ impl Epochs for Training<'_> {
         let output = &weights[0].values.values;
         let values =
             users.values.chunks_exact(users.dim).flat_map(|row| row.iter().zip(output).map(|(value, output)| value * output)).collect();
-        Ok(Scorer::Factors { users: Matrix { values, ..*users }, items: items.clone(), similarity: Similarity::Dot })
+        Ok(Factors { users: Matrix { values, ..*users }, items: items.clone(), similarity: Similarity::Dot }.into())
     }
 }
 
@@ -366,7 +366,7 @@ mod tests {
     fn what_is_ranked_are_the_scores() {
         let dataset = dataset();
         let training = Training::new(&settings(0.0, 5), &dataset, 7);
-        let Scorer::Factors { users, items, .. } = training.scorer().unwrap() else { panic!("vectors are ranked") };
+        let Scorer::Factors(Factors { users, items, .. }) = training.scorer().unwrap() else { panic!("vectors are ranked") };
         let Parameters { tables, weights, .. } = &training.parameters;
         let expected: f32 = (0..3).map(|at| weights[0].values.values[at] * tables.users.row(2)[at] * tables.items.row(4)[at]).sum();
         assert!((dot(users.row(2), items.row(4)) - expected).abs() < 1e-6);

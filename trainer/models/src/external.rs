@@ -14,7 +14,7 @@ use crate::Result;
 use crate::pretrained::{Content, Contents, Findings, Side, Vectors, vectors};
 use ::vectors::{Matrix, Similarity};
 use dataset::{Dataset, Files};
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use serde::{Deserialize, Serialize};
 
 /// `external` in a sweep file.
@@ -98,7 +98,7 @@ impl Pretrained for External {
         let remarks = findings.remarks()?;
         match (users, items) {
             (Some((Some(users), _)), Some((Some(items), _))) => {
-                Ok((Scorer::Factors { users, items, similarity: self.similarity }, remarks))
+                Ok((Scorer::Factors(Factors { users, items, similarity: self.similarity }), remarks))
             }
             _ => Err(crate::Error::Impossible("its files hold no vectors".to_owned())),
         }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::Result;
 use dataset::Dataset;
-use evaluator::Scorer;
+use evaluator::{Scorer, SparseItemWeights};
 use serde::{Deserialize, Serialize};
 
 /// `item-knn` in a sweep file.
@@ -66,7 +66,7 @@ impl ClosedForm for ItemKnn {
         self.nearest().fits(items as u64, Sizes::of(dataset), memory, || format!("item-knn on {items} items"))?;
         let users_of = dataset.train.transpose(items);
         let kept = self.nearest().of_rows(Binary { by_row: &users_of, by_column: &dataset.train });
-        Ok(Scorer::SparseItemWeights { weights: kept.transpose() })
+        Ok(SparseItemWeights { weights: kept.transpose() }.into())
     }
 
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {

@@ -20,7 +20,7 @@ use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};
 use dataset::Dataset;
 use embeddings::Tables;
-use evaluator::{Layer, Network, Scorer};
+use evaluator::{Factors, Layer, Network, Scorer};
 use serde::{Deserialize, Serialize};
 use streams::Purpose;
 use vectors::{Matrix, Similarity};
@@ -248,7 +248,7 @@ impl PairNetwork for Layers {
         let Tables { users, items } = &parameters.tables;
         if layers.is_empty() {
             let (users, items) = (side(users, Some(&output.values), None), side(items, None, None));
-            return Scorer::Factors { users, items, similarity: Similarity::Dot };
+            return Scorer::Factors(Factors { users, items, similarity: Similarity::Dot });
         }
         let users = side(users, Some(&output.values), Some((matrix("layer1.users"), Some(matrix("layer1.bias")))));
         let items = side(items, None, Some((matrix("layer1.items"), None)));
@@ -256,7 +256,7 @@ impl PairNetwork for Layers {
             .map(|at| Layer { weights: matrix(&format!("layer{at}")).clone(), bias: matrix(&format!("layer{at}.bias")).clone() });
         let weights = Matrix { rows: 1, dim: output.dim - product, values: output.values[product..].to_vec() };
         let last = Layer { weights, bias: matrix("output.bias").clone() };
-        Scorer::Network { users, items, network: Network { product, layers: hidden.chain([last]).collect() } }
+        Scorer::Network(Network { users, items, product, layers: hidden.chain([last]).collect() })
     }
 
     /// Numbers of a pair: for the products and each hidden layer both factors or sums, what is dropped and what is left; as much once more on the way

@@ -12,7 +12,7 @@ use super::{
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
@@ -41,7 +41,7 @@ impl ClosedForm for Popularity {
         let mut tables = Tables::zeros(dataset.users(), dataset.items(), 1);
         tables.users.values.fill(1.0);
         tables.items.values = dataset.train.item_counts(dataset.items()).into_iter().map(|count| count as f32).collect();
-        Ok(Scorer::Factors { users: tables.users, items: tables.items, similarity: Similarity::Dot })
+        Ok(Factors { users: tables.users, items: tables.items, similarity: Similarity::Dot }.into())
     }
 
     fn memory(&self, Sizes { users, items, .. }: Sizes, ranking: u64) -> u64 {

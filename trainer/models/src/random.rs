@@ -13,7 +13,7 @@ use super::{
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
@@ -47,7 +47,7 @@ impl ClosedForm for Random {
     /// The vectors p and q.
     fn fit(&self, dataset: &Dataset, _memory: usize) -> Result<Scorer> {
         let Tables { users, items } = Init::Normal(Normal { std: 1.0 }).tables(dataset.users(), dataset.items(), DIM, self.seed);
-        Ok(Scorer::Factors { users, items, similarity: Similarity::Cosine })
+        Ok(Factors { users, items, similarity: Similarity::Cosine }.into())
     }
 
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {

@@ -120,7 +120,7 @@ mod tests {
         let scores = |model: &dyn Iterative, epochs: u32| {
             let mut training = model.start(&dataset, 8).unwrap();
             train(&mut *training, epochs);
-            let evaluator::Scorer::Factors { users, items, .. } = training.scorer().unwrap() else { panic!("factors") };
+            let evaluator::Scorer::Factors(evaluator::Factors { users, items, .. }) = training.scorer().unwrap() else { panic!("factors") };
             products(&embeddings::Tables { users, items })
         };
         let (dim, regularization) = (4, 0.1);

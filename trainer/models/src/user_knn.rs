@@ -15,7 +15,7 @@ use super::{
 };
 use crate::Result;
 use dataset::Dataset;
-use evaluator::Scorer;
+use evaluator::{Scorer, UserNeighbours};
 use serde::{Deserialize, Serialize};
 
 /// `user-knn` in a sweep file.
@@ -79,7 +79,10 @@ impl ClosedForm for UserKnn {
 impl NearestUsers for Nearest {
     fn among(&self, dataset: &Dataset) -> Scorer {
         let (known, users_of) = (dataset.known(), dataset.train.transpose(dataset.items()));
-        Scorer::UserNeighbours { weights: self.of_rows(Binary { by_row: &known, by_column: &users_of }), items: dataset.items() }
+        Scorer::UserNeighbours(UserNeighbours {
+            weights: self.of_rows(Binary { by_row: &known, by_column: &users_of }),
+            items: dataset.items(),
+        })
     }
 }
 
@@ -114,7 +117,8 @@ mod tests {
     fn a_new_user_has_neighbours_in_train_alone() {
         let fold_in = dataset::Interactions::from_pairs(5, [(0, 0), (0, 1), (0, 2), (4, 2)].into_iter());
         let dataset = Dataset { fold_in: Some(fold_in), ..dataset_of([5, 4], &PAIRS[3..]) };
-        let Scorer::UserNeighbours { weights, .. } = UserKnn { neighbours: 100, shrink: 0.0 }.nearest().among(&dataset) else {
+        let Scorer::UserNeighbours(UserNeighbours { weights, .. }) = UserKnn { neighbours: 100, shrink: 0.0 }.nearest().among(&dataset)
+        else {
             panic!("no neighbours")
         };
         let found: Vec<(u32, f32)> = weights.row(0).collect();

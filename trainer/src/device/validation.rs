@@ -62,7 +62,7 @@ pub(super) fn not_finite(error: gpu::Error) -> crate::Error {
 mod tests {
     use super::*;
     use crate::{Error, device::whole::Whole, validation::validate};
-    use evaluator::{Matrix, Metric, Scorer};
+    use evaluator::{Factors, Matrix, Metric, Scorer};
     use gpu::{Buffer, vectors::Similarity};
 
     /// Users with up to 12 train items and up to 7 validation items.
@@ -132,7 +132,7 @@ mod tests {
         for (on_device, similarity) in similarities {
             let mut device = OnDevice::new(dataset(150, 203), 7, on_device);
             let (users, items) = (matrix(150, 7, 0.0), matrix(203, 7, 0.4));
-            let scorer = Scorer::Factors { users: users.clone(), items: items.clone(), similarity };
+            let scorer = Scorer::Factors(Factors { users: users.clone(), items: items.clone(), similarity });
             for select_by in ["ndcg@20", "recall@3", "auc", "mrr@50"] {
                 let select_by: MetricAt = select_by.parse().unwrap();
                 let found = device.validate(&users, &items, select_by).unwrap();

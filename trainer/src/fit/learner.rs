@@ -20,7 +20,7 @@ use crate::fit::{
 use crate::{Error, Learning, Result, Trial, collective::Collective, device, validation::validate};
 use dataset::{Dataset, Location};
 use embeddings::{Tables, Vectors};
-use evaluator::Scorer;
+use evaluator::{Factors, Histories, Scorer};
 use losses::{QuantileUpdate, Quantiles};
 use models::{Trained, encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
 use optimizers::Stepper;
@@ -237,7 +237,7 @@ impl<'a> Learner<'a> {
         }
         let similarity = self.learning.loss.similarity();
         let Tables { users, items } = self.vectors()?.clone();
-        Ok(Scorer::Factors { users, items, similarity })
+        Ok(Factors { users, items, similarity }.into())
     }
 
     /// A model as it is stored: with the vectors that rank test, where these are not those that rank validation. Users who are held out have one history.
@@ -246,7 +246,9 @@ impl<'a> Learner<'a> {
             return Ok(scorer);
         }
         Ok(match (scorer, self.encoder.users_before_test(&self.parameters)?) {
-            (Scorer::Factors { users, items, similarity }, Some(test)) => Scorer::Histories { validation: users, test, items, similarity },
+            (Scorer::Factors(Factors { users, items, similarity }), Some(test)) => {
+                Scorer::Histories(Histories { validation: users, test, items, similarity })
+            }
             (scorer, _) => scorer,
         })
     }

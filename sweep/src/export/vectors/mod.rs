@@ -14,7 +14,7 @@ pub(super) mod safetensors;
 use crate::{model::Model, usage::Usage};
 use anyhow::Result;
 use dataset::Dataset;
-use evaluator::{Matrix, Scorer, Similarity};
+use evaluator::{Factors, Histories, Matrix, Scorer, Similarity};
 use folded::{folded_items, folded_users};
 
 /// The vectors of a model, and whose they are.
@@ -38,7 +38,7 @@ impl<'a> Named<'a> {
     /// The vectors of a model, where it has any; of a model of histories those that rank test.
     pub(super) fn of(model: &'a Model) -> Result<Self> {
         match &model.scorer {
-            Scorer::Factors { users, items, similarity } | Scorer::Histories { test: users, items, similarity, .. } => {
+            Scorer::Factors(Factors { users, items, similarity }) | Scorer::Histories(Histories { test: users, items, similarity, .. }) => {
                 Ok(Self { dataset: &model.dataset, users, items, similarity: *similarity })
             }
             _ => {

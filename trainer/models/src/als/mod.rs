@@ -23,7 +23,7 @@ use super::{
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::Tables;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use vectors::{Matrix, Similarity};
 
 /// Which rows move.
@@ -104,7 +104,7 @@ impl<M: LeastSquares> Epochs for Alternating<'_, M> {
 
     fn scorer(&self) -> Result<Scorer> {
         let Tables { users, items } = self.tables.clone();
-        Ok(Scorer::Factors { users, items, similarity: Similarity::Dot })
+        Ok(Factors { users, items, similarity: Similarity::Dot }.into())
     }
 }
 

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::Backbone;
     use dataset::{Dataset, Interactions};
-    use evaluator::{Scorer, Similarity};
+    use evaluator::{Factors, Scorer, Similarity};
     use serde_json::{Value, json};
     use testing::dataset_of;
 
@@ -169,10 +169,10 @@ mod tests {
             let (own, mut encoder) = backbone.learned().unwrap().start(&dataset, 3);
             encoder.encode(&own).unwrap();
             let (expected, items) = (encoder.vectors(&own).users.clone(), own.tables.items.clone());
-            let scorer = || Scorer::Factors { users: expected.clone(), items: items.clone(), similarity: Similarity::Dot };
+            let scorer = || Scorer::Factors(Factors { users: expected.clone(), items: items.clone(), similarity: Similarity::Dot });
             let folded = |places: Vec<u32>| {
                 let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, places);
-                let Scorer::Factors { users, .. } =
+                let Scorer::Factors(Factors { users, .. }) =
                     backbone.fold_in(Trained { scorer: scorer(), parameters: own.named() }, &new, 1.0).unwrap()
                 else {
                     panic!("no vectors")

@@ -21,7 +21,7 @@ use super::{Backbone, als::LeastSquares, stored::Stored};
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use equations::{by_ridge, solved};
-use evaluator::Scorer;
+use evaluator::{Factors, Histories, Scorer};
 use vectors::Matrix;
 
 /// How a model scores users that it has not seen.
@@ -139,9 +139,11 @@ impl Backbone {
                 drop(scorer); // before its successor takes as much
                 return Ok(nearest.among(users.dataset()));
             }
-            (_, Scorer::Factors { users, items, similarity } | Scorer::Histories { validation: users, items, similarity, .. }) => {
-                (items, similarity, users)
-            }
+            (
+                _,
+                Scorer::Factors(Factors { users, items, similarity })
+                | Scorer::Histories(Histories { validation: users, items, similarity, .. }),
+            ) => (items, similarity, users),
             _ => return Err(Error::Impossible(FoldIn::refusal("what is stored of it has no vectors of users and items"))),
         };
         let users = match way {
@@ -158,7 +160,7 @@ impl Backbone {
             FoldIn::Ridge => by_ridge(&items, similarity, histories, ridge)?,
             FoldIn::History | FoldIn::Neighbours(_) | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
         };
-        Ok(Scorer::Factors { users, items, similarity })
+        Ok(Factors { users, items, similarity }.into())
     }
 
     /// The model with new users among its own: the dense ids of all of them are those of the dataset that the new users come with. `ridge` is as for [`fold_in`](Self::fold_in).
@@ -166,10 +168,10 @@ impl Backbone {
     /// # Errors
     /// As for [`fold_in`](Self::fold_in).
     pub fn with_new_users(&self, model: Trained<'_>, users: &NewUsers<'_>, ridge: f64) -> Result<Scorer> {
-        let own = if let Scorer::Factors { users, .. } = &model.scorer { Some(users.clone()) } else { None };
+        let own = if let Scorer::Factors(Factors { users, .. }) = &model.scorer { Some(users.clone()) } else { None };
         match (self.fold_in(model, users, ridge)?, own) {
-            (Scorer::Factors { users: folded, items, similarity }, Some(own)) => {
-                Ok(Scorer::Factors { users: among(&own, &folded, users), items, similarity })
+            (Scorer::Factors(Factors { users: folded, items, similarity }), Some(own)) => {
+                Ok(Factors { users: among(&own, &folded, users), items, similarity }.into())
             }
             (by_history, _) => Ok(by_history),
         }
@@ -220,7 +222,7 @@ mod tests {
     }
 
     fn factors(similarity: Similarity) -> Scorer {
-        Scorer::Factors { users: Matrix { rows: 9, dim: 2, values: vec![7.0; 18] }, items: items(), similarity }
+        Scorer::Factors(Factors { users: Matrix { rows: 9, dim: 2, values: vec![7.0; 18] }, items: items(), similarity })
     }
 
     fn mf() -> Backbone {
@@ -229,7 +231,7 @@ mod tests {
 
     fn users(scorer: &Scorer) -> &[f32] {
         match scorer {
-            Scorer::Factors { users, .. } => &users.values,
+            Scorer::Factors(Factors { users, .. }) => &users.values,
             _ => panic!("no vectors"),
         }
     }
@@ -301,7 +303,7 @@ mod tests {
     #[test]
     fn new_users_stand_among_those_of_the_model() {
         let own = Matrix { rows: 2, dim: 2, values: vec![7.0, 8.0, 9.0, 10.0] };
-        let scorer = Scorer::Factors { users: own, items: items(), similarity: Similarity::Dot };
+        let scorer = Scorer::Factors(Factors { users: own, items: items(), similarity: Similarity::Dot });
         let fold_in = Interactions::from_pairs(4, [(1, 0), (1, 2), (3, 1)].into_iter());
         let dataset = dataset::Dataset { fold_in: Some(fold_in), ..dataset_of([4, 4], &[(0, 0), (2, 1)]) };
         let (seen, new) = NewUsers::held_out(&dataset).unwrap();

@@ -20,7 +20,7 @@ use crate::parameters::Weights;
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::weighted_sum;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use items::Batch;
 use optimizers::{Adam, Optimizer, Stepper};
 use rayon::prelude::*;
@@ -300,7 +300,7 @@ impl Epochs for Training<'_> {
         let rows = last.values.chunks_exact(dim).zip(&last_bias.values);
         let values: Vec<f32> = rows.flat_map(|(row, &bias)| row.iter().copied().chain([bias])).collect();
         let items = Matrix { rows: last.rows, dim: dim + 1, values };
-        Ok(Scorer::Factors { users: vectors(self.matrices(), self.train), items, similarity: Similarity::Dot })
+        Ok(Factors { users: vectors(self.matrices(), self.train), items, similarity: Similarity::Dot }.into())
     }
 
     fn parameters(&self) -> NamedMatrices<'_> {

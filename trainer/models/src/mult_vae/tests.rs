@@ -173,7 +173,7 @@ fn values_out_of_range_are_named() {
 fn a_new_user_has_the_vector_of_a_user_with_the_same_items() {
     let dataset = dataset();
     let training = training(&settings(""), &dataset);
-    let Scorer::Factors { users, .. } = training.scorer().unwrap() else { panic!("no vectors") };
+    let Scorer::Factors(Factors { users, .. }) = training.scorer().unwrap() else { panic!("no vectors") };
     let folded = Network.encode(&training.parameters(), &Interactions::from_pairs(2, [(0, 0), (0, 3), (0, 4)].into_iter())).unwrap();
     assert_eq!((folded.rows, folded.row(0)), (2, users.row(2)));
     assert_ne!(folded.row(1), folded.row(0), "a history without items");

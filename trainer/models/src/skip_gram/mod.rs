@@ -27,7 +27,7 @@ use super::{
 use crate::{Error, Result};
 use block::Block;
 use dataset::Dataset;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use learner::Learner;
 use rayon::prelude::*;
 use samplers::check_exponent;
@@ -171,7 +171,7 @@ impl<S: Source> Epochs for Embedding<S> {
     fn scorer(&self) -> Result<Scorer> {
         let first = if self.contexts == Contexts::OfItems { self.nodes } else { 0 };
         let (users, items) = (self.rows(0, self.users), self.rows(first + self.users, self.nodes - self.users));
-        Ok(Scorer::Factors { users, items, similarity: Similarity::Dot })
+        Ok(Factors { users, items, similarity: Similarity::Dot }.into())
     }
 }
 

@@ -210,7 +210,7 @@ fn items_of_the_own_half_have_higher_scores() {
         for ((_, first), (_, last)) in first.iter().zip(&last) {
             assert!([120, 121 + 90, 121 + 91].into_iter().all(|node| first[node * 16..][..16] == last[node * 16..][..16]), "{text}");
         }
-        let Scorer::Factors { users, items, similarity: Similarity::Dot } = training.scorer().unwrap() else { panic!("{text}") };
+        let Scorer::Factors(Factors { users, items, similarity: Similarity::Dot }) = training.scorer().unwrap() else { panic!("{text}") };
         assert_eq!([users.rows, users.dim, items.rows, items.dim], [121, 16, 92, 16]);
         for user in 0..120 {
             let score = |item: usize| users.row(user).iter().zip(items.row(item)).map(|(one, other)| one * other).sum::<f32>();

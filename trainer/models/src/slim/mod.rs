@@ -20,7 +20,7 @@ use super::{
 use crate::{Error, Result};
 use dataset::Dataset;
 use descent::{Descent, KEPT};
-use evaluator::{Scorer, SparseMatrix};
+use evaluator::{Scorer, SparseItemWeights, SparseMatrix};
 use gram::{Gram, Pairs};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ impl ClosedForm for Slim {
         let of_item = |descent: &mut Descent, item: usize| descent.weights(self, &gram, item);
         let of_items: Vec<Vec<(u32, f32)>> = (0..items).into_par_iter().map_init(new, of_item).collect();
         drop(gram);
-        Ok(Scorer::SparseItemWeights { weights: SparseMatrix::from_rows(items, &of_items).transpose() })
+        Ok(SparseItemWeights { weights: SparseMatrix::from_rows(items, &of_items).transpose() }.into())
     }
 
     /// The pairs of items that users have together follow from the histories, of which only the mean is known here.

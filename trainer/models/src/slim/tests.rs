@@ -34,7 +34,9 @@ fn slim(l1: f64, l2: f64) -> Slim {
 
 /// `[items, items]`
 fn weights(slim: &Slim, dataset: &Dataset) -> Vec<Vec<f64>> {
-    let Scorer::SparseItemWeights { weights } = slim.fit(dataset, 1 << 28).unwrap() else { panic!("sparse item weights") };
+    let Scorer::SparseItemWeights(SparseItemWeights { weights }) = slim.fit(dataset, 1 << 28).unwrap() else {
+        panic!("sparse item weights")
+    };
     let dense = |item: usize| {
         let mut row = vec![0.0; dataset.items()];
         weights.row(item).for_each(|(to, weight)| row[to as usize] = f64::from(weight));

@@ -11,7 +11,7 @@ use crate::{
 };
 use dataset::Interactions;
 use embeddings::Vectors;
-use evaluator::{Matrix, Rankings, Scorer, rank, settings::Ties};
+use evaluator::{Factors, Matrix, Rankings, Scorer, rank, settings::Ties};
 use gpu::{
     Buffer, Gpu,
     draws::Draws,
@@ -84,7 +84,7 @@ impl<'a> Case<'a> {
     }
 
     fn scorer(&self, similarity: evaluator::Similarity) -> Scorer {
-        Scorer::Factors { users: self.users.clone(), items: self.items.clone(), similarity }
+        Scorer::Factors(Factors { users: self.users.clone(), items: self.items.clone(), similarity })
     }
 
     fn masked(&self) -> Lists<'_> {

@@ -1,15 +1,12 @@
 //! Scores as sums of sparse rows: those of a user are added up for all items at once, and kept for the items that a row names.
 
-use super::{
-    bound,
-    scores::{Scratch, TILE},
-};
+use super::{FEWEST_USERS, Scores, Scratch, TILE, bound};
 use crate::SparseMatrix;
 use dataset::Interactions;
 use std::ops::Range;
 
-/// Sparse weights and the histories that they meet.
-pub(super) struct Sparse<'a> {
+/// SparseRows weights and the histories that they meet.
+pub(in crate::scorer) struct SparseRows<'a> {
     weights: &'a SparseMatrix,
     /// The users' train items.
     history: &'a Interactions,
@@ -18,7 +15,7 @@ pub(super) struct Sparse<'a> {
     /// Items that rows name for a user at most.
     most: usize,
     /// Whether a score can be NaN or infinite.
-    pub(super) to_check: bool,
+    to_check: bool,
 }
 
 /// What a user's scores are sums of.
@@ -45,14 +42,14 @@ pub(super) struct Gathered {
     ranges: Vec<Range<usize>>,
 }
 
-impl<'a> Sparse<'a> {
+impl<'a> SparseRows<'a> {
     /// Item-to-item weights.
-    pub(super) fn of_items(weights: &'a SparseMatrix, history: &'a Interactions) -> Self {
+    pub(in crate::scorer) fn of_items(weights: &'a SparseMatrix, history: &'a Interactions) -> Self {
         Self::new(weights, history, weights.rows(), Sums::OfItems)
     }
 
     /// User-to-user weights.
-    pub(super) fn of_neighbours(weights: &'a SparseMatrix, history: &'a Interactions, items: usize) -> Self {
+    pub(in crate::scorer) fn of_neighbours(weights: &'a SparseMatrix, history: &'a Interactions, items: usize) -> Self {
         Self::new(weights, history, items, Sums::OfNeighbours)
     }
 
@@ -78,17 +75,18 @@ impl<'a> Sparse<'a> {
             }
         }
     }
+}
 
-    pub(super) fn items(&self) -> usize {
+impl Scores for SparseRows<'_> {
+    fn items(&self) -> usize {
         self.items
     }
 
-    /// Bytes of working space for each user of a block, and for each block.
-    pub(super) fn working_space(&self) -> (usize, usize) {
+    fn working_space(&self) -> (usize, usize) {
         (space_of_user(self.most), space_of_block(self.items))
     }
 
-    pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
+    fn load(&self, users: &[u32], scratch: &mut Scratch) {
         let gathered = &mut scratch.gathered;
         gathered.clear(self.items);
         for &user in users {
@@ -108,12 +106,11 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
+    fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
         scratch.gathered.ranges[to] = scratch.gathered.ranges[from].clone();
     }
 
-    /// Scores of the first `users` loaded users for the items of a tile.
-    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+    fn score_tile(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
         let Scratch { gathered, scores, .. } = scratch;
         for (position, row) in scores.chunks_exact_mut(TILE).take(users).enumerate() {
             let (items, values) = gathered.of_user(position);
@@ -124,10 +121,18 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    /// Scores of the loaded user at `position` for some items, in the bits of [`score`](Self::score).
-    pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &Scratch, out: &mut Vec<f32>) {
+    fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
         let (named, values) = scratch.gathered.of_user(position);
         out.extend(items.iter().map(|item| named.binary_search(item).map_or(0.0, |at| values[at])));
+    }
+
+    fn to_check(&self) -> bool {
+        self.to_check
+    }
+
+    /// No tile is brought into the cache for sparse rows, and the sums of few users stay there.
+    fn most_users(&self) -> usize {
+        FEWEST_USERS
     }
 }
 
@@ -169,11 +174,11 @@ impl Gathered {
 }
 
 /// Bytes for a user of a block, of whom rows name so many items: its scores of a tile, and of the named items, in lists that grow by doubling.
-pub(super) fn space_of_user(named: usize) -> usize {
+pub(crate) fn space_of_user(named: usize) -> usize {
     TILE * size_of::<f32>() + 2 * named * (size_of::<u32>() + size_of::<f32>())
 }
 
 /// Bytes for a block, of a catalogue of so many items: the sums and the bits of the user that is being loaded.
-pub(super) fn space_of_block(items: usize) -> usize {
+pub(crate) fn space_of_block(items: usize) -> usize {
     items * size_of::<f32>() + items.div_ceil(64) * size_of::<u64>()
 }

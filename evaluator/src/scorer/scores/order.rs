@@ -4,7 +4,7 @@
 //! items, the sooner the user is done; and where the vectors that are still to come are too short to reach a threshold, nothing is left
 //! to count.
 
-use super::scores::TILE;
+use super::TILE;
 
 /// A permutation of the items.
 pub(super) struct Order {

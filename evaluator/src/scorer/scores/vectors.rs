@@ -7,11 +7,11 @@
 //! ```
 
 use super::{
+    Scores, Scratch, TILE,
     aligned::Aligned,
     bound,
     order::Order,
     product::{PANEL, product},
-    scores::{Scratch, TILE},
 };
 use crate::{Matrix, Similarity};
 use dataset::Interactions;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// User and item vectors, ready for products.
-pub(super) struct Factors<'a> {
+pub(in crate::scorer) struct Vectors<'a> {
     users: &'a Matrix,
     items: &'a Matrix,
     similarity: Similarity,
@@ -30,28 +30,30 @@ pub(super) struct Factors<'a> {
     /// All items in this order, `[panels, dim, PANEL]`, where memory allows; otherwise each block of users packs them again.
     panels: Option<Aligned>,
     /// Whether a score can be NaN or infinite.
-    pub(super) to_check: bool,
+    to_check: bool,
 }
 
-impl<'a> Factors<'a> {
-    pub(super) fn new(users: &'a Matrix, items: &'a Matrix, similarity: Similarity, history: Option<&Interactions>, memory: usize) -> Self {
+impl<'a> Vectors<'a> {
+    pub(in crate::scorer) fn new(
+        users: &'a Matrix,
+        items: &'a Matrix,
+        similarity: Similarity,
+        history: Option<&Interactions>,
+        memory: usize,
+    ) -> Self {
         let dim = folded(items.dim, similarity);
         let to_check = bound::to_check(largest_sum(users, items, similarity));
-        let mut factors = Self { users, items, similarity, dim, order: None, panels: None, to_check };
-        factors.order = history.filter(|_| !to_check).map(|history| factors.order(history));
+        let mut vectors = Self { users, items, similarity, dim, order: None, panels: None, to_check };
+        vectors.order = history.filter(|_| !to_check).map(|history| vectors.order(history));
         if packed_bytes(items.rows, dim) <= memory / 2 {
             let mut panels = Aligned::zeros(items.rows.next_multiple_of(PANEL) * dim);
             panels.par_chunks_exact_mut(dim * PANEL).enumerate().for_each(|(panel, out)| {
                 let first = panel * PANEL;
-                factors.pack((first..(first + PANEL).min(items.rows)).map(|place| factors.item(place)), out);
+                vectors.pack((first..(first + PANEL).min(items.rows)).map(|place| vectors.row_at(place)), out);
             });
-            factors.panels = Some(panels);
+            vectors.panels = Some(panels);
         }
-        factors
-    }
-
-    pub(super) fn items(&self) -> usize {
-        self.items.rows
+        vectors
     }
 
     /// By the length of the vectors where scores grow with it, and otherwise by the number of users in the history, descending.
@@ -71,81 +73,9 @@ impl<'a> Factors<'a> {
         }
     }
 
-    /// The item at a place of the tiles.
-    pub(super) fn item(&self, place: usize) -> usize {
+    /// The row of the item at a place of the tiles.
+    fn row_at(&self, place: usize) -> usize {
         self.order.as_ref().map_or(place, |order| order.items[place] as usize)
-    }
-
-    /// The place of an item in the tiles.
-    pub(super) fn place(&self, item: u32) -> u32 {
-        self.order.as_ref().map_or(item, |order| order.places[item as usize])
-    }
-
-    /// Bytes of working space for each user of a block, and for each block.
-    pub(super) fn working_space(&self) -> (usize, usize) {
-        let packed = if self.panels.is_some() { PANEL } else { TILE };
-        ((self.dim + TILE) * size_of::<f32>(), self.dim * packed * size_of::<f32>())
-    }
-
-    /// Puts the users' vectors into the scratch.
-    pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
-        scratch.vectors.grow(users.len() * self.dim);
-        scratch.lengths.clear();
-        for (&user, out) in users.iter().zip(scratch.vectors.chunks_exact_mut(self.dim)) {
-            self.user_vector(user as usize, out);
-            scratch.lengths.push(squared_norm(out).sqrt());
-        }
-    }
-
-    /// Keeps the vector of the user at `from`, at `to`.
-    pub(super) fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
-        scratch.vectors.copy_within(from * self.dim..(from + 1) * self.dim, to * self.dim);
-        scratch.lengths[to] = scratch.lengths[from];
-    }
-
-    /// What no score of the user loaded at `position` for an item at this place or behind is above: a product is at most that of the
-    /// lengths, and rounding adds to it at most half of 2^-23 of that for each dimension, or what is too small for a normal number.
-    pub(super) fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
-        let Some(order) = &self.order else { return f64::INFINITY };
-        let product = scratch.lengths[position] * order.longest_from(place);
-        product * (1.0 + self.dim as f64 * f64::from(f32::EPSILON)) + f64::from(f32::MIN_POSITIVE)
-    }
-
-    /// Scores of the first `users` loaded users for the items of a tile.
-    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
-        let Scratch { vectors, scores, packed, .. } = scratch;
-        let panels = match &self.panels {
-            Some(panels) => &panels[tile.start * self.dim..][..tile.len().next_multiple_of(PANEL) * self.dim],
-            None => {
-                packed.grow(self.dim * TILE);
-                for (first, out) in tile.clone().step_by(PANEL).zip(packed.chunks_exact_mut(self.dim * PANEL)) {
-                    self.pack((first..(first + PANEL).min(tile.end)).map(|place| self.item(place)), out);
-                }
-                &packed[..tile.len().next_multiple_of(PANEL) * self.dim]
-            }
-        };
-        product(&vectors[..users * self.dim], self.dim, panels, scores, TILE);
-    }
-
-    /// Scores of the loaded user at `position` for some items, in the bits of [`score`](Self::score).
-    pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
-        let Scratch { vectors, packed, .. } = scratch;
-        let vector = &vectors[position * self.dim..][..self.dim];
-        packed.grow(self.dim * PANEL);
-        for items in items.chunks(PANEL) {
-            let mut scores = [0.0; PANEL];
-            self.pack(items.iter().map(|&item| item as usize), packed);
-            product(vector, self.dim, &packed[..self.dim * PANEL], &mut scores, PANEL);
-            out.extend_from_slice(&scores[..items.len()]);
-        }
-    }
-
-    /// What is added to a user's scores where they are reported.
-    pub(super) fn offset(&self, user: usize) -> f32 {
-        match self.similarity {
-            Similarity::Dot | Similarity::Cosine => 0.0,
-            Similarity::NegativeSquaredDistance => -(squared_norm(self.users.row(user)) as f32),
-        }
     }
 
     /// Item vectors as the first columns of a panel, `[dim, PANEL]`; the other columns stay as they are.
@@ -174,6 +104,85 @@ impl<'a> Factors<'a> {
         if self.similarity == Similarity::NegativeSquaredDistance {
             out[row.len()] = squared_norm(row) as f32;
         }
+    }
+}
+
+impl Scores for Vectors<'_> {
+    fn items(&self) -> usize {
+        self.items.rows
+    }
+
+    fn item(&self, place: usize) -> u32 {
+        self.row_at(place) as u32
+    }
+
+    fn place(&self, item: u32) -> u32 {
+        self.order.as_ref().map_or(item, |order| order.places[item as usize])
+    }
+
+    fn working_space(&self) -> (usize, usize) {
+        let packed = if self.panels.is_some() { PANEL } else { TILE };
+        ((self.dim + TILE) * size_of::<f32>(), self.dim * packed * size_of::<f32>())
+    }
+
+    fn load(&self, users: &[u32], scratch: &mut Scratch) {
+        scratch.vectors.grow(users.len() * self.dim);
+        scratch.lengths.clear();
+        for (&user, out) in users.iter().zip(scratch.vectors.chunks_exact_mut(self.dim)) {
+            self.user_vector(user as usize, out);
+            scratch.lengths.push(squared_norm(out).sqrt());
+        }
+    }
+
+    fn keep(&self, from: usize, to: usize, scratch: &mut Scratch) {
+        scratch.vectors.copy_within(from * self.dim..(from + 1) * self.dim, to * self.dim);
+        scratch.lengths[to] = scratch.lengths[from];
+    }
+
+    /// A product is at most that of the lengths, and rounding adds to it at most half of 2^-23 of that for each dimension, or what is too small
+    /// for a normal number.
+    fn highest(&self, position: usize, place: usize, scratch: &Scratch) -> f64 {
+        let Some(order) = &self.order else { return f64::INFINITY };
+        let product = scratch.lengths[position] * order.longest_from(place);
+        product * (1.0 + self.dim as f64 * f64::from(f32::EPSILON)) + f64::from(f32::MIN_POSITIVE)
+    }
+
+    fn score_tile(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+        let Scratch { vectors, scores, packed, .. } = scratch;
+        let panels = match &self.panels {
+            Some(panels) => &panels[tile.start * self.dim..][..tile.len().next_multiple_of(PANEL) * self.dim],
+            None => {
+                packed.grow(self.dim * TILE);
+                for (first, out) in tile.clone().step_by(PANEL).zip(packed.chunks_exact_mut(self.dim * PANEL)) {
+                    self.pack((first..(first + PANEL).min(tile.end)).map(|place| self.row_at(place)), out);
+                }
+                &packed[..tile.len().next_multiple_of(PANEL) * self.dim]
+            }
+        };
+        product(&vectors[..users * self.dim], self.dim, panels, scores, TILE);
+    }
+
+    fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
+        let Scratch { vectors, packed, .. } = scratch;
+        let vector = &vectors[position * self.dim..][..self.dim];
+        packed.grow(self.dim * PANEL);
+        for items in items.chunks(PANEL) {
+            let mut scores = [0.0; PANEL];
+            self.pack(items.iter().map(|&item| item as usize), packed);
+            product(vector, self.dim, &packed[..self.dim * PANEL], &mut scores, PANEL);
+            out.extend_from_slice(&scores[..items.len()]);
+        }
+    }
+
+    fn offset(&self, user: usize) -> f32 {
+        match self.similarity {
+            Similarity::Dot | Similarity::Cosine => 0.0,
+            Similarity::NegativeSquaredDistance => -(squared_norm(self.users.row(user)) as f32),
+        }
+    }
+
+    fn to_check(&self) -> bool {
+        self.to_check
     }
 }
 

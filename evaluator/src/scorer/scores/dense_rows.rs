@@ -1,45 +1,37 @@
 //! Scores as sums of the weight rows of a user's train items.
 
-use super::{
-    bound,
-    scores::{Scratch, TILE},
-};
+use super::{Scores, Scratch, TILE, bound};
 use crate::Matrix;
 use dataset::Interactions;
 use std::ops::Range;
 
 /// Item-to-item weights and the histories that they are summed over.
-pub(super) struct ItemWeights<'a> {
+pub(in crate::scorer) struct DenseRows<'a> {
     /// `[items, items]`
     weights: &'a Matrix,
     /// The users' train items.
     history: &'a Interactions,
     /// Whether a score can be NaN or infinite.
-    pub(super) to_check: bool,
+    to_check: bool,
 }
 
-impl<'a> ItemWeights<'a> {
-    pub(super) fn new(weights: &'a Matrix, history: &'a Interactions) -> Self {
+impl<'a> DenseRows<'a> {
+    pub(in crate::scorer) fn new(weights: &'a Matrix, history: &'a Interactions) -> Self {
         let longest = (0..history.users()).map(|user| history.row(user).len()).max().unwrap_or(0);
         Self { weights, history, to_check: bound::to_check(longest as f64 * bound::largest(&weights.values)) }
     }
+}
 
-    pub(super) fn items(&self) -> usize {
+impl Scores for DenseRows<'_> {
+    fn items(&self) -> usize {
         self.weights.rows
     }
 
-    /// Bytes of working space for each user of a block.
-    pub(super) fn working_space(&self) -> (usize, usize) {
+    fn working_space(&self) -> (usize, usize) {
         (TILE * size_of::<f32>(), 0)
     }
 
-    pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
-        scratch.users.clear();
-        scratch.users.extend_from_slice(users);
-    }
-
-    /// Scores of the first `users` loaded users for the items of a tile.
-    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+    fn score_tile(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
         for (&user, row) in scratch.users[..users].iter().zip(scratch.scores.chunks_exact_mut(TILE)) {
             let row = &mut row[..tile.len()];
             row.fill(0.0);
@@ -49,13 +41,16 @@ impl<'a> ItemWeights<'a> {
         }
     }
 
-    /// Scores of the loaded user at `position` for some items, in the bits of [`score`](Self::score).
-    pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
+    fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
         let history = self.history.row(scratch.users[position] as usize);
         out.extend(items.iter().map(|&item| {
             let weights = history.iter().map(|&known| self.weights.row(known as usize)[item as usize]);
             weights.fold(0.0, |sum, weight| sum + weight)
         }));
+    }
+
+    fn to_check(&self) -> bool {
+        self.to_check
     }
 }
 

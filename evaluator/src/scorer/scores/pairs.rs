@@ -1,13 +1,7 @@
 //! Scores that a small network makes of pairs of vectors, some items at a time, number by number.
 
-use super::{
-    bound,
-    scores::{Scratch, TILE},
-};
-use crate::{
-    Matrix,
-    scorer::{Layer, Network},
-};
+use super::{Scores, Scratch, TILE, bound};
+use crate::scorer::{Layer, Network};
 use pulp::Arch;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -16,68 +10,65 @@ use std::ops::Range;
 const COLUMNS: usize = 64;
 
 /// Vectors and the network, ready for all users.
-pub(super) struct Pairs<'a> {
-    users: &'a Matrix,
-    items: &'a Matrix,
+pub(in crate::scorer) struct Pairs<'a> {
     network: &'a Network,
     /// The items' vectors, number by number: `[dim, items]`.
     columns: Vec<f32>,
     /// Whether a score can be NaN or infinite.
-    pub(super) to_check: bool,
+    to_check: bool,
 }
 
 impl<'a> Pairs<'a> {
-    pub(super) fn new(users: &'a Matrix, items: &'a Matrix, network: &'a Network) -> Self {
+    pub(in crate::scorer) fn new(network: &'a Network) -> Self {
+        let items = &network.items;
         let mut columns = vec![0.0; items.values.len()];
         columns.par_chunks_exact_mut(items.rows.max(1)).enumerate().for_each(|(number, column)| {
             column.iter_mut().enumerate().for_each(|(item, value)| *value = items.values[item * items.dim + number]);
         });
-        Self { users, items, network, columns, to_check: bound::to_check(largest_sum(users, items, network)) }
+        Self { network, columns, to_check: bound::to_check(largest_sum(network)) }
+    }
+}
+
+impl Scores for Pairs<'_> {
+    fn items(&self) -> usize {
+        self.network.items.rows
     }
 
-    pub(super) fn items(&self) -> usize {
-        self.items.rows
+    fn working_space(&self) -> (usize, usize) {
+        (TILE * size_of::<f32>(), working_floats(self.network.items.dim, self.network.widest()) * size_of::<f32>())
     }
 
-    /// Bytes of working space for each user of a block, and for each block.
-    pub(super) fn working_space(&self) -> (usize, usize) {
-        (TILE * size_of::<f32>(), working_floats(self.items.dim, self.network.widest()) * size_of::<f32>())
-    }
-
-    pub(super) fn load(&self, users: &[u32], scratch: &mut Scratch) {
-        scratch.users.clear();
-        scratch.users.extend_from_slice(users);
-    }
-
-    /// Scores of the first `users` loaded users for the items of a tile.
-    pub(super) fn score(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
+    fn score_tile(&self, users: usize, tile: Range<usize>, scratch: &mut Scratch) {
         let Scratch { users: loaded, scores, packed, .. } = scratch;
         packed.grow(working_floats(0, self.network.widest()));
         for (&user, row) in loaded[..users].iter().zip(scores.chunks_exact_mut(TILE)) {
-            let vector = self.users.row(user as usize);
+            let vector = self.network.users.row(user as usize);
             for (first, out) in tile.clone().step_by(COLUMNS).zip(row[..tile.len()].chunks_mut(COLUMNS)) {
-                let column = |number: usize| &self.columns[number * self.items.rows + first..][..out.len()];
+                let column = |number: usize| &self.columns[number * self.network.items.rows + first..][..out.len()];
                 run(self.network, vector, column, packed, out.len());
                 out.copy_from_slice(&packed[..out.len()]);
             }
         }
     }
 
-    /// Scores of the loaded user at `position` for some items, in the bits of [`score`](Self::score).
-    pub(super) fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
-        let dim = self.items.dim;
+    fn score_some(&self, position: usize, items: &[u32], scratch: &mut Scratch, out: &mut Vec<f32>) {
+        let dim = self.network.items.dim;
         let Scratch { users, packed, .. } = scratch;
         packed.grow(working_floats(dim, self.network.widest()));
         let (columns, working) = packed.split_at_mut(dim * COLUMNS);
         for items in items.chunks(COLUMNS) {
             for (at, &item) in items.iter().enumerate() {
-                let vector = self.items.row(item as usize);
+                let vector = self.network.items.row(item as usize);
                 vector.iter().enumerate().for_each(|(number, &value)| columns[number * COLUMNS + at] = value);
             }
             let column = |number: usize| &columns[number * COLUMNS..][..items.len()];
-            run(self.network, self.users.row(users[position] as usize), column, working, items.len());
+            run(self.network, self.network.users.row(users[position] as usize), column, working, items.len());
             out.extend_from_slice(&working[..items.len()]);
         }
+    }
+
+    fn to_check(&self) -> bool {
+        self.to_check
     }
 }
 
@@ -127,8 +118,8 @@ fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
 }
 
 /// No sum on the way to a score is further from zero; NaN or infinite where a value is.
-fn largest_sum(users: &Matrix, items: &Matrix, network: &Network) -> f64 {
-    let (user, item) = (bound::largest(&users.values), bound::largest(&items.values));
+fn largest_sum(network: &Network) -> f64 {
+    let [user, item] = [&network.users, &network.items].map(|side| bound::largest(&side.values));
     let through = |hidden: f64, Layer { weights, bias }: &Layer| {
         weights.dim as f64 * hidden * bound::largest(&weights.values) + bound::largest(&bias.values)
     };

@@ -7,19 +7,53 @@
 //! scorer.json          schema version, kind, sizes, similarity, and the checksum of the tensors; written last, and a marker
 //! ```
 
-use super::{
-    Layer, Matrix, Network, Scorer,
-    description::{Description, Factors, ItemWeights, Kind, ListSizes, NetworkSizes, REMEDY, SparseItemWeights, UserNeighbours},
-    tensors::{dense, lists, sparse, view},
-};
+use super::{Scorer, Sizes, tensors::Tensors};
 use crate::{Error, Result};
 use dataset::{FileEntry, Location, marker};
-use safetensors::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
 
+/// The version of this contract: 2, as the description has a checksum of its own.
+const SCHEMA_VERSION: u32 = 2;
+/// What to do where a checkpoint is damaged.
+const REMEDY: &str = "delete the trial's folder and train it again";
 /// The description's name.
 const DESCRIPTION: &str = "scorer.json";
 /// The name of the tensors' file.
 const TENSORS: &str = "scorer.safetensors";
+
+/// `scorer.json`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    schema_version: u32,
+    scorer: Sizes,
+    tensors: FileEntry,
+}
+
+/// What every version of a description has.
+#[derive(Deserialize)]
+struct Version {
+    schema_version: u32,
+}
+
+impl Description {
+    /// Reads a description and checks its version and its own checksum.
+    fn read(at: &Location) -> Result<Self> {
+        let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
+        // The version first: another one may have other keys, and an older one no checksum of its own.
+        match serde_json::from_slice::<Version>(&at.read()?).map(|stored| stored.schema_version) {
+            Ok(newer) if newer > SCHEMA_VERSION => {
+                let reason =
+                    format!("schema version {newer} is newer than {SCHEMA_VERSION}, which this build reads; use a newer ranksweep");
+                Err(refuse(reason))
+            }
+            Ok(older) if older < SCHEMA_VERSION => {
+                Err(refuse(format!("schema version {older} where this build reads {SCHEMA_VERSION}; train the trial again")))
+            }
+            _ => Ok(marker::read(at, REMEDY)?),
+        }
+    }
+}
 
 impl Scorer {
     /// Writes the tensors and then their description into a checkpoint's folder.
@@ -40,24 +74,8 @@ impl Scorer {
     pub fn files(&self, folder: &Location) -> Result<[(&'static str, Vec<u8>); 2]> {
         let refuse = |reason| Error::Scorer { at: folder.to_string(), reason };
         self.check().map_err(refuse)?;
-        let dense = self.tensors().into_iter().map(|(name, matrix)| {
-            let shape = vec![matrix.rows, matrix.dim];
-            (name, view(Dtype::F32, shape, bytemuck::cast_slice(&matrix.values)))
-        });
-        let sparse = self.sparse().into_iter().flat_map(|weights| {
-            let starts = view(Dtype::U64, vec![weights.rows() + 1], bytemuck::cast_slice(weights.starts()));
-            let columns = view(Dtype::U32, vec![weights.entries()], bytemuck::cast_slice(weights.columns()));
-            let values = view(Dtype::F32, vec![weights.entries()], bytemuck::cast_slice(weights.values()));
-            [("starts".to_owned(), starts), ("columns".to_owned(), columns), ("values".to_owned(), values)]
-        });
-        let listed = self.lists().into_iter().flat_map(|lists| {
-            let starts = view(Dtype::U64, vec![lists.users() + 1], bytemuck::cast_slice(lists.starts()));
-            let items = view(Dtype::U32, vec![lists.entries()], bytemuck::cast_slice(lists.all_items()));
-            let scores = view(Dtype::F64, vec![lists.entries()], bytemuck::cast_slice(lists.all_scores()));
-            [("starts".to_owned(), starts), ("items".to_owned(), items), ("scores".to_owned(), scores)]
-        });
-        let bytes = safetensors::serialize(dense.chain(sparse).chain(listed), None).map_err(|error| refuse(error.to_string()))?;
-        let description = Description::new(self, FileEntry::of(&bytes));
+        let bytes = safetensors::serialize(self.tensors(), None).map_err(|error| refuse(error.to_string()))?;
+        let description = Description { schema_version: SCHEMA_VERSION, scorer: self.sizes(), tensors: FileEntry::of(&bytes) };
         Ok([(TENSORS, bytes), (DESCRIPTION, marker::text(&description).into_bytes())])
     }
 
@@ -83,43 +101,10 @@ impl Scorer {
         let at = folder.join(TENSORS).holding(&description.tensors, REMEDY);
         let refuse = |reason| Error::Scorer { at: at.to_string(), reason };
         let bytes = at.read()?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let scorer = Self::of_kind(description.scorer, &tensors).map_err(refuse)?;
+        let tensors = Tensors::of(&bytes).map_err(refuse)?;
+        let scorer = Self::of_sizes(description.scorer, &tensors).map_err(refuse)?;
         scorer.check().map_err(refuse)?;
         Ok(scorer)
-    }
-
-    fn of_kind(kind: Kind, tensors: &SafeTensors<'_>) -> Result<Self, String> {
-        let matrix = |name: &str, rows, dim| dense(tensors, name, rows, dim);
-        Ok(match kind {
-            Kind::Factors(Factors { similarity, users, items, dim }) => {
-                Self::Factors { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, similarity }
-            }
-            Kind::Histories(Factors { similarity, users, items, dim }) => Self::Histories {
-                validation: matrix("users_before_validation", users, dim)?,
-                test: matrix("users_before_test", users, dim)?,
-                items: matrix("items", items, dim)?,
-                similarity,
-            },
-            Kind::Network(NetworkSizes { users, items, product, hidden }) => {
-                let dim = hidden.first().map_or(Some(product), |&hidden| product.checked_add(hidden));
-                let dim = dim.ok_or("the sizes of its vectors are too large")?;
-                let layers = hidden.iter().zip(hidden.iter().skip(1).chain([&1])).zip(1..).map(|((&from, &to), at)| {
-                    let weights = matrix(&format!("layer{at}.weights"), to, from)?;
-                    Ok(Layer { weights, bias: matrix(&format!("layer{at}.bias"), 1, to)? })
-                });
-                let network = Network { product, layers: layers.collect::<Result<_, String>>()? };
-                Self::Network { users: matrix("users", users, dim)?, items: matrix("items", items, dim)?, network }
-            }
-            Kind::ItemWeights(ItemWeights { items }) => Self::ItemWeights { weights: matrix("weights", items, items)? },
-            Kind::SparseItemWeights(SparseItemWeights { items, entries }) => {
-                Self::SparseItemWeights { weights: sparse(tensors, items, entries)? }
-            }
-            Kind::UserNeighbours(UserNeighbours { users, items, entries }) => {
-                Self::UserNeighbours { weights: sparse(tensors, users, entries)?, items }
-            }
-            Kind::Lists(ListSizes { users, items, entries }) => Self::Lists(lists(tensors, users, items, entries)?),
-        })
     }
 
     /// The checksum of a checkpoint's tensors (SHA-256, in hex), as its description has it.
@@ -129,62 +114,21 @@ impl Scorer {
     pub fn checksum(folder: &Location) -> Result<String> {
         Ok(Description::read(&folder.join(DESCRIPTION))?.tensors.sha256)
     }
-
-    /// That lengths fit and all values are finite.
-    fn check(&self) -> Result<(), String> {
-        for (name, matrix) in self.tensors() {
-            let Matrix { rows, dim, values } = matrix;
-            if *dim == 0 || values.len() != rows * dim {
-                return Err(format!("tensor `{name}` holds {} values where [{rows}, {dim}] are expected", values.len()));
-            }
-            check_finite(&name, matrix.first_non_finite())?;
-        }
-        if let Some(weights) = self.sparse() {
-            check_finite("values", weights.first_non_finite())?;
-            if weights.rows() != weights.dim() {
-                return Err(format!("sparse weights are [{}, {}]; they must be square", weights.rows(), weights.dim()));
-            }
-        }
-        match self {
-            Self::Factors { users, items, .. } if users.dim != items.dim => {
-                Err(format!("user vectors have {} dimensions, item vectors {}", users.dim, items.dim))
-            }
-            Self::Histories { validation, test, items, .. }
-                if [validation.dim, test.dim] != [items.dim; 2] || validation.rows != test.rows =>
-            {
-                let [before, after] = [validation, test].map(|users| format!("[{}, {}]", users.rows, users.dim));
-                Err(format!(
-                    "user vectors are {before} before validation and {after} before test, item vectors have {} dimensions",
-                    items.dim
-                ))
-            }
-            Self::Network { users, items, network } => {
-                network.check(users.dim)?;
-                network.check(items.dim)
-            }
-            Self::ItemWeights { weights } if weights.rows != weights.dim => {
-                Err(format!("item weights are [{}, {}]; they must be square", weights.rows, weights.dim))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn check_finite(name: &str, first_non_finite: Option<(usize, usize, f32)>) -> Result<(), String> {
-    first_non_finite.map_or(Ok(()), |(row, column, value)| {
-        Err(format!("tensor `{name}` holds {value} in row {row}, column {column}; every value must be finite"))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Similarity, SparseMatrix, scorer::Lists};
+    use crate::scorer::tensors::view;
+    use crate::{
+        Factors, Histories, ItemWeights, Layer, Lists, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, UserNeighbours,
+    };
+    use safetensors::Dtype;
 
     fn factors(values: Vec<f32>) -> Scorer {
         let users = Matrix { rows: values.len() / 2, dim: 2, values };
         let items = Matrix { rows: 1, dim: 2, values: vec![0.5, -0.25] };
-        Scorer::Factors { users, items, similarity: Similarity::Cosine }
+        Scorer::Factors(Factors { users, items, similarity: Similarity::Cosine })
     }
 
     /// `[[0, 0.5, 0], [0, 0, 0], [-0.25, 0, 1.5]]`
@@ -197,17 +141,19 @@ mod tests {
         let weights = Matrix { rows: 2, dim: 2, values: vec![0.0, 1.5, f32::MIN_POSITIVE, 0.0] };
         let matrix = |rows: usize, dim: usize| Matrix { rows, dim, values: (0..rows * dim).map(|at| at as f32 - 1.5).collect() };
         let layers = vec![Layer { weights: matrix(2, 3), bias: matrix(1, 2) }, Layer { weights: matrix(1, 2), bias: matrix(1, 1) }];
-        let network = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 2, layers } };
-        let product = Scorer::Network { users: matrix(4, 5), items: matrix(6, 5), network: Network { product: 5, layers: vec![] } };
+        let network = Scorer::Network(Network { users: matrix(4, 5), items: matrix(6, 5), product: 2, layers });
+        let product = Scorer::Network(Network { users: matrix(4, 5), items: matrix(6, 5), product: 5, layers: vec![] });
         let factors = factors(vec![1.0, 2.0, 3.0, -0.0]);
         let similarity = Similarity::Dot;
-        let histories = Scorer::Histories { validation: matrix(4, 2), test: matrix(4, 2), items: matrix(6, 2), similarity };
-        let weights = Scorer::ItemWeights { weights };
-        let (sparse, users) =
-            (Scorer::SparseItemWeights { weights: sparse_weights() }, Scorer::UserNeighbours { weights: sparse_weights(), items: 7 });
+        let histories = Scorer::Histories(Histories { validation: matrix(4, 2), test: matrix(4, 2), items: matrix(6, 2), similarity });
+        let weights = Scorer::ItemWeights(ItemWeights { weights });
+        let (sparse, users) = (
+            Scorer::SparseItemWeights(SparseItemWeights { weights: sparse_weights() }),
+            Scorer::UserNeighbours(UserNeighbours { weights: sparse_weights(), items: 7 }),
+        );
         let lists = |rows: Vec<Vec<(u32, f64)>>| Scorer::Lists(Lists::from_rows(5, rows).unwrap());
         let (listed, unlisted) = (lists(vec![vec![(3, -0.1), (1, 1e300)], vec![], vec![(4, 0.5)]]), lists(vec![vec![]; 3]));
-        let none = Scorer::SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) };
+        let none = Scorer::SparseItemWeights(SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) });
         let dense = [("factors", factors), ("histories", histories), ("weights", weights), ("network", network), ("product", product)];
         for (name, scorer) in
             dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none), ("listed", listed), ("unlisted", unlisted)])
@@ -242,12 +188,13 @@ mod tests {
         let weights = sparse_weights();
         let (mut starts, mut columns, mut values) = (weights.starts().to_vec(), weights.columns().to_vec(), weights.values().to_vec());
         change(&mut starts, &mut columns, &mut values);
-        let starts = ("starts", view(Dtype::U64, vec![starts.len()], bytemuck::cast_slice(&starts)));
-        let columns = ("columns", view(Dtype::U32, vec![columns.len()], bytemuck::cast_slice(&columns)));
-        let values = ("values", view(Dtype::F32, vec![values.len()], bytemuck::cast_slice(&values)));
+        let starts = view("starts", Dtype::U64, vec![starts.len()], &starts);
+        let columns = view("columns", Dtype::U32, vec![columns.len()], &columns);
+        let values = view("values", Dtype::F32, vec![values.len()], &values);
         let bytes = safetensors::serialize([starts, columns, values], None).unwrap();
         let folder = Location::parse("memory:///scorer/changed").unwrap();
-        let description = Description::new(&Scorer::SparseItemWeights { weights }, FileEntry::of(&bytes));
+        let scorer = Scorer::SparseItemWeights(SparseItemWeights { weights }).sizes();
+        let description = Description { schema_version: SCHEMA_VERSION, scorer, tensors: FileEntry::of(&bytes) };
         folder.join(TENSORS).write(bytes).unwrap();
         folder.join(DESCRIPTION).write(marker::text(&description)).unwrap();
         Scorer::read(&folder).map_or_else(|error| error.to_string(), |_| "read".to_owned())
@@ -304,20 +251,29 @@ mod tests {
     fn sizes_that_do_not_fit_are_refused() {
         let folder = Location::parse("memory:///scorer/sizes").unwrap();
         let weights = Matrix { rows: 1, dim: 2, values: vec![0.0, 1.0] };
-        assert!(Scorer::ItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
+        assert!(
+            Scorer::ItemWeights(ItemWeights { weights }).write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square")
+        );
         let weights = SparseMatrix::from_rows(2, &[vec![(1, 1.0)]]);
-        assert!(Scorer::SparseItemWeights { weights }.write(&folder).unwrap_err().to_string().contains("[1, 2]; they must be square"));
+        assert!(
+            Scorer::SparseItemWeights(SparseItemWeights { weights })
+                .write(&folder)
+                .unwrap_err()
+                .to_string()
+                .contains("[1, 2]; they must be square")
+        );
         let one = |dim: usize| Matrix { rows: 1, dim, values: vec![0.5; dim] };
         let network = |product: usize, to: usize| {
             let weights = Matrix { rows: to, dim: 2, values: vec![0.5; 2 * to] };
-            let network = Network { product, layers: vec![Layer { weights, bias: one(to) }] };
-            Scorer::Network { users: one(3), items: one(3), network }.write(&folder).map_err(|error| error.to_string())
+            let layers = vec![Layer { weights, bias: one(to) }];
+            Scorer::Network(Network { users: one(3), items: one(3), product, layers }).write(&folder).map_err(|error| error.to_string())
         };
         assert_eq!(network(1, 1), Ok(()));
         assert!(network(2, 1).unwrap_err().contains("vectors have 3 numbers where the network has 2 products and 2 hidden ones"));
         assert!(network(1, 2).unwrap_err().contains("layer 1 has 2 numbers where 1 are expected"));
         let histories = |test: usize, items: usize| {
-            let scorer = Scorer::Histories { validation: one(2), test: one(test), items: one(items), similarity: Similarity::Dot };
+            let scorer =
+                Scorer::Histories(Histories { validation: one(2), test: one(test), items: one(items), similarity: Similarity::Dot });
             scorer.write(&folder).map_err(|error| error.to_string())
         };
         assert_eq!(histories(2, 2), Ok(()));
@@ -326,7 +282,7 @@ mod tests {
         );
         assert!(histories(2, 3).unwrap_err().contains("item vectors have 3 dimensions"));
         let users = Matrix { rows: 2, dim: 1, values: vec![0.0] };
-        let scorer = Scorer::Factors { users: users.clone(), items: users, similarity: Similarity::Dot };
+        let scorer = Scorer::Factors(Factors { users: users.clone(), items: users, similarity: Similarity::Dot });
         assert!(scorer.write(&folder).unwrap_err().to_string().contains("`users` holds 1 values where [2, 1]"));
     }
 }

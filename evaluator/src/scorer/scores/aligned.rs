@@ -8,7 +8,7 @@ struct Line([f32; 16]);
 
 /// A growing buffer, at first zeros.
 #[derive(Default)]
-pub(super) struct Aligned {
+pub(crate) struct Aligned {
     lines: Vec<Line>,
 }
 
