@@ -109,6 +109,7 @@ class Training(Section):
     rows: str | None = None
     select_by: str | None = None
     ridge: float | None = None
+    fold_in: str | None = None
     checkpoint_minutes: float | None = None
     time_limit_minutes: float | None = None
 

@@ -99,6 +99,31 @@ fn the_ridge_is_for_vectors_of_held_out_users() {
 }
 
 #[test]
+fn users_join_the_graph_of_models_that_have_one() {
+    let with = |split: &str, backbone: &str, how: &str| {
+        let sweep = on(split).replace("{kind: mf, dim: 4}", backbone);
+        Sandbox::new(&sweep.replace("select_by: ndcg@5", &format!("select_by: ndcg@5, fold_in: {how}")))
+    };
+    const GRAPH: &str = "{kind: light-gcn, dim: 4, layers: 1}";
+    for (split, backbone) in [(RANDOM, GRAPH), (USERS, "{kind: mf, dim: 4}")] {
+        let message = with(split, backbone, "joint").run().complaint(2).to_owned();
+        assert!(
+            message.contains("training.fold_in: `fold_in` says how") && message.contains("no split holds users out from a model over it"),
+            "{message}"
+        );
+    }
+    let message = with(USERS, GRAPH, "both").run().complaint(2).to_owned();
+    assert!(message.contains("training.fold_in: unknown name `both`: expected one of `attach`, `joint`"), "{message}");
+    let trials = |how: &str| {
+        let sandbox = with(USERS, GRAPH, how);
+        sandbox.run_well();
+        let text = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap();
+        sandbox.stored("trial.json").iter().map(text).filter(|text| text.contains("\"fold_in\": \"joint\"")).count()
+    };
+    assert_eq!((trials("attach"), trials("joint")), (0, 2), "bpr and softmax on light-gcn");
+}
+
+#[test]
 fn several_seeds_hold_several_users_out() {
     let sandbox = Sandbox::new(&on(&USERS.replace("seed: 3", "seed: [3, 4]")));
     let ended = sandbox.run_well();

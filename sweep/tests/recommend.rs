@@ -140,6 +140,10 @@ fn networks_graphs_and_neighbours_score_new_users_from_their_checkpoints() {
         let is_new = |item: &str| !["i9", "i12", "i0"].contains(&item);
         assert!(lists.len() == 17 && lists.iter().all(|(user, item, _)| user == "u3" && is_new(item)), "{}: {lists:?}", trial.method);
         assert!(lists.iter().any(|(_, _, score)| *score != 0.0), "{}: {lists:?}", trial.method);
+        let joined = sandbox.ended(&mut sandbox.command(&[&arguments[..], &["--fold-in", "joint"]].concat()));
+        assert_eq!(joined.code, Some(0), "{}", joined.error);
+        let is_over_a_graph = trial.backbone.starts_with("light-gcn");
+        assert_eq!(self::lists(&sandbox, "new.parquet") != lists, is_over_a_graph, "{}", trial.method);
     }
 }
 

@@ -5,7 +5,7 @@ mod check;
 use dataset::{Files, Manifest, quote::kind};
 use evaluator::MetricAt;
 use losses::Loss;
-use models::{Backbone, Stored};
+use models::{Backbone, NewNodes, Stored};
 use optimizers::Optimizer;
 use samplers::Sampler;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct Trial {
     /// all other trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// How new users come to the train graph, where that is not by attaching them and the model is over it; `None` for all other trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_in: Option<NewNodes>,
     /// The validation metric that stops training and picks values.
     pub select_by: MetricAt,
 }

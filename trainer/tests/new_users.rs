@@ -6,7 +6,7 @@ mod support;
 
 use dataset::{Dataset, Interactions, Order};
 use evaluator::{Factors, Histories, Matrix, Scorer};
-use models::{NewUsers, Trained};
+use models::{FoldInSettings, NewNodes, NewUsers, Trained};
 use support::{RESOURCES, ended, folder, result, tastes};
 use trainer::{Trial, train};
 
@@ -176,10 +176,33 @@ fn a_stored_checkpoint_folds_in_as_its_training_did() {
             scorer: Scorer::Factors(Factors { users: users.clone(), items, similarity }),
             parameters: parameters.iter().map(|(name, matrix)| (&name[..], matrix)).collect(),
         };
-        let Scorer::Factors(Factors { users: folded, .. }) = trial.backbone.fold_in(model, &new, 2.0).unwrap() else {
+        let Scorer::Factors(Factors { users: folded, .. }) =
+            trial.backbone.fold_in(model, &new, FoldInSettings { ridge: 2.0, ..FoldInSettings::default() }).unwrap()
+        else {
             panic!("{name} has no vectors")
         };
         assert!(held.iter().enumerate().all(|(row, &user)| folded.row(row) == users.row(user)), "{name}");
+    }
+}
+
+/// Where held-out users join the graph, what was learned is what attaching them has, and the vectors of items are others; what is ranked of them reaches neither.
+#[test]
+fn users_who_join_the_graph_change_vectors_and_no_parameter() {
+    let dataset = held_out();
+    let poisoned_test = Dataset { test: poisoned(&dataset, &dataset.test), ..dataset.clone() };
+    for (name, attach) in trials().into_iter().filter(|(name, _)| ["light-gcn", "ngcf"].contains(name)) {
+        let joint = Trial { fold_in: Some(NewNodes::Joint), ..attach.clone() };
+        assert_ne!(joint.id(), attach.id());
+        let attached = trained(&format!("{name}/attached"), &attach, &dataset);
+        let joined = trained(&format!("{name}/joined"), &joint, &dataset);
+        let other_test = trained(&format!("{name}/joined-test"), &joint, &poisoned_test);
+        assert!(result(&joined) == result(&other_test), "{name}: model, validation, fit and curve");
+        let parameters = |folder| ended(folder).unwrap().parameters(folder).unwrap();
+        assert!(!parameters(&joined).is_empty() && parameters(&joined) == parameters(&attached), "{name}");
+        let (Scorer::Factors(joined), Scorer::Factors(attached)) = (scorer(&joined), scorer(&attached)) else { panic!("{name}") };
+        let differing = |one: &Matrix, other: &Matrix| (0..one.rows).filter(|&row| one.row(row) != other.row(row)).count();
+        assert_eq!(differing(&joined.users, &attached.users), dataset.users(), "{name}");
+        assert_eq!(differing(&joined.items, &attached.items), dataset.items(), "{name}");
     }
 }
 

@@ -8,9 +8,9 @@ use crate::{
     runner::{self, Session},
 };
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dataset::Location;
-use models::{FoldIn, NewUsers, RIDGE, Trained};
+use models::{FoldIn, FoldInSettings, NewNodes, NewUsers, RIDGE, Trained};
 
 /// Top-K lists with the users' and items' own ids.
 #[derive(Debug, Args)]
@@ -36,6 +36,9 @@ pub struct Recommend {
     /// Weight of the penalty on a new user's vector, where a model folds histories in by ridge regression (docs/kinds.md)
     #[arg(long, value_name = "WEIGHT", default_value_t = RIDGE, requires = "histories", value_parser = positive)]
     ridge: f64,
+    /// How new users come to the graph of a model over the train graph: `joint` lets them change the vectors of items and of each other
+    #[arg(long, value_enum, default_value_t = GraphFoldIn::Attach, requires = "histories")]
+    fold_in: GraphFoldIn,
     /// Whether items that the user already has may appear
     #[arg(long, value_enum, default_value_t = Seen::Exclude)]
     seen: Seen,
@@ -96,13 +99,30 @@ impl Recommend {
         let left_out = histories.left_out();
         let Histories { user_ids, items, places, .. } = histories;
         let users = NewUsers::beside(dataset, user_ids.clone(), &items, places);
+        let settings = FoldInSettings { ridge: self.ridge, nodes: self.fold_in.into() };
         let scorer = backbone
-            .fold_in(Trained { scorer, parameters: named }, &users, self.ridge)
+            .fold_in(Trained { scorer, parameters: named }, &users, settings)
             .with_context(|| format!("{} (trial {})", trial.method, trial.trial))?;
         // Whoever is scored by neighbours needs theirs beside them.
         let is_among = matches!(backbone.how_to_fold_in(), FoldIn::Neighbours(_));
         let dataset = if is_among { users.into_dataset() } else { users.alone() };
         Ok((Model { trial, dataset, scorer, stored }, Folded { users: is_among.then_some(user_ids), left_out }))
+    }
+}
+
+/// `--fold-in`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GraphFoldIn {
+    Attach,
+    Joint,
+}
+
+impl From<GraphFoldIn> for NewNodes {
+    fn from(asked: GraphFoldIn) -> Self {
+        match asked {
+            GraphFoldIn::Attach => Self::Attach,
+            GraphFoldIn::Joint => Self::Joint,
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
 use cluster::Resources;
 use dataset::{Location, quote};
 use evaluator::{Evaluation, Metric, MetricAt};
-use models::RIDGE;
+use models::{NewNodes, RIDGE};
 use pipeline::Preparation;
 use serde::de::DeserializeOwned;
 use std::{
@@ -73,6 +73,8 @@ pub struct SweepFile {
     pub select_by: Placed<MetricAt>,
     /// What the penalty of a new user's vector weighs, where a split holds users out and a model folds them in by ridge regression; 10 when left out.
     pub ridge: Placed<f64>,
+    /// How users whom a split holds out come to a train graph.
+    pub fold_in: Placed<NewNodes>,
     /// The seeds of every trial; `[1]` when left out.
     pub seeds: Placed<Vec<u64>>,
     /// How tuned values are searched; `{kind: grid}` when left out.
@@ -176,6 +178,7 @@ impl SweepFile {
         let typed = environment::typed(text);
         let training_node = absent_or(&root, "training");
         let (select_by, ridge) = (select_by(&training_node)?, placed(&training_node, "ridge", RIDGE)?);
+        let fold_in = placed(&training_node, "fold_in", NewNodes::default())?;
         let (training, timing) = training(training_node)?;
         Ok(Self {
             text: text.to_owned(),
@@ -187,6 +190,7 @@ impl SweepFile {
             timing,
             select_by,
             ridge,
+            fold_in,
             seeds: placed(&root, "seeds", vec![1])?,
             search: placed(&root, "search", Search::default())?,
             evaluation: placed(&root, "evaluation", Evaluation::default())?,
@@ -239,7 +243,7 @@ fn training(node: Node) -> Result<(Placed<Training>, Timing)> {
     if node.value != Value::Null {
         let fields = Fields::of(
             &node,
-            &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by", "ridge"], &timing::KEYS[..]].concat(),
+            &[&["epochs", "batch_size", "evaluate_every", "patience", "rows", "select_by", "ridge", "fold_in"], &timing::KEYS[..]].concat(),
         )?;
         training.epochs = fields.read_or("epochs", training.epochs)?;
         training.batch_size = fields.read_or("batch_size", training.batch_size)?;

@@ -1,6 +1,7 @@
 //! Rules between the parts of a sweep file.
 
 use super::{
+    attaches,
     draft::{Choice, Draft},
     folds_in_by_ridge, model_files, resolve, search,
 };
@@ -218,6 +219,12 @@ fn new_users(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
         let reason = "`ridge` weighs how vectors are given to users whom no training sees, and no split holds users out from a model that does so \
                       (leave it out)";
         return Err(file.ridge.place().error(reason));
+    }
+    let is_used = |draft: &Draft<'_>| entries.iter().any(|entry| attaches(&draft.backbone.values[0], &entry.splits[0]));
+    if file.training.node.get("fold_in").is_some() && !drafts.iter().any(is_used) {
+        let reason = "`fold_in` says how users whom no training sees come to the train graph, and no split holds users out from a model over it \
+                      (leave it out)";
+        return Err(file.fold_in.place().error(reason));
     }
     Ok(())
 }

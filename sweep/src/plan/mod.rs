@@ -36,7 +36,7 @@ use anyhow::Context;
 use dataset::{FileEntry, Location};
 use draft::{Choice, Draft};
 use evaluator::{Evaluation, MetricAt};
-use models::FoldIn;
+use models::{FoldIn, NewNodes};
 use pipeline::Preparation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -294,7 +294,9 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], conten
     let mut on_split = |choice: &Choice, split: &PlannedDataset| {
         let planned = |trial: Trial| {
             let ridge = folds_in_by_ridge(&trial.backbone, &split.preparation).then_some(file.ridge.value);
-            let trial = model_files::read(Trial { ridge, ..trial }, draft, split, contents)?;
+            let is_joint = file.fold_in.value != NewNodes::default() && attaches(&trial.backbone, &split.preparation);
+            let fold_in = is_joint.then_some(file.fold_in.value);
+            let trial = model_files::read(Trial { ridge, fold_in, ..trial }, draft, split, contents)?;
             Ok(PlannedTrial { id: trial.id(), split_seed: split.split_seed, trial })
         };
         resolve(file, choice, &split.fingerprint).map(planned).collect::<Result<Vec<_>>>()
@@ -332,6 +334,11 @@ fn method(file: &SweepFile, draft: &Draft<'_>, splits: &[PlannedDataset], conten
 fn folds_in_by_ridge(backbone: &Backbone, preparation: &Preparation) -> bool {
     let by_ridge = matches!(backbone.how_to_fold_in(), FoldIn::Ridge);
     preparation.split.holds_users_out() && !backbone.is_pretrained() && by_ridge
+}
+
+/// Whether users whom no training sees come to a model's train graph.
+fn attaches(backbone: &Backbone, preparation: &Preparation) -> bool {
+    preparation.split.holds_users_out() && matches!(backbone.how_to_fold_in(), FoldIn::Attached)
 }
 
 /// Size and checksum of a file of a model, whose path is as typed.
@@ -376,6 +383,7 @@ fn resolve(file: &SweepFile, choice: &Choice, dataset: &str) -> impl Iterator<It
         iterations,
         files,
         ridge: None,
+        fold_in: None,
         select_by,
     };
     ways.into_iter().map(trial)

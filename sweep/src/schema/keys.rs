@@ -4,6 +4,7 @@ use super::Parts;
 use crate::file::{AskedDevice, PreparedBy, Search};
 use cluster::Resources;
 use evaluator::{Evaluation, MetricAt, settings::Margin};
+use models::NewNodes;
 use pipeline::Preparation;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -120,8 +121,10 @@ fn training(parts: &mut Parts) -> Value {
     let select_by =
         described(plain::<MetricAt>(parts), "The validation metric that picks values and checkpoints; `ndcg@20` when left out.");
     let ridge = "What the penalty of a new user's vector weighs, where a split holds users out; 10 when left out.";
+    let fold_in = described(plain::<NewNodes>(parts), "How users whom a split holds out come to a train graph; `attach` when left out.");
     let more = [
         ("select_by", select_by),
+        ("fold_in", fold_in),
         ("ridge", json!({"description": ridge, "type": "number", "exclusiveMinimum": 0})),
         (
             "checkpoint_minutes",

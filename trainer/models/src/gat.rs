@@ -13,7 +13,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     noise::{Keyed, dropout},
     operations::{leaky_relu, sum},
@@ -111,7 +110,7 @@ impl BackboneKind for Gat {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
@@ -80,7 +79,7 @@ impl BackboneKind for Gcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

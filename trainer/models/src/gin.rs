@@ -12,7 +12,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     stack::{Shape, Stack, tenth, yes},
 };
@@ -87,7 +86,7 @@ impl BackboneKind for Gin {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

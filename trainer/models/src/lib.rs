@@ -82,7 +82,7 @@ pub use enmf::Enmf;
 pub use error::{Error, Result};
 pub use external::External;
 pub use facts::Facts;
-pub use fold_in::{Equations, FoldIn, HistoryEncoder, NamedMatrices, NearestUsers, NewUsers, RIDGE, Trained};
+pub use fold_in::{Equations, FoldIn, FoldInSettings, HistoryEncoder, NamedMatrices, NearestUsers, NewNodes, NewUsers, RIDGE, Trained};
 pub use gat::Gat;
 pub use gcn::Gcn;
 pub use gin::Gin;

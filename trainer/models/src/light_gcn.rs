@@ -12,7 +12,6 @@
 use super::{
     BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Stored,
     encoder::{Backward, Encoder, Marks, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
@@ -107,7 +106,7 @@ impl BackboneKind for LightGcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 
     fn mean_of_layers(&self) -> Option<MeanOfLayers> {

@@ -12,7 +12,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Normal, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, together},
     sizes::{check_layers, check_tables},
@@ -70,7 +69,7 @@ impl BackboneKind for LrGccf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     noise::{Keyed, dropout},
     operations::{apart, leaky_relu, together, unit_rows},
@@ -96,7 +95,7 @@ impl BackboneKind for Ngcf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

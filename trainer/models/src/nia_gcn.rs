@@ -13,7 +13,6 @@ use super::{
     BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, together},
     stack::{Shape, Stack},
@@ -77,7 +76,7 @@ impl BackboneKind for NiaGcn {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

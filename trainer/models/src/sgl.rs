@@ -13,7 +13,6 @@ use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Stored,
     contrast::{self, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
@@ -105,7 +104,7 @@ impl BackboneKind for Sgl {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
     contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
@@ -100,7 +99,7 @@ impl BackboneKind for SimGcl {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

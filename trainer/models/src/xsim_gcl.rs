@@ -11,7 +11,6 @@ use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
     contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::Layers},
     encoder::{Backward, Encoder, Marks, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
     sizes::{check_layers, check_tables},
@@ -109,7 +108,7 @@ impl BackboneKind for XsimGcl {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

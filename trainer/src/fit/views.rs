@@ -7,7 +7,7 @@
 use crate::{Error, Result, Trial};
 use dataset::Dataset;
 use evaluator::Scorer;
-use models::{FoldIn, NewUsers, RIDGE, Trained};
+use models::{FoldIn, FoldInSettings, NewUsers, RIDGE, Trained};
 
 /// A dataset from both sides.
 pub(crate) struct Views<'a> {
@@ -58,7 +58,10 @@ impl<'a> Views<'a> {
     pub(crate) fn scorer(&self, trial: &Trial, model: Trained<'_>) -> Result<Scorer> {
         match &self.unseen {
             None => Ok(model.scorer),
-            Some(Unseen { users, .. }) => Ok(trial.backbone.with_new_users(model, users, trial.ridge.unwrap_or(RIDGE))?),
+            Some(Unseen { users, .. }) => {
+                let settings = FoldInSettings { ridge: trial.ridge.unwrap_or(RIDGE), nodes: trial.fold_in.unwrap_or_default() };
+                Ok(trial.backbone.with_new_users(model, users, settings)?)
+            }
         }
     }
 }

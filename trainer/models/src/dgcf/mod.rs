@@ -17,7 +17,6 @@ use super::{
     autograd::{Autograd, Encoded, Forward},
     contrast::at_least_zero,
     encoder::{Encoder, TrainStep},
-    fold_in::ATTACHED,
     kind::{Learned, Sizes},
     operations::{apart, mean, sum, together, unit_rows},
     sizes::{check_layers, check_tables},
@@ -108,7 +107,7 @@ impl BackboneKind for Dgcf {
     }
 
     fn how_to_fold_in(&self) -> FoldIn {
-        FoldIn::Forward(ATTACHED)
+        FoldIn::Attached
     }
 }
 

@@ -8,11 +8,13 @@
 //! symmetric normalisation:      H_u(k+1) = sum over history of H_i(k) / sqrt(d_u d_i)        H_u(0) = 0        d_u: items of the history, d_i: train users of the item
 //! with loops:                   1 / sqrt((d_u + 1) (d_i + 1)) in its place, and H_u(k) / (d_u + 1) in addition
 //! ```
-//! What a layer makes of these sums, and P of the layers, is the model's own. An item of the history that has no train interaction is no neighbour.
+//! What a layer makes of these sums, and P of the layers, is the model's own. Where users come to the graph jointly, their histories are train interactions like others. An item of the history that has no train interaction is no neighbour.
 
 use super::{NamedMatrices, NewUsers};
-use crate::{Error, Result, kind::Learned};
+use crate::{Encoded, Error, Result, kind::Learned};
 use candle_core::{Device, Tensor};
+use dataset::Dataset;
+use embeddings::Tables;
 use vectors::Matrix;
 
 /// The new users' vectors, in their order.
@@ -20,25 +22,49 @@ pub(super) fn users(model: &dyn Learned, parameters: &NamedMatrices<'_>, users: 
     // Those who read a history alone need no others.
     let alone = model.reads_order().then(|| users.alone());
     let dataset = alone.as_ref().unwrap_or_else(|| users.dataset());
-    let [(_, of_users), (_, of_items), ..] = parameters[..] else { return Err(foreign("tables of users and items", parameters.len())) };
+    let of_users = table_of_users(parameters)?;
     let table = match alone.is_some() {
         true => of_users.clone(),
         false => with_zeros(of_users, users, dataset.users())?,
     };
-    if of_items.rows != dataset.items() {
-        return Err(foreign(&format!("a row for each of {} items", dataset.items()), of_items.rows));
-    }
-    let matrices = [&table].into_iter().chain(parameters[1..].iter().map(|&(_, matrix)| matrix));
-    let tensor = |matrix: &Matrix| Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu);
-    let tensors: Vec<Tensor> = matrices.map(tensor).collect::<candle_core::Result<_>>()?;
-    // Nothing is drawn where nothing is trained: any seed does.
-    let vectors = model.formula(dataset, 0).forward(&tensors, None)?.users;
+    let vectors = encoded(model, parameters, &table, dataset)?.users;
     let rows = match alone.is_some() {
         true => vectors,
         false => vectors.index_select(&Tensor::from_slice(&users.new, users.new.len(), &Device::Cpu)?, 0)?,
     };
-    let (rows, dim, values) = (rows.dim(0)?, rows.dim(1)?, rows.flatten_all()?.to_vec1()?);
-    Ok(Matrix { rows, dim, values })
+    matrix(&rows)
+}
+
+/// The vectors of all users of the dataset that the new ones come to, and of all items, where the histories of new users are part of the train graph.
+pub(super) fn joint(model: &dyn Learned, parameters: &NamedMatrices<'_>, users: &NewUsers<'_>) -> Result<Tables> {
+    let dataset = users.joined();
+    let table = with_zeros(table_of_users(parameters)?, users, dataset.users())?;
+    let Encoded { users, items, .. } = encoded(model, parameters, &table, &dataset)?;
+    Ok(Tables { users: matrix(&users)?, items: matrix(&items)? })
+}
+
+fn table_of_users<'a>(parameters: &NamedMatrices<'a>) -> Result<&'a Matrix> {
+    match parameters[..] {
+        [(_, of_users), _, ..] => Ok(of_users),
+        _ => Err(foreign("tables of users and items", parameters.len())),
+    }
+}
+
+/// What the model makes of a dataset, with another table of users in place of its first parameters.
+fn encoded(model: &dyn Learned, parameters: &NamedMatrices<'_>, of_users: &Matrix, dataset: &Dataset) -> Result<Encoded> {
+    let of_items = parameters[1].1;
+    if of_items.rows != dataset.items() {
+        return Err(foreign(&format!("a row for each of {} items", dataset.items()), of_items.rows));
+    }
+    let matrices = [of_users].into_iter().chain(parameters[1..].iter().map(|&(_, matrix)| matrix));
+    let tensor = |matrix: &Matrix| Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu);
+    let tensors: Vec<Tensor> = matrices.map(tensor).collect::<candle_core::Result<_>>()?;
+    // Nothing is drawn where nothing is trained: any seed does.
+    Ok(model.formula(dataset, 0).forward(&tensors, None)?)
+}
+
+fn matrix(rows: &Tensor) -> Result<Matrix> {
+    Ok(Matrix { rows: rows.dim(0)?, dim: rows.dim(1)?, values: rows.flatten_all()?.to_vec1()? })
 }
 
 /// The table of so many users with the rows of the model's users, and zeros for others.
@@ -67,7 +93,7 @@ mod tests {
     use serde_json::{Value, json};
     use testing::dataset_of;
 
-    use super::super::Trained;
+    use super::super::{FoldInSettings, NewNodes, Trained};
 
     /// Five users and six items, the last of which nobody has.
     fn train() -> Dataset {
@@ -134,6 +160,42 @@ mod tests {
         }
     }
 
+    /// The same in NumPy with the user's edges in both directions: user 0, the new one, and the items 0 and 5.
+    #[test]
+    fn a_user_who_joins_the_graph_has_the_vectors_of_numpy_and_moves_items() {
+        let light = [0.564659301, 0.413449793, 0.131446843, 0.060170804, 0.560400320, 0.360262648, 0.329503760, 0.067076184];
+        let of_new = [0.0, 0.0, 0.387693712, 0.250426328, 0.157483327, 0.042246654];
+        let of_first = [0.989358247, 0.662969230, 0.337286839, 0.207628751, 0.410255363, 0.277057975];
+        let of_last = [0.650287840, 0.007963184, 0.325143920, 0.003981592, 0.299642386, 0.090529873];
+        let (dataset, history) = (train(), Interactions::from_pairs(1, [(0, 0), (0, 3), (0, 5)].into_iter()));
+        let new = NewUsers::beside(dataset.clone(), vec!["new".to_owned()], &history, vec![0, 1, 2]);
+        let close = |found: &[f32], expected: &[f64]| {
+            assert!(
+                found.iter().zip(expected).all(|(found, expected)| (f64::from(*found) - expected).abs() < 2e-6),
+                "{found:?} {expected:?}"
+            );
+            assert_eq!(found.len(), expected.len());
+        };
+        let joined = |kind: &str| {
+            let backbone = backbone(kind, &json!({}));
+            let parameters = parameters(backbone.learned().unwrap(), &dataset);
+            let scorer =
+                Scorer::Factors(Factors { users: parameters[0].1.clone(), items: parameters[1].1.clone(), similarity: Similarity::Dot });
+            let trained = || Trained { scorer: scorer.clone(), parameters: named(&parameters) };
+            let settings = FoldInSettings { nodes: NewNodes::Joint, ..FoldInSettings::default() };
+            let (alone, all) =
+                (backbone.fold_in(trained(), &new, settings).unwrap(), backbone.with_new_users(trained(), &new, settings).unwrap());
+            let (Scorer::Factors(alone), Scorer::Factors(all)) = (alone, all) else { panic!("factors") };
+            assert_eq!((alone.users.row(0), &alone.items, alone.users.rows, all.users.rows), (all.users.row(5), &all.items, 1, 6));
+            all
+        };
+        let found = joined("light-gcn");
+        close(&[found.users.row(0), found.users.row(5), found.items.row(0), found.items.row(5)].concat(), &light);
+        let found = joined("lr-gccf");
+        close(found.users.row(5), &of_new);
+        close(&[found.items.row(0), found.items.row(5)].concat(), &[of_first, of_last].concat());
+    }
+
     /// Whoever is attached, and however many: items and users of train have the bits that they have without.
     #[test]
     fn who_is_attached_reaches_nobody() {
@@ -173,7 +235,7 @@ mod tests {
             let folded = |places: Vec<u32>| {
                 let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, places);
                 let Scorer::Factors(Factors { users, .. }) =
-                    backbone.fold_in(Trained { scorer: scorer(), parameters: own.named() }, &new, 1.0).unwrap()
+                    backbone.fold_in(Trained { scorer: scorer(), parameters: own.named() }, &new, FoldInSettings::default()).unwrap()
                 else {
                     panic!("no vectors")
                 };

@@ -17,11 +17,13 @@ mod new_users;
 pub use equations::Equations;
 pub use new_users::NewUsers;
 
-use super::{Backbone, als::LeastSquares, stored::Stored};
+use super::{Backbone, als::LeastSquares, kind::Learned, stored::Stored};
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
+use embeddings::Tables;
 use equations::{by_ridge, solved};
 use evaluator::{Factors, Histories, Scorer};
+use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
 /// How a model scores users that it has not seen.
@@ -37,6 +39,8 @@ pub enum FoldIn {
     /// A user's vector comes out of the model's own forward pass, over a dataset in which the user has a history to fold in, and from zeros where its own users have parameters; how
     /// that is, in words.
     Forward(&'static str),
+    /// As [`Forward`](Self::Forward), over a graph that the users come to by [`NewNodes`].
+    Attached,
     /// Users of the model who are near by the history stand in for the user.
     Neighbours(Box<dyn NearestUsers>),
     /// An encoder makes a user's vector of the history.
@@ -48,8 +52,31 @@ pub enum FoldIn {
 /// The weight of the ridge regression where none is asked for.
 pub const RIDGE: f64 = 10.0;
 
-/// What attaching is called in docs/kinds.md.
-pub(super) const ATTACHED: &str = "attached to the train graph";
+/// How users come to a model over the train graph that has not seen them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NewNodes {
+    /// By edges from their items alone: what train knows stays as it is, and users do not reach each other.
+    #[default]
+    Attach,
+    /// By edges in both directions, as if their histories were train: all of them change the vectors of items, and of each other.
+    Joint,
+}
+
+/// What may be chosen where users are folded in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoldInSettings {
+    /// The weight of a ridge regression's penalty, above 0.
+    pub ridge: f64,
+    /// How users come to a train graph.
+    pub nodes: NewNodes,
+}
+
+impl Default for FoldInSettings {
+    fn default() -> Self {
+        Self { ridge: RIDGE, nodes: NewNodes::Attach }
+    }
+}
 
 /// The parameters of a model by their names, in an order of the model's own.
 pub type NamedMatrices<'a> = Vec<(&'a str, &'a Matrix)>;
@@ -102,6 +129,7 @@ impl FoldIn {
             Self::LeastSquares(_) => "exactly, by the user's equations",
             Self::Ridge => "by ridge regression",
             Self::Forward(words) => words,
+            Self::Attached => "attached to the train graph",
             Self::Neighbours(_) => "exactly, by the nearest users of train",
             Self::Encoder(_) => "exactly, by its encoder",
             Self::Unknown(_) => "not",
@@ -110,7 +138,7 @@ impl FoldIn {
 
     /// Whether the model's parameters are needed, which a checkpoint keeps beside what is ranked then.
     pub fn keeps_parameters(&self) -> bool {
-        matches!(self, Self::Forward(_) | Self::Encoder(_))
+        matches!(self, Self::Forward(_) | Self::Attached | Self::Encoder(_))
     }
 
     /// What is said of a model that cannot score new users.
@@ -123,11 +151,11 @@ impl FoldIn {
 }
 
 impl Backbone {
-    /// The model with new users in place of its own, or of all users of [`NewUsers::dataset`] where it scores by their neighbours. `ridge` is the weight of the ridge regression, above 0.
+    /// The model with new users in place of its own, or of all users of [`NewUsers::dataset`] where it scores by their neighbours.
     ///
     /// # Errors
     /// [`Error::Impossible`] for a model that cannot score users it has not seen, for parameters that were not kept, and for equations without a solution.
-    pub fn fold_in(&self, model: Trained<'_>, users: &NewUsers<'_>, ridge: f64) -> Result<Scorer> {
+    pub fn fold_in(&self, model: Trained<'_>, users: &NewUsers<'_>, settings: FoldInSettings) -> Result<Scorer> {
         let (way, histories) = (self.how_to_fold_in(), &users.histories);
         if way.keeps_parameters() && model.parameters.is_empty() {
             return Err(Error::Impossible(WITHOUT_PARAMETERS.to_owned()));
@@ -153,29 +181,47 @@ impl Backbone {
             }
             FoldIn::LeastSquares(Equations(model)) => solved(&*model, &items, histories)?,
             FoldIn::Encoder(encoder) => encoder.encode(&model.parameters, histories)?,
-            FoldIn::Forward(_) => {
-                let learned = self.learned().expect("a forward pass is that of a model that learns by gradients");
-                forward::users(learned, &model.parameters, users)?
+            FoldIn::Attached if settings.nodes == NewNodes::Joint => {
+                let Tables { users: all, items } = forward::joint(self.forward_pass(), &model.parameters, users)?;
+                return Ok(Factors { users: rows_of(&all, &users.new), items, similarity }.into());
             }
-            FoldIn::Ridge => by_ridge(&items, similarity, histories, ridge)?,
+            FoldIn::Forward(_) | FoldIn::Attached => forward::users(self.forward_pass(), &model.parameters, users)?,
+            FoldIn::Ridge => by_ridge(&items, similarity, histories, settings.ridge)?,
             FoldIn::History | FoldIn::Neighbours(_) | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
         };
         Ok(Factors { users, items, similarity }.into())
     }
 
-    /// The model with new users among its own: the dense ids of all of them are those of the dataset that the new users come with. `ridge` is as for [`fold_in`](Self::fold_in).
+    /// The model with new users among its own: the dense ids of all of them are those of the dataset that the new users come with.
     ///
     /// # Errors
     /// As for [`fold_in`](Self::fold_in).
-    pub fn with_new_users(&self, model: Trained<'_>, users: &NewUsers<'_>, ridge: f64) -> Result<Scorer> {
+    pub fn with_new_users(&self, model: Trained<'_>, users: &NewUsers<'_>, settings: FoldInSettings) -> Result<Scorer> {
+        if let (FoldIn::Attached, NewNodes::Joint, Scorer::Factors(Factors { similarity, .. })) =
+            (self.how_to_fold_in(), settings.nodes, &model.scorer)
+        {
+            let Tables { users, items } = forward::joint(self.forward_pass(), &model.parameters, users)?;
+            return Ok(Factors { users, items, similarity: *similarity }.into());
+        }
         let own = if let Scorer::Factors(Factors { users, .. }) = &model.scorer { Some(users.clone()) } else { None };
-        match (self.fold_in(model, users, ridge)?, own) {
+        match (self.fold_in(model, users, settings)?, own) {
             (Scorer::Factors(Factors { users: folded, items, similarity }), Some(own)) => {
                 Ok(Factors { users: among(&own, &folded, users), items, similarity }.into())
             }
             (by_history, _) => Ok(by_history),
         }
     }
+
+    /// The model whose forward pass makes users' vectors.
+    fn forward_pass(&self) -> &dyn Learned {
+        self.learned().expect("a forward pass is that of a model that learns by gradients")
+    }
+}
+
+/// Some rows of a matrix.
+fn rows_of(matrix: &Matrix, rows: &[u32]) -> Matrix {
+    let values = rows.iter().flat_map(|&row| matrix.row(row as usize)).copied().collect();
+    Matrix { rows: rows.len(), dim: matrix.dim, values }
 }
 
 /// What is said where the parameters of a model are missing.
@@ -225,6 +271,10 @@ mod tests {
         Scorer::Factors(Factors { users: Matrix { rows: 9, dim: 2, values: vec![7.0; 18] }, items: items(), similarity })
     }
 
+    fn ridge(ridge: f64) -> FoldInSettings {
+        FoldInSettings { ridge, ..FoldInSettings::default() }
+    }
+
     fn mf() -> Backbone {
         serde_json::from_value(serde_json::json!({"mf": {"dim": 2, "init": {"normal": {"std": 1.0}}}})).unwrap()
     }
@@ -248,9 +298,9 @@ mod tests {
     #[test]
     fn vectors_come_from_a_ridge_regression() {
         let pairs = histories(&[(0, 0), (0, 2), (1, 1)]);
-        assert_close(users(&mf().fold_in(of(factors(Similarity::Dot)), &pairs, 0.5).unwrap()), &DOT);
-        assert_close(users(&mf().fold_in(of(factors(Similarity::Cosine)), &pairs, 0.5).unwrap()), &COSINE);
-        let distance = mf().fold_in(of(factors(Similarity::NegativeSquaredDistance)), &pairs, 0.5).unwrap();
+        assert_close(users(&mf().fold_in(of(factors(Similarity::Dot)), &pairs, ridge(0.5)).unwrap()), &DOT);
+        assert_close(users(&mf().fold_in(of(factors(Similarity::Cosine)), &pairs, ridge(0.5)).unwrap()), &COSINE);
+        let distance = mf().fold_in(of(factors(Similarity::NegativeSquaredDistance)), &pairs, ridge(0.5)).unwrap();
         assert_close(users(&distance), &[1.25, 0.25, -1.0, 0.25, 0.0, 0.0]);
     }
 
@@ -279,7 +329,7 @@ mod tests {
             again.epoch(1).unwrap();
             again.epoch(2).unwrap();
             let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, vec![0; dataset.train.len()]);
-            let folded = backbone.fold_in(of(before), &new, 1.0).unwrap();
+            let folded = backbone.fold_in(of(before), &new, ridge(1.0)).unwrap();
             let expected: Vec<f64> = users(&again.scorer().unwrap()).iter().map(|&value| f64::from(value)).collect();
             let found = users(&folded);
             let worst = found.iter().zip(&expected).map(|(found, expected)| (f64::from(*found) - expected).abs()).fold(0.0, f64::max);
@@ -292,10 +342,10 @@ mod tests {
         let dataset = dataset_of([3, 4], &[(0, 0), (0, 1), (1, 1), (2, 3)]);
         let ease: Backbone = serde_json::from_value(serde_json::json!({"ease": {"regularization": 1.0}})).unwrap();
         let scorer = ease.closed_form().unwrap().fit(&dataset, 1 << 20).unwrap();
-        assert_eq!(ease.fold_in(of(scorer.clone()), &histories(&[(0, 1)]), 1.0).unwrap(), scorer);
+        assert_eq!(ease.fold_in(of(scorer.clone()), &histories(&[(0, 1)]), ridge(1.0)).unwrap(), scorer);
         let popular = Backbone::Popularity(Popularity {});
         let scorer = popular.closed_form().unwrap().fit(&dataset, 1 << 20).unwrap();
-        let folded = popular.fold_in(of(scorer), &histories(&[]), 1.0).unwrap();
+        let folded = popular.fold_in(of(scorer), &histories(&[]), ridge(1.0)).unwrap();
         assert_eq!(users(&folded), [1.0; 3]);
     }
 
@@ -309,13 +359,13 @@ mod tests {
         let (seen, new) = NewUsers::held_out(&dataset).unwrap();
         assert_eq!((seen.users(), &new.of_model[..], &new.new[..], new.histories.row(0)), (2, &[0, 2][..], &[1, 3][..], &[0, 2][..]));
         let expected = [[7.0, 8.0], [DOT[0], DOT[1]], [9.0, 10.0], [DOT[2], DOT[3]]].concat();
-        assert_close(users(&mf().with_new_users(of(scorer), &new, 0.5).unwrap()), &expected);
+        assert_close(users(&mf().with_new_users(of(scorer), &new, ridge(0.5)).unwrap()), &expected);
     }
 
     #[test]
     fn what_cannot_fold_in_says_so() {
         let network: Backbone = serde_json::from_value(serde_json::json!({"neu-mf": {"dim": 2}})).unwrap();
-        let message = network.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
+        let message = network.fold_in(of(factors(Similarity::Dot)), &histories(&[]), ridge(1.0)).unwrap_err().to_string();
         assert!(
             message.starts_with(
                 "this model cannot score users that it was not trained with, as its network scores vectors that training alone gives users; take another"
@@ -323,7 +373,7 @@ mod tests {
             "{message}"
         );
         let vae: Backbone = serde_json::from_value(serde_json::json!({"mult-vae": {}})).unwrap();
-        let message = vae.fold_in(of(factors(Similarity::Dot)), &histories(&[]), 1.0).unwrap_err().to_string();
+        let message = vae.fold_in(of(factors(Similarity::Dot)), &histories(&[]), ridge(1.0)).unwrap_err().to_string();
         assert!(message.starts_with("the checkpoint has no parameters, by which this model folds users in"), "{message}");
     }
 }

@@ -64,6 +64,26 @@ impl<'a> NewUsers<'a> {
         self.dataset.into_owned()
     }
 
+    /// The users of the model and the new ones, whose histories are train interactions.
+    pub(super) fn joined(&self) -> Dataset {
+        let whole = &*self.dataset;
+        let nothing = || Interactions::empty(whole.users());
+        Dataset {
+            name: whole.name.clone(),
+            fingerprint: whole.fingerprint.clone(),
+            user_ids: whole.user_ids.clone(),
+            item_ids: whole.item_ids.clone(),
+            train: whole.fold_in.as_ref().map_or_else(|| whole.train.clone(), |histories| whole.train.or_rows_of(histories)),
+            fold_in: None,
+            validation: nothing(),
+            test: nothing(),
+            one_node_set: whole.one_node_set,
+            order: None,
+            steps: Vec::new(),
+            settings: serde_json::Value::Null,
+        }
+    }
+
     /// The new users alone, by their numbers.
     pub fn alone(&self) -> Dataset {
         let (whole, nothing) = (&*self.dataset, || Interactions::empty(self.new.len()));
