@@ -32,6 +32,7 @@ mod prepare;
 mod preview;
 mod rejected;
 mod relational;
+mod session;
 mod short_ids;
 pub mod source;
 pub mod split;

@@ -8,6 +8,7 @@ use super::{relations::Frame, scratch_file::properties, workspace::Relation};
 use crate::{
     Error, Result,
     cluster::{Cluster, Stores},
+    session,
 };
 use arrow::{
     array::{AsArray, RecordBatch, UInt64Array},
@@ -76,7 +77,7 @@ impl Shared {
         let shared = Self {
             cluster: cluster.clone(),
             session,
-            reader: SessionContext::new_with_config_rt(SessionConfig::new(), runtime),
+            reader: session::local(SessionConfig::new(), runtime),
             folder,
             stored: Mutex::default(),
             folders: AtomicUsize::new(0),

@@ -5,7 +5,7 @@ use super::{
     relations::{Frame, Side},
     shared::Shared,
 };
-use crate::{Engine, Error, Limits, Result};
+use crate::{Engine, Error, Limits, Result, session};
 use arrow::array::RecordBatch;
 use datafusion::{
     config::TableParquetOptions,
@@ -124,7 +124,7 @@ impl Workspace {
         let mut config = SessionConfig::new().with_target_partitions(threads).with_batch_size(BATCH);
         config.options_mut().execution.sort_spill_reservation_bytes = (pool.unwrap_or(usize::MAX) / (4 * threads)).min(MERGE);
         config.options_mut().execution.parquet.schema_force_view_types = false;
-        let session = SessionContext::new_with_config_rt(config, runtime);
+        let session = session::local(config, runtime);
         let url = ListingTableUrl::parse(URL).expect("a good URL");
         let store = LocalFileSystem::new_with_prefix(scratch.path()).map_err(|error| failed(error.into(), &limits))?;
         session.register_object_store(url.get_url(), Arc::new(store));

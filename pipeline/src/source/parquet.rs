@@ -12,7 +12,7 @@ use super::{
     row::{Row, Sink, Sinks},
     time,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, session};
 use arrow::{
     array::{Array, ArrayRef, AsArray, RecordBatch, StringArray},
     datatypes::{DataType, Float64Type},
@@ -20,11 +20,12 @@ use arrow::{
 use datafusion::{
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
-    prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, SessionContext, cast, ident},
+    prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, cast, ident},
 };
 use dataset::{Location, Split, block_on, panics, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// `parquet` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -194,7 +195,7 @@ fn decoded<T>(at: &Location, decode: impl FnOnce() -> T) -> Result<T> {
 
 /// The file as a table, in the order of its rows.
 async fn scan(at: &Location) -> Result<DataFrame, DataFusionError> {
-    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    let session = session::local(SessionConfig::new().with_target_partitions(1), Arc::default());
     let (store, path) = at.store();
     let mut url = ListingTableUrl::parse("source://file/")?.get_url().clone();
     session.register_object_store(&url, store);
