@@ -71,7 +71,7 @@ use super::{
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;
-use evaluator::Scorer;
+use evaluator::{Factors, Scorer};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 """ + SETTINGS.format(name="first-items", kind="FirstItems", fields="") + """
@@ -94,7 +94,7 @@ impl ClosedForm for FirstItems {
         let Tables { mut users, mut items } = Tables::zeros(dataset.users(), dataset.items(), 1);
         users.values.fill(1.0);
         items.values.iter_mut().enumerate().for_each(|(item, value)| *value = -(item as f32));
-        Ok(Scorer::Factors { users, items, similarity: Similarity::Dot })
+        Ok(Factors { users, items, similarity: Similarity::Dot }.into())
     }
 
     fn memory(&self, Sizes { users, items, .. }: Sizes, ranking: u64) -> u64 {
