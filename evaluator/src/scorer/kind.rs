@@ -1,7 +1,7 @@
 //! What a kind of scorer is to the rest of the crate. Each says it in its own file.
 
 use super::{Lists, Scorer, scores::Scores, tensors::Tensors};
-use crate::{Error, Result};
+use crate::Result;
 use dataset::Interactions;
 use safetensors::tensor::TensorView;
 use serde::{Serialize, de::DeserializeOwned};
@@ -27,7 +27,7 @@ pub trait ScorerKind {
     /// first, and `memory` the bytes that may be used for speed.
     ///
     /// # Errors
-    /// [`Error::Ranking`] where most items have no score.
+    /// [`Error::Ranking`](crate::Error::Ranking) where most items have no score.
     fn scores<'a>(&'a self, history: &'a Interactions, is_ordered: bool, memory: usize) -> Result<Box<dyn Scores + 'a>>;
 
     /// What ranks the validation part, where that is not what ranks test.
@@ -56,9 +56,4 @@ pub(super) trait Stored: ScorerKind + Sized {
     /// # Errors
     /// In words: a tensor that is missing, or of another type or shape.
     fn read(sizes: Self::Sizes, tensors: &Tensors<'_>) -> std::result::Result<Self, String>;
-}
-
-/// What is said where the scores of all items are asked of lists.
-pub(super) fn has_no_scores() -> Error {
-    Error::Ranking { reason: "top-N lists have no scores of items that they do not name".to_owned() }
 }

@@ -2,11 +2,11 @@
 
 use super::{
     ScorerKind,
-    kind::{Stored, has_no_scores},
+    kind::Stored,
     scores::Scores,
     tensors::{Tensors, view},
 };
-use crate::Result;
+use crate::{Error, Result};
 use dataset::Interactions;
 use safetensors::{Dtype, tensor::TensorView};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl ScorerKind for Lists {
     }
 
     fn users(&self) -> Option<usize> {
-        Some(self.starts.len() - 1)
+        Some(Lists::users(self))
     }
 
     fn values(&self) -> Vec<f32> {
@@ -125,7 +125,7 @@ impl ScorerKind for Lists {
     }
 
     fn scores<'a>(&'a self, _history: &'a Interactions, _is_ordered: bool, _memory: usize) -> Result<Box<dyn Scores + 'a>> {
-        Err(has_no_scores())
+        Err(Error::Ranking { reason: "top-N lists have no scores of items that they do not name".to_owned() })
     }
 
     fn lists(&self) -> Option<&Lists> {
@@ -137,7 +137,7 @@ impl Stored for Lists {
     type Sizes = ListSizes;
 
     fn sizes(&self) -> ListSizes {
-        ListSizes { users: self.starts.len() - 1, items: self.catalogue, entries: self.entries() }
+        ListSizes { users: Lists::users(self), items: self.catalogue, entries: self.entries() }
     }
 
     fn tensors(&self) -> Vec<(String, TensorView<'_>)> {
