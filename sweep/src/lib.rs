@@ -40,5 +40,6 @@ pub mod submission;
 pub mod tables;
 mod tested;
 mod text_table;
+mod typeset;
 mod usage;
 mod user_rows;

@@ -144,6 +144,29 @@ fn a_sweep_is_compared_with_what_its_name_stood_for_before() {
     assert!(number("difference").is_null(popularity) && number("p_value").is_null(popularity));
     let users: &UInt32Array = table::column(&rows, "users", &at).unwrap();
     assert_eq!(users.values().to_vec(), [12, 12, 12]);
+
+    let csv = shown(&sandbox, &["s.yaml", "--format", "csv"]);
+    let mut csv = csv::Reader::from_reader(csv.as_bytes());
+    let header: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(header, rows.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>());
+    let lines: Vec<csv::StringRecord> = csv.into_records().map(Result::unwrap).collect();
+    assert_eq!(lines.len(), rows.num_rows());
+    for (place, name) in
+        header.iter().enumerate().filter(|(_, name)| name.starts_with("mean") || name.starts_with("p_") || *name == "ci_low")
+    {
+        let stored: Vec<Option<f64>> = number(name).iter().collect();
+        assert_eq!(lines.iter().map(|line| line[place].parse().ok()).collect::<Vec<_>>(), stored, "{name}");
+    }
+
+    let cells = |value: f64| format!("{value:.4}");
+    let means = [cells(number("mean_a").value(row)), cells(number("mean_b").value(row))];
+    let markdown = shown(&sandbox, &["s.yaml", "--format", "markdown"]);
+    assert!(markdown.contains("| method | A | B | difference | 95% interval | adjusted p | B is |"), "{markdown}");
+    assert!(markdown.contains(&format!("| softmax on mf-4 | {} |", means.join(" | "))), "{markdown}");
+    assert!(markdown.contains("| – | – | – | the same trials |") && markdown.contains("A is "), "{markdown}");
+    let latex = shown(&sandbox, &["s.yaml", "--format", "latex"]);
+    assert!(latex.contains(&format!("    softmax on mf-4 & {} & ", means.join(" & "))), "{latex}");
+    assert!(latex.contains("\\caption{small by ndcg@5: the same data and split") && !latex.contains('\u{2212}'), "{latex}");
 }
 
 /// The entries that every table of a sweep has in its Parquet metadata.
@@ -200,6 +223,12 @@ fn what_was_measured_otherwise_is_not_compared() {
     sandbox.run_well();
     run(&sandbox, &changed("cutoffs: [5]", "cutoffs: [5], mask: train-only"));
     let out = shown(&sandbox, &["s.yaml"]).replace('\n', " ");
+    let refused = diff(&sandbox, &["s.yaml", "--format", "latex"]);
+    assert!(
+        refused.code == Some(2) && refused.error.contains("there is no table to write: `evaluation.mask` differs"),
+        "{}",
+        refused.error
+    );
     assert!(out.contains("`evaluation.mask` differs, so that the values do not compare") && !out.contains("ranked by both"), "{out}");
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Ending, Global, Usage, output};
 use crate::{
-    diff::Difference,
+    diff::{DiffFormat, Difference},
     file::SweepFile,
     report::Style,
     runner::{StoredSweep, kept},
@@ -25,6 +25,9 @@ pub struct Diff {
     /// The metric: ndcg@20; the one that decides in A when left out
     #[arg(long, value_name = "METRIC")]
     metric: Option<MetricAt>,
+    /// How the comparison is printed
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    format: DiffFormat,
     /// Also write the comparison as a Parquet table
     #[arg(short, long, value_name = "URL")]
     out: Option<String>,
@@ -44,11 +47,17 @@ impl Diff {
         };
         let (before, after) = (StoredSweep::read(&before)?, StoredSweep::read(&after)?);
         let difference = Difference::new(&before, &after, self.metric)?;
-        let style = Style { width: output::width(), color: output::is_colored() };
-        output::print(&format!("{}\n", difference.terminal(style)))?;
+        match difference.export(self.format)? {
+            Some(tables) => output::print(&tables)?,
+            None => {
+                let style = Style { width: output::width(), color: output::is_colored() };
+                output::print(&format!("{}\n", difference.terminal(style)))?;
+            }
+        }
         if let Some(out) = out {
             difference.write(&out)?;
-            output::print(&format!("{out}\n"))?;
+            let said = format!("{out}\n");
+            if self.format == DiffFormat::Text { output::print(&said) } else { output::print_aside(&said) }?;
         }
         Ok(Ending::Done)
     }

@@ -1,6 +1,7 @@
 //! `ranksweep diff`: two sweeps, or one sweep before and after a change, from their stored tables: what differs in their settings, and whether
 //! what they have in common ranks differently.
 
+mod export;
 mod settings;
 mod shared_users;
 mod table;
@@ -13,6 +14,7 @@ use evaluator::{
     findings::methods_at,
     significance::{Contrast, Estimate, judge},
 };
+pub(crate) use export::DiffFormat;
 use settings::{Change, Settings};
 use shared_users::SharedUsers;
 use std::collections::BTreeSet;

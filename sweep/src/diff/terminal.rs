@@ -22,11 +22,8 @@ impl Difference<'_> {
         }
         lines.push(String::new());
         lines.extend(self.settings_lines(style));
-        match self.incomparable {
-            Some(key) => lines.push(style.wrap(&format!(
-                "`evaluation.{key}` differs, so that the values do not compare; give both the same and run `ranksweep evaluate`."
-            ))),
-            None if self.datasets.is_empty() => lines.push("No dataset has results in both.".to_owned()),
+        match self.nothing_to_compare() {
+            Some(reason) => lines.push(style.wrap(&format!("Nothing to compare: {reason}."))),
             None => {
                 for dataset in &self.datasets {
                     lines.extend([String::new(), self.dataset(dataset, style)]);
@@ -59,10 +56,7 @@ impl Difference<'_> {
     }
 
     fn dataset(&self, dataset: &DatasetDifference, style: Style) -> String {
-        let [first, second] = dataset.users_of.map(number::count);
-        let data = if dataset.is_same { "the same data and split" } else { "data or split differ" };
-        let users = format!("{} ranked by both (A {first}, B {second})", number::counted(dataset.users, "user"));
-        let heading = style.bold(&format!("{} by {}: {data}; {users}", dataset.name, self.at));
+        let heading = style.bold(&self.heading(dataset));
         let mut table = TextTable::new(&["method", "A", "B", "difference", "p", "B is"]);
         for row in &dataset.methods {
             let [first, second] = row.means.map(number::value);
@@ -75,8 +69,26 @@ impl Difference<'_> {
         format!("{heading}\n{table}")
     }
 
+    /// Why there is no table of methods; none where there is one.
+    pub(super) fn nothing_to_compare(&self) -> Option<String> {
+        match self.incomparable {
+            Some(key) => Some(format!(
+                "`evaluation.{key}` differs, so that the values do not compare; give both the same and run `ranksweep evaluate`"
+            )),
+            None => self.datasets.is_empty().then(|| "no dataset has results in both".to_owned()),
+        }
+    }
+
+    /// A dataset, the metric, and the users whose values are compared.
+    pub(super) fn heading(&self, dataset: &DatasetDifference) -> String {
+        let [first, second] = dataset.users_of.map(number::count);
+        let data = if dataset.is_same { "the same data and split" } else { "data or split differ" };
+        let users = format!("{} ranked by both (A {first}, B {second})", number::counted(dataset.users, "user"));
+        format!("{} by {}: {data}; {users}", dataset.name, self.at)
+    }
+
     /// How the differences were tested.
-    fn how(&self) -> String {
+    pub(super) fn how(&self) -> String {
         let evaluation = &self.sides[1].plan.evaluation;
         let over = words::over(evaluation.significance.over, false);
         let level = evaluation.significance.alpha;

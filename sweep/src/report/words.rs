@@ -117,7 +117,7 @@ pub(super) fn significance(evaluation: &Evaluation, methods: usize, splits: bool
 }
 
 /// The level of the intervals: `95%`.
-pub(super) fn level(evaluation: &Evaluation) -> String {
+pub(crate) fn level(evaluation: &Evaluation) -> String {
     format!("{}%", 100.0 * (1.0 - evaluation.significance.alpha))
 }
 

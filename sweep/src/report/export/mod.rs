@@ -1,11 +1,10 @@
 //! A report for elsewhere: its page, or its leaderboards as tables that a README, a paper or a spreadsheet takes.
 
-mod latex;
-mod markdown;
 mod spreadsheet;
 mod table;
 
 use super::{Input, Report, page};
+use crate::typeset;
 use clap::ValueEnum;
 
 /// The format of a report.
@@ -29,8 +28,8 @@ impl Report {
     pub fn export(&self, input: &Input, format: ReportFormat) -> anyhow::Result<String> {
         match format {
             ReportFormat::Html => page::render(input, self),
-            ReportFormat::Markdown => Ok(markdown::markdown(&table::tables(self, input))),
-            ReportFormat::Latex => Ok(latex::latex(input.name, &table::tables(self, input))),
+            ReportFormat::Markdown => Ok(typeset::markdown(&table::tables(self, input))),
+            ReportFormat::Latex => Ok(typeset::latex(input.name, &table::tables(self, input))),
             ReportFormat::Csv => spreadsheet::csv(self, input),
         }
     }

@@ -1,37 +1,12 @@
-//! The leaderboard of a dataset as Markdown and LaTeX have it, its texts not yet escaped.
+//! The leaderboard of a dataset as a table to paste.
 
 use super::super::{Input, Report, board, number, remarks, splits, terminal, words};
-use crate::tables::LeaderboardRow;
+use crate::{
+    tables::LeaderboardRow,
+    typeset::{Cell, Table},
+};
 use dataset::Manifest;
 use evaluator::{MetricAt, settings::Family, significance::Verdict};
-
-/// A dataset's table, and what is said of it.
-pub(super) struct Table<'a> {
-    /// The dataset's name.
-    pub(super) dataset: &'a str,
-    /// Its name and sizes.
-    pub(super) heading: String,
-    /// The titles of the columns; the first is that of the methods.
-    pub(super) columns: Vec<String>,
-    /// A row for each method, the best first, with a cell for each column.
-    pub(super) rows: Vec<Vec<Cell>>,
-    /// How to read the letters or the verdicts.
-    pub(super) how_to_read: String,
-    /// Who ranks best, how that was found, and what a careful reader should know: a paragraph each.
-    pub(super) notes: Vec<String>,
-}
-
-/// The content of a place in a table.
-pub(super) enum Cell {
-    Text(String),
-    Mean {
-        value: String,
-        /// Whether no method has a larger one.
-        best: bool,
-        /// Methods that share one do not differ significantly by this metric; empty where not all pairs are compared.
-        letters: String,
-    },
-}
 
 /// The tables of all datasets.
 pub(super) fn tables<'a>(report: &Report, input: &Input<'a>) -> Vec<Table<'a>> {
@@ -59,7 +34,10 @@ fn table<'a>(report: &Report, input: &Input<'a>, manifest: &'a Manifest, verdict
         heading: terminal::heading(manifest),
         columns,
         rows: ranking.iter().map(row).collect(),
-        how_to_read: words::significance(input.evaluation, measured, splits::splits(input, &manifest.name).len() > 1),
+        how_to_read: format!(
+            "The best mean of each metric is bold. {}",
+            words::significance(input.evaluation, measured, splits::splits(input, &manifest.name).len() > 1)
+        ),
         notes: notes(input, &manifest.name, verdict, &ranking),
     }
 }

@@ -3,11 +3,11 @@
 //! Texts are escaped for any engine, font and language: in the encoding OT1 `<`, `>` and `|` are other characters, `--` is one dash everywhere, babel
 //! may give `"` a meaning, and a bracket or star that begins a row would belong to the `\\` before it.
 
-use super::table::{Cell, Table};
+use super::{Cell, Table};
 use dataset::quote;
 
 /// Each dataset's table, as wide as two columns where the page has two, below its notes as comments.
-pub(super) fn latex(sweep: &str, tables: &[Table]) -> String {
+pub(crate) fn latex(sweep: &str, tables: &[Table]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let head = format!("% ranksweep {version}, sweep {}. The preamble needs \\usepackage{{booktabs}}.\n", quote::visible(sweep));
     head + &tables.iter().map(|table| self::table(sweep, table)).collect::<Vec<_>>().join("\n")
@@ -17,7 +17,7 @@ fn table(sweep: &str, table: &Table) -> String {
     let notes: String = table.notes.iter().map(|note| format!("% {}\n", quote::visible(note))).collect();
     let rows: String = table.rows.iter().map(|row| line(row.iter().map(cell))).collect();
     format!(
-        "{notes}\\begin{{table*}}\n  \\centering\\small\n  \\caption{{{}. The best mean of each metric is bold. {}}}\n  \\label{{tab:{}}}\n  \\smallskip\n  \
+        "{notes}\\begin{{table*}}\n  \\centering\\small\n  \\caption{{{}. {}}}\n  \\label{{tab:{}}}\n  \\smallskip\n  \
          \\begin{{tabular}}{{@{{}}{}@{{}}}}\n    \\toprule\n{}    \\midrule\n{rows}    \\bottomrule\n  \\end{{tabular}}\n\\end{{table*}}\n",
         escaped(&table.heading),
         escaped(&table.how_to_read),
@@ -57,6 +57,8 @@ fn escaped(text: &str) -> String {
             '"' => escaped.push_str("\\char34{}"),
             '`' => escaped.push_str("\\textasciigrave{}"),
             '[' | ']' | '*' => escaped.extend(['{', letter, '}']),
+            // The minus of numbers.
+            '\u{2212}' => escaped.push_str("$-$"),
             '-' if escaped.ends_with('-') => escaped.push_str("{}-"),
             letter => escaped.push(letter),
         }

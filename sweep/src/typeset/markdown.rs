@@ -1,6 +1,6 @@
 //! Tables as GitHub's Markdown has them.
 
-use super::table::{Cell, Table};
+use super::{Cell, Table};
 
 /// Characters that Markdown, or GitHub, takes for more than themselves.
 const SPECIAL: &str = r"\`*_[]<>|~&$#";
@@ -8,7 +8,7 @@ const SPECIAL: &str = r"\`*_[]<>|~&$#";
 const NOTHING: &str = "–";
 
 /// Each dataset's table below its name, and its notes below the table.
-pub(super) fn markdown(tables: &[Table]) -> String {
+pub(crate) fn markdown(tables: &[Table]) -> String {
     tables.iter().map(table).collect::<Vec<_>>().join("\n")
 }
 
