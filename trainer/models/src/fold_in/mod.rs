@@ -156,10 +156,11 @@ impl Backbone {
     /// # Errors
     /// [`Error::Impossible`] for a model that cannot score users it has not seen, for parameters that were not kept, and for equations without a solution.
     pub fn fold_in(&self, model: Trained<'_>, users: &NewUsers<'_>, settings: FoldInSettings) -> Result<Scorer> {
-        let (way, histories) = (self.how_to_fold_in(), &users.histories);
-        if way.keeps_parameters() && model.parameters.is_empty() {
-            return Err(Error::Impossible(WITHOUT_PARAMETERS.to_owned()));
+        self.check_parameters(&model)?;
+        if let Some(Factors { users: all, items, similarity }) = self.joined(&model, users, settings)? {
+            return Ok(Factors { users: rows_of(&all, &users.new), items, similarity }.into());
         }
+        let (way, histories) = (self.how_to_fold_in(), &users.histories);
         let (items, similarity, own) = match (&way, model.scorer) {
             (FoldIn::Unknown(reason), _) => return Err(Error::Impossible(FoldIn::refusal(reason))),
             (FoldIn::History, scorer) => return Ok(scorer),
@@ -181,10 +182,6 @@ impl Backbone {
             }
             FoldIn::LeastSquares(Equations(model)) => solved(&*model, &items, histories)?,
             FoldIn::Encoder(encoder) => encoder.encode(&model.parameters, histories)?,
-            FoldIn::Attached if settings.nodes == NewNodes::Joint => {
-                let Tables { users: all, items } = forward::joint(self.forward_pass(), &model.parameters, users)?;
-                return Ok(Factors { users: rows_of(&all, &users.new), items, similarity }.into());
-            }
             FoldIn::Forward(_) | FoldIn::Attached => forward::users(self.forward_pass(), &model.parameters, users)?,
             FoldIn::Ridge => by_ridge(&items, similarity, histories, settings.ridge)?,
             FoldIn::History | FoldIn::Neighbours(_) | FoldIn::Unknown(_) => unreachable!("they have no vector for each user"),
@@ -197,11 +194,9 @@ impl Backbone {
     /// # Errors
     /// As for [`fold_in`](Self::fold_in).
     pub fn with_new_users(&self, model: Trained<'_>, users: &NewUsers<'_>, settings: FoldInSettings) -> Result<Scorer> {
-        if let (FoldIn::Attached, NewNodes::Joint, Scorer::Factors(Factors { similarity, .. })) =
-            (self.how_to_fold_in(), settings.nodes, &model.scorer)
-        {
-            let Tables { users, items } = forward::joint(self.forward_pass(), &model.parameters, users)?;
-            return Ok(Factors { users, items, similarity: *similarity }.into());
+        self.check_parameters(&model)?;
+        if let Some(all) = self.joined(&model, users, settings)? {
+            return Ok(all.into());
         }
         let own = if let Scorer::Factors(Factors { users, .. }) = &model.scorer { Some(users.clone()) } else { None };
         match (self.fold_in(model, users, settings)?, own) {
@@ -209,6 +204,29 @@ impl Backbone {
                 Ok(Factors { users: among(&own, &folded, users), items, similarity }.into())
             }
             (by_history, _) => Ok(by_history),
+        }
+    }
+
+    /// That what was stored of a model has all that folding in needs.
+    fn check_parameters(&self, model: &Trained<'_>) -> Result<()> {
+        match self.how_to_fold_in().keeps_parameters() && model.parameters.is_empty() {
+            true => Err(Error::Impossible(WITHOUT_PARAMETERS.to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// The vectors of all users and of all items, where new users join a train graph; none where they come to the model otherwise.
+    fn joined(&self, model: &Trained<'_>, users: &NewUsers<'_>, settings: FoldInSettings) -> Result<Option<Factors>> {
+        match (self.how_to_fold_in(), settings.nodes, &model.scorer) {
+            (
+                FoldIn::Attached,
+                NewNodes::Joint,
+                &(Scorer::Factors(Factors { similarity, .. }) | Scorer::Histories(Histories { similarity, .. })),
+            ) => {
+                let Tables { users, items } = forward::joint(self.forward_pass(), &model.parameters, users)?;
+                Ok(Some(Factors { users, items, similarity }))
+            }
+            _ => Ok(None),
         }
     }
 
