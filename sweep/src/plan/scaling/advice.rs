@@ -1,7 +1,8 @@
 //! Advice on what a sweep should ask of a cluster's GPUs.
 //!
 //! A trial on several GPUs exchanges gradients and does part of its work on each of them again, so as long as there are trials for all GPUs,
-//! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one.
+//! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one. Trials so small that one leaves a
+//! GPU mostly idle may share it, where their tables and batches fit beside each other.
 
 use super::{Work, memory, sent};
 use crate::plan::{Found, Plan};
@@ -14,13 +15,18 @@ const NODE: u32 = 8;
 
 /// One or two lines for a sweep whose trials ask for GPUs, and nothing for others.
 pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resources) -> String {
-    if resources.gpus == 0 {
+    if resources.gpus == 0 && resources.trials_per_gpu == 1 {
         return String::new();
     }
-    match works(plan, found) {
-        None => "GPUs: how many a trial should have is known after `ranksweep prepare`\n".to_owned(),
-        Some(works) if works.is_empty() => "GPUs: no trial of this sweep learns in steps; leave `gpus` out\n".to_owned(),
-        Some(works) => Sweep::new(&works, resources).words(),
+    match (works(plan, found), resources.trials_per_gpu) {
+        (None, 1) => "GPUs: how many a trial should have is known after `ranksweep prepare`\n".to_owned(),
+        (None, _) => "GPUs: whether so many trials fit beside each other is known after `ranksweep prepare`\n".to_owned(),
+        (Some(works), _) if works.is_empty() => {
+            let key = if resources.gpus > 0 { "gpus" } else { "trials_per_gpu" };
+            format!("GPUs: no trial of this sweep learns in steps; leave `{key}` out\n")
+        }
+        (Some(works), 1) => Sweep::new(&works, resources).words(),
+        (Some(works), sharing) => Sweep::new(&works, resources).of_sharing(sharing),
     }
 }
 
@@ -80,6 +86,22 @@ impl<'a> Sweep<'a> {
     /// How many trials have a loss that looks at a batch as a whole, which ranks cannot share out.
     fn whole(&self) -> usize {
         self.works.iter().filter(|work| !work.splits).count()
+    }
+
+    /// What trials that share a GPU take of it together.
+    fn of_sharing(&self, sharing: u32) -> String {
+        let largest = self.largest(|work| memory(work, 1));
+        let (key, together) = (format!("`trials_per_gpu: {sharing}`"), f64::from(sharing) * largest);
+        if together <= GPU {
+            return format!("GPUs: {sharing} trials share each ({key}), of which they take up to {:.2} GB together\n", together / 1e9);
+        }
+        let fit = (GPU / largest) as u32;
+        let remedy = if fit > 1 { format!("`trials_per_gpu: {fit}` fits") } else { "leave `trials_per_gpu` out".to_owned() };
+        format!(
+            "GPUs: {sharing} trials share each ({key}), and take up to {:.0} GB of it together, where {:.0} GB are reckoned with: {remedy}\n",
+            together / 1e9,
+            GPU / 1e9
+        )
     }
 
     /// One GPU a trial, and what several would send each other.

@@ -107,6 +107,26 @@ fn tables_that_fill_a_gpu_are_not_shared() {
     assert!(text.starts_with("GPUs: the largest trial takes 102 GB of a GPU, and 80 GB are reckoned with; more GPUs"), "{text}");
 }
 
+/// Gowalla's trial takes 111,207,424 bytes, four of it 0.44 GB; and two of 80 GB are more than there is.
+#[test]
+fn trials_that_share_a_gpu_are_told_what_they_take() {
+    let shown =
+        |found: Found, trials_per_gpu| show(&plan_of(SWEEP).unwrap(), &[found], 1, &Resources { trials_per_gpu, ..Resources::default() });
+    let text = shown(gowalla(), 4);
+    assert!(text.ends_with("GPUs: 4 trials share each (`trials_per_gpu: 4`), of which they take up to 0.44 GB together\n"), "{text}");
+    let memory = |text: &str, before: &str| {
+        let from = text.find(before).unwrap() + before.len();
+        text[from..].split_once(" MiB").unwrap().0.parse::<f64>().unwrap()
+    };
+    let (one, four) = (memory(&text, "\nd: "), memory(&text, "train its largest trial, "));
+    assert!((four - (4.0 * one - 3.0 * 24.0)).abs() < 0.5, "the program is there once: {text}");
+    assert!(text.contains(" MiB to train 4 at once, "), "{text}");
+    let text = shown(prepared(1_000, 40_000_000, 1_000_000), 3);
+    let expected = "take up to 123 GB of it together, where 80 GB are reckoned with: leave `trials_per_gpu` out\n";
+    assert!(text.ends_with(expected), "{text}");
+    assert!(shown(Found::raw(1), 3).ends_with("GPUs: whether so many trials fit beside each other is known after `ranksweep prepare`\n"));
+}
+
 #[test]
 fn what_is_not_known_yet_is_said() {
     let text = advice(SWEEP, Found::raw(1), (1, 1, 1));
