@@ -32,6 +32,8 @@ pub use checkpoint::{
 };
 pub use memory::memory;
 pub use resources::{Device, Fence, Operations, Resources};
+#[cfg(any(test, feature = "nccl"))]
+pub(crate) use step::candle::{Reach, meet};
 
 use crate::{Error, Result, Trial, collective::Link};
 use checkpoint::stored_files::{Checkpoint, StoredCurve};
