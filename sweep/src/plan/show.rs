@@ -1,7 +1,7 @@
 //! The plan as `ranksweep plan` prints it.
 
 use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, part::plain, scaling};
-use crate::file::Search;
+use crate::file::{AskedDevice, Search};
 use cluster::Resources;
 use dataset::Manifest;
 use pipeline::{Engine, MemoryEstimate, Noise, TrainShare};
@@ -24,8 +24,8 @@ impl Found {
 }
 
 /// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use; `resources` is
-/// what the sweep asks of a cluster.
-pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) -> String {
+/// what the sweep asks of a cluster, `device` where its trials are trained.
+pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, device: AskedDevice) -> String {
     let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(dataset, found);
@@ -51,7 +51,10 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) 
             }
         }
     }
-    text + &paper(plan) + &totals(plan, found, memory, resources.trials_per_gpu) + &scaling::advice(plan, found, resources) + &rungs(plan)
+    text + &paper(plan)
+        + &totals(plan, found, memory, resources.trials_per_gpu)
+        + &scaling::advice(plan, found, resources, device)
+        + &rungs(plan)
 }
 
 /// The printed numbers and the claims that are to be judged.

@@ -5,7 +5,11 @@
 //! GPU mostly idle may share it, where their tables and batches fit beside each other.
 
 use super::{Work, memory, sent};
-use crate::plan::{Found, Plan};
+use crate::plan::show::count_of;
+use crate::{
+    file::AskedDevice,
+    plan::{Found, Plan},
+};
 use cluster::Resources;
 
 /// Bytes of a GPU that are reckoned with: what the larger A100 and the H100 have. An H200 has 141 GB.
@@ -13,9 +17,9 @@ const GPU: f64 = 80e9;
 /// GPUs of a node, where the file asks for fewer.
 const NODE: u32 = 8;
 
-/// One or two lines for a sweep whose trials ask for GPUs, and nothing for others.
-pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resources) -> String {
-    if resources.gpus == 0 && resources.trials_per_gpu == 1 {
+/// A few lines for a sweep whose trials ask for GPUs, and nothing for others.
+pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resources, device: AskedDevice) -> String {
+    if resources.gpus == 0 && resources.trials_per_gpu == 1 && device != AskedDevice::Cuda {
         return String::new();
     }
     match (works(plan, found), resources.trials_per_gpu) {
@@ -25,13 +29,15 @@ pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resourc
             let key = if resources.gpus > 0 { "gpus" } else { "trials_per_gpu" };
             format!("GPUs: no trial of this sweep learns in steps; leave `{key}` out\n")
         }
-        (Some(works), 1) => Sweep::new(&works, resources).words(),
-        (Some(works), sharing) => Sweep::new(&works, resources).of_sharing(sharing),
+        (Some(works), sharing) => {
+            let sweep = Sweep::new(&works, resources);
+            (if sharing == 1 { sweep.words() } else { sweep.of_sharing(sharing) }) + &sweep.of_candle()
+        }
     }
 }
 
 /// The work of each trial that learns, in the plan's order; `None` where a dataset is not prepared.
-fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
+fn works<'a>(plan: &'a Plan, found: &'a [Found]) -> Option<Vec<Work<'a>>> {
     let mut works = Vec::new();
     for (dataset, found) in plan.datasets.iter().zip(found) {
         let Found::Prepared(manifest) = found else { return None };
@@ -43,7 +49,7 @@ fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
 
 /// Trials on a cluster.
 struct Sweep<'a> {
-    works: &'a [Work],
+    works: &'a [Work<'a>],
     /// GPUs of a node.
     node: u32,
     /// GPUs of a trial, as the file has it.
@@ -53,7 +59,7 @@ struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    fn new(works: &'a [Work], resources: &Resources) -> Self {
+    fn new(works: &'a [Work<'a>], resources: &Resources) -> Self {
         let asked = resources.gpus.saturating_mul(resources.nodes);
         Self { works, node: NODE.max(resources.gpus), asked, gpus: asked.saturating_mul(resources.parallelism) }
     }
@@ -79,13 +85,27 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn largest(&self, bytes: impl Fn(&Work) -> f64) -> f64 {
+    fn largest(&self, bytes: impl Fn(&Work<'_>) -> f64) -> f64 {
         self.works.iter().map(bytes).fold(0.0, f64::max)
     }
 
     /// How many trials have a loss that looks at a batch as a whole, which ranks cannot share out.
     fn whole(&self) -> usize {
         self.works.iter().filter(|work| !work.splits).count()
+    }
+
+    /// What trials without kernels take, where there are any.
+    fn of_candle(&self) -> String {
+        let by_candle = |work: &Work<'_>| if work.by_candle.is_some() { memory(work, 1) } else { 0.0 };
+        let count = self.works.iter().filter(|work| work.by_candle.is_some()).count();
+        match count {
+            0 => String::new(),
+            _ => format!(
+                "      by candle's operations: {}, of which the largest takes up to {:.2} GB of one GPU\n",
+                count_of(count, "trial"),
+                self.largest(by_candle) / 1e9
+            ),
+        }
     }
 
     /// What trials that share a GPU take of it together.
@@ -153,7 +173,7 @@ impl<'a> Sweep<'a> {
 mod tests {
     use super::{super::work::tests::GOWALLA, *};
 
-    fn sweep(works: &[Work], gpus: u32) -> Sweep<'_> {
+    fn sweep<'a>(works: &'a [Work<'a>], gpus: u32) -> Sweep<'a> {
         Sweep { works, node: NODE, asked: 1, gpus }
     }
 

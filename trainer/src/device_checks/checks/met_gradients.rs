@@ -26,8 +26,7 @@ pub(super) fn check(gpu: &Gpu, collective: &Collective) -> Result<Vec<Comparison
     };
     let marks = |rank: u32| (0..rows).map(|row| is_touched(rank, row)).collect::<Vec<bool>>();
     let gradient = || Ok::<_, crate::Error>((Tensor::from_vec(own(rank), (rows, dim), &gpu.candle())?, Some(marks(rank))));
-    let own_rows = rows.div_ceil(ONE_OF) + 1;
-    let reach = [Some(Reach { all: own_rows * ranks as usize, own: own_rows }), None];
+    let reach = [Some(Reach { batch: ranks as usize, of_row: rows.div_ceil(ONE_OF) + 1 }), None];
     let found = meet(gpu, collective, vec![gradient()?, gradient()?], &reach)?;
     let mut expected = vec![0.0f32; rows * dim];
     for rank in 0..ranks {

@@ -172,7 +172,7 @@ fn meet(collective: &Collective, steps: &CandleSteps, gradients: Gradients, (row
     if collective.ranks() == 1 {
         return Ok(gradients);
     }
-    let reach: Vec<Option<Reach>> = reach(collective, rows, learning).into_iter().chain(repeat(None)).take(gradients.len()).collect();
+    let reach: Vec<Option<Reach>> = reach(rows, learning).into_iter().chain(repeat(None)).take(gradients.len()).collect();
     #[cfg(any(test, feature = "cuda"))]
     if let Some(gpu) = &steps.gpu {
         return super::meeting::meet(gpu, collective, gradients, &reach);
@@ -182,13 +182,13 @@ fn meet(collective: &Collective, steps: &CandleSteps, gradients: Gradients, (row
 }
 
 /// How many users and items a batch reaches; `None` where it may be all of them.
-fn reach(collective: &Collective, rows: Rows, learning: &Learning) -> [Option<Reach>; 2] {
+fn reach(rows: Rows, learning: &Learning) -> [Option<Reach>; 2] {
     let Batch { users, positives, .. } = rows.batch.whole;
-    let (all, own) = (users.len(), users.len().div_ceil(collective.ranks() as usize));
-    let of_row = learning.candidates().map(|count| positives.len() / users.len().max(1) + count);
+    let reach = |of_row: usize| Reach { batch: users.len(), of_row };
+    let items = learning.candidates().map(|count| reach(positives.len() / users.len().max(1) + count));
     match learning.sampler.mixes() {
         true => [None, None], // vectors of every layer, of which no row is marked
-        false => [Some(Reach { all, own }), of_row.map(|of_row| Reach { all: all * of_row, own: own * of_row })],
+        false => [Some(reach(1)), items],
     }
 }
 

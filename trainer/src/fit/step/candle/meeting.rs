@@ -7,7 +7,7 @@
 //! All of a step's are one group of calls.
 
 use super::touched::{Gradients, Reach, marks};
-use crate::{Result, collective::Collective};
+use crate::{Result, collective::Collective, fit::distributed::all_reduce::is_by_row};
 use candle_core::{DType, Tensor};
 use gpu::{CollectiveCall, Gpu};
 
@@ -21,8 +21,11 @@ pub(crate) fn meet(gpu: &Gpu, collective: &Collective, own: Gradients, reach: &[
     let mut calls = Vec::new();
     for ((gradient, marks), reach) in own.iter().zip(reach).filter(|((gradient, _), _)| gradient.elem_count() > 0) {
         let (rows, _) = gradient.dims2()?;
-        calls.extend(match reach.filter(|reach| reach.is_by_row(rows)) {
-            Some(reach) => by_row(gpu, collective, (gradient, marks.as_deref()), reach.own.min(rows))?,
+        calls.extend(match reach.filter(|reach| is_by_row(reach.all(), rows)) {
+            Some(Reach { batch, of_row }) => {
+                let room = (batch.div_ceil(collective.ranks() as usize) * of_row).min(rows);
+                by_row(gpu, collective, (gradient, marks.as_deref()), room)?
+            }
             None => whole(gpu, (gradient, marks.as_deref()))?,
         });
     }
@@ -129,7 +132,7 @@ mod tests {
     /// By row, as whole matrices, and without marks; `(1e8 + 0) - 1e8` leaves nothing of the first rank's row.
     #[test]
     fn devices_leave_what_meeting_at_home_does() {
-        let reach = [Some(Reach { all: 4, own: 2 }), Some(Reach { all: 5, own: 2 }), None, None];
+        let reach = [Some(Reach { batch: 4, of_row: 1 }), Some(Reach { batch: 1, of_row: 5 }), None, None];
         let work = |collective: Collective| {
             let gpu = Gpu::emulated();
             let collective = collective.on(&gpu, LONG)?;
@@ -157,7 +160,7 @@ mod tests {
         let work = |collective: Collective| {
             let (gpu, leads) = (Gpu::emulated(), collective.leads());
             if leads {
-                return meet(&gpu, &collective, own(0), &[Some(Reach { all: 4, own: 2 })]).map(|_| ());
+                return meet(&gpu, &collective, own(0), &[Some(Reach { batch: 4, of_row: 1 })]).map(|_| ());
             }
             let ids = [gpu.upload(&[10u32, NONE])?, gpu.zeros(4)?];
             let calls = [CollectiveCall::AllGatherIds(ids), CollectiveCall::AllGather([gpu.zeros(4)?, gpu.zeros(8)?])];
@@ -165,7 +168,7 @@ mod tests {
         };
         let error = collective::run(collective::threads(2, LONG), work, work).unwrap_err().to_string();
         assert!(error.contains("a rank brings row 10 of a matrix of 10"), "{error}");
-        let many = meet(&Gpu::emulated(), &Collective::Single, own(0), &[Some(Reach { all: 1, own: 1 })]).unwrap_err().to_string();
+        let many = meet(&Gpu::emulated(), &Collective::Single, own(0), &[Some(Reach { batch: 1, of_row: 1 })]).unwrap_err().to_string();
         assert!(many.contains("this rank has gradients of 2 rows: expected at most 1"), "{many}");
     }
 }

@@ -18,12 +18,14 @@ mod epoch;
 mod gradients;
 #[cfg(any(test, feature = "cuda"))]
 mod meeting;
+mod memory;
 mod parameters;
 mod scoring;
 mod touched;
 
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use meeting::meet;
+pub use memory::{DeviceMemory, device_memory};
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use touched::Reach;
 

@@ -1,11 +1,7 @@
 //! Which rows have a gradient, and what ranks have of it together.
 
 use super::parameters::Gradient;
-use crate::{
-    Result,
-    collective::Collective,
-    fit::distributed::all_reduce::{all_reduce, is_by_row},
-};
+use crate::{Result, collective::Collective, fit::distributed::all_reduce::all_reduce};
 use candle_core::{Device, Tensor};
 use embeddings::RowGradients;
 
@@ -15,17 +11,18 @@ pub(crate) type Marks = Option<Vec<bool>>;
 /// The gradients of what was scored, matrix by matrix, with marks of the rows that have one.
 pub(crate) type Gradients = Vec<(Tensor, Marks)>;
 
-/// How many rows of a matrix a batch reaches at most: all ranks together, and one of them.
+/// How many rows of a matrix a batch reaches at most: so many for each of its own rows, of which ranks have like parts.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach {
-    pub(crate) all: usize,
-    pub(crate) own: usize,
+    /// Rows of the batch, those of all ranks.
+    pub(crate) batch: usize,
+    pub(crate) of_row: usize,
 }
 
 impl Reach {
-    /// Whether ranks exchange the reached rows of so many one by one.
-    pub(super) fn is_by_row(self, rows: usize) -> bool {
-        is_by_row(self.all, rows)
+    /// Rows that all ranks reach together.
+    pub(crate) fn all(self) -> usize {
+        self.batch.saturating_mul(self.of_row)
     }
 }
 
@@ -49,7 +46,7 @@ pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, reach:
         Some(marks) => touched.copy_from_slice(marks),
         None => touched.fill(true),
     }
-    all_reduce(collective, "the gradient of the vectors", &mut at_home, reach.map_or(usize::MAX, |reach| reach.all))?;
+    all_reduce(collective, "the gradient of the vectors", &mut at_home, reach.map_or(usize::MAX, Reach::all))?;
     let marks = own.map(|_| at_home.touched().to_vec());
     Ok((Tensor::from_slice(at_home.fill(), (rows, dim), gradient.device())?, marks))
 }
