@@ -39,8 +39,8 @@ impl Resources {
     /// # Errors
     /// In words: the key, its value, and what was expected.
     pub fn check(&self) -> Result<(), String> {
-        self.amounts()?;
         self.sharing()?;
+        self.amounts()?;
         self.gpu_resource()?;
         self.named()?;
         self.placement()?;

@@ -1,6 +1,7 @@
 //! Configurations that a random search draws.
 
 use super::*;
+use crate::file::AskedDevice;
 use std::collections::{HashMap, HashSet};
 
 const RANDOM: &str = "\

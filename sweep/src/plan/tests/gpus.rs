@@ -1,6 +1,7 @@
 //! The words of `ranksweep plan` about GPUs.
 
 use super::*;
+use crate::file::AskedDevice;
 use dataset::Manifest;
 
 const SWEEP: &str = "\

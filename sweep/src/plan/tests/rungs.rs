@@ -1,6 +1,7 @@
 //! Plans of successive halving.
 
 use super::*;
+use crate::file::AskedDevice;
 
 const HALVING: &str = "\
 name: halving

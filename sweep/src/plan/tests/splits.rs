@@ -1,6 +1,7 @@
 //! Datasets with several splits.
 
 use super::*;
+use crate::file::AskedDevice;
 
 /// The good file with these seeds of its split, planned with true fingerprints.
 fn planned(seed: &str) -> Plan {
