@@ -23,3 +23,5 @@ pub const PARALLELISM: &str = "ranksweep.dev/parallelism";
 pub const TTL: &str = "ranksweep.dev/ttl-seconds-after-finished";
 /// Annotation of a Job whose pods train several trials each: how many.
 pub const TRIALS_PER_POD: &str = "ranksweep.dev/trials-per-pod";
+/// Annotation of a Job of whose trials several share a GPU: how many.
+pub const TRIALS_PER_GPU: &str = "ranksweep.dev/trials-per-gpu";

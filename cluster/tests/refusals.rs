@@ -106,6 +106,19 @@ fn resources_name_the_key_the_value_and_what_was_expected() {
         ("{topology_spread_constraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never, minDomain: 2}]}", "no `minDomain` here"),
         ("{trials_per_pod: 0}", "trials_per_pod is 0: expected 1 to 10000"),
         ("{gpus: 1, nodes: 2, trials_per_pod: 4}", "trials_per_pod is 4, and nodes is 2, so that a trial has several pods: expected 1"),
+        ("{trials_per_gpu: 0}", "trials_per_gpu is 0: expected 1 to 64"),
+        (
+            "{gpus: 2, trials_per_gpu: 4}",
+            "trials_per_gpu is 4, and gpus is 2, so that a trial has several GPUs: expected 1 of the one or of the other",
+        ),
+        (
+            "{gpus: 1, nodes: 2, trials_per_gpu: 4}",
+            "trials_per_gpu is 4, and nodes is 2, so that a trial has the GPUs of several pods: expected 1",
+        ),
+        (
+            "{gpus: 1, trials_per_pod: 2, trials_per_gpu: 4}",
+            "trials_per_gpu is 4, and trials_per_pod is 2, so that no more are in a pod with its GPU: give it at least 4",
+        ),
         ("{log_format: xml}", "unknown variant `xml`"),
         ("{nodes: 0}", "nodes is 0: expected 1 to 1024"),
         ("{parallelism: 0}", "parallelism is 0: expected 1 to 100000"),

@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A device, the stream of its kernels, and those that were used of it.
+/// A device, the stream of its kernels and of candle's operations, and the kernels that were used of it.
 #[derive(Debug)]
 pub struct Cuda {
     device: candle_core::CudaDevice,
@@ -99,8 +99,18 @@ impl Cuda {
 
     pub(crate) fn tensor(&self, memory: &CudaSlice<f32>, shape: Shape) -> Result<Tensor> {
         let copied = self.stream.clone_dtod(&memory.slice(..shape.elem_count())).map_err(failed("copy numbers"))?;
-        let storage = CudaStorage::wrap_cuda_slice(copied, self.device.clone());
-        Ok(Tensor::from_storage(Storage::Cuda(storage), shape, BackpropOp::none(), false))
+        Ok(self.wrap(copied, shape))
+    }
+
+    /// candle's device, with the same stream.
+    pub(crate) fn candle(&self) -> candle_core::Device {
+        candle_core::Device::Cuda(self.device.clone())
+    }
+
+    /// Memory of this device as a tensor of candle's.
+    pub(crate) fn wrap(&self, memory: CudaSlice<f32>, shape: Shape) -> Tensor {
+        let storage = CudaStorage::wrap_cuda_slice(memory, self.device.clone());
+        Tensor::from_storage(Storage::Cuda(storage), shape, BackpropOp::none(), false)
     }
 
     pub(crate) fn fill(&self, memory: &mut CudaSlice<f32>, tensor: &Tensor) -> Result<()> {

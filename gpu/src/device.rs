@@ -188,6 +188,37 @@ impl Gpu {
         }
     }
 
+    /// candle's device with this one's memory and order: what candle is asked for there comes after all that was asked for here before.
+    pub fn candle(&self) -> candle_core::Device {
+        match self {
+            #[cfg(feature = "cuda")]
+            Self::Cuda(cuda) => cuda.candle(),
+            #[cfg(feature = "emulator")]
+            Self::Emulated(_) => candle_core::Device::Cpu,
+        }
+    }
+
+    /// A buffer as a tensor, which takes its memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for a shape of another number of elements.
+    pub fn into_tensor(&self, buffer: Buffer<f32>, shape: impl Into<Shape>) -> Result<Tensor> {
+        let (shape, length) = (shape.into(), buffer.length);
+        if shape.elem_count() != length {
+            let reason = format!("a buffer of {length} has no shape {shape:?}");
+            return Err(Error::Device { what: "make a tensor".to_owned(), reason });
+        }
+        match (self, buffer.memory) {
+            #[cfg(feature = "cuda")]
+            (Self::Cuda(cuda), Memory::Cuda(memory)) => Ok(cuda.wrap(memory, shape)),
+            #[cfg(feature = "emulator")]
+            (Self::Emulated(_), Memory::Emulated(memory)) => Tensor::from_slice(memory.values(), shape, &candle_core::Device::Cpu)
+                .map_err(|error| Error::candle("make a tensor", &error)),
+            #[cfg(all(feature = "cuda", feature = "emulator"))]
+            _ => unreachable!("a buffer stays on its device"),
+        }
+    }
+
     /// Puts the numbers of a tensor into the beginning of a buffer.
     ///
     /// # Errors

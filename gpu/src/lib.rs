@@ -11,6 +11,7 @@
 pub mod adam;
 pub mod batches;
 mod buffer;
+mod collective;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
@@ -32,6 +33,7 @@ pub mod segments;
 pub mod vectors;
 
 pub use buffer::{Buffer, Element};
+pub use collective::CollectiveCall;
 pub use device::Gpu;
 pub use error::{Error, Result};
 pub use launch::SOURCES;

@@ -5,17 +5,19 @@
 //! a rank waits by looking again and again, at NCCL, at the clock and at who is lost, and ends the communicator when nothing will come of it.
 #![allow(unsafe_code)]
 
-use crate::{Buffer, Element, Error, Gpu, Result};
+mod group;
+
+use crate::{Error, Gpu, Result};
 use candle_core::cuda_backend::cudarc::{
     driver::{
         CudaEvent, CudaStream, DriverError,
         sys::{CUresult, cuStreamQuery},
     },
-    nccl::sys::{self, ncclConfig_t, ncclDataType_t, ncclRedOp_t, ncclResult_t, ncclUniqueId},
+    nccl::sys::{self, ncclConfig_t, ncclResult_t, ncclUniqueId},
 };
 use std::{
     cell::Cell,
-    ffi::{CStr, c_void},
+    ffi::CStr,
     ptr::null,
     sync::Arc,
     time::{Duration, Instant},
@@ -120,43 +122,6 @@ impl Party {
         let result = unsafe { sys::ncclCommInitRankConfig(&raw mut party.comm, count, id, rank, &raw mut config) };
         party.settle(what, result, patience)?;
         Ok(party)
-    }
-
-    /// Adds up the numbers of all ranks, in an order that follows from the ranks alone.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn sum(&self, mut buffer: Buffer<f32>, patience: Patience) -> Result<Pending<Buffer<f32>>> {
-        let what = "add up numbers of all ranks";
-        let (float, sum) = (ncclDataType_t::ncclFloat32, ncclRedOp_t::ncclSum);
-        self.begin(what, buffer.is_on(&self.stream))?;
-        let (address, length) = (buffer.address_mut(), buffer.len());
-        let pending = self.lend(buffer);
-        // SAFETY: the buffer is of this device, and of that length; `pending` keeps it until NCCL is done. NCCL adds up in place where both
-        // addresses are one.
-        let result =
-            unsafe { sys::ncclAllReduce(address as *const c_void, address as *mut c_void, length, float, sum, self.comm, self.raw()) };
-        self.settle(what, result, patience)?;
-        self.asked(what, pending)
-    }
-
-    /// Puts the numbers of all ranks, as many of each, one after the other.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    ///
-    /// # Panics
-    /// When there is no such room.
-    pub fn gather<T: Element>(&self, own: Buffer<T>, mut all: Buffer<T>, patience: Patience) -> Result<Pending<[Buffer<T>; 2]>> {
-        assert_eq!(own.len() * self.ranks, all.len(), "there is room for the numbers of all ranks");
-        let (what, bytes) = ("gather numbers of all ranks", own.len() * size_of::<T>());
-        self.begin(what, own.is_on(&self.stream) && all.is_on(&self.stream))?;
-        let (from, to) = (own.address() as *const c_void, all.address_mut() as *mut c_void);
-        let pending = self.lend([own, all]);
-        // SAFETY: both buffers are of this device, the second holds so many bytes of every rank, and `pending` keeps them until NCCL is done.
-        let result = unsafe { sys::ncclAllGather(from, to, bytes, ncclDataType_t::ncclUint8, self.comm, self.raw()) };
-        self.settle(what, result, patience)?;
-        self.asked(what, pending)
     }
 
     /// Waits until the device has done everything that was asked of it. Nothing else may wait for it after a call of this party: when another

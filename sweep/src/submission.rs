@@ -41,6 +41,10 @@ pub fn submission(session: &Session, target: &Target, chosen: Option<&Batches>) 
         let reason = "device is cuda, and pods have no GPU: give them one, as `resources: {gpus: 1}`";
         return Err(file.device.place().error(reason).into());
     }
+    if let (0, several @ 2..) = (resources.gpus, resources.trials_per_gpu) {
+        let reason = format!("trials_per_gpu is {several}, and pods have no GPU to share: give them one, as `gpus: 1`");
+        return Err(file.resources.complain(reason).into());
+    }
     seen_by_pods(session.storage(), &resources).map_err(|reason| file::Error::new(format!("the storage {reason}")))?;
     file.datasets.iter().try_for_each(|dataset| sources(dataset, &resources))?;
     model_files(session, &resources)?;

@@ -31,8 +31,8 @@ pub use collective::{Ranks, Rendezvous, Secret};
 pub use device::{fits_gpu, has_kernels};
 pub use error::{Error, Result};
 pub use fit::{
-    Device, Ended, EpochReport, Fence, Fit, Observer, Operations, Outcome, Progress, Resources, curve, forget, memory, progress,
-    rung_curves, stored, train,
+    Device, DeviceMemory, Ended, EpochReport, Fence, Fit, Observer, Operations, Outcome, Progress, Resources, curve, device_memory, forget,
+    memory, progress, rung_curves, stored, train,
 };
 pub use losses::Loss;
 pub use models::Backbone;

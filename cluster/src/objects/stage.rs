@@ -6,7 +6,11 @@ use super::{
     pod::{self, Work},
     policy,
 };
-use crate::{Stage, labels::TRIALS_PER_POD, resources::Share};
+use crate::{
+    Stage,
+    labels::{TRIALS_PER_GPU, TRIALS_PER_POD},
+    resources::Share,
+};
 use k8s_openapi::api::batch::v1::{Job, JobSpec, PodFailurePolicy};
 
 /// With partial admission Kueue starts a Job with fewer pods than it could have.
@@ -39,7 +43,9 @@ pub(super) fn train(context: &RenderContext<'_>, trials: u32, rung: Option<u32>)
     });
     let least = resources.queue.as_ref().map(|_| (LEAST_PARALLELISM, "1".to_owned()));
     let several = (resources.batch() > 1).then(|| (TRIALS_PER_POD, resources.batch().to_string()));
-    for (key, value) in [least, several].into_iter().flatten() {
+    // The pod reads the number in the sweep file; here it tells submissions apart.
+    let sharing = (resources.trials_per_gpu > 1).then(|| (TRIALS_PER_GPU, resources.trials_per_gpu.to_string()));
+    for (key, value) in [least, several, sharing].into_iter().flatten() {
         job.metadata.annotations.get_or_insert_default().insert(key.to_owned(), value);
     }
     job

@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// GPUs of one pod; no machine has more.
 const MOST_GPUS: u32 = 64;
+/// Trials that share a GPU.
+const MOST_SHARING: u32 = 64;
 /// Pods of one trial.
 const MOST_NODES: u32 = 1024;
 /// Memory below which not even the program starts: a number without its unit.
@@ -37,6 +39,7 @@ impl Resources {
     /// # Errors
     /// In words: the key, its value, and what was expected.
     pub fn check(&self) -> Result<(), String> {
+        self.sharing()?;
         self.amounts()?;
         self.gpu_resource()?;
         self.named()?;
@@ -72,6 +75,23 @@ impl Resources {
         let of = |name: &str, stage: &Stage| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
         of("prepare.", &self.prepare)?;
         of("evaluate.", &self.evaluate)
+    }
+
+    /// That what shares a GPU has a whole one, and no more.
+    fn sharing(&self) -> Result<(), String> {
+        within("trials_per_gpu", self.trials_per_gpu, 1, MOST_SHARING)?;
+        let refuse = |reason: String| Err(format!("trials_per_gpu is {}, and {reason}", self.trials_per_gpu));
+        match (self.trials_per_gpu, self.gpus, self.nodes, self.trials_per_pod) {
+            (1, ..) => Ok(()),
+            (_, gpus @ 2.., ..) => {
+                refuse(format!("gpus is {gpus}, so that a trial has several GPUs: expected 1 of the one or of the other"))
+            }
+            (_, _, nodes @ 2.., _) => refuse(format!("nodes is {nodes}, so that a trial has the GPUs of several pods: expected 1")),
+            (several, _, _, Some(of_pod)) if of_pod < several => {
+                refuse(format!("trials_per_pod is {of_pod}, so that no more are in a pod with its GPU: give it at least {several}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The name by which nodes offer GPUs.

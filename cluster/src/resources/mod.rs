@@ -30,6 +30,8 @@ pub struct Resources {
     pub gpus: u32,
     /// The name by which nodes offer them: `nvidia.com/gpu`, or that of a MIG slice such as `nvidia.com/mig-1g.10gb`.
     pub gpu_resource: String,
+    /// Trials that share a GPU, in one process: of small ones one alone leaves most of it idle.
+    pub trials_per_gpu: u32,
     /// Pods of one trial, each on a node of its own choice.
     pub nodes: u32,
     /// Cores of one pod: requested, and the limit, so that the program starts as many threads.
@@ -44,8 +46,8 @@ pub struct Resources {
     pub evaluate: Stage,
     /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
-    /// Trials that one pod trains, one after the other: of short ones a pod of its own costs more than the trial. Left out, whoever submits
-    /// chooses; the objects have one.
+    /// Trials that one pod trains, as many at once as share its GPU: of short ones a pod of its own costs more than the trial. Left out, whoever
+    /// submits chooses; the objects have as many as share a GPU.
     pub trials_per_pod: Option<u32>,
     /// How often a pod that failed, and was not merely interrupted, is started again: for each trial, and for each other stage.
     pub retries: u32,
@@ -137,6 +139,7 @@ impl Default for Resources {
             image_pull_secrets: Vec::new(),
             gpus: 0,
             gpu_resource: "nvidia.com/gpu".to_owned(),
+            trials_per_gpu: 1,
             nodes: 1,
             cpu: quantity("2"),
             memory: quantity("8Gi"),

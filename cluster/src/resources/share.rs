@@ -20,9 +20,9 @@ impl Resources {
         trials.div_ceil(self.batch())
     }
 
-    /// Trials of a pod.
+    /// Trials of a pod; where the file does not say, as many as share its GPU.
     pub(crate) fn batch(&self) -> u32 {
-        self.trials_per_pod.unwrap_or(1)
+        self.trials_per_pod.unwrap_or(self.trials_per_gpu)
     }
 
     /// The share of a trial's pod.

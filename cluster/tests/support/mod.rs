@@ -9,7 +9,7 @@ use cluster::{Object, Resources, Stage, Submission, objects};
 const ALL: [Stage; 3] = [Stage::Prepare, Stage::Train { trials: 12, rung: None }, Stage::Evaluate];
 
 /// The shapes by name, each with the `resources` of its sweep file and its stages.
-pub(crate) const SHAPES: [(&str, &str, &[Stage]); 10] = [
+pub(crate) const SHAPES: [(&str, &str, &[Stage]); 11] = [
     ("single-gpu", "{gpus: 1, cpu: 4, memory: 16Gi, secret: bucket}", &ALL),
     (
         "multi-gpu",
@@ -29,6 +29,7 @@ evaluate: {cpu: 16, node_selector: {pool: cpu}, tolerations: []}
 ",
         &ALL,
     ),
+    ("shared-gpu", "{gpus: 1, trials_per_gpu: 4, cpu: 4, memory: 32Gi, secret: bucket}", &ALL),
     (
         "multi-node",
         "{gpus: 4, nodes: 2, cpu: 16, memory: 128Gi, secret: bucket}",

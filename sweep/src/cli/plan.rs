@@ -32,7 +32,8 @@ impl Plan {
         }
         let found = session.found()?;
         let previews: String = session.previews().into_iter().map(|lines| lines.join("\n") + "\n\n").collect();
-        let text = plan::show(&session.plan, &found, global.memory, &session.file.resources.value);
+        let (resources, device) = (&session.file.resources.value, session.file.device.value);
+        let text = plan::show(&session.plan, &found, global.memory, resources, device);
         let batches = chosen(&session)?.map_or_else(String::new, |chosen| format!("on a cluster: {}", chosen.words()));
         output::print(&(previews + &text + &batches + &plan::show_tests(&session.plan, &found, &runner::pilots(&session)?)))?;
         Ok(Ending::Done)

@@ -19,7 +19,7 @@ pub struct Train {
     /// With --index: up to rung R of successive halving, from 0, where N counts the trials that have come to it
     #[arg(long, value_name = "R", requires = "index", conflicts_with = "trial")]
     rung: Option<usize>,
-    /// With --index: one after the other the trials of a batch of K, where N counts the batches
+    /// With --index: the trials of a batch of K, where N counts the batches: one after the other, or as many at once as share a GPU
     #[arg(long, value_name = "K", requires = "index", conflicts_with = "trial", value_parser = clap::value_parser!(u32).range(1..))]
     batch: Option<u32>,
     /// Only the trial with this id

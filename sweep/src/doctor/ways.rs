@@ -23,16 +23,17 @@ impl Way {
     }
 }
 
-/// Every way that there is: the reference first, one rank on the CPU. A GPU by itself, and the first with the next, which meet by NCCL; the CPU and each GPU
-/// once more by candle.
+/// Every way that there is: the reference first, one rank on the CPU. A GPU by itself, and the first with the next, which meet by NCCL; the CPU, each GPU and the
+/// first two GPUs together once more by candle.
 pub(super) fn all(report: &Report) -> Vec<Way> {
     let on_cpu = [1, 2, 4].map(|ranks| Way::new(counted("cpu", ranks), Device::Cpu, ranks));
     let gpus = report.devices.iter().map(|gpu| Way::new(format!("cuda:{}", gpu.ordinal), Device::Cuda { ordinal: gpu.ordinal }, 1));
-    let by_candle: Vec<Way> = on_cpu.iter().take(1).cloned().chain(gpus.clone()).map(Way::by_candle).collect();
     let has_nccl = report.build.features.contains(&"nccl");
     let most = if has_nccl { u32::try_from(report.devices.len()).unwrap_or(u32::MAX) } else { 1 };
     let together = [2, 4, 8].into_iter().filter(|&ranks| ranks <= most);
     let together = together.map(|ranks| Way::new(counted("cuda:0", ranks), Device::Cuda { ordinal: 0 }, ranks));
+    let by_candle = on_cpu.iter().take(1).cloned().chain(gpus.clone()).chain(together.clone().take(1)).map(Way::by_candle);
+    let by_candle: Vec<Way> = by_candle.collect();
     on_cpu.into_iter().chain(gpus).chain(together).chain(by_candle).collect()
 }
 

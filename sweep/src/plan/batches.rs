@@ -40,13 +40,16 @@ impl Batches {
 }
 
 /// The choice for a plan on a cluster; `None` where the file has made it, and where there is none: trials have several nodes each, or all can
-/// run at once. `sizes` gives those of each dataset's source, in the plan's order.
+/// run at once, each with what a pod has. Where trials share a GPU a pod has as many as do. `sizes` gives those of each dataset's source, in the plan's order.
 ///
 /// # Errors
 /// Those of `sizes`.
 pub fn batches(plan: &Plan, resources: &Resources, sizes: impl FnOnce() -> Result<Vec<SizeEstimate>>) -> Result<Option<Batches>> {
     let at_once = u64::from(resources.parallelism);
     let stages = stages(plan);
+    if let (None, sharing @ 2..) = (resources.trials_per_pod, resources.trials_per_gpu) {
+        return Ok(Some(Batches { trials_per_pod: sharing, reason: "so many share its GPU (`trials_per_gpu`)".to_owned() }));
+    }
     if resources.trials_per_pod.is_some() || resources.nodes > 1 || stages.iter().all(|&trials| trials <= at_once) {
         return Ok(None);
     }
@@ -219,5 +222,14 @@ mod tests {
             let resources = Resources { trials_per_pod, nodes, parallelism: 1, ..Resources::default() };
             assert_eq!(batches(&bpr(40), &resources, || unreachable!()).unwrap(), None);
         }
+    }
+
+    /// Also of trials that could all run at once.
+    #[test]
+    fn what_shares_a_gpu_shares_a_pod() {
+        let resources = |trials_per_pod| Resources { gpus: 1, trials_per_gpu: 4, trials_per_pod, ..Resources::default() };
+        let of_four = batches(&bpr(40), &resources(None), || unreachable!()).unwrap().unwrap();
+        assert_eq!(of_four.words(), "trials_per_pod: 4, as so many share its GPU (`trials_per_gpu`)\n");
+        assert_eq!(batches(&bpr(40), &resources(Some(8)), || unreachable!()).unwrap(), None);
     }
 }

@@ -161,6 +161,9 @@ fn resources(file: &SweepFile) -> Result<()> {
         (AskedDevice::Cpu, 1.., _) => {
             format!("gpus is {}, and `device` is cpu, which would leave them idle: leave one of the two out", asked.gpus)
         }
+        (AskedDevice::Cpu, 0, 1) if asked.trials_per_gpu > 1 => {
+            format!("trials_per_gpu is {}, and `device` is cpu, which has no GPU to share: leave one of the two out", asked.trials_per_gpu)
+        }
         (_, 0, 2..) => {
             format!("nodes is {} and gpus is 0: nodes train a trial together by their GPUs; give each at least one", asked.nodes)
         }

@@ -1,7 +1,7 @@
 //! The plan as `ranksweep plan` prints it.
 
 use super::{DrawnFrom, Estimate, Method, PROGRAM, Plan, PlannedDataset, PlannedTrial, Titles, part::plain, scaling};
-use crate::file::Search;
+use crate::file::{AskedDevice, Search};
 use cluster::Resources;
 use dataset::Manifest;
 use pipeline::{Engine, MemoryEstimate, Noise, TrainShare};
@@ -24,8 +24,8 @@ impl Found {
 }
 
 /// Datasets, methods, trials and estimates in words. `found` holds one entry per dataset; `memory` is what ranking may use; `resources` is
-/// what the sweep asks of a cluster.
-pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) -> String {
+/// what the sweep asks of a cluster, `device` where its trials are trained.
+pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources, device: AskedDevice) -> String {
     let mut text = format!("sweep {}: select by validation {}{}\n\n", plan.name, plan.select_by, search(&plan.search));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         text += &dataset_line(dataset, found);
@@ -51,7 +51,10 @@ pub fn show(plan: &Plan, found: &[Found], memory: usize, resources: &Resources) 
             }
         }
     }
-    text + &paper(plan) + &totals(plan, found, memory) + &scaling::advice(plan, found, resources) + &rungs(plan)
+    text + &paper(plan)
+        + &totals(plan, found, memory, resources.trials_per_gpu)
+        + &scaling::advice(plan, found, resources, device)
+        + &rungs(plan)
 }
 
 /// The printed numbers and the claims that are to be judged.
@@ -131,7 +134,7 @@ fn seed(trial: &PlannedTrial) -> String {
     split + &trial.seed().map_or_else(|| "no seed".to_owned(), |seed| format!("seed {seed}"))
 }
 
-fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
+fn totals(plan: &Plan, found: &[Found], memory: usize, sharing: u32) -> String {
     let mut text = format!("\n{}, {}\n", count_of(plan.methods.len(), "method"), count_of(plan.trials().count(), "trial"));
     for (dataset, found) in plan.datasets.iter().zip(found) {
         let name = dataset.label();
@@ -160,11 +163,15 @@ fn totals(plan: &Plan, found: &[Found], memory: usize) -> String {
         let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, &metrics, memory)).collect();
         let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
         let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
+        let largest = estimates.iter().map(|estimate| estimate.training).max().unwrap_or_default();
+        // The program is there once.
+        let together = PROGRAM + u64::from(sharing).saturating_mul(largest.saturating_sub(PROGRAM));
+        let together = if sharing > 1 { format!(", {} to train {sharing} at once", bytes(together)) } else { String::new() };
         let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(dataset, &estimates.iter().map(of).collect::<Vec<_>>()) };
         let (steps, scores) = (all(|estimate| estimate.steps), all(|estimate| estimate.scores));
         let _ = writeln!(
             text,
-            "{name}: {training} of memory to train its largest trial, {ranking} to rank it; at most {steps} steps and {scores:.2e} scores in all",
+            "{name}: {training} of memory to train its largest trial{together}, {ranking} to rank it; at most {steps} steps and {scores:.2e} scores in all",
             scores = scores as f64
         );
     }

@@ -19,6 +19,8 @@ pub struct Devices {
     gpus: Option<Gpus>,
     /// The place where the processes meet that train one trial together.
     rendezvous: Option<Rendezvous>,
+    /// Trials that this process trains beside each other, with these devices and others.
+    at_once: usize,
 }
 
 /// The GPUs of one trial.
@@ -30,6 +32,8 @@ struct Gpus {
     /// Trials that the GPUs which this process sees can train at once, `count` GPUs each; one where a launcher has a process for each GPU, or several
     /// processes train one trial.
     slots: usize,
+    /// Trials that share them; one where several GPUs, or several processes, train one trial.
+    sharing: usize,
 }
 
 /// The devices that are asked for, and those that there are.
@@ -37,6 +41,8 @@ struct Situation<'a> {
     asked: AskedDevice,
     /// `resources.gpus`.
     gpus: u32,
+    /// `resources.trials_per_gpu`.
+    sharing: u32,
     /// Whether this is a pod, which was given what it asked for.
     is_submitted: bool,
     built: Built,
@@ -71,13 +77,17 @@ impl Devices {
     /// fit together; others for a machine that cannot.
     pub(super) fn find(file: &SweepFile, is_submitted: bool) -> Result<Self> {
         let launched = launched(&|name| std::env::var(name).ok()).map_err(Usage)?;
-        let (asked, gpus) = (file.device.value, file.resources.value.gpus);
+        let (asked, gpus, sharing) = (file.device.value, file.resources.value.gpus, file.resources.value.trials_per_gpu);
         let count = || trainer::device::count().map_err(|error| error.to_string());
-        let situation = Situation { asked, gpus, is_submitted, built: BUILT, count: &count, launched };
-        choose(situation).map_err(|refusal| match refusal {
+        let situation = Situation { asked, gpus, sharing, is_submitted, built: BUILT, count: &count, launched };
+        let devices = choose(situation).map_err(|refusal| match refusal {
             Refusal::Asked(reason) => file.device.place().error(reason).into(),
             Refusal::Machine(reason) => anyhow::anyhow!("{reason}"),
-        })
+        })?;
+        if sharing > 1 && devices.gpus.is_none() {
+            tracing::warn!("trials_per_gpu is {sharing}, and there is no GPU here: trials are trained on the CPU, one after the other");
+        }
+        Ok(devices)
     }
 
     /// Where a trial is trained, and by how many ranks; `None` where another of the processes that train together does it alone.
@@ -93,11 +103,27 @@ impl Devices {
         is_first.then(|| (device, Ranks::default()))
     }
 
-    /// The devices of each trial that can be trained at the same time: all of these GPUs, as many for each trial as one takes.
+    /// The devices of each trial that can be trained at the same time: all of these GPUs, as many for each trial as one takes. Where trials share a
+    /// GPU it comes again after all others have, so that few trials are on as many GPUs as there are.
     pub(super) fn slots(&self) -> Vec<Self> {
-        let Some(Gpus { first, count, slots }) = self.gpus else { return vec![self.clone()] };
-        let of_slot = |slot: usize| Self { gpus: Some(Gpus { first: first + slot * count as usize, count, slots: 1 }), ..self.clone() };
-        (0..slots).map(of_slot).collect()
+        let Some(Gpus { first, count, slots, sharing }) = self.gpus else { return vec![self.clone()] };
+        let at_once = slots * sharing;
+        let of_slot = |slot: usize| Self {
+            gpus: Some(Gpus { first: first + slot % slots * count as usize, count, slots: 1, sharing: 1 }),
+            at_once,
+            ..self.clone()
+        };
+        (0..at_once).map(of_slot).collect()
+    }
+
+    /// The devices of each trial that can be trained at the same time on the first of these GPUs.
+    pub(super) fn slots_of_first(&self) -> Vec<Self> {
+        Self { gpus: self.gpus.map(|gpus| Gpus { slots: 1, ..gpus }), ..self.clone() }.slots()
+    }
+
+    /// The part of so many bytes for buffers that a trial has, beside those that are trained at the same time.
+    pub(super) fn memory(&self, all: usize) -> usize {
+        all / self.at_once
     }
 
     /// Refuses several processes for more than one trial: they would come apart where one of them fails.
@@ -113,7 +139,7 @@ impl Devices {
 
     /// The devices, and what they leave to the CPU or to one rank and why, in one line; `None` where the CPU is all there is.
     pub(super) fn line(&self, plan: &Plan) -> Option<String> {
-        let Gpus { first, count, slots } = self.gpus?;
+        let Gpus { first, count, slots, sharing } = self.gpus?;
         let name = trainer::device::look(first).map_or_else(|error| error.to_string(), |gpu| gpu.name);
         let ranks = count.saturating_mul(self.rendezvous.as_ref().map_or(1, |rendezvous| rendezvous.world));
         let mut parts =
@@ -122,8 +148,12 @@ impl Devices {
         let left = [("on the CPU", left_to_the_cpu(plan)), ("by candle's operations", left_to_candle(plan)), ("by one rank", alone)];
         let left = left.into_iter().filter(|(_, left)| !left.is_empty());
         parts.extend(left.map(|(how, left)| format!("{how}: {left}")));
-        if slots > 1 {
-            parts.push(format!("`run` and `train` train {slots} trials at once, each on GPUs of its own from cuda:{first} on"));
+        let at_once = slots * sharing;
+        match (slots, sharing) {
+            (1, 1) => {}
+            (1, _) => parts.push(format!("`run` and `train` train {at_once} trials at once, all of them there")),
+            (_, 1) => parts.push(format!("`run` and `train` train {at_once} trials at once, each on GPUs of its own from cuda:{first} on")),
+            _ => parts.push(format!("`run` and `train` train {at_once} trials at once, {sharing} on each GPU from cuda:{first} on")),
         }
         Some(parts.join("; "))
     }
@@ -148,13 +178,13 @@ fn on_cpu(rendezvous: Option<Rendezvous>) -> Result<Devices, Refusal> {
         Some(Rendezvous { world, .. }) => Err(Refusal::Asked(format!(
             "WORLD_SIZE is {world}: several processes train one trial on GPUs alone, and this one would train it on the CPU"
         ))),
-        None => Ok(Devices { gpus: None, rendezvous: None }),
+        None => Ok(Devices { gpus: None, rendezvous: None, at_once: 1 }),
     }
 }
 
 /// On GPUs if they are there, in a build that has CUDA.
 fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
-    let Situation { asked, gpus, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
+    let Situation { asked, gpus, sharing, is_submitted, built, count, launched: Launched { rendezvous, gpu } } = situation;
     let there = match count() {
         Ok(there) if there > 0 => there,
         // A laptop reads the same sweep file as a pod, which was promised its GPUs.
@@ -174,7 +204,8 @@ fn on_gpus(situation: Situation<'_>) -> Result<Devices, Refusal> {
         return Err(Refusal::Asked(reason.to_owned()));
     }
     let slots = if gpu.is_some() || rendezvous.is_some() { 1 } else { there / count as usize };
-    Ok(Devices { gpus: Some(Gpus { first, count, slots }), rendezvous })
+    let sharing = if count > 1 || rendezvous.is_some() { 1 } else { sharing as usize };
+    Ok(Devices { gpus: Some(Gpus { first, count, slots, sharing }), rendezvous, at_once: 1 })
 }
 
 const NO_CUDA: &str = "device is cuda, and this build trains on the CPU alone: build it with `cargo install --path sweep --features nccl` where \
@@ -189,7 +220,13 @@ mod tests {
     const FULL: Built = Built { cuda: true, nccl: true };
 
     fn on(asked: AskedDevice, built: Built, gpus: u32, there: usize, launched: Launched, is_submitted: bool) -> Result<Devices, Refusal> {
-        choose(Situation { asked, gpus, is_submitted, built, count: &|| Ok(there), launched })
+        choose(Situation { asked, gpus, sharing: 1, is_submitted, built, count: &|| Ok(there), launched })
+    }
+
+    /// GPUs of which each has so many trials.
+    fn shared(sharing: u32, gpus: u32, there: usize, launched: Launched) -> Devices {
+        choose(Situation { asked: AskedDevice::Auto, gpus, sharing, is_submitted: false, built: FULL, count: &|| Ok(there), launched })
+            .unwrap()
     }
 
     fn alone(asked: AskedDevice, built: Built, gpus: u32, there: usize) -> Result<Devices, Refusal> {
@@ -247,6 +284,21 @@ mod tests {
         let launched = on(AskedDevice::Auto, FULL, 2, 4, Launched { gpu: Some(3), ..Launched::default() }, false).unwrap();
         assert_eq!(launched.slots().len(), 1, "another process has the others");
         assert_eq!(alone(AskedDevice::Cpu, FULL, 0, 4).unwrap().slots().len(), 1, "a training takes all threads of the CPU");
+    }
+
+    #[test]
+    fn trials_share_a_gpu_where_it_is_whole() {
+        let firsts = |slots: Vec<Devices>| slots.iter().map(|slot| slot.gpus.unwrap().first).collect::<Vec<_>>();
+        let two = shared(3, 1, 2, Launched::default());
+        assert_eq!(firsts(two.slots()), [0, 1, 0, 1, 0, 1]);
+        assert_eq!(firsts(two.slots_of_first()), [0, 0, 0]);
+        assert_eq!([two.memory(600), two.slots()[0].memory(600), two.slots_of_first()[2].memory(600)], [600, 100, 200]);
+        assert!(two.slots().iter().all(|slot| slot.slots().len() == 1), "a slot has one trial");
+        let (of_two, of_processes) = (shared(3, 2, 4, Launched::default()), shared(3, 1, 1, of_two(0)));
+        assert_eq!((firsts(of_two.slots()), firsts(of_processes.slots())), (vec![0, 2], vec![0]), "a trial has several");
+        let launched = shared(3, 1, 4, Launched { gpu: Some(2), ..Launched::default() });
+        assert_eq!(firsts(launched.slots()), [2, 2, 2]);
+        assert_eq!(shared(3, 0, 0, Launched::default()).slots().len(), 1, "a training takes all threads of the CPU");
     }
 
     #[test]

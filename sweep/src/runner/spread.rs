@@ -1,14 +1,14 @@
-//! Several trials at once, in one process: each slot has GPUs of its own and takes the next trial that has not ended.
+//! Several trials at once, in one process: each slot has GPUs of its own, or a share of one, and takes the next trial that has not ended.
 //!
-//! A trial is the same whichever slot trains it, so the results are those of one after the other. What the CPU trains is trained by one slot at a time, as it
-//! takes all threads and its memory.
+//! A trial is the same whichever slot trains it, and whatever is trained beside it, so the results are those of one after the other. What the CPU trains is
+//! trained by one slot at a time, as it takes all threads and its memory.
 
 use super::{
     Devices, Interrupted, Session, Standing, ending, halving,
     progress::TrialStage,
     train::{self, is_on_cpu},
 };
-use crate::plan::PlannedRef;
+use crate::plan::{PlannedRef, PlannedTrial};
 use anyhow::Result;
 use dataset::panics;
 use std::{
@@ -38,7 +38,7 @@ pub(super) fn train(session: &Session, slots: &[Devices]) -> Result<Vec<Standing
 }
 
 /// A trial, and the epochs up to which it is trained; none for its end.
-type Asked<'a> = (PlannedRef<'a>, Option<u32>);
+pub(super) type Asked<'a> = (PlannedRef<'a>, Option<u32>);
 
 /// The trials that slots take one after the other.
 struct Queue<'a> {
@@ -49,43 +49,58 @@ struct Queue<'a> {
     /// Whether a slot has come to an end without all trials, so that the others begin no more.
     is_over: AtomicBool,
     cpu: Mutex<()>,
+    /// Whether the CPU trains a trial of a slot, and no other at the same time.
+    is_on_cpu: fn(&Devices, &PlannedTrial) -> bool,
     standings: Mutex<Vec<Option<Standing>>>,
 }
 
-fn train_all(session: &Session, slots: &[Devices], trials: &[Asked<'_>]) -> Result<Vec<Standing>> {
-    let queue = Queue {
-        session,
-        progress: session.progress.trials(&session.plan, trials.len()),
-        trials,
-        next: AtomicUsize::new(0),
-        is_over: AtomicBool::new(false),
-        cpu: Mutex::new(()),
-        standings: Mutex::new(vec![None; trials.len()]),
-    };
-    let ended: Vec<Result<()>> = thread::scope(|scope| {
-        let slots: Vec<_> = slots.iter().map(|slot| scope.spawn(|| queue.work(slot))).collect();
-        let of_slot = |slot: thread::ScopedJoinHandle<'_, Result<()>>| {
-            slot.join().unwrap_or_else(|_| Err(anyhow::anyhow!("this is a mistake of ranksweep: {}", panics::last())))
-        };
-        slots.into_iter().map(of_slot).collect()
-    });
-    ended.into_iter().collect::<Result<()>>()?;
-    let standings = queue.standings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let known = standings.iter().flatten().count();
-    if known < trials.len() {
-        return Err(Interrupted { ended: known, trials: trials.len() }.into());
-    }
-    Ok(standings.into_iter().flatten().collect())
+/// Trains these trials that have not ended, and gives how each of them stands, in their order.
+///
+/// # Errors
+/// Those of [`train`](super::train()).
+pub(super) fn train_all(session: &Session, slots: &[Devices], trials: &[Asked<'_>]) -> Result<Vec<Standing>> {
+    Queue::new(session, trials).train(slots)
 }
 
-impl Queue<'_> {
+impl<'a> Queue<'a> {
+    fn new(session: &'a Session, trials: &'a [Asked<'a>]) -> Self {
+        Self {
+            session,
+            progress: session.progress.trials(&session.plan, trials.len()),
+            trials,
+            next: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            cpu: Mutex::new(()),
+            is_on_cpu,
+            standings: Mutex::new(vec![None; trials.len()]),
+        }
+    }
+
+    /// Has the slots train all trials, and gives how each of them stands.
+    fn train(self, slots: &[Devices]) -> Result<Vec<Standing>> {
+        let ended: Vec<Result<()>> = thread::scope(|scope| {
+            let slots: Vec<_> = slots.iter().take(self.trials.len()).map(|slot| scope.spawn(|| self.work(slot))).collect();
+            let of_slot = |slot: thread::ScopedJoinHandle<'_, Result<()>>| {
+                slot.join().unwrap_or_else(|_| Err(anyhow::anyhow!("this is a mistake of ranksweep: {}", panics::last())))
+            };
+            slots.into_iter().map(of_slot).collect()
+        });
+        ended.into_iter().collect::<Result<()>>()?;
+        let standings = self.standings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let known = standings.iter().flatten().count();
+        if known < self.trials.len() {
+            return Err(Interrupted { ended: known, trials: self.trials.len() }.into());
+        }
+        Ok(standings.into_iter().flatten().collect())
+    }
+
     /// Trains trials with the devices of a slot until none is left, a signal comes, or the store fails.
     fn work(&self, slot: &Devices) -> Result<()> {
         let mut open = None;
         while !self.is_over.load(Ordering::Relaxed) {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&(planned, until)) = self.trials.get(place) else { break };
-            let alone = is_on_cpu(slot, planned.2).then(|| self.cpu.lock().unwrap_or_else(PoisonError::into_inner));
+            let alone = (self.is_on_cpu)(slot, planned.2).then(|| self.cpu.lock().unwrap_or_else(PoisonError::into_inner));
             let standing = train::end((self.session, slot), (planned, until), &self.progress, &mut open, None);
             drop(alone);
             match standing {
@@ -172,6 +187,19 @@ seeds: [1, 2]
             assert_eq!(validation(&standings), validation(&one), "{slots} slots, in the plan's order");
             assert!(models == expected, "{slots} slots");
         }
+    }
+
+    /// As on GPUs, where no slot waits for another: with threads of the CPU in the place of a GPU that four trials share.
+    #[test]
+    fn trials_that_share_a_device_are_the_same_bits() {
+        let (one, expected) = on(SWEEP, 0);
+        let folder = tempfile::tempdir().unwrap();
+        let session = session(folder.path(), SWEEP);
+        let trials: Vec<_> = session.plan.trials().map(|planned| (planned, None)).collect();
+        let slots = vec![session.devices().unwrap().clone(); 4];
+        let shared = Queue { is_on_cpu: |_, _| false, ..Queue::new(&session, &trials) }.train(&slots).unwrap();
+        assert_eq!(validation(&shared), validation(&one));
+        assert!(models(folder.path()) == expected);
     }
 
     #[test]

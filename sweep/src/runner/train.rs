@@ -1,4 +1,4 @@
-//! Trials to checkpoints: on a CPU one after the other, each with all threads; on several GPUs as many at once as these carry.
+//! Trials to checkpoints: on a CPU one after the other, each with all threads; on GPUs as many at once as these carry.
 
 use super::{Devices, Session, Standing, ending, halving, progress::TrialStage, spread};
 use crate::{
@@ -77,8 +77,8 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
-/// Trains the trials of a batch, of the plan or of those that have come to a rung, one after the other; `index` counts batches of so many. How
-/// each of them stands that this process trains.
+/// Trains the trials of a batch, of the plan or of those that have come to a rung, as many at once as share a GPU; `index` counts batches of so many.
+/// How each of them stands that this process trains.
 ///
 /// # Errors
 /// Those of [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
@@ -91,6 +91,11 @@ pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<u
     if own.is_empty() && rung.is_none() {
         let count = all.len();
         return Err(Usage(format!("--index {index}: there is no such batch of {batch}: the plan has {count} trials")).into());
+    }
+    let slots = session.devices()?.slots_of_first();
+    if slots.len() > 1 {
+        own.iter().for_each(|(planned, _)| say_where(session, *planned));
+        return spread::train_all(session, &slots, &own);
     }
     let (progress, trials) = (session.progress.trials(&session.plan, own.len()), own.len());
     let (mut open, mut standings) = (None, Vec::new());
@@ -228,7 +233,7 @@ pub(super) fn guarded(
         ranks,
         fence,
         model_files,
-        ..Resources::new(session.machine.memory)
+        ..Resources::new(devices.memory(session.machine.memory))
     };
     match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
         Ok(Ok(fit)) => {

@@ -19,7 +19,7 @@ use super::{
     stack::{Shape, Stack, check_share, tenth, yes},
 };
 use crate::{
-    graph::{Edges, Links},
+    graph::{Adjacency, Edges, Links},
     parameters::Parameters,
 };
 use candle_core::{Result, Tensor};
@@ -134,6 +134,13 @@ impl Learned for Gat {
         let (Sizes { users, items, train, .. }, heads) = (sizes, u64::from(self.heads));
         let edges = Edges::count([users, items, train], true) * u64::from(self.layers) * heads * 4;
         Edges::memory([users, items, train], true) + self.stack().memory(sizes, 2 + 3 * heads) + 20 * edges
+    }
+
+    /// Beside it the rows of all edges, of each layer and head as they are, weighed and with their gradients.
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        let (edges, dim) = (2 * sizes.train, u64::from(self.dim));
+        let of_edges = 9 * u64::from(self.layers * self.heads) * edges * dim * 4 / 2;
+        self.memory(sizes) + Adjacency::elsewhere_memory(edges, dim) + of_edges
     }
 }
 

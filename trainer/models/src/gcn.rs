@@ -102,6 +102,10 @@ impl Learned for Gcn {
     fn memory(&self, sizes: Sizes) -> u64 {
         Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 3)
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
 }
 
 struct Layers {

@@ -150,6 +150,11 @@ impl Learned for Gru4Rec {
         let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
         sequence::memory(sizes, 8 * dim + layers * 12 * hidden, [self.dim, self.max_length], self.targets)
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        let [dim, hidden, layers] = [self.dim, self.hidden, self.layers].map(u64::from);
+        sequence::formula_memory(sizes, 16 * dim + layers * 40 * hidden, [self.dim, self.max_length], self.targets)
+    }
 }
 
 impl Model for Gru4Rec {

@@ -196,6 +196,12 @@ pub trait Learned: BackboneKind {
     /// Bytes that it needs beside its tables, their moments and the gradients of its vectors.
     fn memory(&self, sizes: Sizes) -> u64;
 
+    /// Bytes that a step by [`formula`](Self::formula) needs on another device than a CPU, beside the parameters, their moments and the gradients of the
+    /// vectors: what lies there of the data, what the forward pass leaves, and what its derivative needs.
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes)
+    }
+
     /// The train interactions that it learns to predict, where it reads histories in order; `None` for models that learn from all in any order.
     ///
     /// # Errors

@@ -99,6 +99,7 @@ pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
 pub use node2vec::Node2Vec;
+pub use operations::as_elsewhere;
 pub use popularity::Popularity;
 pub use random::Random;
 pub use rg2::Rg2;

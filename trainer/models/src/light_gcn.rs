@@ -133,6 +133,12 @@ impl Learned for LightGcn {
         let dim = u64::from(self.dim);
         Graph::memory([users, items, train], dim) + (users + items) * dim * 4
     }
+
+    /// The layers with their gradients, and a product.
+    fn formula_memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
+        let dim = u64::from(self.dim);
+        (3 + 2 * u64::from(self.layers)) * (users + items) * dim * 4 + Adjacency::elsewhere_memory(2 * train, dim)
+    }
 }
 
 /// The graph and the propagated vectors.

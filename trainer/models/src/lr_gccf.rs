@@ -93,6 +93,10 @@ impl Learned for LrGccf {
         let nodes = users + items;
         Adjacency::memory(nodes, train) + 7 * nodes * self.width() * 4 + 4 * nodes * u64::from(self.dim) * 4
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
 }
 
 struct Layers {

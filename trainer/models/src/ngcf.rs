@@ -128,6 +128,10 @@ impl Learned for Ngcf {
         let table = nodes * u64::from(self.dim) * 4;
         Adjacency::memory(nodes, train) + (4 + 24 * layers + 5 * (1 + layers)) * table
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
 }
 
 struct Layers {

@@ -99,6 +99,10 @@ impl Learned for NiaGcn {
     fn memory(&self, sizes: Sizes) -> u64 {
         2 * Adjacency::memory(sizes.users + sizes.items, sizes.train) + self.stack().memory(sizes, 6)
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes) + Adjacency::elsewhere_memory(2 * sizes.train, self.dim.into())
+    }
 }
 
 struct Depths {

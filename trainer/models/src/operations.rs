@@ -13,6 +13,7 @@ use candle_core::{Result, Tensor};
 use elementwise::{LeakyRelu, UnitRows};
 pub(crate) use given::given;
 use linear::{Gelu, Linear, Times};
+pub use plain::as_elsewhere;
 pub(crate) use plain::{is_ours, sigmoid};
 pub(crate) use real::Real;
 use rows::{CausalSoftmax, LayerNorm};

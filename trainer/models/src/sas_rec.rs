@@ -202,6 +202,16 @@ impl Learned for SasRec {
         let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
         sequence::memory(sizes, 4 * dim + layers * (24 * dim + 4 * hidden + 6 * heads * length), [self.dim, self.max_length], self.targets)
     }
+
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        let [dim, hidden, heads, length, layers] = [self.dim, self.hidden, self.heads, self.max_length, self.layers].map(u64::from);
+        sequence::formula_memory(
+            sizes,
+            4 * dim + layers * (30 * dim + 6 * hidden + 8 * heads * length),
+            [self.dim, self.max_length],
+            self.targets,
+        )
+    }
 }
 
 fn map(x: &Tensor, weights: &[Tensor]) -> Result<Tensor> {

@@ -94,6 +94,11 @@ impl Learned for Simplex {
     fn memory(&self, Sizes { users, items, train, .. }: Sizes) -> u64 {
         Adjacency::memory(users + items, train) + (10 * (users + items) + 14 * users) * u64::from(self.dim) * 4
     }
+
+    /// Users have their items for neighbours, and items none.
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        self.memory(sizes) + Adjacency::elsewhere_memory(sizes.train, self.dim.into())
+    }
 }
 
 struct Histories {

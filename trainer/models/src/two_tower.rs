@@ -116,6 +116,12 @@ impl Learned for TwoTower {
         let widths: u64 = self.hidden.iter().map(|&width| u64::from(width)).sum();
         (users + items) * (2 * u64::from(self.dim) + 4 * (2 * u64::from(self.dim) + widths)) * 4
     }
+
+    /// The layers of all rows, forward and back.
+    fn formula_memory(&self, Sizes { users, items, .. }: Sizes) -> u64 {
+        let widths: u64 = self.hidden.iter().map(|&width| u64::from(width)).sum();
+        (users + items) * (2 * u64::from(self.dim) + 7 * (2 * u64::from(self.dim) + widths)) * 4
+    }
 }
 
 /// Row by row, so that a step makes the vectors that it looks at alone.

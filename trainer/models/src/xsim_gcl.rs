@@ -131,6 +131,13 @@ impl Learned for XsimGcl {
         let table = (sizes.users + sizes.items) * u64::from(self.dim) * 4;
         LaterLayers::memory(sizes, self.dim.into()) + 3 * table + self.contrast().memory(sizes, self.dim.into())
     }
+
+    /// The layers with their gradients, and what is contrasted.
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        let (nodes, dim) = (sizes.users + sizes.items, u64::from(self.dim));
+        let of_layers = ((3 + 2 * u64::from(self.layers)) + 4) * nodes * dim * 4;
+        of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.contrast().formula_memory(sizes, dim)
+    }
 }
 
 struct View {

@@ -7,7 +7,7 @@
 
 use super::Collective;
 use crate::Result;
-use gpu::{Buffer, Element, Gpu};
+use gpu::{Buffer, CollectiveCall, Element, Gpu};
 use std::time::Duration;
 
 /// What is under way between the ranks' devices, with the buffers that it reads and writes.
@@ -70,48 +70,51 @@ impl Collective {
     pub(crate) fn on(self, gpu: &Gpu, limit: Duration) -> Result<Self> {
         match gpu {
             #[cfg(feature = "nccl")]
-            Gpu::Cuda(_) if self.ranks() > 1 => super::nccl::Member::new(self, gpu, limit).map(Self::Nccl),
+            Gpu::Cuda(_) if self.ranks() > 1 => self.by_nccl(gpu, limit),
             _ => Ok(self),
         }
     }
 
-    /// Adds up the numbers of all ranks, in an order that follows from the ranks alone.
-    pub(crate) fn sum_buffer(&self, what: &'static str, gpu: &Gpu, mut buffer: Buffer<f32>) -> Result<Pending<Buffer<f32>>> {
-        match self {
-            Self::Single => {}
-            #[cfg(feature = "nccl")]
-            Self::Nccl(member) => return member.sum(what, buffer).map(Pending::Nccl),
-            _ => {
-                let mut values = gpu.read(&buffer)?;
-                self.sum(what, &mut values)?;
-                gpu.write(&mut buffer, &values)?;
-            }
-        }
-        Ok(Pending::Done(buffer))
+    /// These ranks, which may be one alone, joined by NCCL.
+    ///
+    /// # Errors
+    /// [`Error::Collective`](crate::Error::Collective) when NCCL finds no way between them.
+    #[cfg(feature = "nccl")]
+    pub(crate) fn by_nccl(self, gpu: &Gpu, limit: Duration) -> Result<Self> {
+        super::nccl::Member::new(self, gpu, limit).map(Self::Nccl)
     }
 
-    /// Puts the numbers of all ranks, as many of each, one after the other in the order of the ranks.
+    /// Has all ranks make these calls, in an order of addition that follows from the ranks alone; NCCL makes all of them at once. Every rank asks for the same ones.
     ///
     /// # Panics
-    /// When there is no such room.
-    pub(crate) fn gather_buffers<T: Element>(
-        &self,
-        what: &'static str,
-        gpu: &Gpu,
-        own: Buffer<T>,
-        mut all: Buffer<T>,
-    ) -> Result<Pending<[Buffer<T>; 2]>> {
-        assert_eq!(own.len() * self.ranks() as usize, all.len(), "there is room for the numbers of all ranks");
-        match self {
-            #[cfg(feature = "nccl")]
-            Self::Nccl(member) => return member.gather(what, own, all).map(Pending::Nccl),
-            Self::Single => gpu.copy(&own, &mut all)?,
-            _ => {
-                let values = self.gather_equal(what, &gpu.read(&own)?)?.concat();
-                gpu.write(&mut all, &values)?;
+    /// When there is no room for what all ranks bring.
+    pub(crate) fn exchange_buffers<B: AsMut<[CollectiveCall]>>(&self, what: &'static str, gpu: &Gpu, mut calls: B) -> Result<Pending<B>> {
+        #[cfg(feature = "nccl")]
+        if let Self::Nccl(member) = self {
+            return member.exchange(what, calls).map(Pending::Nccl);
+        }
+        for call in calls.as_mut() {
+            call.check_room(self.ranks() as usize);
+            match call {
+                CollectiveCall::AllReduce(buffer) if self.ranks() > 1 => {
+                    let mut values = gpu.read(buffer)?;
+                    self.sum(what, &mut values)?;
+                    gpu.write(buffer, &values)?;
+                }
+                CollectiveCall::AllReduce(_) => {}
+                CollectiveCall::AllGatherIds([own, all]) => self.gather_buffer(what, gpu, own, all)?,
+                CollectiveCall::AllGather([own, all]) => self.gather_buffer(what, gpu, own, all)?,
             }
         }
-        Ok(Pending::Done([own, all]))
+        Ok(Pending::Done(calls))
+    }
+
+    /// Puts the numbers of all ranks one after the other, by way of the host.
+    fn gather_buffer<T: Element>(&self, what: &'static str, gpu: &Gpu, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+        match self.ranks() {
+            1 => Ok(gpu.copy(own, all)?),
+            _ => Ok(gpu.write(all, &self.gather_equal(what, &gpu.read(own)?)?.concat())?),
+        }
     }
 
     /// Has what is asked of this rank's device from now on wait for what is under way, and gives the buffers back.
@@ -150,10 +153,15 @@ mod tests {
         let work = |collective: Collective| {
             let gpu = Gpu::emulated();
             let collective = collective.on(&gpu, LONG)?;
-            let sum = collective.sum_buffer("a sum", &gpu, own(&gpu, &collective))?;
-            let all = collective.gather_buffers("all", &gpu, own(&gpu, &collective), gpu.zeros::<f32>(9).unwrap())?;
-            let sum = collective.join_buffers("a sum", sum)?;
-            let [_, all] = collective.join_buffers("all", all)?;
+            let calls = [
+                CollectiveCall::AllReduce(own(&gpu, &collective)),
+                CollectiveCall::AllGather([own(&gpu, &collective), gpu.zeros(9).unwrap()]),
+            ];
+            let under_way = collective.exchange_buffers("numbers", &gpu, calls)?;
+            let [CollectiveCall::AllReduce(sum), CollectiveCall::AllGather([_, all])] = collective.join_buffers("numbers", under_way)?
+            else {
+                unreachable!()
+            };
             collective.finish("the end", &gpu)?;
             let found = [sum, all].map(|buffer| gpu.read(&buffer).unwrap()).concat();
             let all = collective.gather_equal("results", &found)?;
@@ -167,11 +175,13 @@ mod tests {
     #[test]
     fn one_rank_has_what_it_has() {
         let (gpu, collective) = (Gpu::emulated(), Collective::Single);
-        let sum = collective.sum_buffer("a sum", &gpu, own(&gpu, &collective)).unwrap();
-        let sum = collective.join_buffers("a sum", sum).unwrap();
-        let all = collective.gather_buffers("all", &gpu, sum, gpu.zeros::<f32>(3).unwrap()).unwrap();
-        let [_, all] = collective.join_buffers("all", all).unwrap();
-        assert_eq!(gpu.read(&all).unwrap(), [1.0, 10.0, 100.0]);
+        let ids = [gpu.upload(&[7u32, 3]).unwrap(), gpu.zeros(2).unwrap()];
+        let calls = vec![CollectiveCall::AllReduce(own(&gpu, &collective)), CollectiveCall::AllGatherIds(ids)];
+        let under_way = collective.exchange_buffers("numbers", &gpu, calls).unwrap();
+        let exchanged = collective.join_buffers("numbers", under_way).unwrap();
+        let [CollectiveCall::AllReduce(all), CollectiveCall::AllGatherIds([_, ids])] = &exchanged[..] else { unreachable!() };
+        assert_eq!(gpu.read(ids).unwrap(), [7, 3]);
+        assert_eq!(gpu.read(all).unwrap(), [1.0, 10.0, 100.0]);
     }
 
     #[test]
@@ -179,8 +189,8 @@ mod tests {
     fn what_is_under_way_is_not_there() {
         let gpu = Gpu::emulated();
         let mut lent = Lent::new(own(&gpu, &Collective::Single));
-        let pending = Collective::Single.sum_buffer("a sum", &gpu, lent.lend()).unwrap();
-        let back = Collective::Single.join_buffers("a sum", pending).unwrap();
+        let pending = Collective::Single.exchange_buffers("a sum", &gpu, [CollectiveCall::AllReduce(lent.lend())]).unwrap();
+        let [CollectiveCall::AllReduce(back)] = Collective::Single.join_buffers("a sum", pending).unwrap() else { unreachable!() };
         assert_eq!(lent.put(back).len(), 3);
         let _under_way = lent.lend();
         let _nothing = lent.get();

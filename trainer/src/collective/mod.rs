@@ -76,6 +76,7 @@ impl Collective {
     }
 
     /// This rank's number among the ranks of this process, from 0.
+    #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn local_rank(&self) -> u32 {
         match self {
             Self::Single => 0,

@@ -3,7 +3,7 @@
 use super::Collective;
 use crate::Result;
 use gpu::{
-    Buffer, Element, Gpu,
+    CollectiveCall, Gpu,
     nccl::{Id, Party, Patience, Pending},
 };
 use std::time::Duration;
@@ -34,12 +34,8 @@ impl Member {
         &self.host
     }
 
-    pub(super) fn sum(&self, what: &'static str, buffer: Buffer<f32>) -> Result<Pending<Buffer<f32>>> {
-        self.call(what, |patience| self.party.sum(buffer, patience))
-    }
-
-    pub(super) fn gather<T: Element>(&self, what: &'static str, own: Buffer<T>, all: Buffer<T>) -> Result<Pending<[Buffer<T>; 2]>> {
-        self.call(what, |patience| self.party.gather(own, all, patience))
+    pub(super) fn exchange<B: AsMut<[CollectiveCall]>>(&self, what: &'static str, calls: B) -> Result<Pending<B>> {
+        self.call(what, |patience| self.party.exchange(calls, patience))
     }
 
     pub(super) fn finish(&self, what: &'static str) -> Result<()> {

@@ -35,6 +35,7 @@ impl Member {
     }
 
     /// This rank's number among the ranks of this process, from 0.
+    #[cfg(any(test, feature = "cuda"))]
     pub(crate) fn local_rank(&self) -> u32 {
         self.local.rank()
     }

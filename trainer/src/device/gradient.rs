@@ -5,7 +5,7 @@ use crate::{
     collective::{Collective, Lent, Pending},
 };
 use gpu::{
-    Buffer, Gpu,
+    Buffer, CollectiveCall, Gpu,
     adam::Rows,
     marks,
     segments::{Segments, Sums, Terms},
@@ -37,11 +37,7 @@ pub(crate) struct Exchange {
 }
 
 /// What the ranks are adding up: whole tables with their totals, or rows with their keys.
-#[derive(Debug)]
-pub(crate) enum UnderWay {
-    Whole([Pending<Buffer<f32>>; 2]),
-    Rows(Pending<[Buffer<u32>; 2]>, Pending<[Buffer<f32>; 2]>),
-}
+pub(crate) type UnderWay = Pending<[CollectiveCall; 2]>;
 
 impl Gradient {
     pub(crate) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
@@ -68,14 +64,12 @@ impl Gradient {
         let Some(Exchange { room, keys, values: of_rows, .. }) = exchange else {
             marks::write_zeros(gpu, touched, values.get_mut(), totals.get_mut(), [*rows, *dim])?;
             // The totals tell how many ranks have touched a row: some optimizers leave the others alone.
-            let values = collective.sum_buffer(what, gpu, values.lend())?;
-            return Ok(UnderWay::Whole([values, collective.sum_buffer(what, gpu, totals.lend())?]));
+            let calls = [CollectiveCall::AllReduce(values.lend()), CollectiveCall::AllReduce(totals.lend())];
+            return collective.exchange_buffers(what, gpu, calls);
         };
         let ([own_keys, _], [own_values, _]) = (keys.get_mut(), of_rows.get_mut());
         marks::pack_rows(gpu, own, values.get(), [*room, *dim], (own_keys, own_values))?;
-        let ([own_keys, all_keys], [own_values, all_values]) = (keys.lend(), of_rows.lend());
-        let keys = collective.gather_buffers(what, gpu, own_keys, all_keys)?;
-        Ok(UnderWay::Rows(keys, collective.gather_buffers(what, gpu, own_values, all_values)?))
+        collective.exchange_buffers(what, gpu, [CollectiveCall::AllGatherIds(keys.lend()), CollectiveCall::AllGather(of_rows.lend())])
     }
 
     /// Ends the exchange of gradients: rows are added up in the order of the ranks.
@@ -87,13 +81,13 @@ impl Gradient {
         under_way: UnderWay,
         exchange: Option<&mut Exchange>,
     ) -> Result<()> {
-        let (keys, values) = match under_way {
-            UnderWay::Whole([values, totals]) => {
-                self.values.put(collective.join_buffers(what, values)?);
-                let totals = self.totals.put(collective.join_buffers(what, totals)?);
-                return Ok(marks::of_numbers(gpu, totals, &mut self.touched)?);
+        let (keys, values) = match collective.join_buffers(what, under_way)? {
+            [CollectiveCall::AllReduce(values), CollectiveCall::AllReduce(totals)] => {
+                self.values.put(values);
+                return Ok(marks::of_numbers(gpu, self.totals.put(totals), &mut self.touched)?);
             }
-            UnderWay::Rows(keys, values) => (collective.join_buffers(what, keys)?, collective.join_buffers(what, values)?),
+            [CollectiveCall::AllGatherIds(keys), CollectiveCall::AllGather(values)] => (keys, values),
+            _ => unreachable!("calls come back as they were made"),
         };
         let Exchange { keys: of_keys, values: of_values, ones, by_row, .. } = exchange.expect("rows are given by an exchange");
         let ([_, keys], [_, values]) = (of_keys.put(keys), of_values.put(values));

@@ -13,7 +13,7 @@ use embeddings::{Others, Ranks};
 use losses::{Adversary, Per, Related, StateSpec, Update};
 
 /// Bytes of a float, and of an id.
-const FLOAT: u64 = 4;
+pub(crate) const FLOAT: u64 = 4;
 const ID: u64 = 4;
 /// More than any machine has, and few enough to add to.
 const MOST: u64 = 1 << 60;
@@ -106,7 +106,7 @@ fn learned(tables: Sizes, vectors: Sizes, evaluating: Evaluating) -> u64 {
 }
 
 /// Rows of a batch, pairs or users, and the positives of each.
-fn rows(users: u64, train: u64, learning: &Learning) -> (u64, u64) {
+pub(crate) fn rows(users: u64, train: u64, learning: &Learning) -> (u64, u64) {
     let (rows, own) = learning.loss.list().map_or((train, 1), |list| (users, list as u64));
     (u64::from(learning.training.batch_size).min(rows), own)
 }
@@ -155,7 +155,7 @@ fn formula(sizes: Sizes, learning: &Learning) -> u64 {
 }
 
 /// Tensors of the scores' size that a formula leaves for its derivative, about.
-const OPERATIONS: u64 = 32;
+pub(crate) const OPERATIONS: u64 = 32;
 
 /// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
 /// touched rows, also as unit vectors.

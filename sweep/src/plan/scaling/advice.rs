@@ -1,10 +1,15 @@
 //! Advice on what a sweep should ask of a cluster's GPUs.
 //!
 //! A trial on several GPUs exchanges gradients and does part of its work on each of them again, so as long as there are trials for all GPUs,
-//! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one.
+//! one each ends a sweep soonest. More than one pays where GPUs would be idle, and is needed where a batch does not fit into one. Trials so small that one leaves a
+//! GPU mostly idle may share it, where their tables and batches fit beside each other.
 
 use super::{Work, memory, sent};
-use crate::plan::{Found, Plan};
+use crate::plan::show::count_of;
+use crate::{
+    file::AskedDevice,
+    plan::{Found, Plan},
+};
 use cluster::Resources;
 
 /// Bytes of a GPU that are reckoned with: what the larger A100 and the H100 have. An H200 has 141 GB.
@@ -12,20 +17,27 @@ const GPU: f64 = 80e9;
 /// GPUs of a node, where the file asks for fewer.
 const NODE: u32 = 8;
 
-/// One or two lines for a sweep whose trials ask for GPUs, and nothing for others.
-pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resources) -> String {
-    if resources.gpus == 0 {
+/// A few lines for a sweep whose trials ask for GPUs, and nothing for others.
+pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resources, device: AskedDevice) -> String {
+    if resources.gpus == 0 && resources.trials_per_gpu == 1 && device != AskedDevice::Cuda {
         return String::new();
     }
-    match works(plan, found) {
-        None => "GPUs: how many a trial should have is known after `ranksweep prepare`\n".to_owned(),
-        Some(works) if works.is_empty() => "GPUs: no trial of this sweep learns in steps; leave `gpus` out\n".to_owned(),
-        Some(works) => Sweep::new(&works, resources).words(),
+    match (works(plan, found), resources.trials_per_gpu) {
+        (None, 1) => "GPUs: how many a trial should have is known after `ranksweep prepare`\n".to_owned(),
+        (None, _) => "GPUs: whether so many trials fit beside each other is known after `ranksweep prepare`\n".to_owned(),
+        (Some(works), _) if works.is_empty() => {
+            let key = if resources.gpus > 0 { "gpus" } else { "trials_per_gpu" };
+            format!("GPUs: no trial of this sweep learns in steps; leave `{key}` out\n")
+        }
+        (Some(works), sharing) => {
+            let sweep = Sweep::new(&works, resources);
+            (if sharing == 1 { sweep.words() } else { sweep.of_sharing(sharing) }) + &sweep.of_candle()
+        }
     }
 }
 
 /// The work of each trial that learns, in the plan's order; `None` where a dataset is not prepared.
-fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
+fn works<'a>(plan: &'a Plan, found: &'a [Found]) -> Option<Vec<Work<'a>>> {
     let mut works = Vec::new();
     for (dataset, found) in plan.datasets.iter().zip(found) {
         let Found::Prepared(manifest) = found else { return None };
@@ -37,7 +49,7 @@ fn works(plan: &Plan, found: &[Found]) -> Option<Vec<Work>> {
 
 /// Trials on a cluster.
 struct Sweep<'a> {
-    works: &'a [Work],
+    works: &'a [Work<'a>],
     /// GPUs of a node.
     node: u32,
     /// GPUs of a trial, as the file has it.
@@ -47,7 +59,7 @@ struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    fn new(works: &'a [Work], resources: &Resources) -> Self {
+    fn new(works: &'a [Work<'a>], resources: &Resources) -> Self {
         let asked = resources.gpus.saturating_mul(resources.nodes);
         Self { works, node: NODE.max(resources.gpus), asked, gpus: asked.saturating_mul(resources.parallelism) }
     }
@@ -73,13 +85,43 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn largest(&self, bytes: impl Fn(&Work) -> f64) -> f64 {
+    fn largest(&self, bytes: impl Fn(&Work<'_>) -> f64) -> f64 {
         self.works.iter().map(bytes).fold(0.0, f64::max)
     }
 
     /// How many trials have a loss that looks at a batch as a whole, which ranks cannot share out.
     fn whole(&self) -> usize {
         self.works.iter().filter(|work| !work.splits).count()
+    }
+
+    /// What trials without kernels take, where there are any.
+    fn of_candle(&self) -> String {
+        let by_candle = |work: &Work<'_>| if work.by_candle.is_some() { memory(work, 1) } else { 0.0 };
+        let count = self.works.iter().filter(|work| work.by_candle.is_some()).count();
+        match count {
+            0 => String::new(),
+            _ => format!(
+                "      by candle's operations: {}, of which the largest takes up to {:.2} GB of one GPU\n",
+                count_of(count, "trial"),
+                self.largest(by_candle) / 1e9
+            ),
+        }
+    }
+
+    /// What trials that share a GPU take of it together.
+    fn of_sharing(&self, sharing: u32) -> String {
+        let largest = self.largest(|work| memory(work, 1));
+        let (key, together) = (format!("`trials_per_gpu: {sharing}`"), f64::from(sharing) * largest);
+        if together <= GPU {
+            return format!("GPUs: {sharing} trials share each ({key}), of which they take up to {:.2} GB together\n", together / 1e9);
+        }
+        let fit = (GPU / largest) as u32;
+        let remedy = if fit > 1 { format!("`trials_per_gpu: {fit}` fits") } else { "leave `trials_per_gpu` out".to_owned() };
+        format!(
+            "GPUs: {sharing} trials share each ({key}), and take up to {:.0} GB of it together, where {:.0} GB are reckoned with: {remedy}\n",
+            together / 1e9,
+            GPU / 1e9
+        )
     }
 
     /// One GPU a trial, and what several would send each other.
@@ -131,7 +173,7 @@ impl<'a> Sweep<'a> {
 mod tests {
     use super::{super::work::tests::GOWALLA, *};
 
-    fn sweep(works: &[Work], gpus: u32) -> Sweep<'_> {
+    fn sweep<'a>(works: &'a [Work<'a>], gpus: u32) -> Sweep<'a> {
         Sweep { works, node: NODE, asked: 1, gpus }
     }
 

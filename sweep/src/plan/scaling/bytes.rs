@@ -41,21 +41,24 @@ impl Gradients {
 }
 
 /// The gradients of users and of items that each rank has.
-fn gradients(work: &Work, ranks: u32) -> [Gradients; 2] {
+fn gradients(work: &Work<'_>, ranks: u32) -> [Gradients; 2] {
     let rows = work.rows_of(ranks);
     let table = |rows, touched| Gradients { rows, dim: work.dim, touched };
     [table(work.users, work.users_of(rows)), table(work.items, work.items_of(rows))]
 }
 
 /// Bytes that each rank sends for the gradients of a step.
-pub(super) fn sent(work: &Work, ranks: u32) -> f64 {
+pub(super) fn sent(work: &Work<'_>, ranks: u32) -> f64 {
     gradients(work, ranks).map(|table| table.sent(ranks)).into_iter().sum()
 }
 
-/// Bytes of a rank's GPU memory: parameters, moments and gradients, with a graph the vectors and two tables more; the interactions; and of
+/// Bytes of a rank's GPU memory. By candle's operations as the trainer foretells it; by kernels parameters, moments and gradients, with a graph the vectors and two tables more; the interactions; and of
 /// the rank's rows an id, a score, its derivative and two entries to sort for each score, and what is gathered. The tables are on every rank
 /// whole: more ranks leave each with fewer rows, and with nothing less of the tables.
-pub(super) fn memory(work: &Work, ranks: u32) -> f64 {
+pub(super) fn memory(work: &Work<'_>, ranks: u32) -> f64 {
+    if let Some(by_candle) = work.by_candle.and_then(|(trial, manifest)| trainer::device_memory(trial, manifest, ranks)) {
+        return by_candle.total() as f64;
+    }
     let copies = if work.layers > 0.0 { 7.0 } else { 4.0 };
     let sides = if work.layers > 0.0 { 2.0 } else { 1.0 };
     let interactions = work.train * (2.0 + sides) * ID + (work.users + (sides - 1.0) * work.items) * OFFSET;

@@ -1,11 +1,11 @@
 //! The sizes of one step.
 
 use dataset::Manifest;
-use trainer::Trial;
+use trainer::{Trial, fits_gpu, has_kernels};
 
 /// The work of a step, whatever does it. Counts, as floats.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Work {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work<'a> {
     pub(super) users: f64,
     pub(super) items: f64,
     /// Train interactions: edges of the graph.
@@ -22,13 +22,19 @@ pub(super) struct Work {
     pub(super) layers: f64,
     /// Whether ranks can share out a batch.
     pub(super) splits: bool,
+    /// What trains by candle's operations, as it has no kernels.
+    pub(super) by_candle: Option<(&'a Trial, &'a Manifest)>,
 }
 
-impl Work {
-    /// The work of a trial on a prepared dataset; `None` where it fits without steps.
-    pub(super) fn of(trial: &Trial, manifest: &Manifest) -> Option<Self> {
-        let (learning, mean) = (trial.learning.as_ref()?, trial.backbone.mean_of_layers()?);
-        let (dim, layers) = (f64::from(mean.dim), f64::from(mean.layers));
+impl<'a> Work<'a> {
+    /// The work of a trial on a prepared dataset; `None` where no GPU trains it.
+    pub(super) fn of(trial: &'a Trial, manifest: &'a Manifest) -> Option<Self> {
+        fits_gpu(trial).ok()?;
+        let (learning, model) = (trial.learning.as_ref()?, trial.backbone.learned()?);
+        let (dim, layers) = match trial.backbone.mean_of_layers() {
+            Some(mean) => (f64::from(mean.dim), f64::from(mean.layers)),
+            None => (trial.backbone.stored().dim().unwrap_or(u64::from(model.dim())) as f64, 0.0),
+        };
         let count = |count: usize| count as f64;
         let most = count(learning.loss.list().map_or(manifest.train, |_| manifest.users)).max(1.0);
         let rows = f64::from(learning.training.batch_size).clamp(1.0, most);
@@ -42,6 +48,7 @@ impl Work {
             drawn: learning.candidates().map(count),
             layers,
             splits: learning.splits().is_ok(),
+            by_candle: has_kernels(trial).is_err().then_some((trial, manifest)),
         })
     }
 
@@ -80,7 +87,7 @@ pub(super) mod tests {
     use super::*;
 
     /// An epoch of matrix factorisation with 1000 draws a row on slatk-gowalla, as `../shared/data` has it.
-    pub(in super::super) const GOWALLA: Work = Work {
+    pub(in super::super) const GOWALLA: Work<'static> = Work {
         users: 29_858.0,
         items: 40_988.0,
         train: 810_128.0,
@@ -90,6 +97,7 @@ pub(super) mod tests {
         drawn: Some(1000.0),
         layers: 0.0,
         splits: true,
+        by_candle: None,
     };
 
     /// One draw of two sees one; two draws see both or one, each half the time. Two draws of three see 3 (1 - 4/9).

@@ -1,6 +1,7 @@
 //! Configurations that a random search draws.
 
 use super::*;
+use crate::file::AskedDevice;
 use std::collections::{HashMap, HashSet};
 
 const RANDOM: &str = "\
@@ -81,7 +82,7 @@ fn methods_keep_their_names_and_trials_their_ids() {
     assert_eq!((grid.methods[0].drawn_from, random.methods[0].drawn_from), (None, Some(DrawnFrom::Combinations(12))));
     let all = plan_of(&RANDOM.replace("trials: 5", "trials: 40")).unwrap();
     assert_eq!((all.methods[0].drawn_from, ids(&all)), (None, ids(&grid)));
-    let text = |plan: &Plan| show(plan, &[Found::raw(1)], 1, &Resources::default());
+    let text = |plan: &Plan| show(plan, &[Found::raw(1)], 1, &Resources::default(), AskedDevice::Auto);
     assert!(text(&random).contains("on d: 5 of 12 configurations, 5 trials"), "{}", text(&random));
     assert!(text(&random).starts_with("sweep drawn: select by validation ndcg@20; 5 configurations of each method, drawn with seed 1\n"));
     assert!(text(&all).contains("on d: all 12 configurations that there are, 12 trials"), "{}", text(&all));
@@ -120,7 +121,10 @@ fn a_range_with_few_values_ends_when_all_are_drawn() {
     assert_eq!(dims, [4, 5, 6]);
     let plan = plan_of(&few).unwrap();
     assert_eq!(plan.methods[0].drawn_from, Some(DrawnFrom::Ranges));
-    assert!(show(&plan, &[Found::raw(1)], 1, &Resources::default()).contains("on d: 3 configurations drawn from ranges, 3 trials"));
+    assert!(
+        show(&plan, &[Found::raw(1)], 1, &Resources::default(), AskedDevice::Auto)
+            .contains("on d: 3 configurations drawn from ranges, 3 trials")
+    );
     assert_eq!(plan.methods[0].label, "mf / bpr / uniform-5");
 }
 

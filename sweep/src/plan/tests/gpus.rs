@@ -1,6 +1,7 @@
 //! The words of `ranksweep plan` about GPUs.
 
 use super::*;
+use crate::file::AskedDevice;
 use dataset::Manifest;
 
 const SWEEP: &str = "\
@@ -44,7 +45,7 @@ fn gowalla() -> Found {
 /// The lines on GPUs of a plan whose `resources` are these.
 fn advice(text: &str, found: Found, (gpus, nodes, parallelism): (u32, u32, u32)) -> String {
     let resources = Resources { gpus, nodes, parallelism, ..Resources::default() };
-    let shown = show(&plan_of(text).unwrap(), &[found], 1, &resources);
+    let shown = show(&plan_of(text).unwrap(), &[found], 1, &resources, AskedDevice::Auto);
     let from = shown.find("GPUs: ").map_or(shown.len(), |at| at);
     shown[from..].to_owned()
 }
@@ -52,7 +53,7 @@ fn advice(text: &str, found: Found, (gpus, nodes, parallelism): (u32, u32, u32))
 #[test]
 fn a_plan_without_gpus_says_nothing_of_them() {
     let plan = plan_of(SWEEP).unwrap();
-    let shown = show(&plan, &[gowalla()], 1, &Resources::default());
+    let shown = show(&plan, &[gowalla()], 1, &Resources::default(), AskedDevice::Auto);
     assert!(!shown.contains("GPU"), "{shown}");
     assert!(shown.ends_with("scores in all\n"), "{shown}");
 }
@@ -105,6 +106,42 @@ fn a_batch_that_fills_a_gpu_is_shared() {
 fn tables_that_fill_a_gpu_are_not_shared() {
     let text = advice(SWEEP, prepared(1_000, 100_000_000, 1_000_000), (8, 1, 1));
     assert!(text.starts_with("GPUs: the largest trial takes 102 GB of a GPU, and 80 GB are reckoned with; more GPUs"), "{text}");
+}
+
+/// Gowalla's trial takes 111,207,424 bytes, four of it 0.44 GB; and two of 80 GB are more than there is.
+#[test]
+fn trials_that_share_a_gpu_are_told_what_they_take() {
+    let shown = |found: Found, trials_per_gpu| {
+        show(&plan_of(SWEEP).unwrap(), &[found], 1, &Resources { trials_per_gpu, ..Resources::default() }, AskedDevice::Auto)
+    };
+    let text = shown(gowalla(), 4);
+    assert!(text.ends_with("GPUs: 4 trials share each (`trials_per_gpu: 4`), of which they take up to 0.44 GB together\n"), "{text}");
+    let memory = |text: &str, before: &str| {
+        let from = text.find(before).unwrap() + before.len();
+        text[from..].split_once(" MiB").unwrap().0.parse::<f64>().unwrap()
+    };
+    let (one, four) = (memory(&text, "\nd: "), memory(&text, "train its largest trial, "));
+    assert!((four - (4.0 * one - 3.0 * 24.0)).abs() < 0.5, "the program is there once: {text}");
+    assert!(text.contains(" MiB to train 4 at once, "), "{text}");
+    let text = shown(prepared(1_000, 40_000_000, 1_000_000), 3);
+    let expected = "take up to 123 GB of it together, where 80 GB are reckoned with: leave `trials_per_gpu` out\n";
+    assert!(text.ends_with(expected), "{text}");
+    assert!(shown(Found::raw(1), 3).ends_with("GPUs: whether so many trials fit beside each other is known after `ranksweep prepare`\n"));
+}
+
+/// A hard sampler has no kernels, nor has a convolution; its edges take most.
+#[test]
+fn what_trains_by_candle_says_its_memory() {
+    let dns = SWEEP.replace("{kind: uniform, negatives: 1000}", "{kind: dns, candidates: 20}");
+    let text = advice(&dns, gowalla(), (1, 1, 1));
+    assert!(text.contains("\n      by candle's operations: 3 trials, of which the largest takes up to "), "{text}");
+    let taken = |text: &str| text.split_once("takes up to ").unwrap().1.split_once(" GB").unwrap().0.parse::<f64>().unwrap();
+    // Fifteen tables of 18.1 MB and a block of 50 MB by hand; the edges' rows are four times 1,620,256 of 256 bytes.
+    let (of_dns, of_gcn) = (taken(&text), taken(&advice(&dns.replace("mf, dim: 64", "gcn, dim: 64, layers: 2"), gowalla(), (1, 1, 1))));
+    assert!((0.25..0.6).contains(&of_dns) && of_gcn > of_dns + 1.66, "{of_dns} {of_gcn}");
+    let on_one_machine = show(&plan_of(&dns).unwrap(), &[gowalla()], 1, &Resources::default(), AskedDevice::Cuda);
+    assert!(on_one_machine.ends_with(&format!("takes up to {of_dns:.2} GB of one GPU\n")), "{on_one_machine}");
+    assert!(!show(&plan_of(SWEEP).unwrap(), &[gowalla()], 1, &Resources::default(), AskedDevice::Cuda).contains("candle"));
 }
 
 #[test]

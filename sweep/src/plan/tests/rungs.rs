@@ -1,6 +1,7 @@
 //! Plans of successive halving.
 
 use super::*;
+use crate::file::AskedDevice;
 
 const HALVING: &str = "\
 name: halving
@@ -27,7 +28,7 @@ fn rungs_count_the_trials_of_all_methods() {
     assert_eq!(plan.rungs(), expected);
     // 48 trials for 2 epochs, 16 for 4 more, 6 for 12 more, 4 for 2 more; and 48 for 20.
     assert_eq!(plan.halved_epochs(), (96 + 64 + 72 + 8, 960));
-    let text = show(&plan, &[Found::raw(1)], 1, &Resources::default());
+    let text = show(&plan, &[Found::raw(1)], 1, &Resources::default(), AskedDevice::Auto);
     assert!(text.starts_with("sweep halving: select by validation ndcg@20; halved by 3 at each rung\n"), "{text}");
     let lines = "\nrung 0: 51 trials to 2 epochs\nrung 1: 16 trials to 6 epochs\nrung 2: 6 trials to 18 epochs\nrung 3: 4 trials to 20 epochs\n\
                  240 epochs in all; all configurations to the end take 960 (75 % saved)\n";

@@ -1,6 +1,7 @@
 //! Datasets with several splits.
 
 use super::*;
+use crate::file::AskedDevice;
 
 /// The good file with these seeds of its split, planned with true fingerprints.
 fn planned(seed: &str) -> Plan {
@@ -56,7 +57,7 @@ fn places_count_along_splits_and_seeds() {
 fn the_plan_shows_splits() {
     let plan = plan_of(&with("seed: 1}", "seed: [3, 4]}")).unwrap();
     let spills = pipeline::MemoryEstimate { engine: pipeline::Engine::Datafusion, bytes: 1 << 31, in_memory: 1 << 34 };
-    let text = show(&plan, &[Found::raw(0), Found::Raw(spills)], 1 << 30, &Resources::default());
+    let text = show(&plan, &[Found::raw(0), Found::Raw(spills)], 1 << 30, &Resources::default(), AskedDevice::Auto);
     assert!(text.contains("GiB of memory to prepare by DataFusion, which spills to disk (in memory: 16."), "{text}");
     for line in [
         "dataset d (d-3, split seed 3): sizes known after prepare",

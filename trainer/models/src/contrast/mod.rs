@@ -86,6 +86,15 @@ impl Contrast {
         of_users.0.max(of_items.0).saturating_add(of_users.1 + of_items.1)
     }
 
+    /// Bytes of the same in candle's operations, of which each leaves a matrix of the cosines' size.
+    pub(super) fn formula_memory(self, Sizes { users, items, batch, positives, .. }: Sizes, dim: u64) -> u64 {
+        let of = |rows: u64, all: u64| {
+            let (others, matrices) = if self.against == ContrastAgainst::All { (all, 9) } else { (rows, 5) };
+            matrices * rows.saturating_mul(others).saturating_mul(4) + 3 * (rows + others) * dim * 4
+        };
+        of(batch, users).saturating_add(of(positives, items))
+    }
+
     /// `weight (InfoNCE of the batch's users + InfoNCE of its positives)`
     pub(super) fn compare(self, one: &Tables, other: &Tables, step: &TrainStep) -> Contrasted {
         let users = self.side(&one.users, &other.users, step.users);

@@ -22,7 +22,7 @@ use super::{
     sizes::{check_layers, check_tables},
 };
 use crate::{
-    graph::{Edges, Links},
+    graph::{Adjacency, Edges, Links},
     parameters::Parameters,
 };
 use candle_core::{Result, Tensor};
@@ -137,6 +137,13 @@ impl Learned for Dgcf {
             + (9 + 12 * times) * table
             + 16 * times * of_edges
             + 30 * u64::from(self.factors) * sample * sample * 4
+    }
+
+    /// Beside it the rows of all edges, of each round as they are, weighed and with their gradients.
+    fn formula_memory(&self, sizes: Sizes) -> u64 {
+        let (edges, dim) = (2 * sizes.train, u64::from(self.dim));
+        let of_edges = 8 * u64::from(self.layers) * u64::from(self.iterations) * edges * dim * 4;
+        self.memory(sizes) + Adjacency::elsewhere_memory(edges, dim) + of_edges
     }
 }
 

@@ -22,6 +22,8 @@ use std::{
 
 /// Rows of one parallel task.
 const BLOCK: usize = 64;
+/// Bytes of an edge elsewhere: neighbour and weight, and two places and a weight in each of the levels.
+const OF_EDGE: u64 = 8 + 2 * 12;
 
 /// A matrix over users and items.
 #[derive(Clone)]
@@ -114,6 +116,12 @@ impl Adjacency {
     /// Bytes that it needs, with loops, or transposed.
     pub fn memory(nodes: u64, train: u64) -> u64 {
         2 * nodes * 8 + (2 * train + nodes) * 8
+    }
+
+    /// Bytes of so many edges on another device than a CPU, with what a product with `[nodes, dim]` leaves at its peak: the rows of all edges as they are and weighed,
+    /// and the first of the levels in which they are added up.
+    pub fn elsewhere_memory(edges: u64, dim: u64) -> u64 {
+        edges * (4 * dim * 4 + OF_EDGE)
     }
 
     /// `A X` of `X [nodes, dim]`.

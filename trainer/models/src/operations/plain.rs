@@ -1,6 +1,7 @@
 //! The operations beside this file as candle's own make them: for devices that ours have no code for.
 
 use candle_core::{D, Result, Tensor};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is added to the squared length of a row, and to the variance of one, as in our own.
 const SHORTEST: f64 = 1e-24;
@@ -47,9 +48,27 @@ pub(crate) fn sigmoid(x: &Tensor) -> Result<Tensor> {
     (x.neg()?.exp()? + 1.0)?.recip()
 }
 
+/// How much work is under way that leaves our own code out.
+static PLAIN: AtomicUsize = AtomicUsize::new(0);
+
 /// Whether our own code can go over a tensor's numbers: it has none for other devices.
 pub(crate) fn is_ours(tensor: &Tensor) -> bool {
-    tensor.device().is_cpu()
+    tensor.device().is_cpu() && PLAIN.load(Ordering::Relaxed) == 0
+}
+
+/// Does some work while models have candle's own operations alone in this process, as they have on other devices than a CPU: what a GPU is asked for can so be
+/// looked at without one.
+pub fn as_elsewhere<T>(work: impl FnOnce() -> T) -> T {
+    /// Ends with the work, also where that panics.
+    struct UnderWay;
+    impl Drop for UnderWay {
+        fn drop(&mut self) {
+            PLAIN.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    PLAIN.fetch_add(1, Ordering::Relaxed);
+    let _under_way = UnderWay;
+    work()
 }
 
 #[cfg(test)]

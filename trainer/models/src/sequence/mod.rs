@@ -57,12 +57,21 @@ pub(super) fn memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], t
     let Sizes { users, items, train, batch, .. } = sizes;
     let (dim, max_length) = (u64::from(dim), u64::from(max_length));
     let of_histories = 3 * train * 4 + 4 * (users + 1) * 8;
-    let tokens = match targets {
+    of_histories + tokens(sizes, max_length, targets) * of_token * 4 + (2 * users + 3 * items + 2 * batch) * dim * 4
+}
+
+/// Bytes of the passes of a batch in candle's operations, whose tokens leave so many numbers each, and of the items' gradients from its passes.
+pub(super) fn formula_memory(sizes: Sizes, of_token: u64, [dim, max_length]: [u32; 2], targets: TargetsOf) -> u64 {
+    tokens(sizes, max_length.into(), targets) * of_token * 4 + 2 * (sizes.items + sizes.batch) * u64::from(dim) * 4
+}
+
+/// Tokens of a batch, at most.
+fn tokens(Sizes { users, train, batch, .. }: Sizes, max_length: u64, targets: TargetsOf) -> u64 {
+    match targets {
         // A window that a batch begins within comes whole; windows of one pass are as long as its longest.
         TargetsOf::EveryPosition => (batch.min(train) + max_length) * 5 / 4,
         TargetsOf::Last => batch.min(users) * max_length,
-    };
-    of_histories + tokens * of_token * 4 + (2 * users + 3 * items + 2 * batch) * dim * 4
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! What ranks make of each other's numbers by NCCL: one rank on a GPU, and two where NCCL lets them share it.
 
-use super::{Comparison, wave};
-use crate::{Error, Result, collective};
+use super::{Comparison, met_gradients, wave};
+use crate::{
+    Error, Result,
+    collective::{self, Collective},
+};
 use gpu::{
-    Gpu,
+    CollectiveCall, Gpu,
     nccl::{Id, Party, Patience},
 };
 use std::time::Duration;
@@ -22,21 +25,31 @@ pub(super) fn check(ordinal: usize) -> Result<Vec<Comparison>> {
     counts.into_iter().map(|ranks| meet(ordinal, ranks)).collect::<Result<Vec<_>>>().map(|comparisons| comparisons.concat())
 }
 
-/// What rank 0 finds of so many.
+/// What rank 0 finds of so many: of bare numbers, and of the gradients of candle's steps.
 fn meet(ordinal: usize, ranks: u32) -> Result<Vec<Comparison>> {
     let id = gpu::nccl::id()?;
     let rank = |rank: u32| Ok::<_, Error>(compare(&Gpu::cuda(ordinal)?, (rank, ranks), &id)?);
-    collective::run((0..ranks).collect(), rank, rank)
+    let of_numbers = collective::run((0..ranks).collect(), rank, rank)?;
+    let seats = if ranks == 1 { vec![Collective::Single] } else { collective::threads(ranks, LIMIT) };
+    let gradients = |seat: Collective| {
+        let gpu = Gpu::cuda(ordinal)?;
+        met_gradients::check(&gpu, &seat.by_nccl(&gpu, LIMIT)?)
+    };
+    let of_gradients = collective::run(seats, gradients, gradients)?;
+    Ok([of_numbers, of_gradients].concat())
 }
 
 fn compare(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id) -> gpu::Result<Vec<Comparison>> {
     let patience = Patience { limit: LIMIT, lost: &|| None };
     let party = Party::new(gpu, (rank, ranks), id, patience)?;
     let own = |rank: u32| wave(LENGTH, 3.0, 90 + rank);
-    let (sum, all) = (gpu.upload(&own(rank))?, gpu.zeros(LENGTH * ranks as usize)?);
-    let [sum, all] = party.gather(sum, all, patience)?.join()?;
-    let sum = party.sum(sum, patience)?.join()?;
-    drop(party.sum(gpu.upload(&own(rank))?, patience)?); // is freed when NCCL is done with it
+    let all = gpu.zeros(LENGTH * ranks as usize)?;
+    let calls = [CollectiveCall::AllGather([gpu.upload(&own(rank))?, all]), CollectiveCall::AllReduce(gpu.upload(&own(rank))?)];
+    let calls = party.exchange(calls, patience)?.join()?;
+    let [CollectiveCall::AllGather([_, all]), CollectiveCall::AllReduce(sum)] = calls else {
+        unreachable!("calls come back as they were made")
+    };
+    drop(party.exchange([CollectiveCall::AllReduce(gpu.upload(&own(rank))?)], patience)?); // is freed when NCCL is done with it
     party.finish(patience)?;
     let each: Vec<Vec<f32>> = (0..ranks).map(own).collect();
     let sums: Vec<f32> = (0..LENGTH).map(|at| each.iter().map(|values| values[at]).sum()).collect();

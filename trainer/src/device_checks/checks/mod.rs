@@ -7,6 +7,8 @@ mod gradients;
 mod losses;
 #[cfg(feature = "nccl")]
 mod meeting;
+#[cfg(any(test, feature = "nccl"))]
+mod met_gradients;
 mod ranking;
 mod trainings;
 
@@ -97,6 +99,8 @@ pub(super) fn interactions(sizes: Sizes) -> Interactions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collective::{self, Collective};
+    use std::time::Duration;
 
     #[track_caller]
     fn assert_agree(comparisons: &[Comparison]) {
@@ -107,6 +111,16 @@ mod tests {
     #[test]
     fn every_kernel_agrees_with_its_twin() {
         assert_agree(&kernels(&Gpu::emulated(), Sizes::SMALL).unwrap());
+    }
+
+    /// The check that a GPU's ranks are held against by NCCL, here with ranks that meet at home.
+    #[test]
+    fn gradients_meet_as_they_are_added_up_by_hand() {
+        for ranks in [1, 2, 3] {
+            let seats = if ranks == 1 { vec![Collective::Single] } else { collective::threads(ranks, Duration::from_secs(60)) };
+            let work = |seat: Collective| met_gradients::check(&Gpu::emulated(), &seat);
+            assert_agree(&collective::run(seats, work, work).unwrap());
+        }
     }
 
     #[test]

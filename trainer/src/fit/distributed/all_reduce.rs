@@ -12,10 +12,15 @@ pub(crate) fn all_reduce(collective: &Collective, what: &'static str, gradients:
     if collective.ranks() == 1 {
         return Ok(());
     }
-    match touches.saturating_mul(SPARSE) < gradients.touched().len() {
+    match is_by_row(touches, gradients.touched().len()) {
         true => by_rows(collective, what, gradients),
         false => as_whole(collective, what, gradients),
     }
+}
+
+/// Whether gradients are exchanged row by row, where all ranks together touch at most so many of so many rows.
+pub(crate) fn is_by_row(touches: usize, rows: usize) -> bool {
+    touches.saturating_mul(SPARSE) < rows
 }
 
 fn by_rows(collective: &Collective, what: &'static str, gradients: &mut RowGradients) -> Result<()> {

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Scores of a part on a CPU, and on another device, about.
 pub(crate) const SCORES: usize = 1 << 15;
-const SCORES_ELSEWHERE: usize = 1 << 23;
+pub(crate) const SCORES_ELSEWHERE: usize = 1 << 23;
 
 /// Losses of rows of scores and their derivatives times `scale`.
 pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {

@@ -112,7 +112,7 @@ pub(crate) fn of(
     batches: &Batches,
 ) -> Result<(StepPath, Collective)> {
     if by_candle(trial, resources) {
-        let steps = CandleSteps::new(trial, learning, dataset, (resources.device, &collective))?;
+        let (steps, collective) = CandleSteps::new(trial, learning, dataset, (resources, collective))?;
         return Ok((StepPath::Candle(Box::new(steps)), collective));
     }
     #[cfg(any(test, feature = "cuda"))]

@@ -3,18 +3,19 @@
 use super::{
     CandleSteps,
     gradients::{Own, Rows, Weigher},
-    touched::{self, Marks, gradient, marks},
+    touched::{self, Gradients, Marks, Reach, gradient, marks},
 };
-use crate::Result;
 use crate::fit::{
     learner::Learner,
     step::{batch_shard::BatchShard, batches::Batches},
 };
+use crate::{Learning, Result, collective::Collective};
 use candle_core::{Tensor, Var};
 use embeddings::Batch;
 use losses::Phase;
 use models::encoder::{TrainStep, Wanted};
 use rayon::prelude::*;
+use std::iter::repeat;
 
 /// What is scored in a step, with the graph back to the parameters.
 struct Pass {
@@ -72,7 +73,7 @@ impl Learner<'_> {
         let mut weigher = Weigher { learning, dataset, network: network.as_deref(), quantiles, loss_state, auxiliary, device };
         let Own { total, gradients, derivatives } = weigher.gradients(rows, &pass.scored)?;
         let Phase { moves_model, moves_state, .. } = rows.phase;
-        let gradients = if moves_model { Some(meet(collective, gradients, rows, learning.candidates())?) } else { None };
+        let gradients = if moves_model { Some(meet(collective, steps, gradients, (rows, learning))?) } else { None };
         if moves_state {
             loss_state.step(collective, &learning.loss, rows.batch, derivatives)?;
         }
@@ -102,7 +103,7 @@ impl Learner<'_> {
     }
 
     /// Moves the parameters by the gradients of what was scored; returns the model's own loss.
-    fn move_candle_model(&mut self, (pass, gradients): (Pass, Vec<(Tensor, Marks)>), rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
+    fn move_candle_model(&mut self, (pass, gradients): (Pass, Gradients), rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
         let Pass { variables, scored, auxiliary } = pass;
         let mut total = auxiliary.clone().map_or_else(|| Tensor::zeros((), scored[0].dtype(), &steps.device), Ok)?;
         for (scored, (gradient, _)) in scored.iter().zip(&gradients).filter(|(scored, _)| scored.elem_count() > 0) {
@@ -166,18 +167,29 @@ impl Learner<'_> {
     }
 }
 
-/// Adds up the gradients of all ranks' rows.
-fn meet(
-    collective: &crate::collective::Collective,
-    gradients: Vec<(Tensor, Marks)>,
-    rows: Rows,
-    candidates: Option<usize>,
-) -> Result<Vec<(Tensor, Marks)>> {
-    let users = rows.batch.whole.users.len();
-    let items = candidates.map_or(usize::MAX, |count| rows.batch.whole.positives.len() + users * count);
-    let bounds = [users, items].into_iter().chain(std::iter::repeat(usize::MAX));
-    let all = gradients.into_iter().zip(bounds);
-    all.map(|((gradient, marks), touches)| touched::meet(collective, gradient, marks, touches)).collect()
+/// Adds up the gradients of all ranks' rows: on their devices, or at home.
+fn meet(collective: &Collective, steps: &CandleSteps, gradients: Gradients, (rows, learning): (Rows, &Learning)) -> Result<Gradients> {
+    if collective.ranks() == 1 {
+        return Ok(gradients);
+    }
+    let reach: Vec<Option<Reach>> = reach(rows, learning).into_iter().chain(repeat(None)).take(gradients.len()).collect();
+    #[cfg(any(test, feature = "cuda"))]
+    if let Some(gpu) = &steps.gpu {
+        return super::meeting::meet(gpu, collective, gradients, &reach);
+    }
+    let _ = steps;
+    gradients.into_iter().zip(reach).map(|((gradient, marks), reach)| touched::meet(collective, gradient, marks, reach)).collect()
+}
+
+/// How many users and items a batch reaches; `None` where it may be all of them.
+fn reach(rows: Rows, learning: &Learning) -> [Option<Reach>; 2] {
+    let Batch { users, positives, .. } = rows.batch.whole;
+    let reach = |of_row: usize| Reach { batch: users.len(), of_row };
+    let items = learning.candidates().map(|count| reach(positives.len() / users.len().max(1) + count));
+    match learning.sampler.mixes() {
+        true => [None, None], // vectors of every layer, of which no row is marked
+        false => [Some(reach(1)), items],
+    }
 }
 
 /// The items of this rank's rows, `[b, P + N]`, positives first.

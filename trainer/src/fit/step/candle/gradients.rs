@@ -3,7 +3,7 @@
 use super::{
     blocks::{self, Backward, Scoring},
     scoring::{BatchRelations, Items, Layers, NetworkPairs, Scores},
-    touched::{Marks, marks},
+    touched::{Gradients, Marks, marks},
 };
 use crate::fit::{
     loss_state::LossState,
@@ -55,7 +55,7 @@ pub(super) struct Own {
     /// The sum of its rows' losses.
     pub(super) total: f64,
     /// Gradients of what was scored, with marks of the rows that have one.
-    pub(super) gradients: Vec<(Tensor, Marks)>,
+    pub(super) gradients: Gradients,
     /// Derivatives by what the loss has of its own.
     pub(super) derivatives: Derivatives,
 }

@@ -6,7 +6,8 @@
 //! masks, the sampler's rule, what the loss asks for beside scores      at home, by the code of the other ways
 //! the loss's formula --> derivatives by the scores                     on the device
 //! rows, block by block --> gradients of what was scored                candle's backward, with the derivatives as weights
-//! gradients of all ranks --> parameters --> the optimizer's step       candle's backward; dense, or of the rows that were touched
+//! gradients of all ranks                                               from device to device (`meeting`), or at home
+//! gradients --> parameters --> the optimizer's step                    candle's backward; dense, or of the rows that were touched
 //! ```
 //! Draws are those of the other ways, id by id. Candidates, ranks, quantiles, an adversary and the numbers of a loss are the host's: they are ids, counts, or small
 //! beside a model. A block is recomputed on the way back, so that no more than one is ever held. On a CPU these steps are the reference of the faster
@@ -15,11 +16,22 @@
 mod blocks;
 mod epoch;
 mod gradients;
+#[cfg(any(test, feature = "cuda"))]
+mod meeting;
+mod memory;
 mod parameters;
 mod scoring;
 mod touched;
 
-use crate::fit::{Device as Place, step::auxiliary_inputs::AuxiliaryInputs};
+#[cfg(any(test, feature = "nccl"))]
+pub(crate) use meeting::meet;
+pub use memory::{DeviceMemory, device_memory};
+#[cfg(any(test, feature = "nccl"))]
+pub(crate) use touched::Reach;
+
+#[cfg(any(test, feature = "cuda"))]
+use crate::fit::on_device;
+use crate::fit::{Resources, step::auxiliary_inputs::AuxiliaryInputs};
 use crate::{Error, Learning, Result, Trial, collective::Collective};
 use candle_core::Device;
 use dataset::Dataset;
@@ -29,6 +41,9 @@ use parameters::OnDevice;
 /// A training's parameters on a device, and what makes steps of them.
 pub(crate) struct CandleSteps {
     device: Device,
+    /// The same device, where ranks give each other what lies on it; `None` on a CPU.
+    #[cfg(any(test, feature = "cuda"))]
+    gpu: Option<gpu::Gpu>,
     model: Box<dyn Forward>,
     /// The parameters, once they have been taken from home.
     parameters: Option<OnDevice>,
@@ -37,30 +52,40 @@ pub(crate) struct CandleSteps {
     auxiliary: AuxiliaryInputs,
 }
 
-/// candle's device of a rank: a process's ranks have GPUs one after the other.
-fn device_of(place: Place, collective: &Collective) -> Result<Device> {
-    match place {
-        Place::Cpu => Ok(Device::Cpu),
-        Place::Cuda { ordinal } => Ok(Device::new_cuda(ordinal + collective.local_rank() as usize)?),
-        #[cfg(test)]
-        Place::Emulated => Ok(Device::Cpu),
-    }
-}
-
 impl CandleSteps {
-    /// Prepares the steps of a trial.
+    /// Prepares the steps of a trial, and the ranks, who meet on their devices: a process's ranks have GPUs one after the other.
     ///
     /// # Errors
     /// Those of the device.
-    pub(crate) fn new(trial: &Trial, learning: &Learning, dataset: &Dataset, (place, collective): (Place, &Collective)) -> Result<Self> {
+    pub(crate) fn new(
+        trial: &Trial,
+        learning: &Learning,
+        dataset: &Dataset,
+        (resources, collective): (&Resources, Collective),
+    ) -> Result<(Self, Collective)> {
         let model = trial.backbone.learned().ok_or_else(|| Error::impossible("the backbone learns by no loss"))?;
-        Ok(Self {
-            device: device_of(place, collective)?,
+        resources.check_device()?;
+        #[cfg(any(test, feature = "cuda"))]
+        let (gpu, collective) = match on_device::gpu(resources.device, &collective)? {
+            Some(gpu) => {
+                let collective = collective.on(&gpu, resources.ranks.limit)?;
+                (Some(gpu), collective)
+            }
+            None => (None, collective),
+        };
+        let steps = Self {
+            #[cfg(any(test, feature = "cuda"))]
+            device: gpu.as_ref().map_or(Device::Cpu, gpu::Gpu::candle),
+            #[cfg(not(any(test, feature = "cuda")))]
+            device: Device::Cpu,
+            #[cfg(any(test, feature = "cuda"))]
+            gpu,
             model: model.formula(dataset, learning.seed),
             parameters: None,
             is_on_host: true,
             auxiliary: AuxiliaryInputs::new(&learning.loss),
-        })
+        };
+        Ok((steps, collective))
     }
 
     /// Takes parameters and moments from home, if it has not yet.

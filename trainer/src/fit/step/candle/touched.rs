@@ -6,7 +6,25 @@ use candle_core::{Device, Tensor};
 use embeddings::RowGradients;
 
 /// A mark of each row; `None` where all are marked.
-pub(super) type Marks = Option<Vec<bool>>;
+pub(crate) type Marks = Option<Vec<bool>>;
+
+/// The gradients of what was scored, matrix by matrix, with marks of the rows that have one.
+pub(crate) type Gradients = Vec<(Tensor, Marks)>;
+
+/// How many rows of a matrix a batch reaches at most: so many for each of its own rows, of which ranks have like parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach {
+    /// Rows of the batch, those of all ranks.
+    pub(crate) batch: usize,
+    pub(crate) of_row: usize,
+}
+
+impl Reach {
+    /// Rows that all ranks reach together.
+    pub(crate) fn all(self) -> usize {
+        self.batch.saturating_mul(self.of_row)
+    }
+}
 
 /// Marks of the listed rows, among so many.
 pub(super) fn marks(rows: impl IntoIterator<Item = u32>, count: usize) -> Vec<bool> {
@@ -15,8 +33,8 @@ pub(super) fn marks(rows: impl IntoIterator<Item = u32>, count: usize) -> Vec<bo
     marks
 }
 
-/// Adds up the gradients of all ranks, and joins their marks. `touches` is a bound on how many rows all ranks together touch.
-pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, touches: usize) -> Result<(Tensor, Marks)> {
+/// Adds up the gradients of all ranks at home, and joins their marks; without `reach` all rows are reached.
+pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, reach: Option<Reach>) -> Result<(Tensor, Marks)> {
     if collective.ranks() == 1 || gradient.elem_count() == 0 {
         return Ok((gradient, own));
     }
@@ -28,7 +46,7 @@ pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, touche
         Some(marks) => touched.copy_from_slice(marks),
         None => touched.fill(true),
     }
-    all_reduce(collective, "the gradient of the vectors", &mut at_home, touches)?;
+    all_reduce(collective, "the gradient of the vectors", &mut at_home, reach.map_or(usize::MAX, Reach::all))?;
     let marks = own.map(|_| at_home.touched().to_vec());
     Ok((Tensor::from_slice(at_home.fill(), (rows, dim), gradient.device())?, marks))
 }
