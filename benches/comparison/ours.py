@@ -39,8 +39,9 @@ def build():
     subprocess.run(command, cwd=ROOT, check=True)
 
 
-def version():
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude", "*"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+def version(folder=ROOT):
+    """The commit that a folder of a repository is at."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude", "*"], cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
     return commit.stdout.strip() or "unknown"
 
 
