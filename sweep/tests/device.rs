@@ -32,6 +32,8 @@ fn a_device_is_one_of_three_names() {
 fn gpus_are_for_trials_that_are_trained_on_them() {
     let message = "s.yaml:16:19: resources.gpus: gpus is 2, and `device` is cpu, which would leave them idle: leave one of the two out";
     refused(&format!("{SWEEP}resources: {{gpus: 2}}\ndevice: cpu\n"), message);
+    let message = "s.yaml:16:29: resources.trials_per_gpu: trials_per_gpu is 4, and `device` is cpu, which has no GPU to share: leave one of the two out";
+    refused(&format!("{SWEEP}resources: {{trials_per_gpu: 4}}\ndevice: cpu\n"), message);
     let sandbox = Sandbox::new(&format!("{SWEEP}resources: {{gpus: 4, nodes: 2}}\n"));
     let planned = sandbox.ended(&mut sandbox.command(&["plan", "s.yaml"]));
     assert_eq!(planned.code, Some(0), "{}", planned.error);

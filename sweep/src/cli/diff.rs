@@ -47,13 +47,8 @@ impl Diff {
         };
         let (before, after) = (StoredSweep::read(&before)?, StoredSweep::read(&after)?);
         let difference = Difference::new(&before, &after, self.metric)?;
-        match difference.export(self.format)? {
-            Some(tables) => output::print(&tables)?,
-            None => {
-                let style = Style { width: output::width(), color: output::is_colored() };
-                output::print(&format!("{}\n", difference.terminal(style)))?;
-            }
-        }
+        let style = Style { width: output::width(), color: output::is_colored() };
+        output::print(&difference.export(self.format, style)?)?;
         if let Some(out) = out {
             difference.write(&out)?;
             let said = format!("{out}\n");

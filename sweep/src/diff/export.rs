@@ -3,7 +3,7 @@
 use super::{DatasetDifference, Difference, MethodDifference};
 use crate::{
     number,
-    report::words,
+    report::{Style, words},
     typeset::{self, Cell, Table},
     usage::Usage,
 };
@@ -25,27 +25,24 @@ pub(crate) enum DiffFormat {
 }
 
 impl Difference<'_> {
-    /// The tables of all datasets; nothing for [`DiffFormat::Text`], which [`Difference::terminal`] makes.
+    /// The two sweeps in a format; `style` is that of a terminal.
     ///
     /// # Errors
-    /// [`Usage`] where the two have nothing to compare, with the reason.
-    pub(crate) fn export(&self, format: DiffFormat) -> Result<Option<String>> {
-        if format == DiffFormat::Text {
-            return Ok(None);
-        }
-        if let Some(reason) = self.nothing_to_compare() {
+    /// [`Usage`] for a table where the two have nothing to compare, with the reason.
+    pub(crate) fn export(&self, format: DiffFormat, style: Style) -> Result<String> {
+        if let (true, Some(reason)) = (format != DiffFormat::Text, self.nothing_to_compare()) {
             return Err(Usage(format!("there is no table to write: {reason}")).into());
         }
         let tables = || self.datasets.iter().map(|dataset| self.table(dataset)).collect::<Vec<_>>();
-        Ok(Some(match format {
-            DiffFormat::Text => return Ok(None),
+        Ok(match format {
+            DiffFormat::Text => format!("{}\n", self.terminal(style)),
             DiffFormat::Markdown => typeset::markdown(&tables()),
             DiffFormat::Latex => {
                 let [first, second] = self.sides.map(|side| side.plan.name.as_str());
                 typeset::latex(&format!("{first}-{second}"), &tables())
             }
             DiffFormat::Csv => self.csv()?,
-        }))
+        })
     }
 
     fn table<'a>(&self, dataset: &'a DatasetDifference) -> Table<'a> {

@@ -13,7 +13,7 @@ const LONGEST: usize = 60;
 
 impl Difference<'_> {
     /// The sweeps, what differs in their settings, and what they have in common.
-    pub(crate) fn terminal(&self, style: Style) -> String {
+    pub(super) fn terminal(&self, style: Style) -> String {
         let mut lines = Vec::new();
         for (name, side) in ["A", "B"].iter().zip(self.sides) {
             let Plan { methods, .. } = &side.plan;

@@ -30,6 +30,11 @@ fn resources_are_checked_like_all_else_of_a_sweep_file() {
         ("gpus: 1", "nodes: 2", "s.yaml:16:20: resources.nodes: nodes is 2 and gpus is 0: nodes train a trial together by their GPUs"),
         (
             "gpus: 1",
+            "trials_per_gpu: 4",
+            "s.yaml:16:28: resources.trials_per_gpu: trials_per_gpu is 4, and pods have no GPU to share: give them one, as `gpus: 1`",
+        ),
+        (
+            "gpus: 1",
             "environment: {HF_TOKEN: abc}",
             "s.yaml:16:26: resources.environment: environment has `HF_TOKEN`: a secret would stand readable in every Job",
         ),

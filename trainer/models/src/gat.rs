@@ -139,7 +139,7 @@ impl Learned for Gat {
     /// Beside it the rows of all edges, of each layer and head as they are, weighed and with their gradients.
     fn formula_memory(&self, sizes: Sizes) -> u64 {
         let (edges, dim) = (2 * sizes.train, u64::from(self.dim));
-        let of_edges = 9 * u64::from(self.layers * self.heads) * edges * dim * 4 / 2;
+        let of_edges = 9 * u64::from(self.layers) * u64::from(self.heads) * edges * dim * 4 / 2;
         self.memory(sizes) + Adjacency::elsewhere_memory(edges, dim) + of_edges
     }
 }

@@ -128,11 +128,8 @@ impl Learned for Sgl {
         3 * Graph::memory([users, items, train], dim) + train * 8 + 5 * (users + items) * dim * 4 + self.contrast().memory(sizes, dim)
     }
 
-    /// The layers of three passes with their gradients, and what is contrasted.
     fn formula_memory(&self, sizes: Sizes) -> u64 {
-        let (nodes, dim) = (sizes.users + sizes.items, u64::from(self.dim));
-        let of_layers = (3 * (3 + 2 * u64::from(self.layers)) + 9) * nodes * dim * 4;
-        of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.contrast().formula_memory(sizes, dim)
+        self.contrast().formula_memory_of_views(sizes, [self.dim, self.layers])
     }
 }
 

@@ -5,10 +5,9 @@
 //! GPU mostly idle may share it, where their tables and batches fit beside each other.
 
 use super::{Work, memory, sent};
-use crate::plan::show::count_of;
 use crate::{
     file::AskedDevice,
-    plan::{Found, Plan},
+    plan::{Found, Plan, show::count_of},
 };
 use cluster::Resources;
 

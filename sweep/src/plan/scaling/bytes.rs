@@ -52,9 +52,9 @@ pub(super) fn sent(work: &Work<'_>, ranks: u32) -> f64 {
     gradients(work, ranks).map(|table| table.sent(ranks)).into_iter().sum()
 }
 
-/// Bytes of a rank's GPU memory. By candle's operations as the trainer foretells it; by kernels parameters, moments and gradients, with a graph the vectors and two tables more; the interactions; and of
-/// the rank's rows an id, a score, its derivative and two entries to sort for each score, and what is gathered. The tables are on every rank
-/// whole: more ranks leave each with fewer rows, and with nothing less of the tables.
+/// Bytes of a rank's GPU memory. What trains by candle's operations takes what [`trainer::device_memory`] says. By kernels it is parameters, moments and
+/// gradients, with a graph the vectors and two tables more; the interactions; and of the rank's rows an id, a score, its derivative and two entries to sort
+/// for each score, and what is gathered. The tables are on every rank whole: more ranks leave each with fewer rows, and with nothing less of the tables.
 pub(super) fn memory(work: &Work<'_>, ranks: u32) -> f64 {
     if let Some(by_candle) = work.by_candle.and_then(|(trial, manifest)| trainer::device_memory(trial, manifest, ranks)) {
         return by_candle.total() as f64;

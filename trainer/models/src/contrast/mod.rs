@@ -17,6 +17,7 @@ pub use perturb::Noise;
 pub(super) use perturb::Perturb;
 
 use super::{encoder::TrainStep, kind::Sizes};
+use crate::graph::Adjacency;
 use embeddings::{RowGradients, Tables};
 use info_nce::{Comparison, InfoNce, info_nce};
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,14 @@ impl Contrast {
             matrices * rows.saturating_mul(others).saturating_mul(4) + 3 * (rows + others) * dim * 4
         };
         of(batch, users).saturating_add(of(positives, items))
+    }
+
+    /// Bytes of a step in candle's operations where each of two views is a pass over the graph of its own, beside that of the scores: the layers of three
+    /// passes with their gradients, a product with the graph, and what is contrasted.
+    pub(super) fn formula_memory_of_views(self, sizes: Sizes, [dim, layers]: [u32; 2]) -> u64 {
+        let (nodes, dim) = (sizes.users + sizes.items, u64::from(dim));
+        let of_layers = (3 * (3 + 2 * u64::from(layers)) + 9) * nodes * dim * 4;
+        of_layers + Adjacency::elsewhere_memory(2 * sizes.train, dim) + self.formula_memory(sizes, dim)
     }
 
     /// `weight (InfoNCE of the batch's users + InfoNCE of its positives)`

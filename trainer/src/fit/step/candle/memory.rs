@@ -3,7 +3,7 @@
 //! ```text
 //! kept   the parameters and their two moments
 //! step   a copy of the parameters as variables; what the model's formula leaves and its derivative needs (`formula_memory` in the model's file); and either
-//!        vectors as variables, their gradients as they come and added up, with a block of scores or what the loss's formula leaves of some; or
+//!        vectors as variables, their gradients as they come and added up, with a block of scores or what the loss's formula leaves of some;
 //!        or the gradients of vectors and of parameters, and what a step of the optimizer makes of the larger table
 //! ```
 
