@@ -31,7 +31,7 @@ fn resources_are_checked_like_all_else_of_a_sweep_file() {
         (
             "gpus: 1",
             "trials_per_gpu: 4",
-            "s.yaml:16:28: resources.trials_per_gpu: trials_per_gpu is 4, and pods have no GPU to share: give them one, as `gpus: 1`",
+            "s.yaml:16:29: resources.trials_per_gpu: trials_per_gpu is 4, and pods have no GPU to share: give them one, as `gpus: 1`",
         ),
         (
             "gpus: 1",
