@@ -4,7 +4,7 @@ use crate::address::Address;
 use anyhow::{Context, Result};
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
-use clap::Args;
+use clap::{Args, builder::RangedI64ValueParser};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use pipeline::Stores;
 use std::{
@@ -15,7 +15,7 @@ use std::{
 use sweep::cli::Global;
 
 /// The port of Ballista's executors.
-const PORT: u16 = 50_051;
+pub(crate) const PORT: u16 = 50_051;
 /// Seconds between two signs of life, where nobody says otherwise.
 const HEARTBEAT: u64 = 5;
 
@@ -32,7 +32,7 @@ pub(crate) struct Executor {
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
     /// The port for what others fetch; the next one is for the scheduler
-    #[arg(long, value_name = "PORT", default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..=65_534))]
+    #[arg(long, value_name = "PORT", default_value_t = PORT, value_parser = port())]
     port: u16,
     /// The folder for what is shuffled and spilled; one of its own below TMPDIR when left out
     #[arg(long, value_name = "DIR")]
@@ -42,10 +42,15 @@ pub(crate) struct Executor {
     heartbeat: u64,
 }
 
+/// The ports that have one behind them, which the scheduler asks.
+pub(crate) fn port() -> RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=65_534)
+}
+
 impl Executor {
-    /// That of a scheduler, with everything else left out.
-    pub(crate) fn of(scheduler: Address) -> Self {
-        Self { scheduler, listen: Ipv4Addr::UNSPECIFIED.into(), host: None, port: PORT, scratch: None, heartbeat: HEARTBEAT }
+    /// That of a scheduler at a port, with everything else left out.
+    pub(crate) fn of(scheduler: Address, port: u16) -> Self {
+        Self { scheduler, listen: Ipv4Addr::UNSPECIFIED.into(), host: None, port, scratch: None, heartbeat: HEARTBEAT }
     }
 
     /// Works until the process is told to end, or the scheduler is gone for long.

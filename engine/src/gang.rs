@@ -1,7 +1,13 @@
 //! `ranksweep-engine gang`: what each pod of a preparation with executors does, by its index. The first prepares, beside the scheduler; all others are
 //! executors, and end with the Job when the first has ended.
 
-use crate::{Cli, Command, address::Address, connect::connect, executor::Executor, serve};
+use crate::{
+    Cli, Command,
+    address::Address,
+    connect::connect,
+    executor::{self, Executor},
+    serve,
+};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser};
 use std::process::{self, Child, ExitCode};
@@ -16,6 +22,9 @@ pub(crate) struct Gang {
     /// The scheduler, by the name of the pod of index 0
     #[arg(long, value_name = "URL")]
     scheduler: String,
+    /// An executor's port for what others fetch; the next one is for the scheduler
+    #[arg(long, value_name = "PORT", default_value_t = executor::PORT, value_parser = executor::port())]
+    port: u16,
     /// The command of the first pod
     #[arg(last = true, required = true)]
     command: Vec<String>,
@@ -27,7 +36,7 @@ impl Gang {
         let flags = ["--engine".to_owned(), self.scheduler.clone()];
         let Cli { global, command } = Cli::parse_from(["ranksweep-engine".to_owned()].into_iter().chain(self.command).chain(flags));
         if self.index > 0 {
-            let executor = self.scheduler.parse().map(Executor::of).map_err(anyhow::Error::msg);
+            let executor = self.scheduler.parse().map(|scheduler| Executor::of(scheduler, self.port)).map_err(anyhow::Error::msg);
             return serve::ended(&global, async { executor?.run(&global).await });
         }
         let global = Global { connect: Some(connect), ..global };

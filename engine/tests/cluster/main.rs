@@ -216,9 +216,12 @@ fn the_pods_of_a_preparation_find_each_other() {
     let (storage, port) = (sweep.storage("pods"), free_port());
     let [first, mut executor] = [0, 1].map(|index| pod(index, port, &sweep.file, storage.to_str().unwrap()));
     let output = first.output();
-    assert!(output.status.success(), "{}", text(&output));
+    let runs = executor.runs();
+    executor.kill();
+    let log = text(&executor.output());
+    assert!(output.status.success(), "{}\n--- executor\n{log}", text(&output));
     assert!(files(&storage) == expected);
-    assert!(executor.runs(), "it ends with its Job, or without its scheduler");
+    assert!(runs, "it ends with its Job, or without its scheduler\n{log}");
 }
 
 #[test]

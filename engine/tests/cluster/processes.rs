@@ -123,8 +123,8 @@ pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process 
 /// Starts a pod of a preparation with executors: of index 0 one that prepares, of others an executor.
 pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Process {
     let (index, url) = (index.to_string(), format!("df://127.0.0.1:{scheduler}?partitions=3"));
-    let command = &mut program();
-    command.args(["gang", "--index", &index, "--scheduler", &url, "--", "prepare"]).arg(sweep);
+    let (command, port) = (&mut program(), free_ports(2).to_string());
+    command.args(["gang", "--index", &index, "--scheduler", &url, "--port", &port, "--", "prepare"]).arg(sweep);
     command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
