@@ -21,8 +21,10 @@ pub(crate) fn ended(global: &Global, serving: impl Future<Output = Result<()>>) 
         LogFormat::Text => log.with_ansi(false).init(),
         LogFormat::Json => log.json().init(),
     }
-    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).build();
-    let result = threads.context("the system gives no threads; raise its limits").and_then(|threads| threads.block_on(serving));
+    let result = interrupt::outlive_file_size_limit().context("the system takes no handlers of signals").and_then(|()| {
+        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).build();
+        threads.context("the system gives no threads; raise its limits")?.block_on(serving)
+    });
     match result {
         Ok(()) => ExitCode::from(interrupt::EXIT_CODE),
         Err(error) => {

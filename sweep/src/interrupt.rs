@@ -67,8 +67,7 @@ pub(crate) fn has_come() -> bool {
 /// # Errors
 /// When the operating system refuses the handlers.
 pub fn listen(format: LogFormat) -> io::Result<()> {
-    // A file that would grow beyond the system's limit is then an error of its write.
-    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    outlive_file_size_limit()?;
     let mut signals = Signals::new([SIGTERM, SIGINT])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
@@ -89,6 +88,14 @@ pub fn listen(format: LogFormat) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Makes a write beyond the system's limit for a file's size an error of that write, by which the process would end otherwise.
+///
+/// # Errors
+/// When the operating system refuses the handler.
+pub fn outlive_file_size_limit() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// Ends the process as it is, without waiting for its threads.

@@ -15,7 +15,7 @@ pub enum LogFormat {
 
 /// Says what is wrong. A log reader gets an event, a person a line. Where even that cannot be written, the exit code is left to tell.
 pub(crate) fn complain(format: LogFormat, message: &str) {
-    let message = quote::line(message);
+    let message = quote::line(message.trim_end());
     match format {
         LogFormat::Json => tracing::error!("{message}"),
         LogFormat::Text => drop(writeln!(io::stderr(), "error: {message}")),
@@ -24,7 +24,7 @@ pub(crate) fn complain(format: LogFormat, message: &str) {
 
 /// Says a last word when nothing is wrong.
 pub(crate) fn say(format: LogFormat, message: &str) {
-    let message = quote::line(message);
+    let message = quote::line(message.trim_end());
     match format {
         LogFormat::Json => tracing::warn!("{message}"),
         LogFormat::Text => drop(writeln!(io::stderr(), "{message}")),

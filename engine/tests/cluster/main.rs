@@ -5,7 +5,7 @@
 
 mod processes;
 
-use processes::{Cluster, Process, free_port, pod, preparing};
+use processes::{Cluster, Machine, Process, free_port, pod, preparing};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -46,7 +46,7 @@ impl Sweep {
     }
 
     fn preparing(&self, storage: &str, flags: &[&str]) -> Process {
-        preparing(&self.file, self.storage(storage).to_str().unwrap(), flags)
+        preparing(&self.file, self.storage(storage).to_str().unwrap(), &Machine::default(), flags)
     }
 }
 
@@ -127,6 +127,36 @@ fn a_cluster_writes_the_bytes_of_the_other_engines() {
     assert!(found == expected, "{:?}\n{}", found.keys(), cluster.logs());
 }
 
+/// Their published sizes: users, items and interactions. The files are not part of the project: `RANKSWEEP_DATA` names the folder that holds them.
+#[test]
+fn real_data_have_their_sizes_and_the_same_bytes_by_every_engine() {
+    let data = std::env::var("RANKSWEEP_DATA").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").to_owned());
+    let [ratings, train, test] = ["ml-1m/ratings.dat.gz", "slatk-gowalla/train.tsv.gz", "slatk-gowalla/test.tsv.gz"]
+        .map(|name| Path::new(&data).join(name).display().to_string());
+    if let Some(missing) = [&ratings, &train, &test].into_iter().find(|path| !Path::new(path).exists()) {
+        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+        {
+            eprintln!("skipped: {missing} is missing; set RANKSWEEP_DATA to the folder with the datasets");
+        }
+        return;
+    }
+    let ml_1m = json!({"name": "ml-1m", "source": {"format": "movielens", "path": ratings}, "min_rating": 3, "k_core": 10, "split": {"kind": "leave-last"}});
+    let split = json!({"kind": "given", "validation": 0.1, "seed": 2024});
+    let gowalla = json!({"name": "gowalla", "source": {"format": "splits", "train": train, "test": test}, "split": split});
+    let sweep = Sweep::of(tempfile::tempdir().unwrap(), &[ml_1m, gowalla]);
+    let expected = sweep.prepared("memory", &["--engine", "memory"]);
+    let manifests = expected.iter().filter(|(path, _)| path.ends_with("/manifest.json"));
+    let sizes = manifests.map(|(path, content)| {
+        let manifest: Value = serde_json::from_slice(content).unwrap();
+        let of = |key: &str| manifest[key].as_u64().unwrap();
+        (path.contains("/ml-1m-"), of("users"), of("items"), of("train") + of("validation") + of("test"))
+    });
+    assert_eq!(sizes.collect::<Vec<_>>(), [(false, 29_858, 40_988, 1_027_464), (true, 6_033, 3_123, 834_449)]);
+    assert!(sweep.prepared("datafusion", &["--engine", "datafusion", "--memory", "64MiB"]) == expected);
+    let cluster = Cluster::start(2);
+    assert!(sweep.prepared("cluster", &cluster.flags("60")) == expected, "{}", cluster.logs());
+}
+
 /// A sweep whose dataset takes the cluster some seconds, and what memory makes of it.
 fn some_seconds() -> (Sweep, BTreeMap<String, Vec<u8>>) {
     let folder = tempfile::tempdir().unwrap();
@@ -194,6 +224,15 @@ fn without_executors_a_preparation_ends() {
 }
 
 #[test]
+fn executors_whose_disks_are_full_end_a_preparation() {
+    let (sweep, _) = some_seconds();
+    let cluster = Cluster::start_on(Machine { blocks: Some(100), ..Machine::default() }, 2);
+    let output = sweep.preparing("cluster", &[&cluster.flags("60")[..], &["--memory", "1KiB"]].concat()).output();
+    ends_clearly(&sweep, &output);
+    assert!(text(&output).lines().last().unwrap().contains("File too large"), "{}\n{}", text(&output), cluster.logs());
+}
+
+#[test]
 fn a_scheduler_that_is_restarted_costs_a_new_beginning_at_most() {
     let (sweep, expected) = some_seconds();
     let mut cluster = Cluster::start(2);
@@ -231,7 +270,7 @@ fn what_cannot_be_prepared_is_told_before_work_starts() {
     rows(&path, 600, false);
     let sweep = Sweep::of(folder, &[dataset("d", &path, json!({"split": {"kind": "random", "test": 0.2}}))]);
     let refused = |engine: &str, storage: &str, patience: &str| {
-        let output = preparing(&sweep.file, storage, &["--engine", engine, "--storage-patience", patience]).output();
+        let output = preparing(&sweep.file, storage, &Machine::default(), &["--engine", engine, "--storage-patience", patience]).output();
         assert_eq!(output.status.code(), Some(1), "{}", text(&output));
         text(&output).lines().last().unwrap().to_owned()
     };

@@ -14,10 +14,20 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_ranksweep-engine");
 /// Seconds of silence after which an executor is lost, so that tests are not long.
 const LOST_AFTER: &str = "3";
 
+/// What processes find on their machine.
+#[derive(Default)]
+pub(crate) struct Machine {
+    /// The S3 server that they use, as `http://host:port`.
+    pub store: Option<String>,
+    /// The blocks of 512 bytes that a file may have, beyond which a write fails as on a full disk.
+    pub blocks: Option<u32>,
+}
+
 /// A cluster on this machine. Its processes end with it, and their logs stand in its folder.
 pub(crate) struct Cluster {
     url: String,
     port: u16,
+    machine: Machine,
     folder: TempDir,
     scheduler: Process,
     pub executors: Vec<Process>,
@@ -26,11 +36,16 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Starts a scheduler with so many executors of one core each.
     pub(crate) fn start(executors: usize) -> Self {
+        Self::start_on(Machine::default(), executors)
+    }
+
+    /// The same on such a machine.
+    pub(crate) fn start_on(machine: Machine, executors: usize) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
-        let scheduler = scheduler(folder.path(), port);
+        let scheduler = scheduler(folder.path(), port, &machine);
         let url = format!("df://127.0.0.1:{port}?partitions=3&step_seconds=20");
-        let executors = (0..executors).map(|number| executor(folder.path(), port, number)).collect();
-        Self { url, port, folder, scheduler, executors }
+        let executors = (0..executors).map(|number| executor(folder.path(), port, number, &machine)).collect();
+        Self { url, port, machine, folder, scheduler, executors }
     }
 
     /// The flags by which it prepares, and waits for it so many seconds.
@@ -41,7 +56,7 @@ impl Cluster {
     /// Kills the scheduler, and starts it again at its port.
     pub(crate) fn restart_scheduler(&mut self) {
         self.scheduler.kill();
-        self.scheduler = scheduler(self.folder.path(), self.port);
+        self.scheduler = scheduler(self.folder.path(), self.port, &self.machine);
     }
 
     /// What all processes have logged.
@@ -83,39 +98,46 @@ impl Drop for Process {
     }
 }
 
-/// The program, with the credentials of the S3 server under test, if there is one.
-fn program() -> Command {
-    let mut command = Command::new(PROGRAM);
-    if let Ok(server) = std::env::var("RANKSWEEP_S3") {
+/// The program, within the machine's limits and with the credentials of its S3 server.
+fn program(machine: &Machine) -> Command {
+    let mut command = match machine.blocks {
+        Some(blocks) => {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("ulimit -f {blocks} && exec \"$0\" \"$@\""), PROGRAM]);
+            shell
+        }
+        None => Command::new(PROGRAM),
+    };
+    if let Some(server) = &machine.store {
         command.env("AWS_ENDPOINT_URL", server).env("AWS_ACCESS_KEY_ID", "test").env("AWS_SECRET_ACCESS_KEY", "test");
     }
     command
 }
 
-fn scheduler(folder: &Path, port: u16) -> Process {
+fn scheduler(folder: &Path, port: u16, machine: &Machine) -> Process {
     let listen = format!("127.0.0.1:{port}");
-    serve(folder, "scheduler", &["--listen", &listen, "--executor-timeout", LOST_AFTER])
+    serve(folder, machine, "scheduler", &["--listen", &listen, "--executor-timeout", LOST_AFTER])
 }
 
-fn executor(folder: &Path, scheduler: u16, number: usize) -> Process {
+fn executor(folder: &Path, scheduler: u16, number: usize, machine: &Machine) -> Process {
     let (url, port) = (format!("df://127.0.0.1:{scheduler}"), free_ports(2).to_string());
     let scratch = folder.join(format!("executor-{number}"));
     std::fs::create_dir(&scratch).unwrap();
     let flags =
         ["--scheduler", &url, "--listen", "127.0.0.1", "--host", "127.0.0.1", "--port", &port, "--heartbeat", "1", "--threads", "1"];
-    serve(folder, "executor", &[&flags[..], &["--memory", "256MiB", "--scratch", &scratch.display().to_string()]].concat())
+    serve(folder, machine, "executor", &[&flags[..], &["--memory", "256MiB", "--scratch", &scratch.display().to_string()]].concat())
 }
 
-fn serve(folder: &Path, what: &str, flags: &[&str]) -> Process {
+fn serve(folder: &Path, machine: &Machine, what: &str, flags: &[&str]) -> Process {
     let log = (0..).map(|number| folder.join(format!("{what}-{number}.log"))).find(|path| !path.exists()).unwrap();
     let log = File::create(log).unwrap();
-    let command = &mut program();
+    let command = &mut program(machine);
     Process(command.arg(what).args(flags).stdout(Stdio::null()).stderr(log).spawn().unwrap())
 }
 
 /// Starts preparing a sweep by an engine.
-pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process {
-    let command = &mut program();
+pub(crate) fn preparing(sweep: &Path, storage: &str, machine: &Machine, flags: &[&str]) -> Process {
+    let command = &mut program(machine);
     command.arg("prepare").arg(sweep).args(["--storage", storage, "--threads", "2"]).args(flags);
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
@@ -123,7 +145,7 @@ pub(crate) fn preparing(sweep: &Path, storage: &str, flags: &[&str]) -> Process 
 /// Starts a pod of a preparation with executors: of index 0 one that prepares, of others an executor.
 pub(crate) fn pod(index: u32, scheduler: u16, sweep: &Path, storage: &str) -> Process {
     let (index, url) = (index.to_string(), format!("df://127.0.0.1:{scheduler}?partitions=3"));
-    let (command, port) = (&mut program(), free_ports(2).to_string());
+    let (command, port) = (&mut program(&Machine::default()), free_ports(2).to_string());
     command.args(["gang", "--index", &index, "--scheduler", &url, "--port", &port, "--", "prepare"]).arg(sweep);
     command.args(["--storage", storage, "--storage-patience", "60", "--threads", "1", "--memory", "64MiB"]);
     Process(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())

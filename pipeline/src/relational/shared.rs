@@ -161,7 +161,7 @@ impl Shared {
         loop {
             match once() {
                 Err(error) if attempt < ATTEMPTS => {
-                    tracing::warn!("cluster {}: {}; it is asked again", self.cluster.url, words(&error));
+                    tracing::warn!("{}; it is asked again", words(&error));
                     thread::sleep(PAUSE * attempt);
                     (self.cluster.connect)(&self.cluster.url, self.cluster.patience).map_err(|reason| self.is_lost(reason))?;
                     attempt += 1;
@@ -301,10 +301,10 @@ fn is_about_a_missing_file(error: &Error) -> bool {
     words.contains("not found") || words.contains("No such file")
 }
 
-/// An error with its causes.
+/// An error with its causes, of which Ballista ends some by an empty line.
 fn words(error: &Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {}", cause.to_string().trim_end()))
 }
 
 /// A name that no other preparation has.
