@@ -1,7 +1,7 @@
 """Puts what `calibration` prints into docs/calibration.md, each table below the marker of its name.
 
     cargo build --release -p evaluator --example calibration
-    target/release/examples/calibration simulate --pairs 4000 --families 400 --bootstraps 200 > simulate.md
+    target/release/examples/calibration simulate --pairs 4000 --families 2000 --bootstraps 200 > simulate.md
     target/release/examples/calibration seeds runs/sweeps/seeds-movielens runs/sweeps/seeds-electronic > seeds.md
     python docs/make_calibration.py simulate.md seeds.md
 
