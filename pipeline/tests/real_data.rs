@@ -3,20 +3,7 @@
 use dataset::{Location, Manifest};
 use pipeline::{Limits, Preparation, prepare};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-
-fn file(name: &str) -> Option<String> {
-    let folder = std::env::var("RANKSWEEP_DATA").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").to_owned());
-    let file = PathBuf::from(folder).join(name);
-    if !file.exists() {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {} is missing; set RANKSWEEP_DATA to the folder with the datasets", file.display());
-        }
-        return None;
-    }
-    Some(file.display().to_string())
-}
+use testing::real_data;
 
 fn prepared(settings: Value) -> Manifest {
     let preparation: Preparation = serde_json::from_value(settings).expect("settings of a preparation");
@@ -32,7 +19,7 @@ fn size(manifest: &Manifest) -> (usize, usize, usize) {
 
 #[test]
 fn ml_100k() {
-    let Some(path) = file("ml-100k/ml-100k.inter.gz") else { return };
+    let Some(path) = real_data("ml-100k/ml-100k.inter.gz") else { return };
     let split = json!({"random": {"test": 0.2, "validation": 0.1, "seed": 2024}});
     let manifest =
         prepared(json!({"name": "ml-100k", "source": {"recbole": {"path": path}}, "min_rating": 3, "k_core": 10, "split": split}));
@@ -43,7 +30,7 @@ fn ml_100k() {
 
 #[test]
 fn ml_1m() {
-    let Some(path) = file("ml-1m/ratings.dat.gz") else { return };
+    let Some(path) = real_data("ml-1m/ratings.dat.gz") else { return };
     let split = json!({"leave-last": {"validation": true}});
     let manifest =
         prepared(json!({"name": "ml-1m", "source": {"movielens": {"path": path}}, "min_rating": 3, "k_core": 10, "split": split}));
@@ -55,7 +42,7 @@ fn ml_1m() {
 
 #[test]
 fn ml_latest_small() {
-    let Some(path) = file("ml-latest-small/ratings.csv.gz") else { return };
+    let Some(path) = real_data("ml-latest-small/ratings.csv.gz") else { return };
     let split = json!({"temporal": {"test": 0.2, "validation": 0.1}});
     let manifest = prepared(json!({"name": "latest", "source": {"movielens": {"path": path}}, "split": split}));
     assert_eq!(size(&manifest), (610, 9_724, 100_836));
@@ -65,7 +52,7 @@ fn ml_latest_small() {
 
 #[test]
 fn foursquare_keeps_one_of_repeated_visits() {
-    let Some(path) = file("foursquare-nyc/interactions.tsv.gz") else { return };
+    let Some(path) = real_data("foursquare-nyc/interactions.tsv.gz") else { return };
     let columns = json!({"user": "user_id", "item": "item_id", "timestamp": "time_min"});
     let source = json!({"delimited": {"path": path, "separator": "\t", "columns": columns}});
     let manifest = prepared(json!({"name": "nyc", "source": source, "split": {"leave-last": {}}}));
@@ -75,7 +62,9 @@ fn foursquare_keeps_one_of_repeated_visits() {
 
 #[test]
 fn slatk_movielens_100k() {
-    let (Some(train), Some(test)) = (file("slatk-movielens-100k/train.tsv.gz"), file("slatk-movielens-100k/test.tsv.gz")) else { return };
+    let (Some(train), Some(test)) = (real_data("slatk-movielens-100k/train.tsv.gz"), real_data("slatk-movielens-100k/test.tsv.gz")) else {
+        return;
+    };
     let source = json!({"splits": {"train": train, "test": test}});
     let manifest = prepared(json!({"name": "slatk", "source": source}));
     assert_eq!((manifest.users, manifest.items, manifest.train, manifest.test), (939, 1_016, 63_944, 16_449));
@@ -87,7 +76,9 @@ fn slatk_movielens_100k() {
 
 #[test]
 fn lightgcn_yelp2018() {
-    let (Some(train), Some(test)) = (file("lightgcn-yelp2018/train.txt.gz"), file("lightgcn-yelp2018/test.txt.gz")) else { return };
+    let (Some(train), Some(test)) = (real_data("lightgcn-yelp2018/train.txt.gz"), real_data("lightgcn-yelp2018/test.txt.gz")) else {
+        return;
+    };
     let manifest = prepared(json!({"name": "yelp", "source": {"adjacency": {"train": train, "test": test}}}));
     assert_eq!((manifest.users, manifest.items, manifest.train, manifest.test), (31_668, 38_048, 1_237_259, 324_147));
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use evaluator::tables::{MetricRow, read_metrics};
-use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
+use std::{collections::BTreeMap, fmt::Write};
 use support::{Sandbox, changed};
 use sweep::tables::leaderboard;
 
@@ -93,15 +93,7 @@ fn a_test_part_of_unknown_users_alone_is_an_error() {
 /// The figures of a session on the real data: with all users popularity looked best, with those that models know the order is the reverse.
 #[test]
 fn unknown_users_of_movielens_do_not_make_popularity_the_best() {
-    let folder = std::env::var("RANKSWEEP_DATA").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").to_owned());
-    let path = PathBuf::from(folder).join("ml-100k/ml-100k.inter.gz");
-    if !path.exists() {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {} is missing; set RANKSWEEP_DATA to the folder with the datasets", path.display());
-        }
-        return;
-    }
+    let Some(path) = testing::real_data("ml-100k/ml-100k.inter.gz") else { return };
     let text = |users: &str| {
         format!(
             "name: tiny\ndatasets:\n  - name: ml\n    source: {{format: recbole, path: {}}}\n    k_core: 5\n    split: {TEMPORAL}\ngrid:\n  \
@@ -110,7 +102,7 @@ fn unknown_users_of_movielens_do_not_make_popularity_the_best() {
              - backbones: [{{kind: popularity}}, {{kind: ease, regularization: 200}}]\n\
              training: {{epochs: 10, batch_size: 1024, evaluate_every: 2, select_by: ndcg@20}}\n\
              evaluation: {{{users}metrics: [ndcg], cutoffs: [20], significance: {{resamples: 1000}}}}\n",
-            path.display()
+            path
         )
     };
     let order = |sandbox: &Sandbox| {

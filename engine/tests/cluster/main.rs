@@ -127,19 +127,11 @@ fn a_cluster_writes_the_bytes_of_the_other_engines() {
     assert!(found == expected, "{:?}\n{}", found.keys(), cluster.logs());
 }
 
-/// Their published sizes: users, items and interactions. The files are not part of the project: `RANKSWEEP_DATA` names the folder that holds them.
+/// Their published sizes: users, items and interactions.
 #[test]
 fn real_data_have_their_sizes_and_the_same_bytes_by_every_engine() {
-    let data = std::env::var("RANKSWEEP_DATA").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data").to_owned());
-    let [ratings, train, test] = ["ml-1m/ratings.dat.gz", "slatk-gowalla/train.tsv.gz", "slatk-gowalla/test.tsv.gz"]
-        .map(|name| Path::new(&data).join(name).display().to_string());
-    if let Some(missing) = [&ratings, &train, &test].into_iter().find(|path| !Path::new(path).exists()) {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {missing} is missing; set RANKSWEEP_DATA to the folder with the datasets");
-        }
-        return;
-    }
+    let files = ["ml-1m/ratings.dat.gz", "slatk-gowalla/train.tsv.gz", "slatk-gowalla/test.tsv.gz"].map(testing::real_data);
+    let [Some(ratings), Some(train), Some(test)] = files else { return };
     let ml_1m = json!({"name": "ml-1m", "source": {"format": "movielens", "path": ratings}, "min_rating": 3, "k_core": 10, "split": {"kind": "leave-last"}});
     let split = json!({"kind": "given", "validation": 0.1, "seed": 2024});
     let gowalla = json!({"name": "gowalla", "source": {"format": "splits", "train": train, "test": test}, "split": split});

@@ -161,9 +161,8 @@ fn totals(plan: &Plan, found: &[Found], memory: usize, sharing: u32) -> String {
         let metrics = plan.evaluation.metric_ats();
         let trials = plan.trials().filter(|(.., trial)| dataset.is_of(trial));
         let estimates: Vec<Estimate> = trials.map(|(.., trial)| Estimate::of(&trial.trial, manifest, &metrics, memory)).collect();
-        let most = |of: fn(&Estimate) -> u64| bytes(estimates.iter().map(of).max().unwrap_or_default());
-        let (training, ranking) = (most(|estimate| estimate.training), most(|estimate| estimate.ranking));
-        let largest = estimates.iter().map(|estimate| estimate.training).max().unwrap_or_default();
+        let most = |of: fn(&Estimate) -> u64| estimates.iter().map(of).max().unwrap_or_default();
+        let (largest, ranking) = (most(|estimate| estimate.training), bytes(most(|estimate| estimate.ranking)));
         // The program is there once.
         let together = PROGRAM + u64::from(sharing).saturating_mul(largest.saturating_sub(PROGRAM));
         let together = if sharing > 1 { format!(", {} to train {sharing} at once", bytes(together)) } else { String::new() };
@@ -172,6 +171,7 @@ fn totals(plan: &Plan, found: &[Found], memory: usize, sharing: u32) -> String {
         let _ = writeln!(
             text,
             "{name}: {training} of memory to train its largest trial{together}, {ranking} to rank it; at most {steps} steps and {scores:.2e} scores in all",
+            training = bytes(largest),
             scores = scores as f64
         );
     }

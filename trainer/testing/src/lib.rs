@@ -2,6 +2,21 @@
 
 use dataset::{Dataset, Interactions};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
+use std::path::PathBuf;
+
+/// A file of the real datasets, which are not part of the project: `RANKSWEEP_DATA` names the folder that holds them, `../shared/data` when it is unset.
+/// `None`, with a word, where it is missing.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn real_data(name: &str) -> Option<String> {
+    let folder =
+        std::env::var("RANKSWEEP_DATA").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").to_owned());
+    let file = PathBuf::from(folder).join(name);
+    if file.exists() {
+        return Some(file.display().to_string());
+    }
+    eprintln!("skipped: {} is missing; set RANKSWEEP_DATA to the folder with the datasets", file.display());
+    None
+}
 
 /// Chi-square test of frequencies against probabilities, which may have zeros; `variance` is that of one draw over the independent one's.
 #[track_caller]
