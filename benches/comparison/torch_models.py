@@ -427,6 +427,22 @@ class NeuMf(Model):
         return self.last(torch.cat([of_products * with_products, hidden], -1)).squeeze(-1)
 
 
+class Ncf(Model):
+    start = staticmethod(lambda table: torch.nn.init.normal_(table, std=0.1))
+
+    def __init__(self, data, settings):
+        super().__init__(data, settings)
+        self.layer = linear(2 * settings["dim"], settings["dim"])
+        self.output = linear(settings["dim"], 1, bias=False)
+
+    def forward(self, users=None, positives=None):
+        return self.nodes(), 0.0
+
+    def score(self, users, items):
+        users, items = torch.broadcast_tensors(users, items)
+        return self.output(torch.tanh(users * items + self.layer(torch.cat([users, items], -1)))).squeeze(-1)
+
+
 class OfUsers(Model):
     """With an objective of its own over whole users."""
 
@@ -612,7 +628,7 @@ class Gru4Rec(Sequential):
 KINDS = {
     "enmf": Enmf, "mult-vae": MultVae, "sas-rec": SasRec, "gru4rec": Gru4Rec,
     "light-gcn": LightGcn, "ngcf": Ngcf, "sim-gcl": SimGcl, "xsim-gcl": XsimGcl, "sgl": Sgl, "gcn": Gcn, "gin": Gin, "gat": Gat, "lr-gccf": LrGccf,
-    "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf,
+    "dgcf": Dgcf, "nia-gcn": NiaGcn, "simplex": Simplex, "neu-mf": NeuMf, "ncf": Ncf,
 }
 
 

@@ -19,7 +19,7 @@ pub use metric::{Metric, MetricAt};
 pub use rank::Rankings;
 pub use scorer::{
     Factors, Histories, ItemWeights, Layer, Lists, Matrix, Network, Scorer, ScorerKind, Similarity, SparseItemWeights, SparseMatrix,
-    UserNeighbours,
+    TanhLayer, UserNeighbours,
 };
 pub use settings::Evaluation;
 pub use trial_values::TrialValues;

@@ -173,6 +173,7 @@ fn steps_of_models_take_what_is_foretold() {
         r#""dgcf": {"dim": 32, "layers": 2}"#,
         r#""simplex": {"dim": 32}"#,
         r#""neu-mf": {"dim": 32, "hidden": [32, 16]}"#,
+        r#""ncf": {"dim": 32}"#,
         r#""ngcf": {"dim": 32, "layers": 2}"#,
         r#""sgl": {"dim": 32, "layers": 2, "contrast_weight": 0.02}"#,
         r#""sim-gcl": {"dim": 32, "layers": 2}"#,
@@ -198,6 +199,7 @@ fn steps_of_losses_and_samplers_take_what_is_foretold() {
         [mf, r#""direct-au": {"uniformity": 0.5}"#, r#""in-batch": {"negatives": 1}"#],
         [r#""light-gcn": {"dim": 16, "layers": 2}"#, BPR, r#""mix-gcf": {"candidates": 8, "negatives": 4}"#],
         [r#""neu-mf": {"dim": 16, "hidden": [32, 16]}"#, BPR, r#""uniform": {"negatives": 50}"#],
+        [r#""ncf": {"dim": 32}"#, BPR, r#""uniform": {"negatives": 50}"#],
     ] {
         assert_foretold([6000, 3000, 8], [backbone, loss, sampler], 1000);
     }

@@ -1,5 +1,7 @@
-//! Matrices of vectors, and what a score of two vectors means. Training and ranking both stand on it; it reads and writes nothing.
+//! Matrices of vectors, what a score of two vectors means, and the functions of numbers that loops over them need. Training and ranking both stand on it; it
+//! reads and writes nothing.
 
+pub mod elementary;
 mod matrix;
 
 pub use matrix::Matrix;

@@ -53,7 +53,7 @@ pub fn reduce_lists<T: Send>(
 mod tests {
     use super::super::top_k;
     use super::*;
-    use crate::{Factors, ItemWeights, Layer, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, UserNeighbours};
+    use crate::{Factors, ItemWeights, Layer, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, TanhLayer, UserNeighbours};
 
     fn scorers() -> Vec<Scorer> {
         let matrix = |rows: usize, dim: usize, step: f32| {
@@ -67,6 +67,7 @@ mod tests {
             Layer { weights: matrix(1, 3, 1.7), bias: matrix(1, 1, 1.0) },
         ];
         all.push(Scorer::Network(Network { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), product: 2, layers }));
+        all.push(Scorer::TanhLayer(TanhLayer { users: matrix(9, 6, 0.7), items: matrix(700, 6, 0.31), weights: matrix(1, 3, 0.9) }));
         all.push(Scorer::ItemWeights(ItemWeights { weights: matrix(700, 700, 0.013) }));
         let sparse = |rows: u32| {
             let row = |row: u32| (row % 3..rows).step_by(3).map(|column| (column, (column as f32 * 0.7).sin())).collect();

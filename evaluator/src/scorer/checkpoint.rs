@@ -121,7 +121,8 @@ mod tests {
     use super::*;
     use crate::scorer::tensors::view;
     use crate::{
-        Factors, Histories, ItemWeights, Layer, Lists, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, UserNeighbours,
+        Factors, Histories, ItemWeights, Layer, Lists, Matrix, Network, Similarity, SparseItemWeights, SparseMatrix, TanhLayer,
+        UserNeighbours,
     };
     use safetensors::Dtype;
 
@@ -143,6 +144,7 @@ mod tests {
         let layers = vec![Layer { weights: matrix(2, 3), bias: matrix(1, 2) }, Layer { weights: matrix(1, 2), bias: matrix(1, 1) }];
         let network = Scorer::Network(Network { users: matrix(4, 5), items: matrix(6, 5), product: 2, layers });
         let product = Scorer::Network(Network { users: matrix(4, 5), items: matrix(6, 5), product: 5, layers: vec![] });
+        let tanh_layer = Scorer::TanhLayer(TanhLayer { users: matrix(4, 6), items: matrix(5, 6), weights: matrix(1, 3) });
         let factors = factors(vec![1.0, 2.0, 3.0, -0.0]);
         let similarity = Similarity::Dot;
         let histories = Scorer::Histories(Histories { validation: matrix(4, 2), test: matrix(4, 2), items: matrix(6, 2), similarity });
@@ -154,7 +156,14 @@ mod tests {
         let lists = |rows: Vec<Vec<(u32, f64)>>| Scorer::Lists(Lists::from_rows(5, rows).unwrap());
         let (listed, unlisted) = (lists(vec![vec![(3, -0.1), (1, 1e300)], vec![], vec![(4, 0.5)]]), lists(vec![vec![]; 3]));
         let none = Scorer::SparseItemWeights(SparseItemWeights { weights: SparseMatrix::from_rows(2, &[vec![], vec![]]) });
-        let dense = [("factors", factors), ("histories", histories), ("weights", weights), ("network", network), ("product", product)];
+        let dense = [
+            ("factors", factors),
+            ("histories", histories),
+            ("weights", weights),
+            ("network", network),
+            ("product", product),
+            ("tanh-layer", tanh_layer),
+        ];
         for (name, scorer) in
             dense.into_iter().chain([("sparse", sparse), ("users", users), ("none", none), ("listed", listed), ("unlisted", unlisted)])
         {
@@ -271,6 +280,15 @@ mod tests {
         assert_eq!(network(1, 1), Ok(()));
         assert!(network(2, 1).unwrap_err().contains("vectors have 3 numbers where the network has 2 products and 2 hidden ones"));
         assert!(network(1, 2).unwrap_err().contains("layer 1 has 2 numbers where 1 are expected"));
+        let layer = |users: usize, items: usize, layer: usize| {
+            let scorer = Scorer::TanhLayer(TanhLayer { users: one(users), items: one(items), weights: one(layer) });
+            scorer.write(&folder).map_err(|error| error.to_string())
+        };
+        assert_eq!([layer(3, 3, 3), layer(4, 4, 2)], [Ok(()), Ok(())]);
+        assert!(
+            layer(4, 2, 2).unwrap_err().contains("item vectors have 2 numbers where the layer has 2; both sides have one or two for each")
+        );
+        assert!(layer(3, 3, 2).unwrap_err().contains("user vectors have 3 numbers where the layer has 2"));
         let histories = |test: usize, items: usize| {
             let scorer =
                 Scorer::Histories(Histories { validation: one(2), test: one(test), items: one(items), similarity: Similarity::Dot });

@@ -12,6 +12,7 @@ mod network;
 pub(crate) mod scores;
 mod sparse_item_weights;
 mod sparse_matrix;
+mod tanh_layer;
 mod tensors;
 mod user_neighbours;
 
@@ -23,6 +24,7 @@ pub use lists::Lists;
 pub use network::{Layer, Network};
 pub use sparse_item_weights::SparseItemWeights;
 pub use sparse_matrix::SparseMatrix;
+pub use tanh_layer::TanhLayer;
 pub use user_neighbours::UserNeighbours;
 pub use vectors::{Matrix, Similarity};
 
@@ -94,6 +96,8 @@ scorers! {
     Histories,
     /// Vectors, pairs of which a small network scores.
     Network,
+    /// Vectors, pairs of which one layer of tanh scores.
+    TanhLayer,
     /// Item-to-item weights.
     ItemWeights,
     /// Item-to-item weights, most of which are zero.

@@ -38,6 +38,7 @@ mod line;
 mod lr_gccf;
 mod mf;
 mod mult_vae;
+mod ncf;
 mod nearest;
 mod neu_mf;
 mod ngcf;
@@ -95,6 +96,7 @@ pub use line::{Line, Order};
 pub use lr_gccf::LrGccf;
 pub use mf::Mf;
 pub use mult_vae::MultVae;
+pub use ncf::{Ncf, NcfForm};
 pub use neu_mf::{Form, NeuMf};
 pub use ngcf::{Ngcf, Propagate};
 pub use nia_gcn::NiaGcn;
@@ -230,6 +232,8 @@ backbones! {
         LrGccf,
         /// Neural matrix factorisation.
         NeuMf,
+        /// Neural collaborative filtering with one table.
+        Ncf,
         /// Graph convolution with learned matrices, nonlinear.
         Ngcf,
         /// Graph convolution.

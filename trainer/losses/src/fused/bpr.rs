@@ -1,8 +1,8 @@
 //! Sums of softplus of a row's margins.
 
-use super::elementary::softplus;
 use super::pairwise::{softplus_sum, sum};
 use multiversion::multiversion;
+use vectors::elementary::softplus;
 
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
 pub(crate) fn bpr(positive: f32, negatives: &mut [f32]) -> (f32, f32) {

@@ -3,10 +3,10 @@
 //! Each row is a lane, so that a layer is a loop of whole registers without sums across them. The mean of the dot products of an item with all
 //! items is its dot product with the mean item, so that pairs cost as much as items.
 
-use super::elementary::{exp_of_negative, softplus};
 use crate::{guided_rec::surrogate::layers, primitives::MASKED_BELOW};
 use multiversion::multiversion;
 use std::iter;
+use vectors::elementary::{exp_of_negative, softplus, tanh};
 
 /// Rows at a time.
 pub(crate) const ROWS: usize = 16;
@@ -162,12 +162,6 @@ fn dot(a: &Lanes, b: &Lanes) -> f32 {
         }
     }
     products[0]
-}
-
-#[inline(always)]
-fn tanh(x: f32) -> f32 {
-    let small = exp_of_negative(-2.0 * x.abs());
-    ((1.0 - small) / (1.0 + small)).copysign(x)
 }
 
 /// The network's values for some rows: see [`surrogate`](crate::guided_rec::surrogate).

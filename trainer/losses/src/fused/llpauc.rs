@@ -1,13 +1,13 @@
 //! Lower-left partial AUC of a row, with the gradient of its scalars.
 
 use super::{
-    elementary::{exp_of_negative, softplus},
     lanes::{Steps, replace_and_sums},
     softmax::scale,
 };
 use crate::Llpauc;
 use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
+use vectors::elementary::{exp_of_negative, softplus};
 
 /// The sharpness of the softplus that stands for the positive part.
 const SHARPNESS: f32 = 5.0;

@@ -8,7 +8,6 @@ pub(crate) mod adv_info_nce;
 pub(crate) mod bpr;
 pub(crate) mod bsl;
 pub(crate) mod ccl;
-pub mod elementary;
 pub(crate) mod guided_rec;
 mod items;
 pub mod lanes;

@@ -1,7 +1,6 @@
 //! NeuralNDCG of a list, forwards and back.
 
 use super::{
-    elementary::exp_of_negative,
     items::of_items,
     matrix::{Matrix, Over, add, sum},
     sinkhorn::{Scaling, Sides},
@@ -9,6 +8,7 @@ use super::{
 };
 use crate::NeuralNdcg;
 use multiversion::multiversion;
+use vectors::elementary::exp_of_negative;
 
 /// The loss of a list, whose scores become derivatives.
 pub(crate) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {

@@ -1,8 +1,8 @@
 //! Sums over a row.
 
-use super::elementary::softplus;
 use super::lanes::{Step, replace_and_sum};
 use multiversion::multiversion;
+use vectors::elementary::softplus;
 
 /// The sum of `softplus(s - shift)` over the scores, which become the derivatives.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]

@@ -1,13 +1,9 @@
 //! Pairwise softmax over a row, with the surrogate tanh.
 
-use super::{
-    elementary::{exp_of_negative, log_of_one_plus},
-    lanes,
-    pairwise::sum,
-    softmax::scale,
-};
+use super::{lanes, pairwise::sum, softmax::scale};
 use multiversion::multiversion;
 use std::f64::consts::LN_2;
+use vectors::elementary::{exp_of_negative, log_of_one_plus};
 
 /// The loss and its derivative by the positive; `negatives` become the derivatives by them.
 ///

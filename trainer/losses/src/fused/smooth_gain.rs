@@ -1,6 +1,7 @@
 //! Smooth gains of a list.
 
-use super::{elementary::exp_of_negative, items::of_items, smooth_metrics::ideal_dcg};
+use super::{items::of_items, smooth_metrics::ideal_dcg};
+use vectors::elementary::exp_of_negative;
 
 /// The loss of a list, whose scores become derivatives: see [`smooth_ndcg`](crate::smooth_ndcg()) in the form of gains.
 pub(crate) fn smooth_ndcg(temperature: f64, positives: &mut [f32], negatives: &mut [f32]) -> f32 {

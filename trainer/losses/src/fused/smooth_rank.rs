@@ -1,7 +1,6 @@
 //! Smooth ranks of a list's positives, and what losses make of them.
 
 use super::{
-    elementary::exp_of_negative,
     items::is_item,
     lanes::{Step, replace_and_sum},
     pairwise::sum,
@@ -9,6 +8,7 @@ use super::{
 };
 use multiversion::multiversion;
 use std::cell::RefCell;
+use vectors::elementary::exp_of_negative;
 
 /// Values of the ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]

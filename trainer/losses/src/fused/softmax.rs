@@ -1,7 +1,8 @@
 //! Softmax over a row.
 
-use super::{elementary::exp_of_negative, lanes};
+use super::lanes;
 use multiversion::multiversion;
+use vectors::elementary::exp_of_negative;
 
 /// The loss, and its derivatives times `weight`: by the positive as the second value, by the negatives in their place.
 pub(crate) fn softmax(temperature: f32, include_positive: bool, positive: f32, negatives: &mut [f32], weight: f32) -> (f32, f32) {

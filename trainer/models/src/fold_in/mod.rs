@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn what_cannot_fold_in_says_so() {
-        let network: Backbone = serde_json::from_value(serde_json::json!({"neu-mf": {"dim": 2}})).unwrap();
+        let network: Backbone = serde_json::from_value(serde_json::json!({"ncf": {"dim": 2}})).unwrap();
         let message = network.fold_in(of(factors(Similarity::Dot)), &histories(&[]), ridge(1.0)).unwrap_err().to_string();
         assert!(
             message.starts_with(

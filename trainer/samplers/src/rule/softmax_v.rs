@@ -14,12 +14,10 @@
 
 use super::{Choice, is_item, weights};
 use crate::{Facts, Pool, SamplerKind, facts};
-use losses::{
-    check_above_zero,
-    fused::{elementary::softplus, lanes},
-};
+use losses::{check_above_zero, fused::lanes};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
+use vectors::elementary::softplus;
 
 /// `softmax-v` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -1,8 +1,9 @@
 //! Softmax weights of a row, without a temperature that could overflow.
 
 use super::is_item;
-use losses::fused::{elementary::exp_of_negative, lanes};
+use losses::fused::lanes;
 use multiversion::multiversion;
+use vectors::elementary::exp_of_negative;
 
 /// `1 / temperature`, as large as can be calculated with.
 pub(super) fn sharpness(temperature: f64) -> f32 {
