@@ -7,6 +7,7 @@ the quantiles, of which the peers are charged a fifth.
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -34,9 +35,10 @@ CCE = BPR | {"losses": [{"kind": "cce"}], "samplers": [{"kind": "uniform", "nega
 LIGHT_GCN = BPR | {"backbones": [{"kind": "light-gcn", "dim": 64, "layers": 3}]}
 
 
-def build():
-    command = ["cargo", "build", "--release", "--workspace", "--bins", "--example", "full_ranking", "--locked", "--quiet"]
-    subprocess.run(command, cwd=ROOT, check=True)
+def build(sources=ROOT, env=None):
+    """The release build of a folder of sources."""
+    command = ["cargo", "build", "--release", "--workspace", "--bin", "ranksweep", "--example", "full_ranking", "--locked", "--quiet"]
+    subprocess.run(command, cwd=sources, env=os.environ | (env or {}), check=True)
 
 
 def version(folder=ROOT):

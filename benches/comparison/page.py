@@ -4,7 +4,7 @@ import json
 import re
 from statistics import median
 
-from . import floors, kinds, ours
+from . import floors, instruction_sets, kinds, ours
 from .tasks import GATHER
 
 NOTES = ours.ROOT / "benches/performance_notes.md"
@@ -181,6 +181,7 @@ Each tenfold of the work, in seconds and MB.
 Measured beside the runs: sgemm {rates["sgemm"]:.0f} GFLOP/s ({rates["sgemm_thin"]:.0f} in the shape of ranking), copying {rates["copy"]:.0f} GB/s (read and written).
 
 {table(["task", "ranksweep, s", "products, s", "bytes, s", "over the floor", "what is counted"], of.floors())}"""
+    body += instruction_sets.section(table, short, times)
     body += kinds.section(table, times)
     if NOTES.exists():
         body += f"\n{re.sub(r'^# .*', '## Notes', NOTES.read_text().strip(), count=1)}\n"
