@@ -11,9 +11,9 @@ use samplers::Sampler;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Raised when the same trial would give other numbers than before, or would be stored in another way: 7, as contrastive models and the
-/// layers that `mix-gcf` looks at add up in another order, and the first layer of `neu-mf` starts as one matrix.
-pub const TRAINER_VERSION: u32 = 7;
+/// Raised when the same trial would give other numbers than before, or would be stored in another way: 8, as rows of `sampled-softmax` are made without a
+/// graph and round otherwise.
+pub const TRAINER_VERSION: u32 = 8;
 
 /// A method with every value fixed and one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 //! Each loss says it in its own file. The defaults are those of a formula on the scores of pairs.
 
 use super::{
-    Adversary, Facts, FusedLoss, FusedLossWithState, Kernel, ModelStatistics, Phase, QuantileSchedule, Related, Scores, StateSpec,
+    Adversary, Facts, FusedLoss, FusedLossOfDraws, FusedLossWithState, Kernel, ModelStatistics, Phase, QuantileSchedule, Related, Scores,
+    StateSpec,
     lambda::{RankSource, Sampled},
     needs::ONE_PHASE,
 };
@@ -34,6 +35,11 @@ pub trait LossKind {
 
     /// The loss on plain slices, value and gradient in one pass; `None` where there is none.
     fn fused(&self) -> Option<&dyn FusedLoss> {
+        None
+    }
+
+    /// The loss on plain slices, value and gradient in one pass, where it looks at the log-probabilities of the draws; `None` where there is none.
+    fn fused_of_draws(&self) -> Option<&dyn FusedLossOfDraws> {
         None
     }
 

@@ -71,7 +71,7 @@ pub use ccl::{Ccl, ccl};
 pub use cml::{Cml, cml};
 pub use direct_au::{DirectAu, direct_au};
 pub use facts::Facts;
-pub use fused::{FusedLoss, FusedLossWithState, StateRows};
+pub use fused::{FusedLoss, FusedLossOfDraws, FusedLossWithState, StateRows};
 pub use gbce::{Gbce, gbce};
 pub use guided_rec::{GuidedRec, guided_rec, guided_rec_error, guided_rec_guide};
 pub use kernel::{Kernel, KernelArgument};

@@ -10,6 +10,7 @@
 //! by log(N q_ui). The sampler `all` draws nothing, so there is nothing to correct, and it is refused.
 //! Bengio and Senécal, IEEE TNN 2008 (`negatives`); Yi et al., RecSys 2019 (`all`).
 
+use super::fused::{FusedLossOfDraws, softmax::softmax};
 use super::primitives::{log_sum_exp, margins, softplus};
 use super::{Facts, LossKind, Pair, Scores, check_above_zero, scores};
 use candle_core::{Result, Tensor};
@@ -69,12 +70,31 @@ impl LossKind for SampledSoftmax {
         sampled_softmax(positives, negatives, draws, self)
     }
 
+    fn fused_of_draws(&self) -> Option<&dyn FusedLossOfDraws> {
+        Some(self)
+    }
+
     fn needs_log_probabilities(&self) -> bool {
         true
     }
 
     fn needs_draws(&self) -> Option<&'static str> {
         Some(NEEDS_DRAWS)
+    }
+}
+
+impl FusedLossOfDraws for SampledSoftmax {
+    fn row(&self, positive: &mut f32, negatives: &mut [f32], (own, drawn): (f32, &[f32])) -> f32 {
+        let sharpness = (1.0 / self.temperature) as f32;
+        // What a draw counts for beside its own probability: of the positive's, or of a draw of all items.
+        let of_draws = match self.correction {
+            Correction::All => own,
+            Correction::Negatives => -(negatives.len() as f32).ln(),
+        };
+        negatives.iter_mut().zip(drawn).for_each(|(score, drawn)| *score = *score * sharpness + (of_draws - drawn));
+        let (loss, derivative) = softmax(1.0, true, *positive * sharpness, negatives, sharpness);
+        *positive = derivative;
+        loss
     }
 }
 
@@ -175,6 +195,31 @@ mod tests {
     }
 
     proptest! {
+        /// Within a part in 10^5 of the steepest derivative, with a masked draw.
+        #[test]
+        fn the_fused_form_is_the_formula(
+            positive in -9.0f32..9.0,
+            drawn in prop::collection::vec((-9.0f32..9.0, 0.001f64..1.0), 1..60),
+            own in 0.001f64..1.0,
+        ) {
+            let (mut negatives, mut probabilities): (Vec<f32>, Vec<f64>) = drawn.into_iter().unzip();
+            negatives.push(-1e30);
+            probabilities.push(0.5);
+            let wide: Vec<f64> = negatives.iter().copied().map(f64::from).collect();
+            let logs: Vec<f32> = probabilities.iter().map(|q| q.ln() as f32).collect();
+            for correction in [Correction::All, Correction::Negatives] {
+                let loss = loss(0.4, correction);
+                let (value, gradient) = evaluate_drawn(&loss, (f64::from(positive), &wide), (own, &probabilities));
+                let (mut by_positive, mut by_negatives) = (positive, negatives.clone());
+                let found = loss.fused_of_draws().unwrap().row(&mut by_positive, &mut by_negatives, (own.ln() as f32, &logs));
+                prop_assert!((f64::from(found) - value).abs() < 1e-5 * value.abs().max(1.0), "{found} {value}");
+                let steepest = gradient.iter().fold(1e-3, |steepest: f64, by| steepest.max(by.abs()));
+                for (found, expected) in [&[by_positive], &by_negatives[..]].concat().iter().zip(&gradient) {
+                    prop_assert!((f64::from(*found) - expected).abs() < 2e-5 * steepest, "{found} {expected}");
+                }
+            }
+        }
+
         #[test]
         fn with_uniform_draws_it_is_cce(
             positive in -3.0f64..3.0,

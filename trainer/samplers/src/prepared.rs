@@ -185,10 +185,12 @@ impl<'a> Prepared<'a> {
     /// The log-probabilities of several items at one draw for the user, in the order of `ids`.
     pub fn log_probabilities(&self, user: u32, ids: &[u32], out: &mut [f32]) {
         match &self.proposal {
+            Proposal::All => out.fill(0.0),
+            Proposal::Uniform { .. } => out.fill(uniform::log_probability(self.non_positives(user))),
+            Proposal::InBatch(proposal) => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = proposal.log_probability(id)),
             Proposal::Popularity(proposal) => proposal.log_probabilities(self.non_positives(user), ids, out),
             Proposal::Ppr(proposal) => proposal.log_probabilities(user, self.non_positives(user), ids, out),
             Proposal::AdaptiveProposal(live) => live.log_probabilities(self.non_positives(user), user as usize, ids, out),
-            _ => out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probability(user, id)),
         }
     }
 

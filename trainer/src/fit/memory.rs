@@ -151,7 +151,8 @@ fn formula(sizes: Sizes, learning: &Learning) -> u64 {
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
     let copied = if learning.candidates().is_some() { batch * scores } else { at_once };
     let operations = if learning.loss.fused_with_state().is_some() { 0 } else { OPERATIONS * at_once };
-    u64::from(learning.loss.fused().is_none()) * (3 * copied + operations) * FLOAT
+    let of_draws = learning.loss.fused_of_draws().is_some() && learning.sampler.rule(1).is_none();
+    u64::from(learning.loss.fused().is_none() && !of_draws) * (3 * copied + operations) * FLOAT
 }
 
 /// Tensors of the scores' size that a formula leaves for its derivative, about.

@@ -62,6 +62,15 @@ pub trait FusedLoss: Sync {
     }
 }
 
+/// A loss of pairs whose rows are made on plain slices from scores and from how likely their draws were.
+pub trait FusedLossOfDraws: Sync {
+    /// The loss of a row of one positive.
+    ///
+    /// `positive` and `negatives [N]` hold scores when called, of which masked negatives stand for no item, and derivatives of the loss by them
+    /// afterwards. `log_probabilities` are those of the positive, were it a negative, and of the draws, `[N]`.
+    fn row(&self, positive: &mut f32, negatives: &mut [f32], log_probabilities: (f32, &[f32])) -> f32;
+}
+
 /// A loss of pairs that has more to move than a model: numbers of its own, or an adversary.
 pub trait FusedLossWithState: Sync {
     /// The losses of rows: scores of `positives [rows]` and `negatives [rows, N]`, of which masked ones stand for no item, become derivatives.

@@ -232,6 +232,13 @@ impl<'a> Batches<'a> {
         self.sampler.log_probabilities_of_draws(&mut self.draws(at), user, ids, out);
     }
 
+    /// The log-probabilities of the items `[P + N]` of a row of a step: those of the positives, were they none, and of the negatives.
+    pub(crate) fn log_probabilities_of_row(&self, at: (u32, u32, usize), user: u32, ids: &[u32], [own, drawn]: [&mut [f32]; 2]) {
+        let (positives, negatives) = ids.split_at(own.len());
+        self.sampler.log_probabilities(user, positives, own);
+        self.log_probabilities_of_draws(at, user, negatives, drawn);
+    }
+
     /// The log-probabilities of the items of a step's rows from a place on, `[B, P + N]`: those of the positives, were they none, and of the
     /// negatives.
     pub(crate) fn log_probabilities(&self, (epoch, step, first): (u32, u32, usize), users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
@@ -239,9 +246,8 @@ impl<'a> Batches<'a> {
         let mut all = vec![0.0; ids.len()];
         let rows = all.par_chunks_exact_mut(width).zip(ids.par_chunks_exact(width)).zip(users).enumerate();
         rows.for_each(|(row, ((out, ids), &user))| {
-            let ((own, drawn), (own_ids, drawn_ids)) = (out.split_at_mut(list), ids.split_at(list));
-            self.sampler.log_probabilities(user, own_ids, own);
-            self.log_probabilities_of_draws((epoch, step, first + row), user, drawn_ids, drawn);
+            let (own, drawn) = out.split_at_mut(list);
+            self.log_probabilities_of_row((epoch, step, first + row), user, ids, [own, drawn]);
         });
         let rows = || all.chunks_exact(width).map(|row| row.split_at(list));
         [rows().flat_map(|(positives, _)| positives).copied().collect(), rows().flat_map(|(_, negatives)| negatives).copied().collect()]

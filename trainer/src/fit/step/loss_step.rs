@@ -10,10 +10,19 @@ use crate::fit::step::{
 };
 use candle_core::Device;
 use embeddings::{MASKED, Row, ScoreGradients, Scored};
-use losses::{FusedLoss, Loss};
+use losses::{FusedLoss, FusedLossOfDraws, Loss};
 use rayon::prelude::*;
 use samplers::Choice;
 use std::{borrow::Cow, cell::RefCell};
+
+/// A loss on plain slices.
+#[derive(Clone, Copy)]
+pub(crate) enum FusedForm<'a> {
+    /// From scores.
+    Scores(&'a dyn FusedLoss),
+    /// From scores and the log-probabilities of the draws.
+    Draws(&'a dyn FusedLossOfDraws),
+}
 
 /// What the rows of a step are weighed by.
 #[derive(Clone, Copy)]
@@ -49,6 +58,8 @@ pub(crate) struct Extra<'a> {
 thread_local! {
     /// What a rule leaves of a row, its chosen scores and the log-probabilities of its draws.
     static CHOSEN: RefCell<(Choice, Vec<f32>, Vec<f32>)> = RefCell::default();
+    /// The log-probabilities of a row's draws.
+    static DRAWS: RefCell<Vec<f32>> = RefCell::default();
 }
 
 impl<'a> LossStep<'a> {
@@ -68,21 +79,32 @@ impl<'a> LossStep<'a> {
     }
 
     /// The loss on plain slices, where it has a fused form that takes what the sampler gives.
-    pub(crate) fn fused(&self) -> Option<&'a dyn FusedLoss> {
-        self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights())
+    pub(crate) fn fused(&self) -> Option<FusedForm<'a>> {
+        match self.loss.fused_of_draws() {
+            Some(fused) => self.batches.rule().is_none().then_some(FusedForm::Draws(fused)),
+            None => self.loss.fused().filter(|fused| !self.weighs() || fused.takes_weights()).map(FusedForm::Scores),
+        }
     }
 
     /// One row by the fused loss: scores to derivatives, in place; returns the row's loss.
-    pub(crate) fn row(&self, fused: &dyn FusedLoss, row: Row) -> f32 {
+    pub(crate) fn row(&self, fused: FusedForm, row: Row) -> f32 {
         let user = self.users[row.at];
         if self.batches.mask(user, row.ids, row.positives, row.negatives) {
             return nothing(row);
         }
         let quantile = self.quantiles.map_or(0.0, |quantiles| quantiles[user as usize]);
-        if self.batches.rule().is_some() {
-            return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
-        }
-        let loss = fused.row(row.positives, row.negatives, quantile);
+        let loss = match fused {
+            FusedForm::Scores(fused) if self.batches.rule().is_some() => {
+                return CHOSEN.with_borrow_mut(|chosen| self.narrow_row(fused, row, quantile, chosen));
+            }
+            FusedForm::Scores(fused) => fused.row(row.positives, row.negatives, quantile),
+            FusedForm::Draws(fused) => DRAWS.with_borrow_mut(|draws| {
+                draws.resize(row.ids.len(), 0.0);
+                let (own, drawn) = draws.split_at_mut(1);
+                self.batches.log_probabilities_of_row((self.at.0, self.at.1, self.first + row.at), user, row.ids, [own, drawn]);
+                fused.row(&mut row.positives[0], row.negatives, (own[0], drawn))
+            }),
+        };
         row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
         row.negatives.iter_mut().for_each(|weight| *weight *= self.scale);
         loss
@@ -272,6 +294,12 @@ mod tests {
         r#"{"warp": {"candidates": 20, "margin": 0}}"#,
     ];
 
+    /// Losses that look at how likely the draws were, and samplers that leave all of them.
+    const OF_DRAWS: [&str; 2] =
+        [r#"{"sampled-softmax": {"temperature": 0.5}}"#, r#"{"sampled-softmax": {"temperature": 0.5, "correction": "negatives"}}"#];
+    const SAMPLERS_OF_DRAWS: [&str; 3] =
+        [r#"{"uniform": {"negatives": 20}}"#, r#"{"popularity": {"negatives": 20}}"#, r#"{"in-batch": {}}"#];
+
     /// 12 users, each with three of 40 items.
     fn tastes() -> Dataset {
         let pairs = (0..12u32).flat_map(|user| [(user, user), (user, user + 13), (user, 39 - user)]);
@@ -291,9 +319,9 @@ mod tests {
         }
     }
 
-    fn bpr(sampler: &str) -> Learning {
+    fn learning(loss: &str, sampler: &str) -> Learning {
         let text = format!(
-            r#"{{"loss": {{"bpr": {{}}}}, "sampler": {sampler}, "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 5,
+            r#"{{"loss": {loss}, "sampler": {sampler}, "optimizer": {{"adam": {{"learning_rate": 0.1}}}}, "seed": 5,
                 "training": {{"epochs": 1, "batch_size": 8, "evaluate_every": 1}}}}"#
         );
         serde_json::from_str(&text).unwrap()
@@ -309,8 +337,9 @@ mod tests {
     #[test]
     fn the_fused_form_weighs_as_the_formula_does() {
         let dataset = tastes();
-        for sampler in SAMPLERS {
-            let learning = bpr(sampler);
+        let of_draws = OF_DRAWS.into_iter().flat_map(|loss| SAMPLERS_OF_DRAWS.map(|sampler| (loss, sampler)));
+        for (loss, sampler) in SAMPLERS.map(|sampler| (r#"{"bpr": {}}"#, sampler)).into_iter().chain(of_draws) {
+            let learning = learning(loss, sampler);
             let mut batches = Batches::new(&learning, &dataset, None, None).unwrap();
             batches.shuffle(1);
             for step in 1..=batches.steps() {
