@@ -79,24 +79,37 @@ def all():
     return [*losses, *samplers]
 
 
+def write(lines, keep):
+    """Stores the lines of a run; of one of some kinds in the place of those that are there."""
+    key = lambda line: (line["what"], line["kind"])
+    if keep and LINES.exists():
+        of_machine, *before = [json.loads(line) for line in LINES.read_text().splitlines()]
+        anew = {key(line): line for line in lines[1:]}
+        lines = [of_machine, *(anew.pop(key(line), {"commit": of_machine["commit"]} | line) for line in before), *anew.values()]
+    LINES.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def section(table, times):
     """The page's section; nothing before the first run."""
     if not LINES.exists():
         return ""
     of_machine, *lines = [json.loads(line) for line in LINES.read_text().splitlines()]
-    rows = {"loss": [], "sampler": []}
+    rows, others = {"loss": [], "sampler": []}, {}
     for line in lines:
         mine, torch = (line["pairs_per_second"].get(who) for who in ("ranksweep", "torch"))
+        if line.get("commit", of_machine["commit"]) != of_machine["commit"]:
+            others.setdefault(line["commit"], []).append(f"`{line['kind']}`")
         count = "all" if line["negatives"] is None else f"{line['negatives']:,}"
         figures = [f"{rate:,}" if rate else "–" for rate in (mine, torch)]
         rows[line["what"]].append([f"`{line['kind']}`", f"`{line['under']}`", count, *figures, times(mine / torch) if mine and torch else "–"])
+    anew = "".join(f" {', '.join(names)}: {commit}." for commit, names in others.items())
     rest = ["draws a pair", "ranksweep", "PyTorch", "faster by"]
     return f"""
 ## Every loss and sampler
 
 Pairs of train interactions per second, more is better: matrix factorisation of slatk-electronic with 64 dimensions, batches of 1,024 pairs, two
 threads; of losses of lists, positives per second. Made by `benches/kinds` on {of_machine["machine"]}, ranksweep
-{of_machine["commit"]}. PyTorch is what one writes down from the paper with fused Adam, and tuned malloc; [its code](../benches/comparison/torch_kinds.py).
+{of_machine["commit"]}.{anew} PyTorch is what one writes down from the paper with fused Adam, and tuned malloc; [its code](../benches/comparison/torch_kinds.py).
 
 {table(["loss", "sampler", *rest], rows["loss"])}
 {table(["sampler", "loss", *rest], rows["sampler"])}"""

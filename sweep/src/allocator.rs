@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Refusing {
 }
 
 /// Has the C library keep blocks of up to 32 MiB when they are freed, 256 MiB of them at most. By itself it hands them back to the system, and a loss that makes
-/// the same matrices in every step waits for their pages to be cleared each time. For the start of a program.
+/// the same matrices in every step waits for their pages to be cleared each time. For trainings: what prepares data holds large blocks once, and gives them back.
 pub fn keep_freed_blocks() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it sets numbers of the allocator, under its lock.

@@ -38,9 +38,6 @@ use user_ids::UserIdsOf;
 pub(crate) use workspace::LEAST;
 use workspace::{Relation, Workspace};
 
-/// Users and items that leave the k-core in a round, of which every partition can hold all: 16 MB.
-const BROADCAST: usize = 1 << 20;
-
 /// Prepares a dataset by relations, and stores it in `folder`. `unchanged` is asked when all of the source was read.
 pub(crate) fn prepare(
     preparation: &Preparation,
@@ -151,9 +148,7 @@ fn core(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut p
             break;
         }
         rounds += 1;
-        let few = below.iter().sum::<usize>() <= BROADCAST;
         let left = || {
-            let leaving = |side: Side| if few { leaving(side).and_then(relations::broadcast) } else { leaving(side) };
             let without_users = relations::without(workspace.scan(pairs)?, leaving(Side::Users)?, Side::Users)?;
             relations::without(without_users, leaving(Side::Items)?, Side::Items)
         };

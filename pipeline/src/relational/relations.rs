@@ -104,31 +104,6 @@ pub(super) fn below(degrees: DataFrame, bound: u32) -> Frame {
     degrees.filter(col("degree").lt(lit(i64::from(bound))))
 }
 
-/// What lets every partition of a join read all of its smaller side, here and on a cluster: Ballista joins by sorting where it is not told otherwise, and has a
-/// limit of its own.
-const BROADCASTS: [(&str, &str); 4] = [
-    ("datafusion.optimizer.prefer_hash_join", "true"),
-    ("datafusion.optimizer.hash_join_single_partition_threshold", ANY),
-    ("datafusion.optimizer.hash_join_single_partition_threshold_rows", ANY),
-    ("ballista.optimizer.broadcast_join_threshold_bytes", ANY),
-];
-/// 4 TB, or as many rows.
-const ANY: &str = "4398046511104";
-
-/// A relation that is small enough to be given to all partitions of what it is joined with, which are not shuffled then. The planner can only guess how
-/// many rows a filter leaves.
-pub(super) fn broadcast(frame: DataFrame) -> Frame {
-    let (mut state, plan) = frame.into_parts();
-    let options = state.config_mut().options_mut();
-    for (key, value) in BROADCASTS {
-        // A session without a cluster has none of Ballista's keys.
-        if key.starts_with("datafusion.") || options.extensions.iter().any(|(prefix, _)| key.starts_with(prefix)) {
-            options.set(key, value)?;
-        }
-    }
-    Ok(DataFrame::new(state, plan))
-}
-
 /// Interactions without those of some users, or items. Who leaves is the build side: they are fewer than interactions.
 pub(super) fn without(pairs: DataFrame, leaving: DataFrame, side: Side) -> Frame {
     leaving.select(vec![col("code")])?.join(pairs, JoinType::RightAnti, &["code"], &[side.column()], None)

@@ -165,7 +165,6 @@ impl Command {
 
 /// Starts what the commands need, runs one, says how it ended, and gives the exit code.
 pub fn ended(global: &Global, run: impl FnOnce() -> Result<Ending>) -> ExitCode {
-    crate::allocator::keep_freed_blocks();
     panics::keep_quiet();
     let result = panics::caught(|| start(global).and_then(|()| run()))
         .unwrap_or_else(|_| Err(anyhow!("this is a mistake of ranksweep: {}", panics::last())));

@@ -2,6 +2,7 @@
 
 use super::{Devices, Session, Standing, ending, halving, progress::TrialStage, spread};
 use crate::{
+    allocator,
     doctor::memory_limit,
     interrupt::{self, Hold},
     plan::{Estimate, PlannedDataset, PlannedRef, PlannedTrial},
@@ -235,6 +236,7 @@ pub(super) fn guarded(
         model_files,
         ..Resources::new(devices.memory(session.machine.memory))
     };
+    allocator::keep_freed_blocks();
     match panics::caught(|| trainer::train(&trial.trial, dataset, &folder, &resources, observer)) {
         Ok(Ok(fit)) => {
             fit.remarks.iter().for_each(|remark| tracing::warn!("{remark}"));
