@@ -231,7 +231,7 @@ const OF_SEQUENCES: &[(&str, &str)] = &[
 fn trials_of_models() -> Vec<Trial> {
     let of = |backbone: String| {
         let (pairs, optimizer) = match serde_json::from_str::<Backbone>(&backbone).unwrap() {
-            model if model.learned().is_some_and(|model| model.network(0).is_some()) => (OF_NETWORKS, SLOWER),
+            model if model.has_network() => (OF_NETWORKS, SLOWER),
             model if model.reads_order() => (OF_SEQUENCES, SLOWER),
             _ => (OF_MODELS, ADAM),
         };
@@ -286,7 +286,8 @@ fn every_kind_learns_the_tastes() {
     let floor = run("kinds floor", &serde_json::from_str(text).unwrap());
     // A network takes more than the 24 steps that a loss of lists has here.
     let is_enough = |trial: &Trial| match (&trial.backbone, &trial.learning) {
-        (Backbone::NeuMf(_) | Backbone::Ncf(_) | Backbone::TwoTower(_), Some(learning)) => learning.loss.list().is_none(),
+        (Backbone::TwoTower(_), Some(learning)) => learning.loss.list().is_none(),
+        (model, Some(learning)) if model.has_network() => learning.loss.list().is_none(),
         _ => true,
     };
     for trial in [trials(MF), trials(LIGHT_GCN), trials_of_models(), without_sampling(true)].concat().into_iter().filter(is_enough) {
