@@ -129,6 +129,11 @@ fn the_pods_of_rungs_do_what_one_machine_does() {
 }
 
 #[test]
+fn the_pods_of_seeds_that_pick_and_of_those_that_repeat_do_what_one_machine_does() {
+    gives_the_bytes_of_one_machine("seeds: [1, 2]\nsearch: {kind: grid, tuning_seeds: 1}\n", 4, false);
+}
+
+#[test]
 fn the_driver_is_told_what_this_program_understands() {
     let sandbox = on_a_volume("");
     let driver = words(&jobs(&sandbox, &[])[0], 0);

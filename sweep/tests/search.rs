@@ -173,13 +173,17 @@ fn a_grid_and_a_halving_share_their_trials_in_either_order() {
 
 #[test]
 fn kills_change_no_decision_and_no_byte() {
-    for search in ["{kind: successive-halving, epochs: 1}", "{kind: successive-halving, epochs: 1, asynchronous: true, trials: 6}"] {
+    for search in [
+        "{kind: successive-halving, epochs: 1}",
+        "{kind: successive-halving, epochs: 1, asynchronous: true, trials: 6}",
+        "{kind: grid, tuning_seeds: 1}",
+    ] {
         let whole = finished(&with(search));
         let killed = Sandbox::new(&with(search));
         for lines in [4, 9, 17, 40, 45, 38, 61, 60] {
             kill_after(&killed, lines);
             let (early, late) = (states(&killed), rows(&whole));
-            let is_kept = |(state, row): (&String, &TrialRow)| state != "stopped" || row.status == Status::Stopped;
+            let is_kept = |(state, row): (&String, &TrialRow)| !["stopped", "skipped"].contains(&&**state) || row.status.name() == state;
             assert!(early.iter().zip(&late).all(is_kept), "{search}: {early:?}");
         }
         killed.run_well();
@@ -223,18 +227,114 @@ fn pods_that_train_one_trial_of_a_rung_each_make_the_run_of_one_machine() {
     assert!(pods.results() == whole.results());
 }
 
+/// The grid with a third seed, of which the first picks values.
+fn picked_by_one_seed(search: &str) -> String {
+    with(search).replace("seeds: [1, 2]", "seeds: [1, 2, 3]")
+}
+
+#[test]
+fn the_first_seed_picks_and_the_others_repeat_what_is_picked() {
+    let values = |sandbox: &Sandbox| -> Vec<String> {
+        let rows = rows(sandbox).into_iter().filter(|row| row.selected && row.seed == Some(1));
+        rows.map(|row| format!("{} {}", row.method, row.parameters)).collect()
+    };
+    let three = finished(&GRID.replace("seeds: [1, 2]", "seeds: [1, 2, 3]"));
+    for (search, alone) in [
+        ("{kind: grid, tuning_seeds: 1}", "{kind: grid}"),
+        ("{kind: successive-halving, epochs: 1, tuning_seeds: 1}", "{kind: successive-halving, epochs: 1}"),
+        (
+            "{kind: successive-halving, epochs: 1, asynchronous: true, tuning_seeds: 1}",
+            "{kind: successive-halving, epochs: 1, asynchronous: true}",
+        ),
+    ] {
+        let one = finished(&with(alone).replace("seeds: [1, 2]", "seeds: [1]"));
+        let tuned = finished(&picked_by_one_seed(search));
+        assert_eq!(values(&tuned), values(&one), "{search}");
+        let (rows_of_one, rows, of_three) = (rows(&one), rows(&tuned), rows(&three));
+        for row in &rows {
+            let of_seed_one = rows_of_one.iter().find(|other| other.trial == row.trial);
+            let expected = match (row.seed, of_seed_one) {
+                (Some(2 | 3), None) if row.selected => (Status::Done, Some(9)),
+                (Some(2 | 3), None) => (Status::Skipped, None),
+                (None | Some(1), Some(other)) => (other.status, other.epochs),
+                _ => panic!("{row:?}"),
+            };
+            assert_eq!((row.status, row.epochs), expected, "{search}: {row:?}");
+            let trained_alike = of_three.iter().find(|other| other.trial == row.trial).unwrap();
+            assert!(row.status != Status::Done || row.validation == trained_alike.validation, "{search}: {row:?}");
+            assert_eq!(tuned.path(&format!("runs/trials/{}", row.trial)).exists(), row.status != Status::Skipped, "{search}");
+        }
+        // Four configurations of `bpr` and eight of `softmax`: all but one of each are left without their other two seeds.
+        assert_eq!(rows.iter().filter(|row| row.status == Status::Skipped).count(), (3 + 7) * 2);
+        assert_eq!(rows.iter().filter(|row| row.selected && row.loss.is_some()).count(), 2 * 3);
+        assert_eq!(states(&tuned), rows.iter().map(|row| row.status.name().to_owned()).collect::<Vec<_>>(), "{search}");
+        let said = "and repeated with the others: 20 trials of what was not picked were not needed.";
+        let report = command(&tuned, "report s.yaml");
+        assert!(report.code == Some(0) && report.out.contains(said), "{}", report.out);
+        let again = tuned.run_well();
+        assert!(!again.error.contains(" training trial="), "{}", again.error);
+    }
+    let plan = well(&Sandbox::new(&picked_by_one_seed("{kind: grid, tuning_seeds: 1}")), "plan s.yaml").out;
+    let lines = "\nrung 0: 15 trials to 9 epochs\nrung 1: 4 trials to 9 epochs, of the picked configurations with the other seeds\n\
+                 144 epochs in all; all trials to the end take 324 (56 % saved)\n";
+    assert!(plan.contains(lines), "{plan}");
+    let too_many = Sandbox::new(&picked_by_one_seed("{kind: grid, tuning_seeds: 3}"));
+    let said = "search.tuning_seeds: tuning_seeds is 3, and `seeds` has 3: expected fewer";
+    assert!(command(&too_many, "plan s.yaml").complaint(2).contains(said));
+}
+
+/// A trial of a repeated configuration that is damaged or gone is trained again, and no other in its stead.
+#[test]
+fn what_repeats_is_missed_where_it_is_not_trained() {
+    let whole = finished(&picked_by_one_seed("{kind: grid, tuning_seeds: 1}"));
+    let repeated = rows(&whole).into_iter().find(|row| row.selected && row.seed == Some(3)).unwrap();
+    std::fs::remove_dir_all(whole.path(&format!("runs/trials/{}", repeated.trial))).unwrap();
+    let before = whole.results();
+    well(&whole, "evaluate s.yaml --partial");
+    let count = |status| rows(&whole).iter().filter(|row| row.status == status).count();
+    assert_eq!([Status::Done, Status::Skipped, Status::Missing].map(count), [18, 20, 1]);
+    let again = whole.run_well();
+    assert_eq!(again.error.matches(" training trial=").count(), 1, "{}", again.error);
+    assert!(before.keys().all(|path| whole.results().contains_key(path)));
+    assert_eq!([Status::Done, Status::Skipped, Status::Missing].map(count), [19, 20, 0]);
+}
+
+#[test]
+fn pods_pick_by_the_first_seeds_and_repeat_in_a_rung_of_its_own() {
+    let text = picked_by_one_seed("{kind: grid, tuning_seeds: 1}");
+    let whole = finished(&text);
+    let pods = Sandbox::new(&text);
+    well(&pods, "prepare s.yaml");
+    for (rung, trials) in [(0, 15), (1, 4)] {
+        for index in (0..trials).rev() {
+            well(&pods, &format!("train s.yaml --index {index} --rung {rung}"));
+        }
+        let beyond = well(&pods, &format!("train s.yaml --index {trials} --rung {rung}"));
+        assert!(beyond.error.contains("nothing to do"), "{}", beyond.error);
+        let states = states(&pods);
+        let count = |name: &str| states.iter().filter(|state| *state == name).count();
+        assert_eq!(["done", "skipped", "waiting"].map(count), [[15, 20, 4], [19, 20, 0]][rung]);
+    }
+    well(&pods, "evaluate s.yaml --report");
+    assert!(pods.results() == whole.results());
+}
+
 #[test]
 fn processes_share_one_rung_after_the_other() {
-    let whole = finished(&halving());
-    let shared = Sandbox::new(&halving());
-    well(&shared, "prepare s.yaml");
-    let train = || shared.command(&["train", "s.yaml", "--share=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let mut processes = [train(), train()];
-    assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
-    well(&shared, "evaluate s.yaml --report");
-    assert!(shared.results() == whole.results());
+    let tuning = picked_by_one_seed("{kind: grid, tuning_seeds: 1}");
+    let shared = [halving(), tuning].map(|text| {
+        let (whole, shared) = (finished(&text), Sandbox::new(&text));
+        well(&shared, "prepare s.yaml");
+        let train = || shared.command(&["train", "s.yaml", "--share=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut processes = [train(), train()];
+        assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
+        well(&shared, "evaluate s.yaml --report");
+        assert!(shared.results() == whole.results());
+        shared
+    });
+    let shared = &shared[0];
     shared.write("s.yaml", with("{kind: successive-halving, epochs: 1, asynchronous: true}"));
-    assert!(command(&shared, "train s.yaml --share").complaint(2).starts_with("--share: an `asynchronous` search is of one process"));
+    assert!(command(shared, "train s.yaml --share").complaint(2).starts_with("--share: an `asynchronous` search is of one process"));
 }
 
 #[test]
@@ -243,7 +343,10 @@ fn rungs_that_are_not_there_are_refused() {
         let sandbox = Sandbox::new(text);
         command(&sandbox, &format!("train s.yaml --index 0 --rung {rung}")).complaint(2).to_owned()
     };
-    assert_eq!(refused(GRID, "0"), "--rung 0: the sweep has no rungs, as its `search` is not `successive-halving`");
+    assert_eq!(
+        refused(GRID, "0"),
+        "--rung 0: the sweep has no rungs, as its `search` is not `successive-halving` and has no `tuning_seeds`"
+    );
     assert_eq!(refused(&halving(), "3"), "--rung 3: the sweep has 3 rungs, counted from 0");
     let asynchronous = with("{kind: successive-halving, epochs: 1, asynchronous: true}");
     assert!(refused(&asynchronous, "0").starts_with("--rung 0: an `asynchronous` search has no complete rungs"));

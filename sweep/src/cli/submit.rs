@@ -137,6 +137,7 @@ impl Submit {
 
 /// Whether every trial has ended, so that to start again would give nothing new.
 fn would_fail_again(session: &Session) -> Result<bool> {
-    let has_ended = |standing: &Standing| matches!(standing, Standing::Done(_) | Standing::Stopped(_) | Standing::Failed(_));
+    let has_ended =
+        |standing: &Standing| matches!(standing, Standing::Done(_) | Standing::Stopped(_) | Standing::Skipped | Standing::Failed(_));
     Ok(runner::standings(session)?.iter().all(has_ended))
 }

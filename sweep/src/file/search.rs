@@ -17,7 +17,11 @@ pub enum Search {
 /// `grid` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Grid {}
+pub struct Grid {
+    /// How many of `seeds`, from the first, values are picked by; the picked configuration alone is trained with the others. All of them when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning_seeds: Option<u32>,
+}
 
 /// `random` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,6 +32,9 @@ pub struct Random {
     /// The seed of the draws.
     #[serde(default = "first_seed")]
     pub seed: u64,
+    /// How many of `seeds`, from the first, values are picked by; the picked configuration alone is trained with the others. All of them when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning_seeds: Option<u32>,
 }
 
 /// `successive-halving` in a sweep file.
@@ -48,6 +55,9 @@ pub struct SuccessiveHalving {
     /// Whether a configuration goes on as soon as it is among the best of those that were there before it, not of all; on one machine only.
     #[serde(default)]
     pub asynchronous: bool,
+    /// How many of `seeds`, from the first, values are picked by; the picked configuration alone is trained with the others. All of them when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning_seeds: Option<u32>,
 }
 
 impl Search {
@@ -68,9 +78,18 @@ impl Search {
         }
     }
 
-    /// Whether it is `grid`.
-    pub fn is_grid(&self) -> bool {
-        matches!(self, Self::Grid(_))
+    /// How many seeds, from the first, values are picked by; `None` where all are.
+    pub fn tuning_seeds(&self) -> Option<u32> {
+        match self {
+            Self::Grid(grid) => grid.tuning_seeds,
+            Self::Random(random) => random.tuning_seeds,
+            Self::SuccessiveHalving(halving) => halving.tuning_seeds,
+        }
+    }
+
+    /// Whether it is what stands when `search` is left out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Whether the values can be used; what they mean for the training is the plan's matter.
@@ -83,6 +102,7 @@ impl Search {
             false => Err(format!("{key} is {value}, expected at least {least}")),
         };
         self.draws().map_or(Ok(()), |(trials, _)| at_least("trials", trials, 1))?;
+        self.tuning_seeds().map_or(Ok(()), |seeds| at_least("tuning_seeds", seeds, 1))?;
         let Some(halving) = self.halving() else { return Ok(()) };
         at_least("epochs", halving.epochs, 1)?;
         at_least("factor", halving.factor, 2)
@@ -91,7 +111,7 @@ impl Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self::Grid(Grid {})
+        Self::Grid(Grid { tuning_seeds: None })
     }
 }
 
@@ -118,11 +138,14 @@ mod tests {
         assert_eq!(read("{kind: random, trials: 8}").unwrap().draws(), Some((8, 1)));
         assert_eq!(read("{kind: random, trials: 8, seed: 5}").unwrap().draws(), Some((8, 5)));
         let halving = read("{kind: successive-halving, epochs: 4}").unwrap();
-        let expected = SuccessiveHalving { trials: None, seed: 1, epochs: 4, factor: 3, asynchronous: false };
+        let expected = SuccessiveHalving { trials: None, seed: 1, epochs: 4, factor: 3, asynchronous: false, tuning_seeds: None };
         assert_eq!((halving.draws(), halving.halving()), (None, Some(&expected)));
         assert!(read("{kind: successive-halving}").unwrap_err().to_string().contains("the key `epochs` is missing"));
         assert!(read("{kind: random}").unwrap_err().to_string().contains("the key `trials` is missing"));
         assert!(read("{kind: halving, epochs: 4}").unwrap_err().to_string().contains("unknown kind `halving`"));
+        let tuning = |text: &str| read(text).unwrap().tuning_seeds();
+        assert_eq!(["{kind: grid, tuning_seeds: 2}", "{kind: random, trials: 8, tuning_seeds: 2}"].map(tuning), [Some(2); 2]);
+        assert_eq!(["{kind: successive-halving, epochs: 4, tuning_seeds: 2}", "{kind: grid}"].map(tuning), [Some(2), None]);
         assert!(read("{kind: grid, trials: 4}").unwrap_err().to_string().contains("unknown key `trials`"));
     }
 
@@ -130,6 +153,7 @@ mod tests {
     fn values_that_cannot_be_are_named() {
         let message = |text: &str| read(text).unwrap().check().unwrap_err();
         assert_eq!(message("{kind: random, trials: 0}"), "trials is 0, expected at least 1");
+        assert_eq!(message("{kind: grid, tuning_seeds: 0}"), "tuning_seeds is 0, expected at least 1");
         assert_eq!(message("{kind: successive-halving, epochs: 0}"), "epochs is 0, expected at least 1");
         assert_eq!(message("{kind: successive-halving, epochs: 1, factor: 1}"), "factor is 1, expected at least 2");
         assert_eq!(message("{kind: successive-halving, epochs: 1, trials: 0}"), "trials is 0, expected at least 1");

@@ -59,9 +59,9 @@ pub struct Plan {
     /// The metrics and the tests.
     pub evaluation: Evaluation,
     /// Which configurations are trained, and how far.
-    #[serde(default, skip_serializing_if = "Search::is_grid")]
+    #[serde(default, skip_serializing_if = "Search::is_default")]
     pub search: Search,
-    /// The epochs of successive halving's rungs, the last of which are all of a training's; none for another search.
+    /// The epochs of the search's rungs, the last of which are all of a training's; none where every trial is trained to its end at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rung_epochs: Vec<u32>,
     /// The numbers that a paper prints of the methods.
@@ -205,7 +205,7 @@ impl Checked<'_> {
             select_by: self.file.select_by.value,
             evaluation: self.file.evaluation.value.with_primary(self.file.select_by.value),
             search: self.file.search.value.clone(),
-            rung_epochs: rung_epochs(self.file),
+            rung_epochs: rungs::epochs(&self.file.search.value, self.file.training.value.epochs),
             printed: None,
             claims: Vec::new(),
         };
@@ -349,11 +349,6 @@ fn content(path: &str) -> std::result::Result<FileEntry, String> {
         return Err(format!("{at} is a pipe or a device, expected a file, as it is read several times"));
     }
     at.read().map(|content| FileEntry::of(&content)).map_err(|error| crate::chain::chain(&error.into()))
-}
-
-fn rung_epochs(file: &SweepFile) -> Vec<u32> {
-    let last = file.training.value.epochs;
-    file.search.value.halving().map_or_else(Vec::new, |halving| rungs::epochs(halving.epochs, halving.factor, last))
 }
 
 /// A configuration's trials on a dataset: one for each seed, or a single one for what fits without sampling. The files of a model that another

@@ -1,13 +1,19 @@
-//! The rungs of successive halving: epochs at which configurations are compared, and how many there are at most.
+//! The rungs of a search: how far configurations are trained before they are compared, and how many trials there are at most.
 //!
 //! ```text
+//! successive halving
 //! epochs          r, r f, r f^2, ... below training's, then training's       r is `epochs`, f is `factor`
 //! configurations  n, n / f, n / f^2, ... rounded down, at least 1            of each method that learns
+//!
+//! tuning seeds, in any search: those rungs with the first seeds alone, then one more
+//! epochs          training's
+//! configurations  1, with the other seeds                                    of each method that has several
 //! ```
 //! Jamieson and Talwalkar, "Non-stochastic Best Arm Identification and Hyperparameter Optimization", AISTATS 2016. A method that fits
 //! without sampling has no epochs: all of its configurations are fit in the first rung, and none is stopped.
 
-use super::{Configuration, Method, Plan, PlannedDataset};
+use super::{Configuration, Method, Plan, PlannedDataset, PlannedTrial};
+use crate::file::Search;
 use serde::Serialize;
 
 /// One rung.
@@ -17,16 +23,27 @@ pub struct Rung {
     pub epochs: u32,
     /// Trials that reach it, of all methods; fewer where trials fail.
     pub trials: usize,
+    /// Whether its trials are of the picked configurations, with the seeds that nothing was picked by.
+    pub repeats: bool,
 }
 
-/// The epochs of each rung.
-pub(super) fn epochs(first: u32, factor: u32, last: u32) -> Vec<u32> {
+/// The epochs of each rung of a search whose trainings have so many epochs at most; none where every trial is trained to its end at once.
+pub(super) fn epochs(search: &Search, last: u32) -> Vec<u32> {
+    let compared = search.halving().map(|halving| halved(halving.epochs, halving.factor, last));
+    match search.tuning_seeds() {
+        Some(_) => [compared.unwrap_or(vec![last]), vec![last]].concat(),
+        None => compared.unwrap_or_default(),
+    }
+}
+
+/// The epochs of each rung of successive halving.
+fn halved(first: u32, factor: u32, last: u32) -> Vec<u32> {
     let below = std::iter::successors(Some(first), |&epochs| epochs.checked_mul(factor)).take_while(|&epochs| epochs < last);
     below.chain([last]).collect()
 }
 
 /// How many of a method's configurations reach a rung; the first is 0.
-pub(super) fn survivors(configurations: usize, factor: u32, rung: usize) -> usize {
+fn survivors(configurations: usize, factor: u32, rung: usize) -> usize {
     let goes_on = |count: usize, _| promoted(count, factor);
     (0..rung).fold(configurations, goes_on)
 }
@@ -36,58 +53,106 @@ pub fn promoted(configurations: usize, factor: u32) -> usize {
     (configurations / factor as usize).max(1).min(configurations)
 }
 
-impl Plan {
-    /// The rungs of successive halving with their trials; none for another search. One Indexed Job each, on a cluster.
-    pub fn rungs(&self) -> Vec<Rung> {
-        let Some(halving) = self.search.halving() else { return Vec::new() };
-        let of = |method: &Method, rung: usize| match method.learns() {
-            true => survivors(method.configurations.len(), halving.factor, rung) * method.repeats(),
-            false if rung == 0 => method.configurations.len() * method.repeats(),
-            false => 0,
-        };
-        let trials = |rung: usize| self.methods.iter().map(|method| of(method, rung)).sum();
-        self.rung_epochs.iter().enumerate().map(|(rung, &epochs)| Rung { epochs, trials: trials(rung) }).collect()
+/// What a search does of one method, on all splits of its dataset or on one of them.
+struct Share<'a> {
+    plan: &'a Plan,
+    method: &'a Method,
+    /// Trials of each configuration that values are picked by.
+    tuning: usize,
+    /// Trials of each configuration that are trained where it is picked.
+    repeated: usize,
+}
+
+impl<'a> Share<'a> {
+    /// That of the trials of a configuration for which `counts` holds.
+    fn of(plan: &'a Plan, method: &'a Method, counts: impl Fn(&PlannedTrial) -> bool) -> Self {
+        let trials = method.configurations.first().map_or(&[][..], |configuration| &configuration.trials);
+        let tunes = plan.tunes(method);
+        let count = |which: bool| tunes.iter().zip(trials).filter(|(tunes, trial)| **tunes == which && counts(trial)).count();
+        Self { plan, method, tuning: count(true), repeated: count(false) }
     }
 
-    /// Epochs that successive halving trains, when no training stops early, and those of training every configuration to the end.
-    pub fn halved_epochs(&self) -> (u64, u64) {
-        let learned = |method: &&Method| method.learns();
-        let all = |method: &Method| method.configurations.len() * method.repeats();
-        let trials: usize = self.methods.iter().filter(learned).map(all).sum();
-        let last = self.rung_epochs.last().copied().unwrap_or_default();
-        let closed: usize = self.methods.iter().filter(|method| !method.learns()).map(all).sum();
-        let mut before = 0;
-        let mut halved = 0;
-        for (index, rung) in self.rungs().into_iter().enumerate() {
-            let learning = rung.trials - if index == 0 { closed } else { 0 };
-            halved += u64::from(rung.epochs - before) * learning as u64;
-            before = rung.epochs;
+    /// Trials at a rung, at most.
+    fn trials(&self, rung: usize) -> usize {
+        let (configurations, last) = (self.method.configurations.len(), self.plan.compared(self.method));
+        let factor = self.plan.search.halving().map_or(1, |halving| halving.factor);
+        match rung {
+            rung if rung < last => survivors(configurations, factor, rung) * self.tuning,
+            rung if rung == last => self.repeated,
+            _ => 0,
         }
-        (halved, trials as u64 * u64::from(last))
+    }
+
+    /// Epochs that are trained from the rung before to this one.
+    fn epochs(&self, rung: usize) -> u32 {
+        let epochs = &self.plan.rung_epochs;
+        match rung {
+            _ if !self.method.learns() => epochs[epochs.len() - 1], // all of its work at once
+            0 => epochs[0],
+            rung if rung < self.plan.compared(self.method) => epochs[rung] - epochs[rung - 1],
+            rung => epochs[rung],
+        }
     }
 }
 
 impl Plan {
-    /// The most that the search does in all trials on a dataset, or on one of its splits, where each does so much in all of its epochs.
-    pub(super) fn halved(&self, dataset: &PlannedDataset, of_trials: &[u64]) -> u64 {
-        let Some(halving) = self.search.halving().filter(|halving| !halving.asynchronous) else {
-            return of_trials.iter().copied().fold(0, u64::saturating_add);
+    /// Whether values are picked by each trial of a method's configurations, by its place: not by those with other than the first
+    /// `tuning_seeds` seeds, which are trained for the picked configuration alone. A method with one configuration has nothing to pick.
+    pub fn tunes(&self, method: &Method) -> Vec<bool> {
+        let Some(configuration) = method.configurations.first() else { return Vec::new() };
+        let trials = &configuration.trials;
+        let seeds = self.search.tuning_seeds().filter(|_| method.configurations.len() > 1).map_or(usize::MAX, |seeds| seeds as usize);
+        let before = |at: usize| trials[..at].iter().filter(|other| other.split_seed == trials[at].split_seed).count();
+        (0..trials.len()).map(|at| before(at) < seeds).collect()
+    }
+
+    /// At how many rungs a method's configurations are compared.
+    pub fn compared(&self, method: &Method) -> usize {
+        match method.learns() {
+            true => self.rung_epochs.len() - usize::from(self.search.tuning_seeds().is_some()),
+            false => 1,
+        }
+    }
+
+    /// The rungs of the search with their trials; none where every trial is trained to its end at once. One Indexed Job each, on a cluster.
+    pub fn rungs(&self) -> Vec<Rung> {
+        let shares: Vec<Share<'_>> = self.methods.iter().map(|method| Share::of(self, method, |_| true)).collect();
+        let trials = |rung: usize| shares.iter().map(|share| share.trials(rung)).sum();
+        let repeats = |rung: usize| self.search.tuning_seeds().is_some() && rung + 1 == self.rung_epochs.len();
+        let rungs = self.rung_epochs.iter().enumerate();
+        rungs.map(|(rung, &epochs)| Rung { epochs, trials: trials(rung), repeats: repeats(rung) }).collect()
+    }
+
+    /// Epochs that the search trains, when no training stops early, and those of training every trial to its end.
+    pub fn searched_epochs(&self) -> (u64, u64) {
+        let learning = || self.methods.iter().filter(|method| method.learns());
+        let trials: usize = learning().map(|method| method.configurations.len() * method.repeats()).sum();
+        let last = self.rung_epochs.last().copied().unwrap_or_default();
+        let of_method = |method: &Method| -> u64 {
+            let share = Share::of(self, method, |_| true);
+            (0..self.rung_epochs.len()).map(|rung| u64::from(share.epochs(rung)) * share.trials(rung) as u64).sum()
         };
+        (learning().map(of_method).sum(), trials as u64 * u64::from(last))
+    }
+
+    /// The most that the search does in all trials on a dataset, or on one of its splits, where each does so much in all of its epochs.
+    pub(super) fn searched(&self, dataset: &PlannedDataset, of_trials: &[u64]) -> u64 {
+        let is_asynchronous = self.search.halving().is_some_and(|halving| halving.asynchronous);
+        if self.rung_epochs.is_empty() || is_asynchronous {
+            return of_trials.iter().copied().fold(0, u64::saturating_add);
+        }
         let last = u64::from(self.rung_epochs.last().copied().unwrap_or(1));
         let mut rest = of_trials;
-        let mut total = 0;
+        let mut total: u64 = 0;
         for method in self.methods.iter().filter(|method| method.dataset == dataset.name()) {
-            let repeats = method.repeats_on(dataset);
-            let (own, others) = rest.split_at(method.configurations.len() * repeats);
+            let (own, others) = rest.split_at(method.configurations.len() * method.repeats_on(dataset));
             rest = others;
             let mut costs = own.to_vec();
             costs.sort_unstable_by(|a, b| b.cmp(a)); // who goes on is not known, so that the costliest may
-            let mut before = 0;
-            for (rung, &epochs) in self.rung_epochs.iter().enumerate() {
-                let here = survivors(method.configurations.len(), halving.factor, rung) * repeats;
-                let of_rung = costs[..here].iter().map(|cost| cost / last * u64::from(epochs - before));
+            let share = Share::of(self, method, |trial| dataset.is_of(trial));
+            for rung in 0..self.rung_epochs.len() {
+                let of_rung = costs[..share.trials(rung)].iter().map(|cost| cost / last * u64::from(share.epochs(rung)));
                 total = of_rung.fold(total, u64::saturating_add);
-                before = epochs;
             }
         }
         total
@@ -118,11 +183,11 @@ mod tests {
 
     #[test]
     fn epochs_grow_by_the_factor_up_to_trainings() {
-        assert_eq!(epochs(4, 3, 32), [4, 12, 32]);
-        assert_eq!(epochs(1, 3, 81), [1, 3, 9, 27, 81]);
-        assert_eq!(epochs(2, 3, 20), [2, 6, 18, 20]);
-        assert_eq!(epochs(5, 2, 6), [5, 6]);
-        assert_eq!(epochs(u32::MAX / 2, 3, u32::MAX), [u32::MAX / 2, u32::MAX]);
+        assert_eq!(halved(4, 3, 32), [4, 12, 32]);
+        assert_eq!(halved(1, 3, 81), [1, 3, 9, 27, 81]);
+        assert_eq!(halved(2, 3, 20), [2, 6, 18, 20]);
+        assert_eq!(halved(5, 2, 6), [5, 6]);
+        assert_eq!(halved(u32::MAX / 2, 3, u32::MAX), [u32::MAX / 2, u32::MAX]);
     }
 
     /// The table of successive halving in Li et al., "Hyperband", JMLR 2018: 81 configurations, factor 3, brackets s = 4 and s = 3.

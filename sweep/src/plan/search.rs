@@ -11,7 +11,20 @@ pub(super) fn check(file: &SweepFile, drafts: &[Draft<'_>]) -> Result<()> {
     if let Some(halving) = search.value.halving() {
         rungs(search, halving, &file.training.value)?;
     }
+    tuning_seeds(search, file.seeds.value.len())?;
     drafts.iter().try_for_each(|draft| can_be_drawn(search, draft))
+}
+
+/// Seeds that pick values are some of the seeds.
+fn tuning_seeds(search: &Placed<Search>, seeds: usize) -> Result<()> {
+    match search.value.tuning_seeds() {
+        Some(tuning) if tuning as usize >= seeds => {
+            Err(search.complain(format!(
+                "tuning_seeds is {tuning}, and `seeds` has {seeds}: expected fewer, so that others are left to repeat what is picked; without the key all of them pick"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Rungs end where a training evaluates anyway, so that a training that stops there has the bits of one that does not.

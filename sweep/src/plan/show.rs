@@ -75,7 +75,8 @@ fn search(search: &Search) -> String {
         true => format!("; halved by {} as they come", halving.factor),
         false => format!("; halved by {} at each rung", halving.factor),
     });
-    [drawn, halved].into_iter().flatten().collect()
+    let tuned = search.tuning_seeds().map(|seeds| format!("; picked by {}, and repeated with the others", of_first(seeds)));
+    [drawn, halved, tuned].into_iter().flatten().collect()
 }
 
 fn configurations(method: &Method, search: &Search) -> String {
@@ -98,19 +99,29 @@ fn splits(plan: &Plan, dataset: &str) -> String {
     }
 }
 
-/// The rungs of successive halving, and what they leave of the work.
+/// The rungs of the search, and what they leave of the work.
 fn rungs(plan: &Plan) -> String {
-    let Some(halving) = plan.search.halving() else { return String::new() };
-    let mut text = "\n".to_owned();
-    for (index, rung) in plan.rungs().into_iter().enumerate() {
-        let _ = writeln!(text, "rung {index}: {} to {} epochs", count_of(rung.trials, "trial"), rung.epochs);
+    let rungs = plan.rungs();
+    if rungs.is_empty() {
+        return String::new();
     }
-    let (halved, all) = plan.halved_epochs();
-    let saved = 100.0 * (1.0 - halved as f64 / all.max(1) as f64);
-    let least = if halving.asynchronous { "at least " } else { "" };
-    let beyond = if halving.asynchronous { ", and more where an early one is overtaken after it went on" } else { "" };
-    let _ = writeln!(text, "{least}{halved} epochs in all{beyond}; all configurations to the end take {all} ({saved:.0} % saved)");
+    let mut text = "\n".to_owned();
+    for (index, rung) in rungs.into_iter().enumerate() {
+        let what = if rung.repeats { ", of the picked configurations with the other seeds" } else { "" };
+        let _ = writeln!(text, "rung {index}: {} to {} epochs{what}", count_of(rung.trials, "trial"), rung.epochs);
+    }
+    let (searched, all) = plan.searched_epochs();
+    let saved = 100.0 * (1.0 - searched as f64 / all.max(1) as f64);
+    let is_asynchronous = plan.search.halving().is_some_and(|halving| halving.asynchronous);
+    let least = if is_asynchronous { "at least " } else { "" };
+    let beyond = if is_asynchronous { ", and more where an early one is overtaken after it went on" } else { "" };
+    let _ = writeln!(text, "{least}{searched} epochs in all{beyond}; all trials to the end take {all} ({saved:.0} % saved)");
     text
+}
+
+/// `the first seed`, `the first 2 seeds`.
+fn of_first(seeds: u32) -> String {
+    if seeds == 1 { "the first seed".to_owned() } else { format!("the first {seeds} seeds") }
 }
 
 fn dataset_line(dataset: &PlannedDataset, found: &Found) -> String {
@@ -166,7 +177,7 @@ fn totals(plan: &Plan, found: &[Found], memory: usize, sharing: u32) -> String {
         // The program is there once.
         let together = PROGRAM + u64::from(sharing).saturating_mul(largest.saturating_sub(PROGRAM));
         let together = if sharing > 1 { format!(", {} to train {sharing} at once", bytes(together)) } else { String::new() };
-        let all = |of: fn(&Estimate) -> u64| -> u64 { plan.halved(dataset, &estimates.iter().map(of).collect::<Vec<_>>()) };
+        let all = |of: fn(&Estimate) -> u64| -> u64 { plan.searched(dataset, &estimates.iter().map(of).collect::<Vec<_>>()) };
         let (steps, scores) = (all(|estimate| estimate.steps), all(|estimate| estimate.scores));
         let _ = writeln!(
             text,

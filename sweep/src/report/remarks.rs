@@ -50,6 +50,7 @@ pub(super) fn remarks(input: &Input, dataset: &str) -> Vec<String> {
     remarks.extend(missing(&methods));
     remarks.extend(first(methods.iter().filter_map(constant)));
     remarks.extend(stopped(&methods));
+    remarks.extend(skipped(&methods));
     remarks.extend(splits::remark(input, dataset));
     remarks.extend(new_users::remark(input, dataset));
     remarks.extend(single_seed(&methods));
@@ -105,6 +106,15 @@ fn stopped(methods: &[Method]) -> Option<String> {
             number::counted(all, "trial"),
             number::listed(&parts)
         )
+    })
+}
+
+/// The trials of other seeds than values are picked by, of configurations that were not picked.
+fn skipped(methods: &[Method]) -> Option<String> {
+    let count = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Skipped).count();
+    (count > 0).then(|| {
+        let trials = number::counted(count, "trial");
+        format!("Values were picked by the first seeds alone (`tuning_seeds`), and repeated with the others: {trials} of what was not picked were not needed.")
     })
 }
 

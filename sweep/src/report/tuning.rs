@@ -6,7 +6,7 @@ use crate::{
     tables::{Status, TrialRow},
 };
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Method<'_> {
     /// The values of the selected trials; none when nothing was selected.
@@ -36,10 +36,13 @@ impl Method<'_> {
         self.configurations().iter().filter(|trials| is_tried(trials)).count() as u32
     }
 
-    /// The validation values of the configurations whose trials were all trained to their ends: means over seeds, as values are picked by.
+    /// The validation values of the configurations whose trials were all trained to their ends: means over the seeds that values are picked by.
     pub(super) fn validations(&self) -> Vec<f64> {
+        let repeat = |trial: &TrialRow| (trial.split_seed, trial.seed);
+        let skipped: HashSet<_> = self.trials.iter().filter(|trial| trial.status == Status::Skipped).map(|trial| repeat(trial)).collect();
         let value = |trials: &Vec<&TrialRow>| {
-            let values: Option<Vec<f64>> = trials.iter().map(|trial| trial.validation.filter(|_| trial.status == Status::Done)).collect();
+            let picking = trials.iter().filter(|trial| !skipped.contains(&repeat(trial)));
+            let values: Option<Vec<f64>> = picking.map(|trial| trial.validation.filter(|_| trial.status == Status::Done)).collect();
             values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
         };
         self.configurations().iter().filter_map(value).collect()
@@ -140,5 +143,14 @@ search: {{kind: random, trials: 3}}
         let method = &methods(&trials, "d")[0];
         assert_eq!(method.tried(), 5, "all but the one of 0.05");
         assert_eq!(method.validations(), [0.5, 0.375]);
+        // One that was picked by its first seed is compared by that.
+        let picked = [
+            trial(0.1, 1, Status::Done, Some(0.25)),
+            trial(0.1, 2, Status::Skipped, None),
+            trial(0.01, 1, Status::Done, Some(0.5)),
+            trial(0.01, 2, Status::Done, Some(0.75)),
+        ];
+        let method = &methods(&picked, "d")[0];
+        assert_eq!((method.tried(), method.validations()), (2, vec![0.25, 0.5]));
     }
 }

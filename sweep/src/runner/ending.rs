@@ -1,6 +1,6 @@
 //! How trials stand: what is stored of them, and what a training that has just stopped says.
 
-use super::{Session, halving};
+use super::{Session, search};
 use crate::chain::chain;
 use anyhow::{Result, ensure};
 use trainer::{Error, Fit, Outcome, progress};
@@ -18,6 +18,8 @@ pub enum Standing {
     Broken(String),
     /// The trial's time limit is over; not remembered, so that a larger one goes on.
     TimedOut(String),
+    /// The trial is of a configuration that the search did not pick, and of a seed that nothing is picked by; not trained.
+    Skipped,
     /// The trial is not trained, or not to the end.
     Missing,
 }
@@ -54,7 +56,7 @@ impl Standing {
     pub fn error(&self) -> Option<&str> {
         match self {
             Self::Failed(error) | Self::Broken(error) | Self::TimedOut(error) => Some(error),
-            Self::Done(_) | Self::Stopped(_) | Self::Missing => None,
+            Self::Done(_) | Self::Stopped(_) | Self::Skipped | Self::Missing => None,
         }
     }
 }
@@ -86,7 +88,7 @@ pub(super) fn whole(session: &Session, id: &str, until: Option<u32>) -> Result<O
 /// # Errors
 /// When the store fails.
 pub fn standings(session: &Session) -> Result<Vec<Standing>> {
-    halving::standings(&session.plan, &mut |(.., trial), until| match stored(session, &trial.id, until)? {
+    search::standings(&session.plan, &mut |(.., trial), until| match stored(session, &trial.id, until)? {
         Some(standing) => Ok(standing),
         None => unfinished(session, &trial.id),
     })
@@ -151,7 +153,7 @@ impl Ending {
 
     /// The ending of trials that were just trained.
     pub fn of_all(standings: &[Standing]) -> Self {
-        let without_model = standings.iter().filter(|standing| standing.fit().is_none());
+        let without_model = standings.iter().filter(|standing| standing.fit().is_none() && **standing != Standing::Skipped);
         let failed = without_model.clone().filter(|standing| matches!(standing, Standing::Failed(_) | Standing::Broken(_))).count();
         Self::of(failed, without_model.count() - failed)
     }
@@ -168,7 +170,7 @@ impl Ending {
     pub fn of_one(standing: &Standing) -> Self {
         let trial = |code, why: &str, error: &str| Self::Trial { code, error: format!("{why}: {error}") };
         match standing {
-            Standing::Done(_) | Standing::Stopped(_) | Standing::Missing => Self::Done,
+            Standing::Done(_) | Standing::Stopped(_) | Standing::Skipped | Standing::Missing => Self::Done,
             Standing::Failed(error) => trial(42, "the trial failed, and would again", error),
             Standing::Broken(error) => trial(1, "the trial failed, but may not the next time", error),
             Standing::TimedOut(error) => trial(124, "the trial is not done", error),

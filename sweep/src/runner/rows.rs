@@ -29,6 +29,7 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
         status: match ending {
             Standing::Done(_) => Status::Done,
             Standing::Stopped(_) => Status::Stopped,
+            Standing::Skipped => Status::Skipped,
             Standing::Failed(_) | Standing::Broken(_) => Status::Failed,
             Standing::TimedOut(_) | Standing::Missing => Status::Missing,
         },
@@ -44,12 +45,13 @@ fn trial((method, configuration, trial): PlannedRef<'_>, ending: &Standing, pick
     }
 }
 
-/// The curves of all trials that have one, in the plan's order; of one that was stopped up to where it was, however far another sweep went. A
+/// The curves of all trials that have one, in the plan's order; of one that was stopped up to where it was, and none of one that was skipped, however far
+/// another sweep went. A
 /// trial whose curve is damaged counts as failed from here on, and the next start trains it again.
 pub(super) fn curves(session: &Session, endings: &mut [Standing]) -> Result<Vec<CurveRow>> {
     let mut rows = Vec::new();
     for ((.., trial), ending) in session.plan.trials().zip(endings) {
-        if matches!(ending, Standing::Broken(_)) {
+        if matches!(ending, Standing::Broken(_) | Standing::Skipped) {
             continue;
         }
         let last = if let Standing::Stopped(fit) = ending { fit.epochs } else { u32::MAX };

@@ -4,8 +4,9 @@
 //! trained by one slot at a time, as it takes all threads and its memory.
 
 use super::{
-    Devices, Interrupted, Session, Standing, ending, halving,
+    Devices, Interrupted, Session, Standing, ending,
     progress::TrialStage,
+    search,
     train::{self, is_on_cpu},
 };
 use crate::plan::{PlannedRef, PlannedTrial};
@@ -19,7 +20,7 @@ use std::{
     thread,
 };
 
-/// Trains every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Rungs of synchronous halving come one after the other.
+/// Trains every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Rungs of a search come one after the other.
 ///
 /// # Errors
 /// Those of [`train`](super::train()).
@@ -30,10 +31,10 @@ pub(super) fn train(session: &Session, slots: &[Devices]) -> Result<Vec<Standing
         return train_all(session, slots, &trials);
     }
     for rung in 0..plan.rung_epochs.len() {
-        train_all(session, slots, &halving::in_rung(session, rung)?)?;
+        train_all(session, slots, &search::in_rung(session, rung)?)?;
     }
     let standings = ending::standings(session)?;
-    session.progress.halved(plan, &standings);
+    session.progress.searched(plan, &standings);
     Ok(standings)
 }
 

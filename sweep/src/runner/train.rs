@@ -1,6 +1,6 @@
 //! Trials to checkpoints: on a CPU one after the other, each with all threads; on GPUs as many at once as these carry.
 
-use super::{Devices, Session, Standing, ending, halving, progress::TrialStage, spread};
+use super::{Devices, Session, Standing, ending, progress::TrialStage, search, spread};
 use crate::{
     allocator,
     doctor::memory_limit,
@@ -38,12 +38,12 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     let trials = if rungs.is_empty() { session.plan.trials().count() } else { rungs.iter().map(|rung| rung.trials).sum() };
     let progress = session.progress.trials(&session.plan, trials);
     let (mut open, mut ended) = (None, 0);
-    let standings = halving::standings(&session.plan, &mut |planned, until| {
+    let standings = search::standings(&session.plan, &mut |planned, until| {
         let standing = end((session, devices), (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
         ended += 1;
         Ok(standing)
     })?;
-    session.progress.halved(&session.plan, &standings);
+    session.progress.searched(&session.plan, &standings);
     Ok(standings)
 }
 
@@ -65,7 +65,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
 /// # Errors
 /// Those of [`train`], and a search without such a rung, or a rung before it in which nothing has trained.
 pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Option<Standing>> {
-    let trials = halving::in_rung(session, rung)?;
+    let trials = search::in_rung(session, rung)?;
     let Some(&(planned, until)) = trials.get(index) else {
         tracing::info!(index, rung, trials = trials.len(), "nothing to do: fewer trials have come to this rung");
         return Ok(None);
@@ -85,7 +85,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
 /// Those of [`train_one`] and [`train_in_rung`], and [`Usage`] for a batch beyond the plan's last trial.
 pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<usize>) -> Result<Vec<Standing>> {
     let all = match rung {
-        Some(rung) => halving::in_rung(session, rung)?,
+        Some(rung) => search::in_rung(session, rung)?,
         None => session.plan.trials().map(|planned| (planned, None)).collect(),
     };
     let own: Vec<_> = all.iter().skip(index.saturating_mul(batch)).take(batch).copied().collect();

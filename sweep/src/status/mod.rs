@@ -87,7 +87,8 @@ impl Status {
 
     /// Whether nothing will change any more.
     pub fn has_ended(&self) -> bool {
-        let has_ended = |state: TrialState| matches!(state, TrialState::Done | TrialState::Stopped | TrialState::Failed);
+        let has_ended =
+            |state: TrialState| matches!(state, TrialState::Done | TrialState::Stopped | TrialState::Skipped | TrialState::Failed);
         let all_trials = || self.trials.iter().all(|trial| has_ended(trial.state));
         self.cluster.as_ref().map_or_else(all_trials, |cluster| cluster.ended)
     }
@@ -167,11 +168,11 @@ fn open(path: &str, way: &Way<'_>, seen: Option<&Seen>, notes: &mut Vec<String>)
 fn trials(session: &Session, seen: Option<&Seen>) -> Result<Vec<TrialStatus>> {
     let mut decisions = Decisions::of(session)?;
     let pods = pods::of_trials(&mut decisions, seen)?;
-    let stopped = decisions.stopped(pods::begun(seen))?;
+    let left_out = decisions.left_out(pods::begun(seen))?;
     let (titles, planned) = (Titles::new(&session.plan), session.plan.trials().collect::<Vec<_>>());
     let status = |(index, planned): (usize, PlannedRef<'_>)| {
         let id = planned.2.id.as_str();
-        let known = trial::Known { title: titles.of(planned.0), stopped: stopped.get(id), pod: pods.get(id).copied() };
+        let known = trial::Known { title: titles.of(planned.0), left_out: left_out.get(id), pod: pods.get(id).copied() };
         trial::status(session, index, planned, &known)
     };
     let mut trials: Vec<TrialStatus> = planned.into_par_iter().enumerate().map(status).collect::<Result<_>>()?;

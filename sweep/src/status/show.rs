@@ -29,7 +29,7 @@ pub fn show(status: &Status, width: Option<u16>) -> String {
 
 /// `1 trial failed (index 2: NaN at epoch 3); everything else was done`, of a sweep that has ended; none where every trial has a model.
 pub fn without_model(trials: &[TrialStatus]) -> Option<String> {
-    let has_none = |trial: &&TrialStatus| !matches!(trial.state, TrialState::Done | TrialState::Stopped);
+    let has_none = |trial: &&TrialStatus| !matches!(trial.state, TrialState::Done | TrialState::Stopped | TrialState::Skipped);
     let without: Vec<&TrialStatus> = trials.iter().filter(has_none).collect();
     let why = |trial: &&TrialStatus| format!("index {}: {}", trial.index, trial.why.as_deref().unwrap_or("it has no pod and no result"));
     let named: Vec<String> = without.iter().take(NAMED).map(why).collect();
@@ -61,15 +61,16 @@ fn stages(cluster: &OnCluster, width: Option<u16>) -> String {
     of + &table(&["stage", "state", "began", "ended", "reason"], rows, width)
 }
 
-/// `12 trials: 3 done, 2 running, 2 waiting, 1 failed, 4 stopped by the search`.
+/// `14 trials: 3 done, 2 running, 2 waiting, 1 failed, 4 stopped by the search, 2 skipped by the search`.
 fn counts(trials: &[TrialStatus]) -> String {
     let count = |state: TrialState| trials.iter().filter(|trial| trial.state == state).count();
     let [done, running, waiting, failed] = [TrialState::Done, TrialState::Running, TrialState::Waiting, TrialState::Failed].map(count);
-    let stopped = match count(TrialState::Stopped) {
+    let searched = |state: TrialState, what: &str| match count(state) {
         0 => String::new(),
-        stopped => format!(", {stopped} stopped by the search"),
+        count => format!(", {count} {what} by the search"),
     };
-    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed{stopped}", trials.len())
+    let left_out = searched(TrialState::Stopped, "stopped") + &searched(TrialState::Skipped, "skipped");
+    format!("{} trials: {done} done, {running} running, {waiting} waiting, {failed} failed{left_out}", trials.len())
 }
 
 fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
@@ -79,6 +80,7 @@ fn trials(trials: &[TrialStatus], width: Option<u16>) -> String {
             TrialState::Running => "running",
             TrialState::Done => "done",
             TrialState::Stopped => "stopped",
+            TrialState::Skipped => "skipped",
             TrialState::Failed => "failed",
         };
         let index = trial.index.to_string();

@@ -1,6 +1,9 @@
 //! One trial: what it has stored, and what its pod says.
 
-use crate::{plan::PlannedRef, runner::Session};
+use crate::{
+    plan::PlannedRef,
+    runner::{LeftOut, Session},
+};
 use anyhow::Result;
 use cluster::{client::PodView, exit};
 use serde::Serialize;
@@ -18,6 +21,8 @@ pub enum TrialState {
     Done,
     /// The search has stopped the trial, as others of its method were better.
     Stopped,
+    /// The search has picked other values by other seeds, so that the trial is not needed.
+    Skipped,
     /// The trial has no model, and will not have one.
     Failed,
 }
@@ -58,8 +63,8 @@ pub struct TrialStatus {
 pub(super) struct Known<'a> {
     /// Its method as the leaderboard calls it.
     pub(super) title: &'a str,
-    /// Its training up to where the search has stopped it, if it has.
-    pub(super) stopped: Option<&'a Fit>,
+    /// Why the search trains it no further, if it does not.
+    pub(super) left_out: Option<&'a LeftOut>,
     /// Its last pod.
     pub(super) pod: Option<&'a PodView>,
 }
@@ -82,10 +87,18 @@ pub(super) fn status(session: &Session, index: usize, (method, _, planned): Plan
         value: None,
         why: None,
     };
-    if let Some(fit) = known.stopped {
-        status.end(TrialState::Stopped, fit); // however far another sweep went
-        status.why = Some("stopped by the search, as others were better".to_owned());
-        return Ok(status);
+    match known.left_out {
+        Some(LeftOut::Stopped(fit)) => {
+            status.end(TrialState::Stopped, fit); // however far another sweep went
+            status.why = Some("stopped by the search, as others were better".to_owned());
+            return Ok(status);
+        }
+        Some(LeftOut::Skipped) => {
+            status.state = TrialState::Skipped;
+            status.why = Some("skipped by the search, as others were better by the seeds that pick values".to_owned());
+            return Ok(status);
+        }
+        None => {}
     }
     match Ended::read(&folder, &planned.id).map(|ended| ended.map(|ended| ended.outcome)) {
         Ok(Some(Outcome::Done(fit))) => status.end(TrialState::Done, &fit),

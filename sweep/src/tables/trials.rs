@@ -59,6 +59,8 @@ pub enum Status {
     Done,
     /// Stopped at a rung of successive halving.
     Stopped,
+    /// Not trained, as the search picked other values by other seeds.
+    Skipped,
     /// Stopped by an error.
     Failed,
     /// Trained to a model that gives all items the same score for every user, and not ranked.
@@ -68,7 +70,7 @@ pub enum Status {
 }
 
 impl Status {
-    const ALL: [Self; 5] = [Self::Done, Self::Stopped, Self::Failed, Self::Constant, Self::Missing];
+    const ALL: [Self; 6] = [Self::Done, Self::Stopped, Self::Skipped, Self::Failed, Self::Constant, Self::Missing];
 
     /// Whether there is no model to rank, for a reason that would come again.
     pub fn has_failed(self) -> bool {
@@ -80,6 +82,7 @@ impl Status {
         match self {
             Self::Done => "done",
             Self::Stopped => "stopped",
+            Self::Skipped => "skipped",
             Self::Failed => "failed",
             Self::Constant => "constant",
             Self::Missing => "missing",
@@ -148,10 +151,9 @@ pub fn read(at: &Location) -> Result<Vec<TrialRow>> {
             parameters: serde_json::from_str(&parameters(row)).map_err(|error| reader.refuse(row, error))?,
             seed: seed(row),
             split_seed: split_seed(row),
-            status: Status::ALL
-                .into_iter()
-                .find(|known| known.name() == status)
-                .ok_or_else(|| reader.refuse(row, format!("status `{status}` where done, stopped, failed or missing was expected")))?,
+            status: Status::ALL.into_iter().find(|known| known.name() == status).ok_or_else(|| {
+                reader.refuse(row, format!("status `{status}` where done, stopped, skipped, failed, constant or missing was expected"))
+            })?,
             selected: selected.value(row),
             epochs: epochs(row),
             best_epoch: best_epoch(row),

@@ -60,6 +60,24 @@ fn a_trial_that_is_lost_is_not_waited_for_by_those_it_is_compared_with() {
     assert!(text.contains("5 trials: 3 done, 0 running, 2 waiting, 0 failed\n"), "{text}");
 }
 
+/// The first seed picks one of three temperatures; `bpr` has nothing to pick, and both seeds at once.
+#[test]
+fn seeds_that_nothing_is_picked_by_have_a_job_of_their_own() {
+    let sweep = changed("temperature: 0.2", "temperature: [0.1, 0.2, 0.4]");
+    let setting = Setting::of(&format!("{sweep}seeds: [1, 2]\nsearch: {{kind: grid, tuning_seeds: 1}}\n"));
+    setting.well("submit s.yaml --namespace team");
+    // The pod of one temperature is lost: what is picked of the others is repeated all the same.
+    setting.run_pods_but(|pod| (pod.job.ends_with("-train-r0") && pod.index == 2).then_some(Act::Exit(1)));
+    assert_eq!(setting.drive(), Outcome::FailedTrials(1));
+    let text = setting.well("status s.yaml --namespace team");
+    assert!(text.contains("9 trials: 6 done, 0 running, 1 waiting, 0 failed, 2 skipped by the search\n"), "{text}");
+    let whole = Setting::of(&format!("{sweep}seeds: [1, 2]\nsearch: {{kind: grid, tuning_seeds: 1}}\n"));
+    whole.well("submit s.yaml --namespace team");
+    assert_eq!(whole.drive(), Outcome::Done);
+    let text = whole.well("status s.yaml --namespace team");
+    assert!(text.contains("9 trials: 7 done, 0 running, 0 waiting, 0 failed, 2 skipped by the search\n"), "{text}");
+}
+
 #[test]
 fn the_status_says_whom_the_search_stopped_and_logs_are_those_of_the_last_rung() {
     let setting = halved();

@@ -81,11 +81,11 @@ fn a_rung_has_the_trials_of_all_splits() {
     // One half of 2, 4, 2 and 4 configurations that learn goes on; each has 2 seeds on 3 splits. Popularity's one and ease's two have 3.
     let rungs: Vec<(u32, usize)> = plan.rungs().iter().map(|rung| (rung.epochs, rung.trials)).collect();
     assert_eq!(rungs, [(1, 12 * 6 + 3 * 3), (2, 6 * 6), (3, 4 * 6)]);
-    assert_eq!(plan.halved_epochs(), (72 + 36 + 24, 72 * 3));
-    // On one split: 12 and 3 configurations of 3 epochs' work each, one epoch's in each rung.
+    assert_eq!(plan.searched_epochs(), (72 + 36 + 24, 72 * 3));
+    // On one split: 12 configurations of 3 epochs' work each, one epoch's in each rung, and 3 that do all of it at once.
     let costs: Vec<u64> = plan.trials().filter(|(.., trial)| plan.datasets[1].is_of(trial)).map(|_| 3).collect();
     assert_eq!(costs.len(), 12 * 2 + 3);
-    assert_eq!(plan.halved(&plan.datasets[1], &costs), 24 + 12 + 8 + (1 + 1 + 1) + (2 + 1 + 1));
+    assert_eq!(plan.searched(&plan.datasets[1], &costs), 24 + 12 + 8 + 3 * 3);
 }
 
 #[test]

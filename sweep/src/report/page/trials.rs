@@ -27,7 +27,7 @@ pub(super) struct TrialLine<'a> {
 pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine<'a>> {
     let tuned = method.tuned();
     let mut trials = method.trials.clone();
-    let order = |trial: &TrialRow| (!trial.selected, trial.status.has_failed(), trial.status == Status::Stopped);
+    let order = |trial: &TrialRow| (!trial.selected, trial.status.has_failed(), matches!(trial.status, Status::Stopped | Status::Skipped));
     trials.sort_by(|a, b| {
         let validation = |trial: &TrialRow| if trial.selected { 0.0 } else { trial.validation.unwrap_or(f64::NEG_INFINITY) };
         order(a).cmp(&order(b)).then(validation(b).total_cmp(&validation(a)))

@@ -1,9 +1,9 @@
 //! How a sweep goes, told to a person as bars or to a log as one event per line.
 
 mod datasets;
-mod halved;
 mod pace;
 mod ranking;
+mod searched;
 mod trials;
 
 pub(super) use datasets::DatasetStage;

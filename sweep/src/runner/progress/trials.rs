@@ -89,7 +89,7 @@ impl<'a> TrialStage<'a> {
     fn step(&self, standing: &Standing) {
         meter().end(match standing {
             // What is not trained to the end has come as far as its rung goes.
-            Standing::Done(_) | Standing::Missing => "done",
+            Standing::Done(_) | Standing::Skipped | Standing::Missing => "done",
             Standing::Stopped(_) => "stopped",
             Standing::Failed(_) | Standing::Broken(_) | Standing::TimedOut(_) => "failed",
         });

@@ -9,7 +9,7 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Interrupted, Session, Standing, ending, halving, train};
+use super::{Interrupted, Session, Standing, ending, search, train};
 use crate::{interrupt, plan::PlannedRef, usage::Usage};
 use anyhow::Result;
 use claim::Claim;
@@ -25,7 +25,7 @@ const RENEWALS: u32 = 6;
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Trains, with others, every trial of the plan that has not ended, and gives how each of them stands, in the plan's order. Whoever renews
-/// its claims seldom enough to be silent for `silence` loses them. The rungs of successive halving are shared one after the other.
+/// its claims seldom enough to be silent for `silence` loses them. The rungs of a search are shared one after the other.
 ///
 /// # Errors
 /// A store that cannot hold claims; a dataset that is not prepared or cannot be read, a store that fails, or [`Interrupted`]. A trial that
@@ -43,7 +43,7 @@ pub fn train_shared(session: &Session, silence: Duration) -> Result<Vec<Standing
         return train_all(session, silence, &trials);
     }
     for rung in 0..plan.rung_epochs.len() {
-        train_all(session, silence, &halving::in_rung(session, rung)?)?;
+        train_all(session, silence, &search::in_rung(session, rung)?)?;
     }
     ending::standings(session)
 }

@@ -1,6 +1,8 @@
-//! Successive halving: every configuration of a method trains for a few epochs, and the best of them for more.
+//! Which trials a search has train, and how far: configurations up to where they are compared, the best of them further, and what is picked
+//! once more, with the seeds that nothing was picked by.
 //!
-//! What goes on is decided by validation alone: the best value so far, meaned over splits and seeds, in the order in which values are picked
+//! Successive halving trains every configuration of a method for a few epochs, and the best of them for more. What goes on is decided by
+//! validation alone: the best value so far, meaned over splits and seeds, in the order in which values are picked
 //! in the end (`score.rs`). A trial stops at a rung as it would be interrupted, with its state, and goes on from it to the bits of a training that
 //! was never stopped. It is the trial of the same id as in a grid. So a value at a rung follows from the trial, whatever else was stored,
 //! trained further or killed, and a decision follows from values at rungs: nothing of a search is stored, it is replayed.
@@ -10,20 +12,23 @@
 //! asynchronous, gains nothing where one trial trains at a time, and costs the trainings that go on too early. What [`asynchronous`] has on
 //! one machine is an early end: after a few configurations the first of them is trained to its end.
 //!
-//! Methods are not compared with each other: each has its own rungs. One that fits without sampling has a single one.
+//! With `tuning_seeds` all this is of the trials of the first seeds; the best configuration at the last of these rungs then has its others trained,
+//! in one more rung. A grid is a search of one rung.
+//!
+//! Methods are not compared with each other: each has its own rungs. One that fits without sampling has a single one to compare at.
 
 mod asynchronous;
 mod decisions;
 mod synchronous;
 
-pub use decisions::Decisions;
+pub use decisions::{Decisions, LeftOut};
 
 use super::{
     Session, Standing, ending,
     score::{Score, best},
 };
 use crate::{
-    plan::{Method, Plan, PlannedRef},
+    plan::{Configuration, Method, Plan, PlannedRef, PlannedTrial},
     usage::Usage,
 };
 use anyhow::{Result, ensure};
@@ -34,7 +39,7 @@ pub(super) type Reach<'a> = dyn FnMut(PlannedRef<'_>, Option<u32>) -> Result<Sta
 /// Has a configuration trained up to a rung, and says how it does there.
 type Climb<'a> = dyn FnMut(usize, usize) -> Result<Score> + 'a;
 
-/// How much is halved.
+/// How much is compared.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     configurations: usize,
@@ -45,7 +50,7 @@ struct Shape {
 impl Shape {
     fn of(plan: &Plan, method: &Method) -> Self {
         let factor = plan.search.halving().map_or(1, |halving| halving.factor);
-        Self { configurations: method.configurations.len(), rungs: if method.learns() { plan.rung_epochs.len() } else { 1 }, factor }
+        Self { configurations: method.configurations.len(), rungs: plan.compared(method), factor }
     }
 
     /// Epochs at a rung; `None` at the last, where trainings end.
@@ -56,7 +61,7 @@ impl Shape {
 
 /// How every trial of the plan stands when each is reached as far as the search has it train, in the plan's order.
 pub(super) fn standings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
-    if plan.search.halving().is_none() {
+    if plan.rung_epochs.is_empty() {
         return plan.trials().map(|planned| reach(planned, None)).collect();
     }
     let mut all = Vec::new();
@@ -68,17 +73,39 @@ pub(super) fn standings(plan: &Plan, reach: &mut Reach<'_>) -> Result<Vec<Standi
 
 fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
     let shape = Shape::of(plan, method);
-    let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
+    let mut tuned: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
     let mut climb = |configuration: usize, rung: usize| {
-        stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
-        Ok(score(&stands[configuration]))
+        tuned[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
+        Ok(score(&tuned[configuration]))
     };
     let reached = match plan.search.halving().is_some_and(|halving| halving.asynchronous) {
         true => asynchronous::halve(shape, &mut climb)?,
         false => synchronous::halve(shape, &mut climb)?,
     };
-    let ended = stands.into_iter().zip(reached);
-    Ok(ended.flat_map(|(trials, rung)| trials.into_iter().map(move |standing| left(standing, rung + 1 < shape.rungs))).collect())
+    let picked = picked(shape, &reached, &tuned);
+    // What is not picked needs no more seeds, once that is sure.
+    let is_open = tuned.iter().flatten().any(|standing| *standing == Standing::Missing);
+    let others = if is_open { Standing::Missing } else { Standing::Skipped };
+    let mut all = Vec::new();
+    for (index, (standings, rung)) in tuned.into_iter().zip(reached).enumerate() {
+        let configuration = &method.configurations[index];
+        let mut standings = standings.into_iter();
+        for (trial, tunes) in configuration.trials.iter().zip(plan.tunes(method)) {
+            let of_tuned = if tunes { standings.next() } else { None };
+            all.push(match of_tuned {
+                Some(standing) => left(standing, rung + 1 < shape.rungs),
+                None if picked == Some(index) => reach((method, configuration, trial), None)?,
+                None => others.clone(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The best of the configurations that were compared to the end.
+fn picked(shape: Shape, reached: &[usize], tuned: &[Vec<Standing>]) -> Option<usize> {
+    let ended = tuned.iter().enumerate().filter(|(at, _)| reached[*at] + 1 == shape.rungs);
+    best(&ended.map(|(at, standings)| (at, score(standings))).collect::<Vec<_>>(), 1).first().copied()
 }
 
 /// How a trial is left, at a rung below the last or at its end.
@@ -89,35 +116,50 @@ fn left(standing: Standing, below: bool) -> Standing {
     }
 }
 
-/// The trials of a configuration at a rung.
+/// The trials of a configuration that values are picked by, or those that repeat it.
+fn which<'a>(plan: &Plan, method: &Method, configuration: &'a Configuration, tunes: bool) -> Vec<&'a PlannedTrial> {
+    let trials = configuration.trials.iter().zip(plan.tunes(method));
+    trials.filter(|(_, tuning)| *tuning == tunes).map(|(trial, _)| trial).collect()
+}
+
+/// The trials of a configuration at a rung where it is compared.
 fn trials_at(plan: &Plan, method: &Method, (configuration, rung): (usize, usize), reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
     let until = Shape::of(plan, method).until(plan, rung);
     let configuration = &method.configurations[configuration];
-    configuration.trials.iter().map(|trial| reach((method, configuration, trial), until)).collect()
+    which(plan, method, configuration, true).into_iter().map(|trial| reach((method, configuration, trial), until)).collect()
 }
 
 fn score(trials: &[Standing]) -> Score {
     Score::of(trials.iter().filter_map(Standing::fit))
 }
 
-/// The trials that train in a rung of synchronous halving, in the plan's order, and until when: in the first all, in a later one those of
-/// the configurations that went on. One that failed is not among them.
+/// The trials that train in a rung of a search that awaits its rungs, in the plan's order, and until when: in the first all that values are picked
+/// by, in a later one those of the configurations that went on, in the last those that repeat what is picked. One that failed is not among them.
 fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<(PlannedRef<'a>, Option<u32>)>> {
     let mut trials = Vec::new();
     for method in &plan.methods {
         let shape = Shape::of(plan, method);
-        if rung >= shape.rungs {
+        if rung > shape.rungs {
             continue;
         }
         let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
-        let entrants = synchronous::entrants(shape, rung, &mut |configuration, rung| {
+        let mut climb = |configuration, rung| {
             stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
             Ok(score(&stands[configuration]))
-        })?;
-        for index in entrants {
+        };
+        if rung == shape.rungs {
+            let reached = synchronous::halve(shape, &mut climb)?;
+            if let Some(index) = picked(shape, &reached, &stands) {
+                let configuration = &method.configurations[index];
+                let repeating = which(plan, method, configuration, false).into_iter();
+                trials.extend(repeating.map(|trial| ((method, configuration, trial), None)));
+            }
+            continue;
+        }
+        for index in synchronous::entrants(shape, rung, &mut climb)? {
             let configuration = &method.configurations[index];
             let failed = |place: usize| stands[index].get(place).is_some_and(|standing| standing.fit().is_none());
-            let living = configuration.trials.iter().enumerate().filter(|(place, _)| !failed(*place));
+            let living = which(plan, method, configuration, true).into_iter().enumerate().filter(|(place, _)| !failed(*place));
             trials.extend(living.map(|(_, trial)| ((method, configuration, trial), shape.until(plan, rung))));
         }
     }
@@ -133,14 +175,16 @@ pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<
     let plan = &session.plan;
     let refuse = |reason: String| Err(Usage(format!("--rung {rung}: {reason}")).into());
     match plan.search.halving() {
-        None => return refuse("the sweep has no rungs, as its `search` is not `successive-halving`".to_owned()),
         Some(halving) if halving.asynchronous => {
             return refuse("an `asynchronous` search has no complete rungs; it runs on one machine, by `ranksweep run`".to_owned());
         }
-        Some(_) if rung >= plan.rung_epochs.len() => {
+        _ if plan.rung_epochs.is_empty() => {
+            return refuse("the sweep has no rungs, as its `search` is not `successive-halving` and has no `tuning_seeds`".to_owned());
+        }
+        _ if rung >= plan.rung_epochs.len() => {
             return refuse(format!("the sweep has {} rungs, counted from 0", plan.rung_epochs.len()));
         }
-        Some(_) => {}
+        _ => {}
     }
     let mut trained = 0;
     let trials = trials_of(plan, rung, &mut |(.., trial), until| {
