@@ -21,7 +21,7 @@ OWN = {"README.md": "index.md", "ARCHITECTURE.md": "architecture.md", "CONTRIBUT
 #: The order of the pages of docs/; a page that is not named here is an error.
 PAGES = {
     "Use": ["python.md", "own-models.md", "preparing.md", "protocols.md", "search.md", "cluster.md", "gpu.md", "scaling.md"],
-    "Reference": ["kinds.md", "metrics.md", "tables.md"],
+    "Reference": ["kinds.md", "learning-rates.md", "metrics.md", "tables.md"],
     "Statistics": ["statistics.md", "calibration.md", "theory.md"],
     "Findings": ["papers.md", "models.md", "performance.md"],
     "Within": ["survival.md"],

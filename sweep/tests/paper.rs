@@ -67,6 +67,11 @@ fn numbers_and_claims_are_judged_by_run_and_report() {
         plan.contains("2 printed numbers (margin 10%), of 5 in the table; the others name what this sweep has not\n5 claims"),
         "{plan}"
     );
+    let hint = "\nwith one seed nothing tells how far seeds spread, and no number is judged: give `seeds` two at least\n";
+    assert!(!plan.contains(hint), "{plan}");
+    sandbox.write("one.yaml", format!("{SWEEP}{PAPER}").replace("seeds: [1, 2]", "seeds: [1]"));
+    let of_one = sandbox.ended(&mut sandbox.command(&["plan", "one.yaml"])).out;
+    assert!(of_one.contains(hint), "{of_one}");
     let ran = run(&sandbox, "run").out;
     assert!(ran.contains("1 of 2 printed numbers is reproduced within 10%, 1 is contradicted."), "{ran}");
     assert!(

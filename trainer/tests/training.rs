@@ -4,6 +4,7 @@
 mod support;
 
 use dataset::{Dataset, Interactions, marker};
+use evaluator::{Factors, Scorer, Similarity};
 use serde_json::json;
 use std::{sync::atomic::AtomicBool, time::Duration};
 use support::{RESOURCES, Snapshot, ended, folder, result, tastes, train_with_stops, trial};
@@ -352,6 +353,26 @@ fn bits_do_not_depend_on_the_number_of_threads() {
         });
         assert!(results[0] == results[1], "{kind}");
     }
+}
+
+/// DirectAU trains directions, and its release ranks by dot products. The same training ranked in two ways has the same vectors.
+#[test]
+fn items_are_ranked_by_the_similarity_that_the_loss_names() {
+    let rankings = [("", Similarity::Dot), (r#", "ranking": "cosine""#, Similarity::Cosine)];
+    let [by_dot, by_cosine] = rankings.map(|(key, expected)| {
+        let loss = format!(r#"{{"direct-au": {{"uniformity": 0.5{key}}}}}"#);
+        let mut trial = trial(MF, &loss, r#"{"in-batch": {"negatives": 1}}"#, ADAM);
+        trial.learning.as_mut().unwrap().training.evaluate_every = trial.epochs().unwrap();
+        let folder = folder(&format!("ranked by {expected:?}"));
+        let fit = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap();
+        let Scorer::Factors(Factors { users, items, similarity }) = ended(&folder).unwrap().scorer(&folder).unwrap() else {
+            panic!("no vectors")
+        };
+        assert_eq!(similarity, expected);
+        (users, items, fit.validation.unwrap())
+    });
+    assert!(by_dot.0 == by_cosine.0 && by_dot.1 == by_cosine.1);
+    assert!((by_dot.2 - by_cosine.2).abs() > 1e-9, "they rank alike: {} and {}", by_dot.2, by_cosine.2);
 }
 
 #[test]

@@ -63,7 +63,12 @@ fn paper(plan: &Plan) -> String {
         let (count, lines) = (printed.values.len(), printed.lines);
         let others =
             if count < lines { format!(", of {lines} in the table; the others name what this sweep has not") } else { String::new() };
-        format!("\n{} (margin {}){others}\n", count_of(count, "printed number"), printed.margin)
+        let spread = if plan.methods.iter().any(|method| method.repeats() > 1) {
+            ""
+        } else {
+            "\nwith one seed nothing tells how far seeds spread, and no number is judged: give `seeds` two at least"
+        };
+        format!("\n{} (margin {}){others}{spread}\n", count_of(count, "printed number"), printed.margin)
     });
     let claims = (!plan.claims.is_empty()).then(|| format!("{}\n", count_of(plan.claims.len(), "claim")));
     numbers.into_iter().chain(claims).collect()

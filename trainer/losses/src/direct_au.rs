@@ -9,8 +9,9 @@
 //! drawn as the paper's expectation draws them. Such a pair pulls on nothing, but takes its share of the mean. A batch of one pair has
 //! nothing to keep apart.
 //!
-//! The release ranks by the dot product of vectors that it trains by their directions alone; here ranking, like the loss, is by the cosine.
-//! Its values for g are 0.01 to 10.
+//! Items are ranked by the dot product of vectors that are trained by their directions alone, as in the release: what is drawn often is moved
+//! often, always across its vector, and grows by that, so that lengths tell how popular an item is. `ranking: cosine` leaves that out.
+//! The release's values for g are 0.01 to 10.
 //! Wang et al., "Towards Representation Alignment and Uniformity in Collaborative Filtering", KDD 2022, arXiv:2206.12811.
 
 use super::fused::Uniformity;
@@ -28,6 +29,9 @@ pub struct DirectAu {
     /// How two vectors make a score.
     #[serde(default = "super::cosine")]
     pub similarity: Similarity,
+    /// How two vectors make the score that items are ranked by; by dot products the lengths of vectors count.
+    #[serde(default = "super::dot")]
+    pub ranking: Similarity,
 }
 
 /// Why it cannot have the sampler `all`.
@@ -38,11 +42,18 @@ impl LossKind for DirectAu {
         self.similarity
     }
 
+    fn ranking(&self) -> Similarity {
+        self.ranking
+    }
+
     fn facts(&self) -> Facts {
         Facts { paper: "Wang et al., KDD 2022", values: "`uniformity` tuned from 0.01 to 10", cost: "O(B d) for a batch of B" }
     }
 
     fn check(&self) -> std::result::Result<(), String> {
+        if self.ranking == Similarity::NegativeSquaredDistance {
+            return Err("ranking is negative-squared-distance: expected dot or cosine".to_owned());
+        }
         let other = match self.similarity {
             Similarity::Cosine => return super::check_above_zero("uniformity", self.uniformity),
             Similarity::Dot => "dot",
@@ -99,7 +110,7 @@ fn uniformity(cosines: &Tensor) -> Result<Tensor> {
 #[cfg(test)]
 impl super::contract::Contract for DirectAu {
     fn examples() -> Vec<Self> {
-        vec![DirectAu { uniformity: 0.7, similarity: Similarity::Cosine }]
+        vec![DirectAu { uniformity: 0.7, similarity: Similarity::Cosine, ranking: Similarity::Dot }]
     }
 }
 
@@ -173,9 +184,11 @@ mod tests {
 
     #[test]
     fn values_that_are_none_are_named() {
-        let message = |uniformity, similarity| DirectAu { uniformity, similarity }.check().unwrap_err();
+        let message = |uniformity, similarity| DirectAu { uniformity, similarity, ranking: Similarity::Dot }.check().unwrap_err();
         assert!(message(0.0, Similarity::Cosine).starts_with("uniformity is 0:"));
         assert!(message(1.0, Similarity::Dot).starts_with("similarity is dot: expected cosine"));
+        let by_distance = DirectAu { uniformity: 1.0, similarity: Similarity::Cosine, ranking: Similarity::NegativeSquaredDistance };
+        assert_eq!(by_distance.check().unwrap_err(), "ranking is negative-squared-distance: expected dot or cosine");
     }
 
     /// Of more rows than a vector has lanes, in the precision of the training and in that of the formula.

@@ -13,8 +13,13 @@ use vectors::Similarity;
 
 /// A loss with its values.
 pub trait LossKind {
-    /// How two vectors make a score.
+    /// How two vectors make a score, in training.
     fn similarity(&self) -> Similarity;
+
+    /// How two vectors make the score that items are ranked by; that of training where a loss does not rank by another.
+    fn ranking(&self) -> Similarity {
+        self.similarity()
+    }
 
     /// Where it comes from and what it costs.
     fn facts(&self) -> Facts;

@@ -127,7 +127,7 @@ impl LossKind for Llpauc {
     fn facts(&self) -> Facts {
         Facts {
             paper: "Shi et al., WWW 2024",
-            values: "SL@K: `true_positive_rate` 0.7 / 0.5 / 0.7 / 0.7, `false_positive_rate` 0.01; Adam 0.1",
+            values: "SL@K: `true_positive_rate` 0.7 / 0.5 / 0.7 / 0.7, `false_positive_rate` 0.01; Adam 0.1; its benchmark has `form: release` with `updates: descent`, and `form: paper` stays below popularity on a small dataset ([learning-rates.md](learning-rates.md))",
             cost: "O(N)",
         }
     }

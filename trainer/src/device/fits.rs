@@ -65,6 +65,7 @@ fn loss(loss: &Loss) -> Result<(), &'static str> {
             Err("estimates quantiles by another rule than `sample`")
         }
         _ if loss.is_of_the_batch() => Err("compares the rows of a batch"),
+        _ if loss.ranking() != loss.similarity() => Err("ranks by another similarity than it trains by"),
         _ => Ok(()),
     }
 }

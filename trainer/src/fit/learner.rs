@@ -235,7 +235,7 @@ impl<'a> Learner<'a> {
         if let Some(network) = &self.network {
             return Ok(network.scorer(&self.parameters));
         }
-        let similarity = self.learning.loss.similarity();
+        let similarity = self.learning.loss.ranking();
         let Tables { users, items } = self.vectors()?.clone();
         Ok(Factors { users, items, similarity }.into())
     }

@@ -30,6 +30,8 @@ Approximation with Accelerated Convergence\") the numbers of negatives. A dash s
 
 A GPU trains a trial by `kernels` where model, sampler and loss all have them, with the loss's formula among them where it is no kernel itself, and by `candle`'s
 operations where one of the three has none; `not` says why it stays on the CPU ([gpu.md](gpu.md)).
+
+[learning-rates.md](learning-rates.md) has three learning rates of Adam for each loss on a small dataset, and what validation made of them: where to begin.
 ";
 
 const SAMPLER_WORDS: &str = "\
