@@ -36,8 +36,8 @@ LIGHT_GCN = BPR | {"backbones": [{"kind": "light-gcn", "dim": 64, "layers": 3}]}
 
 
 def build(sources=ROOT, env=None):
-    """The release build of a folder of sources."""
-    command = ["cargo", "build", "--release", "--workspace", "--bin", "ranksweep", "--example", "full_ranking", "--locked", "--quiet"]
+    """The release build of a folder of sources: of the workspace's default members, as users have it."""
+    command = ["cargo", "build", "--release", "--bin", "ranksweep", "--example", "full_ranking", "--locked", "--quiet"]
     subprocess.run(command, cwd=sources, env=os.environ | (env or {}), check=True)
 
 

@@ -26,10 +26,12 @@ enum Damage {
 const DAMAGES: [Damage; 5] = [Damage::Flipped, Damage::Cut, Damage::Emptied, Damage::Swapped, Damage::Deleted];
 
 /// The commands that read what is stored.
-const READERS: [&[&str]; 5] = [
+const READERS: [&[&str]; 7] = [
     &["status", "s.yaml", "--json"],
     &["plan", "s.yaml"],
     &["report", "s.yaml"],
+    &["list", "--storage", "runs"],
+    &["groups", "s.yaml", "--users", "users.csv", "--column", "side"],
     &["recommend", "s.yaml", "--out", "lists.parquet"],
     &["evaluate", "s.yaml", "--report"],
 ];
@@ -100,6 +102,8 @@ fn look(sandbox: &Sandbox, arguments: &[&str]) -> Ended {
 /// Damages each file in the ways that `ways` gives for its place, and looks at it with every command.
 fn judge(ways: impl Fn(usize) -> Vec<Damage>) {
     let sandbox = Sandbox::new(SWEEP);
+    let sides: String = (0..12).map(|user| format!("u{user},{}\n", ["left", "right"][user % 2])).collect();
+    sandbox.write("users.csv", format!("user_id,side\n{sides}"));
     sandbox.run_well();
     let (files, results) = (storage(&sandbox), sandbox.results());
     let told: Vec<String> = READERS.iter().map(|arguments| look(&sandbox, arguments).out).collect();

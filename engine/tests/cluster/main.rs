@@ -5,6 +5,11 @@
 
 mod processes;
 
+use ballista_core::{
+    BALLISTA_PROTOCOL_VERSION,
+    serde::protobuf::{ExecutorRegistration, RegisterExecutorParams, scheduler_grpc_client::SchedulerGrpcClient},
+};
+use dataset::block_on;
 use processes::{Cluster, Machine, Process, free_port, pod, preparing};
 use serde_json::{Value, json};
 use std::{
@@ -253,6 +258,42 @@ fn the_pods_of_a_preparation_find_each_other() {
     assert!(output.status.success(), "{}\n--- executor\n{log}", text(&output));
     assert!(files(&storage) == expected);
     assert!(runs, "it ends with its Job, or without its scheduler\n{log}");
+}
+
+/// What an executor that was built with another version of Ballista's protocol says of itself.
+fn register(cluster: &Cluster, ballista_protocol_version: u32) -> Result<(), String> {
+    let metadata = ExecutorRegistration {
+        id: format!("of version {ballista_protocol_version}"),
+        host: Some("127.0.0.1".to_owned()),
+        port: 1,
+        grpc_port: 2,
+        ballista_protocol_version,
+        ..ExecutorRegistration::default()
+    };
+    let end = Instant::now() + PATIENCE;
+    let mut scheduler = loop {
+        match block_on(SchedulerGrpcClient::connect(cluster.address())) {
+            Ok(scheduler) => break scheduler,
+            Err(error) => assert!(Instant::now() < end, "{error}\n{}", cluster.logs()),
+        }
+        thread::sleep(Duration::from_millis(100));
+    };
+    let registered = block_on(scheduler.register_executor(RegisterExecutorParams { metadata: Some(metadata) }));
+    registered.map(drop).map_err(|status| status.message().to_owned())
+}
+
+#[test]
+fn an_executor_of_another_version_is_no_executor() {
+    let (sweep, _) = some_seconds();
+    let cluster = Cluster::start(0);
+    for version in [0, BALLISTA_PROTOCOL_VERSION + 1] {
+        let expected = format!("protocol version mismatch: scheduler={BALLISTA_PROTOCOL_VERSION}, executor={version}");
+        assert_eq!(register(&cluster, version), Err(expected));
+    }
+    let output = sweep.preparing("cluster", &cluster.flags("2")).output();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(text(&output).lines().last().unwrap().contains("has no executors"), "{}", text(&output));
+    assert!(!files(&sweep.storage("cluster")).keys().any(|path| path.ends_with("manifest.json")));
 }
 
 #[test]

@@ -53,6 +53,11 @@ impl Cluster {
         ["--engine", &self.url, "--storage-patience", patience]
     }
 
+    /// The scheduler's address for executors.
+    pub(crate) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
     /// Kills the scheduler, and starts it again at its port.
     pub(crate) fn restart_scheduler(&mut self) {
         self.scheduler.kill();

@@ -4,14 +4,7 @@
 mod table;
 mod terminal;
 
-use crate::{
-    on_users::on_users,
-    plan::Titles,
-    runner::StoredSweep,
-    tables::{LeaderboardRow, leaderboard},
-    tested::Tested,
-    usage::Usage,
-};
+use crate::{on_users::on_users, plan::Titles, runner::StoredSweep, tested::Tested, usage::Usage};
 use anyhow::{Result, bail};
 use evaluator::{
     MetricAt, TrialValues,
@@ -67,7 +60,7 @@ impl UserGroups {
     /// over what the sweep's `significance.over` names; p-values are adjusted after Holm for all groups and methods of a dataset.
     ///
     /// # Errors
-    /// [`Usage`] for a metric that the sweep has not or that has no value of each user; users whom nobody ranked, too many groups, or no leaderboard.
+    /// [`Usage`] for a metric that the sweep has not or that has no value of each user; users whom nobody ranked, too many groups.
     pub(crate) fn new(sweep: &StoredSweep, column: &str, rows: Vec<(String, String)>, metric: Option<MetricAt>) -> Result<Self> {
         let at = metric.unwrap_or_else(|| sweep.plan.evaluation.primary());
         let has = sweep.plan.evaluation.metric_ats();
@@ -78,11 +71,12 @@ impl UserGroups {
             );
         }
         let of_user = by_user(rows)?;
-        let board = leaderboard::read(&sweep.folder.join("leaderboard.parquet"))?;
         let titles = Titles::new(&sweep.plan);
         let mut datasets = Vec::new();
         for name in sweep.plan.dataset_names() {
-            let best = board.iter().find(|row: &&LeaderboardRow| row.dataset == name && row.at == at && row.rank == Some(1));
+            let ranked = methods_at(&sweep.values, name, at)?;
+            let methods = ranked.iter().flat_map(|ranked| &ranked.methods);
+            let best = methods.min_by(|a, b| b.mean().total_cmp(&a.mean()).then_with(|| a.method.cmp(&b.method)));
             if let Some(best) = best {
                 datasets.push(OnDataset::new(sweep, name, &best.method, &of_user, at, &titles)?);
             }

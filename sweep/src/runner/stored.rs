@@ -7,7 +7,10 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use dataset::{Error, Location};
-use evaluator::{TrialValues, tables as measured};
+use evaluator::{
+    TrialValues,
+    tables::{self as measured, MetricRow},
+};
 
 /// The folder of the tables of each trial.
 pub(super) const PER_USER: &str = "per_user";
@@ -27,6 +30,14 @@ pub(crate) struct StoredSweep {
 /// The plan that a folder has tables of; none where it has no whole ones, or those of another version.
 pub(crate) fn stored_plan(folder: &Location) -> Option<Plan> {
     Tables::of(folder).ok()?.plan(folder)
+}
+
+/// The metrics of the ranked trials of a folder of tables, which must be as their marker says.
+///
+/// # Errors
+/// A folder without tables, damaged ones; a store that fails.
+pub(crate) fn stored_metrics(folder: &Location) -> Result<Vec<MetricRow>> {
+    Ok(measured::read_metrics(&Tables::of(folder)?.at(folder, "metrics.parquet")?)?)
 }
 
 impl StoredSweep {

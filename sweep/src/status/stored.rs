@@ -1,14 +1,16 @@
 //! The sweeps that a storage has tables of, and what stood under their names before.
 
 use crate::{
+    chain::chain,
     mark,
-    plan::Plan,
-    runner::{kept, stored_plan},
-    tables::leaderboard,
+    plan::{Plan, Titles},
+    runner::{kept, stored_metrics, stored_plan},
 };
 use anyhow::{Result, bail};
-use dataset::{Error, Location};
+use dataset::Location;
+use evaluator::tables::MetricRow;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A plan whose tables a storage has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +25,7 @@ pub struct StoredPlan {
     pub methods: usize,
     /// How many trials there are.
     pub trials: usize,
-    /// The first method of each dataset by the metric that decides: `books: softmax on mf-64, ndcg@20 0.1234`. Empty where the report was not made.
+    /// The first method of each dataset by the metric that decides: `books: softmax on mf-64, ndcg@20 0.1234`. Empty where nothing was ranked, or the tables are damaged.
     pub best: Vec<String>,
 }
 
@@ -41,28 +43,38 @@ pub fn stored(storage: &Location) -> Result<Vec<StoredPlan>> {
         let earlier = kept(&sweep)?.into_iter().rev().map(|kept| kept.folder);
         for folder in [sweep.clone()].into_iter().chain(earlier) {
             if let Some(plan) = stored_plan(&folder) {
-                all.push(of(storage, &folder, &plan)?);
+                all.push(of(storage, &folder, &plan));
             }
         }
     }
     Ok(all)
 }
 
-fn of(storage: &Location, folder: &Location, plan: &Plan) -> Result<StoredPlan> {
-    let primary = plan.evaluation.primary();
-    let rows = match leaderboard::read(&folder.join("leaderboard.parquet")) {
-        Err(Error::NotFound { .. }) => Vec::new(),
-        rows => rows?,
-    };
-    let firsts = rows.iter().filter(|row| row.at == primary && row.rank == Some(1));
-    let best = firsts.filter_map(|row| Some(format!("{}: {}, {primary} {:.4}", row.dataset, row.title, row.mean?)));
+fn of(storage: &Location, folder: &Location, plan: &Plan) -> StoredPlan {
+    let rows = stored_metrics(folder).unwrap_or_else(|error| {
+        tracing::warn!("what ranks best in {folder} is not known: {}", chain(&error));
+        Vec::new()
+    });
+    let (titles, primary) = (Titles::new(plan), plan.evaluation.primary());
+    let best = plan.dataset_names().into_iter().filter_map(|dataset| {
+        let (method, mean) = best_on(dataset, rows.iter().filter(|row| row.metric == primary))?;
+        Some(format!("{dataset}: {}, {primary} {mean:.4}", titles.by_key(dataset, method)))
+    });
     let folder = folder.to_string();
-    Ok(StoredPlan {
+    StoredPlan {
         sweep: plan.name.clone(),
         folder: folder.strip_prefix(&format!("{storage}/")).unwrap_or(&folder).to_owned(),
         plan: plan.hash(),
         methods: plan.methods.len(),
         trials: plan.trials().count(),
         best: best.collect(),
-    })
+    }
+}
+
+/// The method with the largest mean over its trials on a dataset, and that mean; of equals the first by its key.
+fn best_on<'a>(dataset: &str, rows: impl Iterator<Item = &'a MetricRow>) -> Option<(&'a str, f64)> {
+    let mut of_method: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    rows.filter(|row| row.dataset == dataset).for_each(|row| of_method.entry(&row.method).or_default().push(row.value));
+    let means = of_method.into_iter().map(|(method, values)| (method, values.iter().sum::<f64>() / values.len() as f64));
+    means.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }

@@ -7,7 +7,10 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// Raised when the same settings and interactions give other laws, or the file another form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The name of the checksum among the file's metadata.
+const CHECKSUM: &str = "sha256";
 
 impl PprPool {
     /// Names what is prepared: the settings, and the train interactions among so many items.
@@ -53,7 +56,7 @@ impl Proposal {
             ("shares", view(Dtype::U32, shares)),
             ("own", view(Dtype::F32, own)),
         ];
-        let metadata = HashMap::from([("key".to_owned(), key.to_owned())]);
+        let metadata = HashMap::from([("key".to_owned(), key.to_owned()), (CHECKSUM.to_owned(), checksum(&self.laws))]);
         safetensors::serialize(views, Some(metadata)).expect("vectors have their own lengths")
     }
 
@@ -78,12 +81,26 @@ impl Proposal {
             own_offsets: train.offsets().to_vec(),
         };
         check(&laws, settings, train, items)?;
+        let found = header.metadata().as_ref().and_then(|metadata| metadata.get(CHECKSUM));
+        if found != Some(&checksum(&laws)) {
+            return Err("its values are not those that it was written with".to_owned());
+        }
         laws.guide.reserve_exact(laws.items.len());
         for stored in laws.offsets.windows(2) {
             laws.guide.extend(row::guide(&laws.starts[stored[0] as usize..stored[1] as usize]));
         }
         Ok(Self { base: Base::new(settings.form, &train.item_counts(items)), laws })
     }
+}
+
+/// The SHA-256 of all values, in hexadecimal digits.
+fn checksum(laws: &Laws) -> String {
+    let Laws { offsets, items, starts, shares, own, .. } = laws;
+    let mut hash = Sha256::new();
+    hash.update(bytemuck::cast_slice(offsets));
+    [items, starts, shares].into_iter().for_each(|values| hash.update(bytemuck::cast_slice(values)));
+    hash.update(bytemuck::cast_slice(own));
+    hex::encode(&hash.finalize()[..])
 }
 
 fn view<T: bytemuck::Pod>(dtype: Dtype, values: &[T]) -> TensorView<'_> {
@@ -174,6 +191,24 @@ mod tests {
         assert!(refused(|laws| laws.offsets[3] = 1).contains("rows"));
         assert!(refused(|laws| laws.offsets = vec![0, 0, 4, 6]).contains("user 0"));
         assert!(refused(|laws| laws.shares.truncate(2)).contains("lengths"));
+    }
+
+    /// Any bit of the file: of its header, or of values that are possible as well.
+    #[test]
+    fn a_flipped_bit_is_found() {
+        let (train, proposal) = (chain(), Proposal::new(&settings(), &chain(), 4));
+        let bytes = proposal.to_bytes(KEY);
+        for bit in 0..8 * bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let read = Proposal::from_bytes(&flipped, KEY, &settings(), &train, 4);
+            assert!(read.is_err() || read.is_ok_and(|read| read.laws == proposal.laws), "bit {bit}");
+        }
+        let mut other = proposal.clone();
+        other.laws.own[0] += 0.25;
+        let bytes = [proposal, other].map(|proposal| proposal.to_bytes(KEY));
+        let values = bytes[0].len() - 4 * train.len();
+        assert_ne!(bytes[0][values..], bytes[1][values..], "the last values are those that differ");
     }
 
     #[test]
