@@ -113,6 +113,36 @@ fn a_model_that_tells_no_item_from_another_is_not_ranked() {
     assert_eq!((again.complaint(1), &again.out), ("1 trial failed; everything else was done", &ended.out));
 }
 
+/// Vectors that a step takes too far, or that are too small for their products: some users have no other candidates than held-out items, and no ties.
+#[test]
+fn values_that_are_too_extreme_leave_no_model() {
+    let data = "{format: synthetic, users: 60, items: 40, interactions: 900}";
+    let text = format!(
+        "name: tiny
+datasets: [{{name: small, source: {data}, split: {{kind: random, test: 0.2, validation: 0.1, seed: 7}}}}]
+grid:
+  - backbones: [{{kind: mf, dim: 4}}]
+    losses: [{{kind: cml, margin: 0.5}}]
+    samplers: [{{kind: uniform, negatives: 5}}]
+    optimizer: {{kind: adam, learning_rate: 1.0e+30}}
+  - backbones: [{{kind: mf, dim: 4, init: {{kind: normal, std: 1.0e-30}}}}]
+    losses: [{{kind: bpr}}]
+    samplers: [{{kind: uniform, negatives: 5}}]
+    optimizer: {{kind: adam, learning_rate: 1.0e-30}}
+  - backbones: [{{kind: popularity}}]
+training: {{epochs: 2, batch_size: 64, evaluate_every: 1, select_by: ndcg@5}}
+evaluation: {{metrics: [ndcg], cutoffs: [5], significance: {{resamples: 1000}}}}
+"
+    );
+    let sandbox = Sandbox::new(&text);
+    assert_eq!(sandbox.run().complaint(1), "2 trials failed; everything else was done");
+    let rows = trial_rows(&sandbox);
+    let statuses: Vec<Status> = rows.iter().map(|row| row.status).collect();
+    assert_eq!(statuses, [Status::Constant, Status::Constant, Status::Done]);
+    let errors = rows.iter().filter_map(|row| row.error.as_deref()).collect::<Vec<_>>();
+    assert!(errors[0].contains("optimizer.learning_rate=1e+30"), "{errors:?}");
+}
+
 #[test]
 fn one_failed_trial_alone_ends_with_42_and_is_not_to_be_tried_again() {
     let sandbox = Sandbox::new(&changed("learning_rate: 0.05", "learning_rate: 1.0e+38"));

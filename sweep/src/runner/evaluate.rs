@@ -39,6 +39,7 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
     let progress = session.progress.ranking(selected.iter().filter(|row| row.selected).count());
     let (trials, mut values) = ranked(session, &mut endings, &progress)?;
     in_order_of(&trials, &mut values);
+    progress.test();
     let Findings { comparisons, methods: components } =
         compare(&values, &session.plan.evaluation, &mut |done, all| progress.tested(done, all))?;
     progress.finish();
@@ -156,7 +157,8 @@ pub(super) fn forget(session: &Session, trial: &str, error: &dyn std::fmt::Displ
 
 /// Whether a trial's model tells no item from another, for any user: untrained, diverged, or with values too extreme for its numbers.
 fn tells_nothing(session: &Session, dataset: &Dataset, candidate: &Candidate, values: &TrialValues) -> evaluator::Result<bool> {
-    if values.tied_users < values.users.len() {
+    // Whose candidates are all held out has no ties, whatever the model. Where few have any, the model is not read once more.
+    if 10 * values.tied_users <= values.users.len() {
         return Ok(false);
     }
     is_constant(&candidate.scorer()?, &dataset.known(), &values.users, session.machine.memory)

@@ -46,5 +46,5 @@ pub use search::{Decisions, LeftOut};
 pub use session::{Machine, Session};
 pub(crate) use share::alive as claims_alive;
 pub use share::train_shared;
-pub(crate) use stored::{StoredSweep, stored_metrics, stored_plan};
+pub(crate) use stored::{StoredSweep, read_plan, stored_metrics};
 pub use train::{Interrupted, train, train_batch, train_in_rung, train_one};

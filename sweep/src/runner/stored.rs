@@ -27,9 +27,16 @@ pub(crate) struct StoredSweep {
     pub(crate) values: Vec<TrialValues>,
 }
 
-/// The plan that a folder has tables of; none where it has no whole ones, or those of another version.
-pub(crate) fn stored_plan(folder: &Location) -> Option<Plan> {
-    Tables::of(folder).ok()?.plan(folder)
+/// The plan that a folder has tables of; none where it has no tables, or those of another version.
+///
+/// # Errors
+/// A marker or a plan that is damaged or gone; a store that fails.
+pub(crate) fn read_plan(folder: &Location) -> dataset::Result<Option<Plan>> {
+    let tables = match Tables::of(folder) {
+        Err(Error::NotFound { .. }) => return Ok(None),
+        tables => tables?,
+    };
+    Ok(serde_json::from_slice(&tables.at(folder, marker::PLAN)?.read()?).ok())
 }
 
 /// The metrics of the ranked trials of a folder of tables, which must be as their marker says.

@@ -4,7 +4,7 @@ use crate::{
     chain::chain,
     mark,
     plan::{Plan, Titles},
-    runner::{kept, stored_metrics, stored_plan},
+    runner::{kept, read_plan, stored_metrics},
 };
 use anyhow::{Result, bail};
 use dataset::Location;
@@ -42,8 +42,9 @@ pub fn stored(storage: &Location) -> Result<Vec<StoredPlan>> {
     for sweep in storage.join("sweeps").folders()? {
         let earlier = kept(&sweep)?.into_iter().rev().map(|kept| kept.folder);
         for folder in [sweep.clone()].into_iter().chain(earlier) {
-            if let Some(plan) = stored_plan(&folder) {
-                all.push(of(storage, &folder, &plan));
+            match read_plan(&folder) {
+                Ok(plan) => all.extend(plan.map(|plan| of(storage, &folder, &plan))),
+                Err(error) => tracing::warn!("{folder} is left out: {}", chain(&error.into())),
             }
         }
     }

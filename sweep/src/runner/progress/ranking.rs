@@ -24,14 +24,19 @@ impl RankingStage {
         }
     }
 
+    /// All is ranked, and tests between methods begin.
+    pub(in crate::runner) fn test(&self) {
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_length(0);
+            bar.set_style(super::style("testing {bar:20} {pos}/{len}, {eta} left"));
+        }
+    }
+
     /// So many of all tests between methods are done: each is of one metric of a dataset.
     pub(in crate::runner) fn tested(&self, done: usize, all: usize) {
         tracing::info!(done, all, "tested differences");
         if let Some(bar) = &self.bar {
-            if done == 1 {
-                bar.reset();
-                bar.set_style(super::style("testing {bar:20} {pos}/{len}, {eta} left"));
-            }
             bar.set_length(all as u64);
             bar.set_position(done as u64);
         }
@@ -42,5 +47,24 @@ impl RankingStage {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::{MultiProgress, ProgressDrawTarget};
+
+    /// Else the full bar of ranking would stand, with no time left, until the first test is done.
+    #[test]
+    fn tests_have_a_bar_of_their_own_before_the_first_is_done() {
+        let progress = Progress::Bars(MultiProgress::with_draw_target(ProgressDrawTarget::hidden()));
+        let stage = progress.ranking(7);
+        let state = || stage.bar.as_ref().map(|bar| (bar.position(), bar.length()));
+        stage.bar.as_ref().unwrap().set_position(7);
+        stage.test();
+        assert_eq!(state(), Some((0, Some(0))));
+        stage.tested(1, 4);
+        assert_eq!(state(), Some((1, Some(4))));
     }
 }
