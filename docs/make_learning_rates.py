@@ -19,7 +19,7 @@ What validation made of three learning rates of Adam for each loss: NDCG@20 of t
 wants them), 60 epochs at most, one seed; the best rate of each loss in bold, the epoch of its best value beside it. A dash is a training without a model that could be ranked. Keys that the
 sweep file gives are not all in the name: it has the temperatures and margins.
 
-What stays below `popularity` at every rate is not to be used so on data of this size: of `llpauc` take the second form, of `direct-au` the ranking by dot products, which is its default. What was
+What stays below `popularity` at every rate is not to be used so on data of this size: of `llpauc` take `form: release` with `updates: descent`, of `direct-au` the ranking by dot products, which is its default. What was
 best in its last epoch would gain by more. One dataset and one seed: where to begin, and not which loss is best.
 
 """

@@ -29,14 +29,18 @@ pub struct Decisions<'a> {
 }
 
 impl<'a> Decisions<'a> {
-    /// Reads how all trials stood at the first rung, side by side, as servers are far away; later rungs have few, and are read when asked
+    /// Reads how all trials of the first rung stood there, side by side, as servers are far away; later rungs have few, and are read when asked
     /// for. Nothing is read where every trial is trained to its end at once.
     ///
     /// # Errors
     /// When the store fails.
     pub fn of(session: &'a Session) -> Result<Self> {
         let plan = &session.plan;
-        let planned: Vec<PlannedRef<'a>> = if plan.rung_epochs.is_empty() { Vec::new() } else { plan.trials().collect() };
+        let tunes = |(method, configuration, trial): &PlannedRef<'a>| {
+            let place = configuration.trials.iter().position(|other| other.id == trial.id);
+            place.is_some_and(|place| plan.tunes(method)[place])
+        };
+        let planned: Vec<PlannedRef<'a>> = if plan.rung_epochs.is_empty() { Vec::new() } else { plan.trials().filter(tunes).collect() };
         let first = |(method, _, trial): PlannedRef<'a>| {
             let until = Shape::of(plan, method).until(plan, 0);
             Ok(((trial.id.clone(), until), stored(session, &trial.id, until)?))

@@ -86,11 +86,11 @@ fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<
     // What is not picked needs no more seeds, once that is sure.
     let is_open = tuned.iter().flatten().any(|standing| *standing == Standing::Missing);
     let others = if is_open { Standing::Missing } else { Standing::Skipped };
-    let mut all = Vec::new();
+    let (tunes, mut all) = (plan.tunes(method), Vec::new());
     for (index, (standings, rung)) in tuned.into_iter().zip(reached).enumerate() {
         let configuration = &method.configurations[index];
         let mut standings = standings.into_iter();
-        for (trial, tunes) in configuration.trials.iter().zip(plan.tunes(method)) {
+        for (trial, &tunes) in configuration.trials.iter().zip(&tunes) {
             let of_tuned = if tunes { standings.next() } else { None };
             all.push(match of_tuned {
                 Some(standing) => left(standing, rung + 1 < shape.rungs),
