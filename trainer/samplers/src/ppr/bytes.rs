@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// Raised when the same settings and interactions give other laws, or the file another form.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// The name of the checksum among the file's metadata.
+/// The name of the checksum. It stands among the tensors, as metadata of several entries are written in any order.
 const CHECKSUM: &str = "sha256";
 
 impl PprPool {
@@ -49,14 +49,16 @@ impl Proposal {
     /// The laws as a file with their [key](PprPool::key).
     pub(super) fn to_bytes(&self, key: &str) -> Vec<u8> {
         let Laws { offsets, items, starts, shares, own, .. } = &self.laws;
+        let sum = checksum(&self.laws);
         let views = [
             ("offsets", view(Dtype::U64, offsets)),
             ("items", view(Dtype::U32, items)),
             ("starts", view(Dtype::U32, starts)),
             ("shares", view(Dtype::U32, shares)),
             ("own", view(Dtype::F32, own)),
+            (CHECKSUM, view(Dtype::U8, &sum)),
         ];
-        let metadata = HashMap::from([("key".to_owned(), key.to_owned()), (CHECKSUM.to_owned(), checksum(&self.laws))]);
+        let metadata = HashMap::from([("key".to_owned(), key.to_owned())]);
         safetensors::serialize(views, Some(metadata)).expect("vectors have their own lengths")
     }
 
@@ -81,8 +83,7 @@ impl Proposal {
             own_offsets: train.offsets().to_vec(),
         };
         check(&laws, settings, train, items)?;
-        let found = header.metadata().as_ref().and_then(|metadata| metadata.get(CHECKSUM));
-        if found != Some(&checksum(&laws)) {
+        if values::<u8>(&tensors, CHECKSUM, Dtype::U8)? != checksum(&laws) {
             return Err("its values are not those that it was written with".to_owned());
         }
         laws.guide.reserve_exact(laws.items.len());
@@ -93,14 +94,14 @@ impl Proposal {
     }
 }
 
-/// The SHA-256 of all values, in hexadecimal digits.
-fn checksum(laws: &Laws) -> String {
+/// The SHA-256 of all values.
+fn checksum(laws: &Laws) -> [u8; 32] {
     let Laws { offsets, items, starts, shares, own, .. } = laws;
     let mut hash = Sha256::new();
     hash.update(bytemuck::cast_slice(offsets));
     [items, starts, shares].into_iter().for_each(|values| hash.update(bytemuck::cast_slice(values)));
     hash.update(bytemuck::cast_slice(own));
-    hex::encode(&hash.finalize()[..])
+    hash.finalize().into()
 }
 
 fn view<T: bytemuck::Pod>(dtype: Dtype, values: &[T]) -> TensorView<'_> {
