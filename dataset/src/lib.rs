@@ -21,6 +21,7 @@ pub mod quote;
 pub mod redact;
 mod runtime;
 pub mod table;
+mod table_files;
 mod writer;
 
 pub use cache::Cache;

@@ -5,11 +5,13 @@
 //! train.parquet, validation.parquet, test.parquet   user: uint32        item: uint32          by user, then item
 //! fold-in.parquet                                   user: uint32        item: uint32          where the split holds users out
 //! ```
-//! Where the source has timestamps, and no noise was added, the parts have a column more, `position: uint32`: see [`Order`].
+//! Where the source has timestamps, and no noise was added, the parts have a column more, `position: uint32`: see [`Order`]. A table of more than
+//! 134,217,728 rows goes on in `train-2.parquet`, `train-3.parquet` and so on; the manifest lists its files.
 
 use crate::{
     Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, marker, quote,
     table,
+    table_files::{FILE_ROWS, file_name, ranges},
 };
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use rayon::prelude::*;
@@ -117,8 +119,13 @@ impl Dataset {
     /// # Errors
     /// [`Error::Store`] when something cannot be stored.
     pub fn write(&self, folder: &Location) -> Result<Manifest> {
+        self.write_files_of(FILE_ROWS, folder)
+    }
+
+    /// Writes, with at most so many rows in a file.
+    pub(crate) fn write_files_of(&self, file_rows: usize, folder: &Location) -> Result<Manifest> {
         let mut files = Files::new();
-        for (name, table) in self.encoded()? {
+        for (name, table) in self.encoded(file_rows)? {
             files.insert(name.clone(), FileEntry::of(&table));
             folder.join(&name).write(table)?;
         }
@@ -142,31 +149,39 @@ impl Dataset {
         Ok(manifest)
     }
 
-    /// Each table's name, and its bytes.
-    fn encoded(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        let tables: [(&str, Encode<'_>); 6] = [
-            (Split::Train.name(), &|| self.pairs(Split::Train)),
-            (Split::Test.name(), &|| self.pairs(Split::Test)),
-            (Split::Validation.name(), &|| self.pairs(Split::Validation)),
-            ("users", &|| ids("user", "user_id", &self.user_ids)),
-            ("items", &|| ids("item", "item_id", &self.item_ids)),
-            (Split::FoldIn.name(), &|| self.pairs(Split::FoldIn)),
+    /// Each file's name, and its bytes.
+    fn encoded(&self, file_rows: usize) -> Result<Vec<(String, Vec<u8>)>> {
+        let pairs = |split: Split| move |rows: Range<usize>| self.pairs(split, rows);
+        let [train, test, validation, fold_in] = [Split::Train, Split::Test, Split::Validation, Split::FoldIn].map(pairs);
+        let users = |rows: Range<usize>| ids("user", "user_id", &self.user_ids, rows);
+        let items = |rows: Range<usize>| ids("item", "item_id", &self.item_ids, rows);
+        let tables: [(&'static str, Option<usize>, Encode<'_>); 6] = [
+            (Split::Train.name(), Some(self.train.len()), &train),
+            (Split::Test.name(), Some(self.test.len()), &test),
+            (Split::Validation.name(), Some(self.validation.len()), &validation),
+            ("users", Some(self.users()), &users),
+            ("items", Some(self.items()), &items),
+            (Split::FoldIn.name(), self.fold_in.as_ref().map(Interactions::len), &fold_in),
         ];
-        let is_there = |name: &str| name != Split::FoldIn.name() || self.fold_in.is_some();
-        let tables: Vec<_> = tables.into_iter().filter(|(name, _)| is_there(name)).collect();
-        tables.par_iter().map(|(name, encode)| Ok((format!("{name}.parquet"), encode()?))).collect()
+        let mut files = Vec::new();
+        for (table, rows, encode) in tables {
+            let ranges = rows.into_iter().flat_map(|rows| ranges(rows, file_rows));
+            files.extend(ranges.enumerate().map(|(place, rows)| (file_name(table, place), rows, encode)));
+        }
+        files.into_par_iter().map(|(name, rows, encode)| Ok((name, encode(rows)?))).collect()
     }
 
-    /// One part as a table.
-    fn pairs(&self, split: Split) -> Result<Vec<u8>> {
+    /// Rows of one part as a table.
+    fn pairs(&self, split: Split, rows: Range<usize>) -> Result<Vec<u8>> {
         let interactions = self.split(split);
-        let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
-        let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
+        let of_file = |within: Range<usize>| rows.start + within.start..rows.start + within.end;
+        let users = |within| Arc::new(UInt32Array::from_iter_values(interactions.users_at(of_file(within)))) as ArrayRef;
+        let items = |within| Arc::new(UInt32Array::from(interactions.items()[of_file(within)].to_vec())) as ArrayRef;
         match &self.order {
-            None => table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items)]),
+            None => table::encode_sorted(rows.len(), &[("user", &users), ("item", &items)]),
             Some(order) => {
-                let places = |rows: Range<usize>| Arc::new(UInt32Array::from(order.split(split)[rows].to_vec())) as ArrayRef;
-                table::encode_sorted(interactions.len(), &[("user", &users), ("item", &items), ("position", &places)])
+                let places = |within| Arc::new(UInt32Array::from(order.split(split)[of_file(within)].to_vec())) as ArrayRef;
+                table::encode_sorted(rows.len(), &[("user", &users), ("item", &items), ("position", &places)])
             }
         }
     }
@@ -229,42 +244,55 @@ impl Dataset {
     pub fn read_through(cache: Option<&Cache>, folder: &Location, ordered: bool) -> Result<Self> {
         let manifest = Self::read_manifest(folder)?;
         let ordered = ordered && manifest.ordered;
-        let open = |name: &str, columns: &[&str]| -> Result<(RecordBatch, Location)> {
-            let at = folder.join(name);
-            let entry = manifest.files.get(name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
-            let at = at.holding(entry, REMEDY);
-            let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
-            Ok((table::decode_columns(bytes, columns, &at)?, at))
+        let open = |table: &str, columns: &[&str]| -> Result<Vec<(RecordBatch, Location)>> {
+            let mut batches = Vec::new();
+            let later = (1..).map(|place| file_name(table, place)).take_while(|name| manifest.files.contains_key(name));
+            for name in [file_name(table, 0)].into_iter().chain(later) {
+                let at = folder.join(&name);
+                let entry = manifest.files.get(&name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
+                let at = at.holding(entry, REMEDY);
+                let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
+                batches.extend(table::decode_columns(bytes, columns, &at)?.into_iter().map(|batch| (batch, at.clone())));
+            }
+            Ok(batches)
         };
+        let rows = |batches: &[(RecordBatch, Location)]| batches.iter().map(|(batch, _)| batch.num_rows()).sum();
         let read_ids = |what: &str| -> Result<Vec<String>> {
             let own = format!("{what}_id");
-            let (batch, at) = open(&format!("{what}s.parquet"), &[&own])?;
-            let column: &StringArray = table::column(&batch, &own, &at)?;
+            let batches = open(&format!("{what}s"), &[&own])?;
             let listed = if what == "user" { manifest.users } else { manifest.items };
-            check_count(&format!("{what}s"), batch.num_rows(), listed, &at)?;
-            Ok(column.iter().map(|id| id.unwrap_or_default().to_owned()).collect())
+            check_count(&format!("{what}s"), rows(&batches), listed, &folder.join(&file_name(&format!("{what}s"), 0)))?;
+            let mut ids = Vec::with_capacity(listed);
+            for (batch, at) in &batches {
+                ids.extend(table::column::<StringArray>(batch, &own, at)?.iter().map(|id| id.unwrap_or_default().to_owned()));
+            }
+            Ok(ids)
         };
         let read_split = |split: Split| -> Result<(Interactions, Vec<u32>)> {
             let columns: &[&str] = if ordered { &["user", "item", "position"] } else { &["user", "item"] };
-            let (batch, at) = open(&format!("{}.parquet", split.name()), columns)?;
-            let users: &UInt32Array = table::column(&batch, "user", &at)?;
-            let items: &UInt32Array = table::column(&batch, "item", &at)?;
+            let batches = open(split.name(), columns)?;
             let listed = match split {
                 Split::Train => manifest.train,
                 Split::FoldIn => manifest.fold_in.unwrap_or_default(),
                 Split::Validation => manifest.validation,
                 Split::Test => manifest.test,
             };
-            check_count("interactions", batch.num_rows(), listed, &at)?;
-            check_range("user", users, manifest.users, &at)?;
-            check_range("item", items, manifest.items, &at)?;
-            let pairs = || users.values().iter().copied().zip(items.values().iter().copied());
-            let mut places = Vec::new();
-            if ordered {
-                if !pairs().is_sorted_by(|one, other| one < other) {
-                    return Err(Error::content(&at, format!("its rows are not by user, then item, each once; {REMEDY}")));
+            let first = folder.join(&file_name(split.name(), 0));
+            check_count("interactions", rows(&batches), listed, &first)?;
+            let (mut ids, mut places) = (Vec::with_capacity(batches.len()), Vec::new());
+            for (batch, at) in &batches {
+                let users: &UInt32Array = table::column(batch, "user", at)?;
+                let items: &UInt32Array = table::column(batch, "item", at)?;
+                check_range("user", users, manifest.users, at)?;
+                check_range("item", items, manifest.items, at)?;
+                if ordered {
+                    places.extend_from_slice(table::column::<UInt32Array>(batch, "position", at)?.values());
                 }
-                places.extend_from_slice(table::column::<UInt32Array>(&batch, "position", &at)?.values());
+                ids.push((&users.values()[..], &items.values()[..]));
+            }
+            let pairs = || ids.iter().flat_map(|(users, items)| users.iter().copied().zip(items.iter().copied()));
+            if ordered && !pairs().is_sorted_by(|one, other| one < other) {
+                return Err(Error::content(&first, format!("its rows are not by user, then item, each once; {REMEDY}")));
             }
             Ok((Interactions::from_pairs(manifest.users, pairs()), places))
         };
@@ -325,14 +353,18 @@ struct Version {
     schema_version: u32,
 }
 
-/// What gives the bytes of a table.
-type Encode<'a> = &'a (dyn Fn() -> Result<Vec<u8>> + Sync);
+/// What gives the bytes of rows of a table.
+type Encode<'a> = &'a (dyn Fn(Range<usize>) -> Result<Vec<u8>> + Sync);
 
-/// The table of dense and own ids.
-pub(crate) fn ids(dense: &'static str, own: &'static str, ids: &[String]) -> Result<Vec<u8>> {
-    let places = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef;
-    let texts = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(&ids[rows])) as ArrayRef;
-    table::encode_sorted(ids.len(), &[(dense, &places), (own, &texts)])
+/// Rows of the table of dense and own ids.
+pub(crate) fn ids(dense: &'static str, own: &'static str, ids: &[String], rows: Range<usize>) -> Result<Vec<u8>> {
+    let of_file = |within: Range<usize>| rows.start + within.start..rows.start + within.end;
+    let places = |within| {
+        let rows = of_file(within);
+        Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef
+    };
+    let texts = |within| Arc::new(StringArray::from_iter_values(&ids[of_file(within)])) as ArrayRef;
+    table::encode_sorted(rows.len(), &[(dense, &places), (own, &texts)])
 }
 
 /// That a table holds as many rows as the manifest says, before anything is made from that number.

@@ -36,6 +36,8 @@ use std::{
 const GROUP: usize = 1 << 20;
 /// Rows that are made at a time; a multiple of the writer's batches, so that it makes no difference to the bytes.
 const PIECE: usize = 1 << 14;
+/// Rows that are decoded at a time.
+const BATCH: usize = 1 << 16;
 /// Bytes that any table may take when it is decoded, and how many times its size a large one.
 const LEAST_BOUND: usize = 512 << 20;
 const MOST_EXPANSION: usize = 1_000;
@@ -262,15 +264,15 @@ pub fn read(at: &Location) -> Result<RecordBatch> {
 /// # Errors
 /// [`Error::Content`] when the bytes are no Parquet file.
 pub fn decode(bytes: Bytes, at: &Location) -> Result<RecordBatch> {
-    decode_chosen(bytes, None, at)
+    decode_whole(bytes).map_err(|error| broken(at, error))
 }
 
-/// Decodes the columns of these names, where they are there; `at` names the file in errors.
+/// Decodes the columns of these names, where they are there, as batches of rows one after the other; `at` names the file in errors.
 ///
 /// # Errors
 /// As for [`decode`].
-pub fn decode_columns(bytes: Bytes, names: &[&str], at: &Location) -> Result<RecordBatch> {
-    decode_chosen(bytes, Some(names), at)
+pub fn decode_columns(bytes: Bytes, names: &[&str], at: &Location) -> Result<Vec<RecordBatch>> {
+    caught(|| decode_bounded(bytes, Some(names))).map(|(_, batches)| batches).map_err(|error| broken(at, error))
 }
 
 /// Decodes the bytes of a Parquet file that another program wrote.
@@ -278,7 +280,7 @@ pub fn decode_columns(bytes: Bytes, names: &[&str], at: &Location) -> Result<Rec
 /// # Errors
 /// In words: bytes that are no Parquet file.
 pub fn decode_foreign(bytes: Bytes) -> Result<RecordBatch, String> {
-    decode_caught(bytes, None)
+    decode_whole(bytes)
 }
 
 /// A column of another program's table as texts: whole numbers as they are written.
@@ -301,21 +303,24 @@ pub fn texts(batch: &RecordBatch, place: usize) -> Result<StringArray, String> {
     Ok(cast.as_any().downcast_ref::<StringArray>().expect("what was cast to text").clone())
 }
 
-fn decode_chosen(bytes: Bytes, names: Option<&[&str]>, at: &Location) -> Result<RecordBatch> {
-    decode_caught(bytes, names).map_err(|error| broken(at, error))
+fn decode_whole(bytes: Bytes) -> Result<RecordBatch, String> {
+    caught(|| {
+        let (schema, batches) = decode_bounded(bytes, None)?;
+        concat_batches(&schema, &batches).map_err(|error| error.to_string())
+    })
 }
 
 /// The decoder trusts lengths and offsets in the file, and panics where they lead nowhere.
-fn decode_caught(bytes: Bytes, names: Option<&[&str]>) -> Result<RecordBatch, String> {
-    panics::caught(|| decode_bounded(bytes, names)).unwrap_or_else(|_| Err("its content contradicts itself".to_owned()))
+fn caught<T>(decode: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    panics::caught(decode).unwrap_or_else(|_| Err("its content contradicts itself".to_owned()))
 }
 
 /// Decodes batch by batch, up to so many bytes: a few bytes can stand for any number of equal rows.
-fn decode_bounded(bytes: Bytes, names: Option<&[&str]>) -> Result<RecordBatch, String> {
+fn decode_bounded(bytes: Bytes, names: Option<&[&str]>) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
     let most = LEAST_BOUND.max(bytes.len().saturating_mul(MOST_EXPANSION));
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(|error| error.to_string())?;
     let mask = names.map_or_else(ProjectionMask::all, |names| ProjectionMask::columns(builder.parquet_schema(), names.iter().copied()));
-    let reader = builder.with_projection(mask).build().map_err(|error| error.to_string())?;
+    let reader = builder.with_projection(mask).with_batch_size(BATCH).build().map_err(|error| error.to_string())?;
     let schema: SchemaRef = reader.schema();
     let (mut batches, mut held) = (Vec::new(), 0);
     for batch in reader {
@@ -326,7 +331,7 @@ fn decode_bounded(bytes: Bytes, names: Option<&[&str]>) -> Result<RecordBatch, S
         }
         batches.push(batch);
     }
-    concat_batches(&schema, &batches).map_err(|error| error.to_string())
+    Ok((schema, batches))
 }
 
 fn broken(at: &Location, error: impl std::fmt::Display) -> Error {

@@ -1,8 +1,9 @@
 //! A prepared dataset on its way to storage some users at a time, as one that memory does not hold is made.
 
 use crate::{
-    Dataset, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, Split, marker, prepared::ids,
-    table::SortedFile,
+    Dataset, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, Split, marker,
+    prepared::ids,
+    table_files::{FILE_ROWS, TableFiles, file_name, ranges},
 };
 use arrow::{
     array::{ArrayRef, StringArray, UInt32Array},
@@ -19,10 +20,11 @@ const PARTS: [Split; 4] = [Split::Train, Split::Validation, Split::Test, Split::
 /// together.
 pub struct DatasetWriter {
     scratch: PathBuf,
-    users: SortedFile,
+    file_rows: usize,
+    users: TableFiles,
     count: usize,
     /// One for each part, the last where users are held out.
-    parts: Option<Vec<SortedFile>>,
+    parts: Option<Vec<TableFiles>>,
     interactions: [usize; 4],
     ordered: bool,
     folded: bool,
@@ -34,8 +36,14 @@ impl DatasetWriter {
     /// # Errors
     /// [`Error::Store`] when files cannot be made there.
     pub fn new(scratch: &Path) -> Result<Self> {
-        let users = SortedFile::create(&scratch.join("users.parquet"), &[("user", DataType::UInt32), ("user_id", DataType::Utf8)])?;
-        Ok(Self { scratch: scratch.to_owned(), users, count: 0, parts: None, interactions: [0; 4], ordered: false, folded: false })
+        Self::with_files_of(FILE_ROWS, scratch)
+    }
+
+    /// Begins, with at most so many rows in a file.
+    fn with_files_of(file_rows: usize, scratch: &Path) -> Result<Self> {
+        let users = TableFiles::create(scratch, "users", vec![("user", DataType::UInt32), ("user_id", DataType::Utf8)], file_rows)?;
+        let scratch = scratch.to_owned();
+        Ok(Self { scratch, file_rows, users, count: 0, parts: None, interactions: [0; 4], ordered: false, folded: false })
     }
 
     /// Takes the next users, whose dense ids start at 0 in `users`, with their own ids and interactions. Either all calls bring the order of
@@ -47,7 +55,7 @@ impl DatasetWriter {
         let first = self.count as u32;
         self.count += users.users();
         let places = UInt32Array::from_iter_values(first..self.count as u32);
-        self.users.push(vec![Arc::new(places), Arc::new(StringArray::from_iter_values(&users.user_ids))])?;
+        self.users.push(&[Arc::new(places), Arc::new(StringArray::from_iter_values(&users.user_ids))])?;
         if self.parts.is_none() {
             self.ordered = users.order.is_some();
             self.folded = users.fold_in.is_some();
@@ -62,7 +70,7 @@ impl DatasetWriter {
             if let Some(order) = &users.order {
                 columns.push(Arc::new(UInt32Array::from(order.split(part).to_vec())));
             }
-            file.push(columns)?;
+            file.push(&columns)?;
         }
         Ok(())
     }
@@ -85,13 +93,14 @@ impl DatasetWriter {
             files.insert(name, entry);
             Ok(())
         };
-        for (file, part) in parts.into_iter().zip(PARTS) {
-            stored(file_name(part), file.finish()?)?;
+        for table in parts.into_iter().chain([self.users]) {
+            table.finish()?.into_iter().try_for_each(|(name, entry)| stored(name, entry))?;
         }
-        stored("users.parquet".to_owned(), self.users.finish()?)?;
-        let items = ids("item", "item_id", &all.item_ids)?;
-        files.insert("items.parquet".to_owned(), FileEntry::of(&items));
-        folder.join("items.parquet").write(items)?;
+        for (place, rows) in ranges(all.items(), self.file_rows).enumerate() {
+            let (name, items) = (file_name("items", place), ids("item", "item_id", &all.item_ids, rows)?);
+            files.insert(name.clone(), FileEntry::of(&items));
+            folder.join(&name).write(items)?;
+        }
         let [train, validation, test, folded] = self.interactions;
         let manifest = Manifest {
             schema_version: SCHEMA_VERSION,
@@ -113,16 +122,12 @@ impl DatasetWriter {
         Ok(manifest)
     }
 
-    fn begin_parts(&self) -> Result<Vec<SortedFile>> {
+    fn begin_parts(&self) -> Result<Vec<TableFiles>> {
         let names = if self.ordered { &["user", "item", "position"][..] } else { &["user", "item"] };
         let columns: Vec<_> = names.iter().map(|&name| (name, DataType::UInt32)).collect();
         let parts = PARTS.into_iter().filter(|&part| part != Split::FoldIn || self.folded);
-        parts.map(|part| SortedFile::create(&self.scratch.join(file_name(part)), &columns)).collect()
+        parts.map(|part| TableFiles::create(&self.scratch, part.name(), columns.clone(), self.file_rows)).collect()
     }
-}
-
-fn file_name(part: Split) -> String {
-    format!("{}.parquet", part.name())
 }
 
 #[cfg(test)]
@@ -168,7 +173,7 @@ mod tests {
         #[test]
         fn runs_of_users_give_the_bytes_of_all(
             rows in prop::collection::vec((any::<bool>(), prop::collection::btree_map(0u32..30, 0usize..3, 0..12)), 1..40),
-            runs in prop::collection::vec(1usize..9, 40), ordered: bool, folds: bool,
+            runs in prop::collection::vec(1usize..9, 40), ordered: bool, folds: bool, file_rows in prop_oneof![1usize..40, Just(FILE_ROWS)],
         ) {
             let users = rows.len();
             // Users who are held out have in the fold-in what they would have in train.
@@ -187,10 +192,16 @@ mod tests {
                 steps: vec![Counts { step: "read".into(), users, items: 30, interactions: 7 }],
                 settings: serde_json::json!({"seed": 1}),
             };
-            let [whole, by_runs] = ["whole", "runs"].map(|name| Location::parse(&format!("memory:///writer/{name}-{users}-{ordered}-{folds}")).unwrap());
-            let expected = dataset.write(&whole).unwrap();
+            let [whole, by_runs] = ["whole", "runs"].map(|name| Location::parse(&format!("memory:///writer/{name}-{users}-{ordered}-{folds}-{file_rows}")).unwrap());
+            [&whole, &by_runs].iter().flat_map(|folder| folder.list().unwrap()).for_each(|left| left.delete().unwrap());
+            let expected = dataset.write_files_of(file_rows, &whole).unwrap();
+            for (table, rows) in [("train", dataset.train.len()), ("users", users), ("items", 30)] {
+                let files = expected.files.keys().filter(|name| name.starts_with(table)).count();
+                prop_assert_eq!(files, rows.div_ceil(file_rows).max(1));
+            }
+            prop_assert_eq!(&Dataset::read(&whole).unwrap(), &dataset);
             let scratch = tempfile::tempdir().unwrap();
-            let mut writer = DatasetWriter::new(scratch.path()).unwrap();
+            let mut writer = DatasetWriter::with_files_of(file_rows, scratch.path()).unwrap();
             let (mut from, mut runs) = (0, runs.into_iter());
             while from < users {
                 let to = users.min(from + runs.next().unwrap_or(users));

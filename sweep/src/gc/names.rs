@@ -67,7 +67,7 @@ pub(super) fn named(path: &str) -> Option<Named<'_>> {
     match steps[..] {
         ["claims", probe] if probe.strip_prefix("probe-").is_some_and(|nonce| is_hex(nonce, 32)) => Some(Named::Probe),
         ["trials", id, ref file @ ..] if is_hex(id, 16) => of_trial(file).map(|what| Named::Trial(id, what)),
-        ["datasets", folder, file] if DATASET.contains(&file) && ends_in_hash(folder) => Some(Named::Dataset(folder)),
+        ["datasets", folder, file] if is_of_dataset(file) && ends_in_hash(folder) => Some(Named::Dataset(folder)),
         ["datasets", folder, "samplers", file] if ends_in_hash(folder) => {
             let key = file.strip_prefix("ppr-")?.strip_suffix(".safetensors")?;
             is_hex(key, 16).then_some(Named::Dataset(folder))
@@ -87,6 +87,15 @@ pub(super) fn named(path: &str) -> Option<Named<'_>> {
         }
         _ => None,
     }
+}
+
+/// Whether a file is one of a dataset's, of which tables may go on in others: `train-2.parquet`.
+fn is_of_dataset(file: &str) -> bool {
+    let first = |file: &str| {
+        let (table, place) = file.strip_suffix(".parquet")?.rsplit_once('-')?;
+        place.parse::<u32>().is_ok_and(|place| place > 1).then(|| format!("{table}.parquet"))
+    };
+    DATASET.contains(&file) || first(file).is_some_and(|first| DATASET.contains(&&first[..]))
 }
 
 fn of_trial(file: &[&str]) -> Option<OfTrial> {
@@ -129,6 +138,9 @@ mod tests {
             &format!("trials/{ID}/notes.txt"),
             &format!("trials/{ID}/checkpoint/best/scorer.json"),
             &format!("datasets/a-{ID}/own.parquet"),
+            &format!("datasets/a-{ID}/own-2.parquet"),
+            &format!("datasets/a-{ID}/train-1.parquet"),
+            &format!("datasets/a-{ID}/train-b.parquet"),
             &format!("datasets/a-{ID}/scratch/own/rows-0/0.parquet"),
             &format!("datasets/a-{ID}/scratch/{ID}{ID}/notes.txt"),
             "sweeps/s/per_user/own.parquet",
@@ -155,6 +167,9 @@ mod tests {
         assert_eq!(named(&format!("sweeps/s/history/{folder}/per_user/{ID}.parquet")), Some(Named::History(&folder)));
         assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(Named::Probe));
         let (dataset, run) = (format!("a-{ID}"), format!("{ID}{ID}"));
+        for file in ["train.parquet", "train-2.parquet", "fold-in.parquet", "fold-in-12.parquet", "rejected.tsv"] {
+            assert_eq!(named(&format!("datasets/{dataset}/{file}")), Some(Named::Dataset(&dataset)), "{file}");
+        }
         for file in ["scratch.json", "pairs-0-7/x_0.parquet"] {
             assert_eq!(named(&format!("datasets/{dataset}/scratch/{run}/{file}")), Some(Named::Scratch(&dataset, &run)));
         }
