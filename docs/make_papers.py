@@ -32,6 +32,8 @@ TITLES = {
 # What tells a printed number from others of the paper.
 KEY = ["place", "dataset", "method", "metric", "cutoff"]
 VERDICTS = ["reproduced", "contradicted"]
+# Raised whenever the same trial would give other bits; a sweep's line says of which version it is.
+TRAINER = int(re.search(r"TRAINER_VERSION: u32 = (\d+)", (HERE.parent / "trainer/src/trial.rs").read_text())[1])
 CLAIMS = ["holds", "reversed", "equivalent", "undecided", "missing"]
 
 
@@ -65,6 +67,7 @@ def found(storage, file):
             "minutes": round(sum(trial["seconds"] or 0 for trial in trials) / 60),
             "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
             "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
+            "trainer": json.loads((folder / "plan.json").read_text())["datasets"][0]["methods"][0]["trials"][0]["trial"]["version"],
         }
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
@@ -115,6 +118,10 @@ class Paper:
         judged = [line for line, _, row in self.numbers() if row and row["verdict"] in VERDICTS]
         return len({tuple(line[key] for key in ("dataset", "method", "metric", "cutoff", "value")) for line in judged})
 
+    def earlier(self):
+        """How many numbers were judged by an earlier version of the trainer."""
+        return sum(row["verdict"] in VERDICTS and self.run[file]["trainer"] != TRAINER for _, file, row in self.numbers() if row)
+
     def claims(self):
         for file, result in self.run.items():
             for row in result["claims"]:
@@ -161,10 +168,10 @@ def link(file):
 
 def sweep_line(file, result):
     if result is None:
-        return [link(file), "", "", "", "", "not run"]
+        return [link(file), "", "", "", "", "", "not run"]
     seeds = len(result["seeds"]) or 1
     failed = f", {result['failed']} failed" if result["failed"] else ""
-    return [link(file), ", ".join(result["datasets"]), result["methods"], seeds, f"{result['trials']}{failed}", result["minutes"]]
+    return [link(file), ", ".join(result["datasets"]), result["methods"], seeds, f"{result['trials']}{failed}", result["trainer"], result["minutes"]]
 
 
 def in_words(counts, order):
@@ -187,9 +194,10 @@ Of {sum(claims.values())} claims that were put to a test: {in_words(claims, CLAI
 
 ## The sweeps
 
-Minutes are those of training, of all trials together, on two cores beside other work.
+Minutes are those of training, of all trials together, on two cores beside other work. The version of the trainer is raised whenever a trial would
+give other bits; it is {TRAINER} now.
 
-{table(["sweep file", "datasets", "methods", "seeds", "trials", "minutes"], [sweep_line(*item) for item in paper.sweeps.items()])}"""
+{table(["sweep file", "datasets", "methods", "seeds", "trials", "trainer", "minutes"], [sweep_line(*item) for item in paper.sweeps.items()])}"""
     numbers = [found for found in paper.numbers() if found[2]]
     if numbers:
         header = ["in the paper", "dataset", "method", "metric", "printed", "ours", "difference", "interval of it", "seeds", "verdict"]
@@ -228,7 +236,7 @@ interval of the difference between our mean and the number lies within 5% of it;
 ## Numbers
 
 {judged} of {total["all"]} numbers are judged: {total["reproduced"]} reproduced, {total["contradicted"]} contradicted; {sum(paper.different() for paper in papers)} of these are different
-ones, as some stand in several tables of their paper. For {total["waiting"]} more the sweep is written and was not
+ones, as some stand in several tables of their paper, and {sum(paper.earlier() for paper in papers)} were judged by an earlier version of the trainer than the present {TRAINER}, which the pages of the papers name. For {total["waiting"]} more the sweep is written and was not
 run; {total["undecided"]} are undecided with the seeds there are.
 
 {table(["paper", "numbers", "reproduced", "contradicted", "not judged", "of these: sweep not run"], body)}

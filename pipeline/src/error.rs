@@ -28,12 +28,10 @@ pub enum Error {
         /// `does not exist`, `is a folder`.
         found: &'static str,
     },
-    /// A raw file is another one after it was read than before.
-    #[error("{at} (`{key}`) changed while it was read: run this again when nothing writes to it")]
+    /// A raw file has other bytes than when the dataset's fingerprint was taken.
+    #[error("{at} changed while it was read: run this again when nothing writes to it")]
     Changed {
-        /// The key below the dataset's entry that names it: `source.path`.
-        key: &'static str,
-        /// The file.
+        /// The file, or the pattern that stands for several.
         at: String,
     },
     /// A raw file as a whole is not what its format says.

@@ -80,7 +80,7 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
 }
 
 /// Checks that the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag
-/// is another one, or there is none.
+/// is another one, or there is none. What is read from its beginning to its end is held against [`known`] besides.
 ///
 /// # Errors
 /// [`Error::Changed`] for the first that is not, or the storage's error.
@@ -89,7 +89,7 @@ pub(crate) fn check_unchanged(preparation: &Preparation, settings: &Value) -> Re
     let entry = entry.expect("a source is written as {format: settings}");
     for (key, path) in preparation.source.files() {
         if entry[key.trim_start_matches("source.")] != files(key, path)? {
-            return Err(Error::Changed { key, at: Location::parse(path)?.to_string() });
+            return Err(Error::Changed { at: Location::parse(path)?.to_string() });
         }
     }
     Ok(())
@@ -128,16 +128,25 @@ fn absent(error: Error, key: &'static str, at: &Location) -> Error {
 /// Checksums by file and tag: a command asks for the fingerprint before it prepares, and reads a large file once for both.
 static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
 
+/// The BLAKE3 checksum that a fingerprint has of a file in its present state, by the store's tag; `None` for one that no fingerprint was asked of, or
+/// whose store gives no tag.
+///
+/// # Errors
+/// When the store cannot tell.
+pub(crate) fn known(at: &Location) -> Result<Option<String>> {
+    let Some(tag) = at.tag()? else { return Ok(None) };
+    Ok(KNOWN.lock().expect("no holder of this lock panics").get(&(at.to_string(), tag)).cloned())
+}
+
 fn checksum(at: &Location) -> Result<String> {
-    let key = at.tag()?.map(|tag| (at.to_string(), tag));
-    let known = || KNOWN.lock().expect("no holder of this lock panics");
-    if let Some(sum) = key.as_ref().and_then(|key| known().get(key).cloned()) {
+    if let Some(sum) = known(at)? {
         return Ok(sum);
     }
+    let tag = at.tag()?;
     let sum = read(at)?;
     // Not when the file changed meanwhile.
-    if let Some(key) = key.filter(|(_, tag)| at.tag().is_ok_and(|now| now.as_ref() == Some(tag))) {
-        known().insert(key, sum.clone());
+    if let Some(tag) = tag.filter(|tag| at.tag().is_ok_and(|now| now.as_ref() == Some(tag))) {
+        KNOWN.lock().expect("no holder of this lock panics").insert((at.to_string(), tag), sum.clone());
     }
     Ok(sum)
 }

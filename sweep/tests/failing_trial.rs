@@ -4,7 +4,8 @@
 
 mod support;
 
-use support::{Sandbox, changed};
+use std::process::Command;
+use support::{SWEEP, Sandbox, changed};
 use sweep::tables::{LeaderboardRow, Status, TrialRow, leaderboard, trials};
 
 /// One value of two explodes in both methods that learn; popularity has none.
@@ -166,5 +167,29 @@ fn scores_that_overflow_on_test_fail_their_trial_alone() {
         let failed = trial_rows(&sandbox).into_iter().filter(|row| row.status == Status::Failed);
         let errors: Vec<String> = failed.filter_map(|row| row.error).collect();
         assert!(errors.iter().any(|error| error.contains("cannot rank: the score of user `u")), "{errors:?}");
+    }
+}
+
+/// 20,000 items take EASE 6 GB. It would end the process, and all other trials with it, where the system gives no more.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "the limit is read from /proc")]
+fn a_trial_that_exceeds_memory_fails_beside_the_others() {
+    let start = SWEEP.find("{format: delimited").unwrap();
+    let end = SWEEP[start..].find('\n').unwrap() + start;
+    let text = changed("[{kind: popularity}]", "[{kind: ease, regularization: 10}, {kind: popularity}]");
+    let data = "{format: synthetic, users: 400, items: 25000, interactions: 120000}";
+    let sandbox = Sandbox::new(&text.replace(&SWEEP[start..end], data));
+    for _ in 0..2 {
+        let script = format!("ulimit -v 3000000; exec {} run s.yaml --threads 2 --memory 64GiB", env!("CARGO_BIN_EXE_ranksweep"));
+        let ended = sandbox.ended(Command::new("sh").args(["-c", &script]).current_dir(sandbox.path("")));
+        assert_eq!(ended.complaint(1), "1 trial failed; everything else was done");
+        let rows = trial_rows(&sandbox);
+        let (failed, others): (Vec<&TrialRow>, Vec<&TrialRow>) = rows.iter().partition(|row| row.backbone == "ease");
+        assert!(others.len() == 3 && others.iter().all(|row| row.status == Status::Done), "{rows:?}");
+        let error = failed[0].error.as_deref().unwrap();
+        assert!(
+            failed[0].status == Status::Failed && error.starts_with("its training needs about ") && error.contains("may have 2.86 GiB"),
+            "{error}"
+        );
     }
 }

@@ -156,6 +156,59 @@ fn where_nobody_can_be_asked_yes_is_needed() {
     assert_eq!((nothing.code, nothing.out.as_str()), (Some(0), "0 files removed, 0 B\n"));
 }
 
+/// A terminal, as a program under test sees it: what is typed there, and what is shown.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+mod terminal {
+    use std::{
+        fs::File,
+        io::{Read, Write},
+        os::fd::{FromRawFd, OwnedFd},
+        process::Command,
+    };
+
+    /// Runs the program in a terminal; once it shows the question, the answer is typed. Gives its exit code and all that was shown.
+    pub(crate) fn answered(command: &mut Command, question: &str, answer: &str) -> (Option<i32>, String) {
+        let (mut own, mut its) = (0, 0);
+        // SAFETY: both places are valid for a descriptor each, and none of the other settings is given.
+        let opened = unsafe { libc::openpty(&mut own, &mut its, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut()) };
+        assert_eq!(opened, 0, "the system gives no terminal");
+        // SAFETY: `openpty` opened both, and nothing else owns them.
+        let (mut own, its) = unsafe { (File::from_raw_fd(own), OwnedFd::from_raw_fd(its)) };
+        let another = || its.try_clone().unwrap();
+        let mut child = command.stdin(another()).stdout(another()).stderr(another()).spawn().unwrap();
+        drop(its);
+        // The command holds the terminal until it is given other streams.
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let (mut shown, mut block, mut is_answered) = (Vec::new(), [0; 4096], false);
+        // When the last of its side is closed, reading fails.
+        while let Ok(length @ 1..) = own.read(&mut block) {
+            shown.extend_from_slice(&block[..length]);
+            if !is_answered && String::from_utf8_lossy(&shown).contains(question) {
+                is_answered = true;
+                writeln!(own, "{answer}").unwrap();
+            }
+        }
+        (child.wait().unwrap().code(), String::from_utf8(shown).unwrap())
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_files_go_only_when_somebody_says_so() {
+    let sandbox = Sandbox::new(SWEEP);
+    sandbox.run_well();
+    let state = format!("{}/resume/state.safetensors", sandbox.folder("trials", ""));
+    for (answer, goes) in [("", false), ("n", false), ("of course not", false), ("y", true), ("yes", true)] {
+        sandbox.put(&state, "state");
+        let (code, shown) = terminal::answered(&mut sandbox.command(&["gc", "s.yaml"]), "remove 1 file? [y/N] ", answer);
+        let (listed, asked) = (shown.find("state of a training that has ended").unwrap(), shown.find("remove 1 file? [y/N] ").unwrap());
+        assert!(code == Some(0) && listed < asked, "{shown}");
+        assert!(shown.contains(if goes { "1 file removed, 5 B" } else { "1 file would be removed, 5 B" }), "{shown}");
+        assert_eq!(sandbox.path(&state).exists(), !goes, "{answer}");
+    }
+}
+
 #[test]
 fn tables_without_a_marker_go() {
     let sandbox = Sandbox::new(SWEEP);

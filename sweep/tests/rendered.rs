@@ -100,6 +100,30 @@ fn executors_are_pods_of_the_preparation() {
     assert!(words[4].starts_with("df://tiny-") && words[4].ends_with("-prepare:50050?partitions=16"), "{}", words[4]);
 }
 
+/// Variables of the file stand in plain text in what is rendered; one whose name says that it is a secret is refused, and its value shown nowhere.
+#[test]
+fn a_variable_that_holds_a_secret_is_not_rendered() {
+    let sandbox = on_a_volume("# data by ${OWNER}\n");
+    let text = std::fs::read_to_string(sandbox.path("s.yaml")).unwrap();
+    let folder = sandbox.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let rendered = |name: &str| {
+        let path = [format!("path: {folder}/ratings.csv"), format!("path: \"{folder}/${{{name}}}.csv\"")];
+        sandbox.write("s.yaml", text.replace(&path[0], &path[1]));
+        sandbox.ended(sandbox.command(&["render", "s.yaml", "--out", "objects"]).env(name, "ratings").env("OWNER", "me"))
+    };
+    let known = "is a secret, and what a sweep file means is stored and shown";
+    let named = "its name says that it holds a secret, which would stand readable in every Job";
+    for (name, words) in [("AWS_SECRET_ACCESS_KEY", known), ("DATA_TOKEN", named), ("data_password", named), ("RAW_API_KEY", named)] {
+        let ended = rendered(name);
+        let complaint = ended.complaint(2);
+        assert!(complaint.contains(name) && complaint.contains(words), "{complaint}");
+        assert!(!ended.error.contains("ratings") && ended.out.is_empty() && !sandbox.path("objects").exists(), "{}", ended.error);
+    }
+    let ended = rendered("DATA_FOLDER");
+    assert_eq!(ended.code, Some(0), "{}", ended.error);
+    assert!(std::fs::read_to_string(sandbox.path("objects/tiny.yaml")).unwrap().contains("DATA_FOLDER"));
+}
+
 #[test]
 fn what_is_rendered_offline_gives_the_same_bytes() {
     gives_the_bytes_of_one_machine("", 3, true);

@@ -4,7 +4,7 @@ use super::{
     archive::{self, Member},
     compression::{self, Compression, SUFFIXES},
 };
-use crate::{Error, Result};
+use crate::{Error, Result, fingerprint};
 use dataset::{Location, panics};
 use flate2::{CrcReader, read::DeflateDecoder};
 use memchr::memchr_iter;
@@ -72,7 +72,7 @@ impl Raw {
         if let Some((archive, name)) = archive::through(at)? {
             return archive::member(&archive, Some(&name)).map(of_member);
         }
-        let (first, bytes) = peeked(at.open()?).map_err(|source| unreadable(at, 0, source))?;
+        let (first, bytes) = peeked(verified(at)?).map_err(|source| unreadable(at, 0, source))?;
         match archive::is(&first) {
             true => archive::member(at, None).map(of_member),
             false => Ok(Self { bytes, size: None, packed: None }),
@@ -98,6 +98,37 @@ impl Raw {
         })
     }
 }
+
+/// A file whose bytes are held, when the last of them was read, against the checksum that the dataset's fingerprint has of them.
+fn verified(at: &Location) -> Result<Box<dyn Read + Send>> {
+    let bytes = at.open()?;
+    Ok(match fingerprint::known(at)? {
+        Some(checksum) => Box::new(Verified { bytes: Box::new(bytes), hash: blake3::Hasher::new(), checksum }),
+        None => Box::new(bytes),
+    })
+}
+
+struct Verified {
+    bytes: Box<dyn Read + Send>,
+    hash: blake3::Hasher,
+    checksum: String,
+}
+
+impl Read for Verified {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.bytes.read(buffer)?;
+        self.hash.update(&buffer[..length]);
+        match length == 0 && !buffer.is_empty() && self.hash.finalize().to_string() != self.checksum {
+            true => Err(io::Error::other(OtherBytes)),
+            false => Ok(length),
+        }
+    }
+}
+
+/// A file has other bytes than its checksum is of.
+#[derive(Debug, thiserror::Error)]
+#[error("its bytes are not those that its checksum was taken of")]
+struct OtherBytes;
 
 /// The first bytes, and all of them.
 fn peeked(mut bytes: impl Read + Send + 'static) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
@@ -183,6 +214,9 @@ pub(crate) fn plain_name(at: &Location) -> &str {
 
 /// The error of a reader that failed after `line`.
 pub(crate) fn unreadable(at: &Location, line: u64, source: io::Error) -> Error {
+    if source.get_ref().is_some_and(|inner| inner.is::<OtherBytes>()) {
+        return Error::Changed { at: at.to_string() };
+    }
     let reason = match source.kind() {
         ErrorKind::UnexpectedEof => "the compressed data ends in the middle; copy or download the file again",
         ErrorKind::InvalidInput | ErrorKind::InvalidData => "the compressed data is damaged; copy or download the file again",

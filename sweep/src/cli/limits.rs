@@ -1,5 +1,6 @@
 //! Limits that the system sets this process: where it gives too little, the process would end in the middle, by a signal.
 
+use crate::doctor::soft_limit;
 use anyhow::{Result, bail};
 
 /// Files and connections that are open at a time.
@@ -19,22 +20,17 @@ pub(super) fn check(threads: usize) -> Result<()> {
 }
 
 fn enough(limits: &str, threads: u64) -> Result<()> {
-    if let Some(files) = soft(limits, "Max open files").filter(|&files| files < FILES) {
+    if let Some(files) = soft_limit(limits, "Max open files").filter(|&files| files < FILES) {
         bail!("at most {files} files may be open at a time (ulimit -n): at least {FILES} are needed");
     }
     let needed = PROGRAM + threads * THREAD;
-    if let Some(bytes) = soft(limits, "Max address space").filter(|&bytes| bytes < needed) {
+    if let Some(bytes) = soft_limit(limits, "Max address space").filter(|&bytes| bytes < needed) {
         let (found, needed) = (bytes >> 20, needed >> 20);
         bail!(
             "the process may have {found} MiB of addresses (ulimit -v): at least {needed} MiB are needed with {threads} threads; --memory bounds what is used"
         );
     }
     Ok(())
-}
-
-/// The soft limit of a line such as `Max open files    1024    524288    files`; none where it is unlimited.
-fn soft(limits: &str, name: &str) -> Option<u64> {
-    limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]

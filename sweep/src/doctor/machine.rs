@@ -28,10 +28,11 @@ impl Machine {
     }
 }
 
-/// Bytes that this process may use: the machine's or its container's, where the system tells (Linux).
+/// Bytes that this process may use: the least of the machine's memory, its container's, and the process's own limit (`ulimit -v`), where the system
+/// tells (Linux).
 pub(crate) fn memory_limit() -> Option<u64> {
     let text = |path| fs::read_to_string(path).unwrap_or_default();
-    memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max"))
+    memory(&text("/proc/meminfo"), &text("/sys/fs/cgroup/memory.max"), &text("/proc/self/limits"))
 }
 
 /// `key : value`
@@ -40,10 +41,16 @@ fn value(text: &str, key: &str) -> Option<String> {
     Some(value.trim().to_owned())
 }
 
-/// The smaller of the machine's and the container's, which is `max` where it has no limit.
-fn memory(meminfo: &str, cgroup: &str) -> Option<u64> {
+/// The least of the machine's, the container's, which is `max` where it has no limit, and the process's.
+fn memory(meminfo: &str, cgroup: &str, limits: &str) -> Option<u64> {
     let total = value(meminfo, "MemTotal")?.strip_suffix(" kB")?.parse::<u64>().ok()? * 1024;
-    Some(cgroup.trim().parse().map_or(total, |limit| total.min(limit)))
+    let others = [cgroup.trim().parse().ok(), soft_limit(limits, "Max address space")];
+    others.into_iter().flatten().chain([total]).min()
+}
+
+/// The soft limit of a line of `/proc/self/limits`, such as `Max open files    1024    524288    files`; `None` where it is unlimited.
+pub(crate) fn soft_limit(limits: &str, name: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -77,8 +84,10 @@ mod tests {
         let cpuinfo = "processor\t: 0\nmodel name\t: AMD EPYC 9B14: 96-Core\nmodel name\t: another\n";
         assert_eq!(value(cpuinfo, "model name").as_deref(), Some("AMD EPYC 9B14: 96-Core"));
         let meminfo = "MemTotal:       2048 kB\nMemFree:        1024 kB\n";
-        assert_eq!(memory(meminfo, "max\n"), Some(2_097_152));
-        assert_eq!(memory(meminfo, "1048576\n"), Some(1_048_576), "a container has less");
-        assert_eq!((memory("", "max"), value("", "model name")), (None, None));
+        let limits = "Max open files            1024                 524288               files\nMax address space         524288               unlimited            bytes\n";
+        assert_eq!(memory(meminfo, "max\n", ""), Some(2_097_152));
+        assert_eq!(memory(meminfo, "1048576\n", ""), Some(1_048_576), "a container has less");
+        assert_eq!(memory(meminfo, "1048576\n", limits), Some(524_288), "this process may have less");
+        assert_eq!((memory("", "max", limits), value("", "model name")), (None, None));
     }
 }

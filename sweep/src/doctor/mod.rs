@@ -10,7 +10,7 @@ mod trials;
 mod ways;
 
 pub use machine::Machine;
-pub(crate) use machine::memory_limit;
+pub(crate) use machine::{memory_limit, soft_limit};
 pub use report::{Build, Judged, Report, Timed};
 
 use anyhow::{Result, ensure};

@@ -73,7 +73,13 @@ impl From<Outcome> for Standing {
 /// How a trial stood after so many epochs, or ended; `None` while it has not come so far. One whose marker is damaged is [`Standing::Broken`].
 pub(super) fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Option<Standing>> {
     match trainer::stored(&session.trial(id), id, until) {
-        Err(error) if error.is_damage() => Ok(Some(Standing::of(error))),
+        Err(error) if error.is_damage() => {
+            // No table says it of a rung, and the search goes on without it, to trials that it may not have trained.
+            if until.is_some() {
+                tracing::warn!(trial = id, "{error}");
+            }
+            Ok(Some(Standing::of(error)))
+        }
         stored => Ok(stored?.map(Standing::from)),
     }
 }

@@ -187,7 +187,7 @@ pub(super) fn is_on_cpu(devices: &Devices, trial: &PlannedTrial) -> bool {
 fn beyond(needed: u64, limit: u64) -> Option<String> {
     let words = || {
         let [needed, limit] = [needed, limit].map(|bytes| BinaryBytes(bytes).to_string());
-        format!("its training needs about {needed} of memory, and this machine has {limit}; use a larger one, or fewer dimensions")
+        format!("its training needs about {needed} of memory, and this process may have {limit}; use a larger machine, or fewer dimensions")
     };
     (needed > limit).then(words)
 }
@@ -258,6 +258,6 @@ mod tests {
     fn a_training_that_the_machine_cannot_hold_is_said() {
         assert_eq!(beyond(2 << 30, 2 << 30), None);
         let reason = beyond(5 << 30, 2 << 30).unwrap();
-        assert!(reason.starts_with("its training needs about 5.00 GiB of memory, and this machine has 2.00 GiB;"), "{reason}");
+        assert!(reason.starts_with("its training needs about 5.00 GiB of memory, and this process may have 2.00 GiB;"), "{reason}");
     }
 }

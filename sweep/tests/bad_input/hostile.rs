@@ -1,17 +1,17 @@
 //! Inputs that were made to do harm: the files of `tests/hostile`, and larger ones made here. Each ends soon, in little memory, with one visible line.
 
-use crate::{
-    data::fails_on,
-    support::{Ended, SWEEP, Sandbox, changed},
-};
+use crate::support::{Ended, SWEEP, Sandbox, changed};
 use std::{
-    io::Write,
+    io::{Read, Write},
+    os::unix::process::ExitStatusExt,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
 };
 
 /// Seconds that a refusal may take, on a busy machine and without optimisation, before it counts as none; a second is what it takes a user.
 const PATIENCE: &str = "30";
+/// MiB that a refusal may take.
+const MOST_MEMORY: u64 = 200;
 
 /// A file of `tests/hostile`.
 fn hostile(name: &str) -> Vec<u8> {
@@ -20,23 +20,50 @@ fn hostile(name: &str) -> Vec<u8> {
 
 /// Has the program end by itself, with nothing on its streams that a terminal would obey.
 fn ended(sandbox: &Sandbox, command: &mut Command) -> Ended {
+    watched(sandbox, command).0
+}
+
+/// The same, and the MiB that the program held at most.
+fn watched(sandbox: &Sandbox, command: &mut Command) -> (Ended, u64) {
     let mut bounded = Command::new("timeout");
     bounded.arg(PATIENCE).arg(command.get_program()).args(command.get_args()).current_dir(sandbox.path("")).stdin(Stdio::null());
     bounded.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))).env_remove("RUST_LOG");
-    let ended = sandbox.ended(&mut bounded);
+    let mut child = bounded.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut error) = (Vec::new(), Vec::new());
+    let mut streams = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(|| streams.0.read_to_end(&mut out).unwrap());
+        streams.1.read_to_end(&mut error).unwrap();
+    });
+    let (status, peak) = waited(child.id());
+    let ended = Ended { code: status.code(), out: sandbox.shown(&out), error: sandbox.shown(&error) };
     let shown = ended.error.chars().chain(ended.out.chars());
     assert!(shown.clone().all(|letter| letter == '\n' || letter == '\t' || !dataset::quote::is_hidden(letter)), "{}", ended.error);
     assert!(shown.count() < 1 << 16);
-    ended
+    (ended, peak)
+}
+
+/// How a child ended, and the MiB that it or a child of its held at most.
+#[allow(unsafe_code)]
+fn waited(child: u32) -> (ExitStatus, u64) {
+    let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: both places are valid, zeros are a value of both, and nobody else waits for this child.
+    let usage = unsafe {
+        assert_eq!(libc::wait4(child as libc::pid_t, &mut status, 0, usage.as_mut_ptr()), child as libc::pid_t);
+        usage.assume_init()
+    };
+    let unit = if cfg!(target_os = "macos") { 1 << 20 } else { 1 << 10 };
+    (ExitStatus::from_raw(status), usage.ru_maxrss as u64 / unit)
 }
 
 /// A sweep file that is refused with a message that has this in it.
 fn refused(name: &str, content: &[u8], message: &str) {
     let sandbox = Sandbox::new(SWEEP);
     sandbox.write("s.yaml", content);
-    let ended = ended(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
+    let (ended, peak) = watched(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
     let complaint = ended.complaint(2);
     assert!(complaint.contains(message) && complaint.len() < 4_000, "{name}: {complaint}");
+    assert!(peak < MOST_MEMORY, "{name}: {peak} MiB");
 }
 
 #[test]
@@ -81,12 +108,13 @@ fn sweep_files_of_any_size_are_refused_soon() {
 fn a_device_as_sweep_file_is_not_read_without_end() {
     let sandbox = Sandbox::new(SWEEP);
     for device in ["/dev/zero", "/dev/urandom"] {
-        let ended = ended(&sandbox, &mut sandbox.command(&["plan", device]));
+        let (ended, peak) = watched(&sandbox, &mut sandbox.command(&["plan", device]));
         assert!(
             ended.complaint(2).starts_with(&format!("cannot read the sweep file `{device}`: it has more than 2 MiB")),
             "{}",
             ended.error
         );
+        assert!(peak < MOST_MEMORY, "{device}: {peak} MiB");
     }
 }
 
@@ -107,19 +135,44 @@ fn data_that_speaks_to_the_terminal_is_shown_and_not_obeyed() {
     }
 }
 
+/// How text is packed.
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(9));
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    ::zstd::encode_all(text, 9).unwrap()
+}
+
+fn bzip2(text: &[u8]) -> Vec<u8> {
+    let mut encoder = ::bzip2::write::BzEncoder::new(Vec::new(), ::bzip2::Compression::best());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// 256 MB of equal rows, packed in 25 pieces one after the other.
 #[test]
 fn a_compressed_file_that_grows_without_measure_is_refused_in_little_memory() {
-    let sandbox = Sandbox::new(&changed("ratings.csv", "ratings.csv.gz"));
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(9));
-    let rows = "u1,i1,4,1\n".repeat(100_000);
-    encoder.write_all(b"user,item,rating,time\n").unwrap();
-    (0..256).for_each(|_| encoder.write_all(rows.as_bytes()).unwrap());
-    sandbox.write("ratings.csv.gz", encoder.finish().unwrap());
-    let planned = ended(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
-    assert_eq!(planned.code, Some(0), "{}", planned.error);
-    assert!(peak(&planned) < 200.0, "{}", planned.error);
-    let message = "it expands to more than 250 times its size";
-    fails_on(&sandbox, &["dataset `small`: cannot read FOLDER/ratings.csv.gz after line ", "decompress it first", message]);
+    let (header, rows) = (b"user,item,rating,time\n", b"u1,i1,4,1\n".repeat(1_024_000));
+    for (name, pack) in [("ratings.csv.gz", gzip as Pack), ("ratings.csv.zst", zstd), ("ratings.csv.bz2", bzip2)] {
+        let sandbox = Sandbox::new(&changed("ratings.csv", name));
+        sandbox.write(name, [pack(header), pack(&rows).repeat(25)].concat());
+        let (planned, peak) = watched(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
+        assert_eq!(planned.code, Some(0), "{}", planned.error);
+        assert!(peak < MOST_MEMORY, "{name}: {peak} MiB");
+        let (refused, peak) = watched(&sandbox, &mut sandbox.command(&["prepare", "s.yaml"]));
+        let complaint = refused.complaint(1);
+        assert!(complaint.starts_with(&format!("dataset `small`: cannot read FOLDER/{name} after line ")), "{complaint}");
+        assert!(
+            complaint.contains("decompress it first") && complaint.contains("it expands to more than 250 times its size"),
+            "{complaint}"
+        );
+        assert!(peak < MOST_MEMORY, "{name}: {peak} MiB");
+    }
 }
 
 #[test]
@@ -127,14 +180,17 @@ fn lines_without_end_are_refused_in_little_memory() {
     let sandbox = Sandbox::new(SWEEP);
     let endless = |path: &str| std::fs::File::create(sandbox.path(path)).unwrap().set_len(1 << 30).unwrap();
     endless("ratings.csv");
-    let complaint = ended(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
-    assert!(complaint.complaint(1).contains("ratings.csv line 1: the line is longer than 16777216 bytes"), "{}", complaint.error);
+    let refused = || {
+        let (ended, peak) = watched(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
+        assert!(ended.complaint(1).contains("ratings.csv line 1: the line is longer than 16777216 bytes"), "{}", ended.error);
+        assert!(peak < MOST_MEMORY, "{peak} MiB");
+    };
+    refused();
     let start = SWEEP.find("{format: delimited").unwrap();
     let end = SWEEP.find("grid:").unwrap();
     let given = "{format: adjacency, train: ratings.csv, test: ratings.csv}\n    split: {kind: given, validation: 0.1}\n";
     sandbox.write("s.yaml", format!("{}{given}{}", &SWEEP[..start], &SWEEP[end..]));
-    let complaint = ended(&sandbox, &mut sandbox.command(&["plan", "s.yaml"]));
-    assert!(complaint.complaint(1).contains("ratings.csv line 1: the line is longer than 16777216 bytes"), "{}", complaint.error);
+    refused();
 }
 
 #[test]
@@ -186,10 +242,4 @@ fn lists_that_cannot_be_written_where_processes_are_end_at_once() {
     sandbox.run_well();
     let ended = ended(&sandbox, &mut sandbox.command(&["recommend", "s.yaml", "--out", "/proc/x"]));
     assert_eq!(ended.complaint(1), "cannot write /proc/x: no file can be created there; use another path");
-}
-
-/// MiB that a program that ended well held at most, as its log has it.
-fn peak(ended: &Ended) -> f64 {
-    let peak = ended.error.lines().rev().find_map(|line| line.split_once("peak=\"")?.1.split_once(" MiB"));
-    peak.expect("the log ends with it").0.parse().unwrap()
 }

@@ -118,8 +118,12 @@ impl Sandbox {
 
     pub(crate) fn ended(&self, command: &mut Command) -> Ended {
         let output = command.output().unwrap();
-        let text = |bytes: &[u8]| std::str::from_utf8(bytes).unwrap().replace(self.folder.path().to_str().unwrap(), "FOLDER");
-        Ended { code: output.status.code(), out: text(&output.stdout), error: text(&output.stderr) }
+        Ended { code: output.status.code(), out: self.shown(&output.stdout), error: self.shown(&output.stderr) }
+    }
+
+    /// What the program said, with the sandbox's folder as `FOLDER`.
+    pub(crate) fn shown(&self, bytes: &[u8]) -> String {
+        std::str::from_utf8(bytes).unwrap().replace(self.folder.path().to_str().unwrap(), "FOLDER")
     }
 
     /// Runs the whole sweep.
@@ -185,7 +189,11 @@ impl Sandbox {
     }
 }
 
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+/// All files below a folder; the path itself, where it is one.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    if folder.is_file() {
+        return vec![folder.to_owned()];
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.map(|entry| entry.unwrap().path());
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

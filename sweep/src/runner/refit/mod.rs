@@ -42,6 +42,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
         return Err(anyhow!("trial {trial}: {reason}"));
     }
     let folder = session.refit(&again.id);
+    forget_damaged(&folder, &again.id)?;
     let place = Place { cache: folder.join("samplers"), folder, model_files: Default::default() };
     let hold = interrupt::hold();
     let progress = session.progress.trials(&session.plan, 1);
@@ -51,6 +52,17 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
         Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions }),
         Some(other) => Err(anyhow!("trial {trial} on all interactions: {}", other.error().unwrap_or("it did not end"))),
         None => Err(Interrupted { ended: 0, trials: 1 }.into()),
+    }
+}
+
+/// Has a training begin anew of which a stored file is damaged: no evaluation would find it, as none ranks it.
+fn forget_damaged(folder: &Location, id: &str) -> Result<()> {
+    match Ended::read(folder, id).and_then(|ended| ended.map_or(Ok(()), |ended| ended.check_files(folder))) {
+        Err(error) if error.is_damage() => {
+            tracing::warn!("{error}: it is trained again now");
+            Ok(trainer::forget(folder)?)
+        }
+        other => Ok(other?),
     }
 }
 

@@ -102,6 +102,14 @@ impl Ended {
         &self.files
     }
 
+    /// Reads all files that count, and checks that they are what they were when the trial ended.
+    ///
+    /// # Errors
+    /// [`dataset::Error::Damaged`] names the first that is missing or another one; a store that fails.
+    pub fn check_files(&self, folder: &Location) -> dataset::Result<()> {
+        self.files.iter().try_for_each(|(path, entry)| folder.join(path).holding(entry, REMEDY).read().map(drop))
+    }
+
     /// The folder of the model, and what its description is; `None` where there is no model.
     pub fn checkpoint(&self, folder: &Location) -> Option<(Location, FileEntry)> {
         let at = self.checkpoint.as_ref()?;
