@@ -14,7 +14,7 @@ use crate::{
 };
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt32Array, UInt64Array};
 use dataset::Split;
-use hashbrown::HashSet;
+use hashbrown::{HashTable, hash_table::Entry};
 use siphasher::sip::SipHasher13;
 use std::{
     mem,
@@ -169,20 +169,22 @@ impl Sink for Thread<'_, '_> {
 /// One side of the rows: the hashes of a batch, and the ids that are new.
 struct Ids {
     codes: Vec<u64>,
-    known: HashSet<u64>,
+    /// By themselves, as they are hashes.
+    known: HashTable<u64>,
     new: Vec<(u64, String)>,
     out: ScratchFile,
 }
 
 impl Ids {
     fn new(side: Side, file: usize) -> Self {
-        Self { codes: Vec::new(), known: HashSet::new(), new: Vec::new(), out: ScratchFile::new(side.raw_ids(), file) }
+        Self { codes: Vec::new(), known: HashTable::new(), new: Vec::new(), out: ScratchFile::new(side.raw_ids(), file) }
     }
 
     /// The hash of an id, which is noted when it is not known to have been.
     fn code(&mut self, id: &str, hash: Hash) -> u64 {
         let code = hash.of(id);
-        if self.known.insert(code) {
+        if let Entry::Vacant(place) = self.known.entry(code, |&other| other == code, |&known| known) {
+            place.insert(code);
             self.new.push((code, id.to_owned()));
         }
         code
@@ -197,7 +199,7 @@ impl Ids {
             Arc::new(BooleanArray::from_iter(new.iter().map(|(_, id)| Some(is_integer(id))))),
         ];
         if self.known.len() > KNOWN {
-            self.known = HashSet::new();
+            self.known = HashTable::new();
         }
         self.out.write(workspace, columns)
     }

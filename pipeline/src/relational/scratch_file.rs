@@ -11,7 +11,7 @@ use datafusion::parquet::{
 };
 use std::{fs::File, io, mem, path::PathBuf, sync::Arc};
 
-/// Bytes of a column's distinct values up to which they are stored once, and then by number: ids repeat.
+/// Bytes of a column's distinct values up to which they are stored once, and then by number, where files go over a network: ids repeat.
 const DISTINCT: usize = 8 << 20;
 
 /// One file of a relation. It is made when the first rows come.
@@ -61,15 +61,16 @@ impl ScratchFile {
 
     fn create(&self, workspace: &Workspace) -> Result<ArrowWriter<File>> {
         let file = File::create(self.path(workspace)?).map_err(|error| workspace.in_scratch(error))?;
-        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties()))
+        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties(workspace.is_shared(self.relation))))
             .map_err(|error| workspace.in_scratch(in_words(error)))
     }
 }
 
-/// How relations are written.
-pub(super) fn properties() -> WriterProperties {
+/// How relations are written. To look each value up among those before it takes longer than a disk of this machine takes for the bytes.
+pub(super) fn properties(is_shared: bool) -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(is_shared)
         .set_dictionary_page_size_limit(DISTINCT)
         .set_statistics_enabled(EnabledStatistics::None)
         .build()

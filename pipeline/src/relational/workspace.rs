@@ -143,6 +143,11 @@ impl Workspace {
         self.shared.as_ref().filter(|_| !relation.is_own())
     }
 
+    /// Whether a relation stands where all machines of a cluster see it.
+    pub(super) fn is_shared(&self, relation: Relation) -> bool {
+        self.cluster(relation).is_some()
+    }
+
     /// A stored relation.
     pub(super) fn scan(&self, relation: Relation) -> Frame {
         if let Some(shared) = self.cluster(relation) {
@@ -162,6 +167,7 @@ impl Workspace {
         let mut parquet = TableParquetOptions::new();
         parquet.global.compression = Some("snappy".to_owned());
         parquet.global.statistics_enabled = Some("none".to_owned());
+        parquet.global.dictionary_enabled = Some(false);
         let options = DataFrameWriteOptions::new().with_single_file_output(false);
         let url = format!("{URL}{relation}/");
         let write = async { frame?.write_parquet(&url, options, Some(parquet)).await };
