@@ -67,7 +67,7 @@ def found(storage, file):
             "minutes": round(sum(trial["seconds"] or 0 for trial in trials) / 60),
             "failed": sum(trial["status"] in ("failed", "constant") for trial in trials),
             "version": re.search(r'^version = "(.*)"', (HERE.parent / "Cargo.toml").read_text(), re.M)[1],
-            "trainer": json.loads((folder / "plan.json").read_text())["datasets"][0]["methods"][0]["trials"][0]["trial"]["version"],
+            "trainer": json.loads((folder / "plan.json").read_text())["methods"][0]["configurations"][0]["trials"][0]["trial"]["version"],
         }
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")

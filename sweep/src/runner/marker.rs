@@ -40,7 +40,8 @@ impl Tables {
             other => Ok(other?),
         }?;
         let is_same = tables.files.get(PLAN) == Some(&FileEntry::of(session.plan.to_json().as_bytes()));
-        ensure!(is_same, "the tables in {folder} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
+        let at = folder.join(FILE);
+        ensure!(is_same, "the tables beside {at} are of another plan: the sweep file or its data changed; run `ranksweep run` again");
         Ok(tables)
     }
 
