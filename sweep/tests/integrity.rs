@@ -134,9 +134,11 @@ fn is_undone(path: &Path, way: Damage) -> bool {
     matches!(way, Damage::Deleted) && (is_marker || path.parent().is_some_and(|folder| folder.ends_with("rungs")))
 }
 
+/// Whether a file is named; of the marker of tables that belong to another plan it may be the plan beside it, which is not the one that it vouches for.
 fn names(ended: &Ended, files: &[&Path]) -> bool {
     let said = format!("{}{}", ended.out, ended.error);
-    files.iter().any(|path| said.contains(path.to_str().unwrap()))
+    let is_said = |path: &Path| said.contains(path.to_str().unwrap());
+    files.iter().any(|path| is_said(path) || (path.ends_with("tables.json") && is_said(&path.with_file_name("plan.json"))))
 }
 
 /// How a command ended, without a panic, and the files that it wrote beside the storage.

@@ -24,6 +24,7 @@ fn ended(sandbox: &Sandbox, command: &mut Command) -> Ended {
 }
 
 /// The same, and the MiB that the program held at most.
+#[allow(clippy::zombie_processes, reason = "`waited` waits for it, by the call that tells its memory too")]
 fn watched(sandbox: &Sandbox, command: &mut Command) -> (Ended, u64) {
     let mut bounded = Command::new("timeout");
     bounded.arg(PATIENCE).arg(command.get_program()).args(command.get_args()).current_dir(sandbox.path("")).stdin(Stdio::null());
