@@ -10,10 +10,11 @@
 
 use crate::{
     Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, marker, quote,
+    reader::Reader,
     table,
     table_files::{FILE_ROWS, file_name, ranges},
 };
-use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::array::{ArrayRef, StringArray, UInt32Array};
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
@@ -22,7 +23,7 @@ use std::{
 };
 
 /// What to do where a stored dataset is damaged.
-const REMEDY: &str = "delete the folder and prepare again";
+pub(crate) const REMEDY: &str = "delete the folder and prepare again";
 
 /// The interactions of no users.
 static NOBODY: LazyLock<Interactions> = LazyLock::new(|| Interactions::empty(0));
@@ -174,14 +175,13 @@ impl Dataset {
     /// Rows of one part as a table.
     fn pairs(&self, split: Split, rows: Range<usize>) -> Result<Vec<u8>> {
         let interactions = self.split(split);
-        let of_file = |within: Range<usize>| rows.start + within.start..rows.start + within.end;
-        let users = |within| Arc::new(UInt32Array::from_iter_values(interactions.users_at(of_file(within)))) as ArrayRef;
-        let items = |within| Arc::new(UInt32Array::from(interactions.items()[of_file(within)].to_vec())) as ArrayRef;
+        let users = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(interactions.users_at(rows))) as ArrayRef;
+        let items = |rows: Range<usize>| Arc::new(UInt32Array::from(interactions.items()[rows].to_vec())) as ArrayRef;
         match &self.order {
-            None => table::encode_sorted(rows.len(), &[("user", &users), ("item", &items)]),
+            None => table::encode_sorted(rows, &[("user", &users), ("item", &items)]),
             Some(order) => {
-                let places = |within| Arc::new(UInt32Array::from(order.split(split)[of_file(within)].to_vec())) as ArrayRef;
-                table::encode_sorted(rows.len(), &[("user", &users), ("item", &items), ("position", &places)])
+                let places = |rows: Range<usize>| Arc::new(UInt32Array::from(order.split(split)[rows].to_vec())) as ArrayRef;
+                table::encode_sorted(rows, &[("user", &users), ("item", &items), ("position", &places)])
             }
         }
     }
@@ -244,63 +244,12 @@ impl Dataset {
     pub fn read_through(cache: Option<&Cache>, folder: &Location, ordered: bool) -> Result<Self> {
         let manifest = Self::read_manifest(folder)?;
         let ordered = ordered && manifest.ordered;
-        let open = |table: &str, columns: &[&str]| -> Result<Vec<(RecordBatch, Location)>> {
-            let mut batches = Vec::new();
-            let later = (1..).map(|place| file_name(table, place)).take_while(|name| manifest.files.contains_key(name));
-            for name in [file_name(table, 0)].into_iter().chain(later) {
-                let at = folder.join(&name);
-                let entry = manifest.files.get(&name).ok_or_else(|| Error::content(&at, "the manifest does not list this file"))?;
-                let at = at.holding(entry, REMEDY);
-                let bytes = cache.map_or_else(|| at.read(), |cache| cache.table(&at, entry))?;
-                batches.extend(table::decode_columns(bytes, columns, &at)?.into_iter().map(|batch| (batch, at.clone())));
-            }
-            Ok(batches)
-        };
-        let rows = |batches: &[(RecordBatch, Location)]| batches.iter().map(|(batch, _)| batch.num_rows()).sum();
-        let read_ids = |what: &str| -> Result<Vec<String>> {
-            let own = format!("{what}_id");
-            let batches = open(&format!("{what}s"), &[&own])?;
-            let listed = if what == "user" { manifest.users } else { manifest.items };
-            check_count(&format!("{what}s"), rows(&batches), listed, &folder.join(&file_name(&format!("{what}s"), 0)))?;
-            let mut ids = Vec::with_capacity(listed);
-            for (batch, at) in &batches {
-                ids.extend(table::column::<StringArray>(batch, &own, at)?.iter().map(|id| id.unwrap_or_default().to_owned()));
-            }
-            Ok(ids)
-        };
-        let read_split = |split: Split| -> Result<(Interactions, Vec<u32>)> {
-            let columns: &[&str] = if ordered { &["user", "item", "position"] } else { &["user", "item"] };
-            let batches = open(split.name(), columns)?;
-            let listed = match split {
-                Split::Train => manifest.train,
-                Split::FoldIn => manifest.fold_in.unwrap_or_default(),
-                Split::Validation => manifest.validation,
-                Split::Test => manifest.test,
-            };
-            let first = folder.join(&file_name(split.name(), 0));
-            check_count("interactions", rows(&batches), listed, &first)?;
-            let (mut ids, mut places) = (Vec::with_capacity(batches.len()), Vec::new());
-            for (batch, at) in &batches {
-                let users: &UInt32Array = table::column(batch, "user", at)?;
-                let items: &UInt32Array = table::column(batch, "item", at)?;
-                check_range("user", users, manifest.users, at)?;
-                check_range("item", items, manifest.items, at)?;
-                if ordered {
-                    places.extend_from_slice(table::column::<UInt32Array>(batch, "position", at)?.values());
-                }
-                ids.push((&users.values()[..], &items.values()[..]));
-            }
-            let pairs = || ids.iter().flat_map(|(users, items)| users.iter().copied().zip(items.iter().copied()));
-            if ordered && !pairs().is_sorted_by(|one, other| one < other) {
-                return Err(Error::content(&first, format!("its rows are not by user, then item, each once; {REMEDY}")));
-            }
-            Ok((Interactions::from_pairs(manifest.users, pairs()), places))
-        };
+        let reader = Reader { cache, folder, manifest: &manifest, ordered };
         // Ids first: a number of users that is not theirs makes nothing.
-        let (user_ids, item_ids) = (read_ids("user")?, read_ids("item")?);
+        let (user_ids, item_ids) = (reader.ids("users", "user_id", manifest.users)?, reader.ids("items", "item_id", manifest.items)?);
         let [(train, of_train), (validation, of_validation), (test, of_test)] =
-            [read_split(Split::Train)?, read_split(Split::Validation)?, read_split(Split::Test)?];
-        let (fold_in, of_fold_in) = manifest.fold_in.map(|_| read_split(Split::FoldIn)).transpose()?.unzip();
+            [reader.split(Split::Train)?, reader.split(Split::Validation)?, reader.split(Split::Test)?];
+        let (fold_in, of_fold_in) = manifest.fold_in.map(|_| reader.split(Split::FoldIn)).transpose()?.unzip();
         let dataset = Self {
             user_ids,
             item_ids,
@@ -358,28 +307,9 @@ type Encode<'a> = &'a (dyn Fn(Range<usize>) -> Result<Vec<u8>> + Sync);
 
 /// Rows of the table of dense and own ids.
 pub(crate) fn ids(dense: &'static str, own: &'static str, ids: &[String], rows: Range<usize>) -> Result<Vec<u8>> {
-    let of_file = |within: Range<usize>| rows.start + within.start..rows.start + within.end;
-    let places = |within| {
-        let rows = of_file(within);
-        Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef
-    };
-    let texts = |within| Arc::new(StringArray::from_iter_values(&ids[of_file(within)])) as ArrayRef;
-    table::encode_sorted(rows.len(), &[(dense, &places), (own, &texts)])
-}
-
-/// That a table holds as many rows as the manifest says, before anything is made from that number.
-fn check_count(what: &str, rows: usize, listed: usize, at: &Location) -> Result<()> {
-    match rows == listed {
-        true => Ok(()),
-        false => Err(Error::content(at, format!("{rows} {what} where the manifest says {listed}; delete the folder and prepare again"))),
-    }
-}
-
-fn check_range(what: &str, ids: &UInt32Array, bound: usize, at: &Location) -> Result<()> {
-    match ids.values().iter().find(|&&id| id as usize >= bound) {
-        Some(id) => Err(Error::content(at, format!("{what} {id} is outside the {bound} {what}s of the manifest"))),
-        None => Ok(()),
-    }
+    let places = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.start as u32..rows.end as u32)) as ArrayRef;
+    let texts = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(&ids[rows])) as ArrayRef;
+    table::encode_sorted(rows, &[(dense, &places), (own, &texts)])
 }
 
 #[cfg(test)]
@@ -516,12 +446,5 @@ mod tests {
         leaking.test = Interactions::from_pairs(2, [(1, 2)].into_iter());
         let message = leaking.check_disjoint().unwrap_err();
         assert!(message.contains("b,\"c\"") && message.contains("`z`"), "{message}");
-    }
-
-    #[test]
-    fn an_item_outside_the_manifest_is_an_error() {
-        let at = Location::parse("memory:///prepared/test.parquet").unwrap();
-        let message = check_range("item", &UInt32Array::from(vec![1, 90_017]), 8_360, &at).unwrap_err().to_string();
-        assert!(message.ends_with("item 90017 is outside the 8360 items of the manifest"), "{message}");
     }
 }

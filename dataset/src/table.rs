@@ -81,21 +81,21 @@ fn encode_by(batch: &RecordBatch, properties: WriterProperties) -> Result<Vec<u8
 /// A column that is made while it is written: its name, and its values in a range of rows, none of them null.
 pub type Made<'a> = (&'static str, &'a (dyn Fn(Range<usize>) -> ArrayRef + Sync));
 
-/// Rows that are in the order of their columns as the bytes of a Parquet file, smaller and sooner than by [`encode`]: values are stored as
+/// Some of the rows that columns can make, which are in the order of the columns, as the bytes of a Parquet file, smaller and sooner than by [`encode`]: values are stored as
 /// differences from those before them, and several threads share the work. Beside the bytes it takes little, for any number of rows.
 ///
 /// # Errors
 /// [`Error::Content`] for a column type that Parquet cannot hold.
-pub fn encode_sorted(rows: usize, columns: &[Made<'_>]) -> Result<Vec<u8>> {
+pub fn encode_sorted(rows: Range<usize>, columns: &[Made<'_>]) -> Result<Vec<u8>> {
     encode_groups(rows, columns).map_err(|error| Error::content("table", error))
 }
 
-fn encode_groups(rows: usize, columns: &[Made<'_>]) -> Result<Vec<u8>, ParquetError> {
+fn encode_groups(rows: Range<usize>, columns: &[Made<'_>]) -> Result<Vec<u8>, ParquetError> {
     let fields = columns.iter().map(|(name, values)| Field::new(*name, values(0..0).data_type().clone(), false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let (mut file, factory) =
         ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(differences(&schema)))?.into_serialized_writer()?;
-    let groups: Vec<_> = (0..rows).step_by(GROUP).map(|start| start..rows.min(start + GROUP)).collect();
+    let groups: Vec<_> = rows.clone().step_by(GROUP).map(|start| start..rows.end.min(start + GROUP)).collect();
     let encode = |(place, group): (usize, &Range<usize>)| encode_group(group, columns, &schema, factory.create_column_writers(place)?);
     for columns in groups.par_iter().enumerate().map(encode).collect::<Result<Vec<_>, _>>()? {
         append_group(&mut file, columns)?;
@@ -369,7 +369,7 @@ mod tests {
         for count in [0, 1, GROUP, whole.num_rows()] {
             let part = whole.slice(0, count);
             let column = |place: usize| move |rows: Range<usize>| whole.column(place).slice(rows.start, rows.len());
-            let encoded = encode_sorted(count, &[("user", &column(0)), ("item", &column(1)), ("own", &column(2))]).unwrap();
+            let encoded = encode_sorted(0..count, &[("user", &column(0)), ("item", &column(1)), ("own", &column(2))]).unwrap();
             assert!(decode(encoded.into(), &at).unwrap() == part, "{count} rows");
         }
     }
@@ -380,7 +380,7 @@ mod tests {
         let rows = 2 * GROUP + 7;
         let values = |rows: Range<usize>| Arc::new(UInt32Array::from_iter_values(rows.map(|row| row as u32 / 30 * 7))) as ArrayRef;
         let own = |rows: Range<usize>| Arc::new(StringArray::from_iter_values(rows.map(|row| format!("id-{row:07}")))) as ArrayRef;
-        let expected = encode_sorted(rows, &[("user", &values), ("own", &own)]).unwrap();
+        let expected = encode_sorted(0..rows, &[("user", &values), ("own", &own)]).unwrap();
         let folder = tempfile::tempdir().unwrap();
         for ends in [&[rows][..], &[1, GROUP - 1, GROUP, 2 * GROUP + 1, rows], &[GROUP / 3, GROUP / 3, 2 * GROUP, rows]] {
             let path = folder.path().join("sorted.parquet");
@@ -395,7 +395,7 @@ mod tests {
             assert!(found == expected && entry.describes(&expected), "{ends:?}");
         }
         let empty = SortedFile::create(&folder.path().join("empty"), &[("user", DataType::UInt32)]).unwrap().finish().unwrap();
-        assert!(empty.describes(&encode_sorted(0, &[("user", &values)]).unwrap()));
+        assert!(empty.describes(&encode_sorted(0..0, &[("user", &values)]).unwrap()));
     }
 
     #[test]

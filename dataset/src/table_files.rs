@@ -20,6 +20,18 @@ pub(crate) fn file_name(table: &str, place: usize) -> String {
     }
 }
 
+/// The name of the file that every table has.
+pub(crate) fn first_file(table: &str) -> String {
+    file_name(table, 0)
+}
+
+/// The name of the table that a file of this name is of; `None` for a name that no file of a table has.
+pub fn table_of(file: &str) -> Option<&str> {
+    let name = file.strip_suffix(".parquet")?;
+    let later = name.rsplit_once('-').filter(|(_, place)| place.parse::<u32>().is_ok_and(|place| place > 1));
+    Some(later.map_or(name, |(table, _)| table))
+}
+
 /// The rows of each file of a table.
 pub(crate) fn ranges(rows: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows.max(1)).step_by(most).map(move |start| start..rows.min(start + most))
@@ -65,5 +77,18 @@ impl TableFiles {
     pub(crate) fn finish(mut self) -> Result<Vec<(String, FileEntry)>> {
         self.full.push(self.last.finish()?);
         Ok(self.full.into_iter().enumerate().map(|(place, entry)| (file_name(self.table, place), entry)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_tells_its_table() {
+        for table in ["train", "fold-in"] {
+            assert!((0..12).all(|place| table_of(&file_name(table, place)) == Some(table)));
+        }
+        assert_eq!(["train-1.parquet", "train-b.parquet", "train.tsv"].map(table_of), [Some("train-1"), Some("train-b"), None]);
     }
 }

@@ -8,7 +8,12 @@ use crate::{Error, Noise, Preparation, Result, TrainShare, source};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, io::Read, path::PathBuf, sync::Mutex};
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard},
+};
 
 /// Bytes that are hashed at a time.
 const BLOCK: usize = 1 << 20;
@@ -134,19 +139,27 @@ static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::n
 /// # Errors
 /// When the store cannot tell.
 pub(crate) fn known(at: &Location) -> Result<Option<String>> {
-    let Some(tag) = at.tag()? else { return Ok(None) };
-    Ok(KNOWN.lock().expect("no holder of this lock panics").get(&(at.to_string(), tag)).cloned())
+    Ok(key(at)?.and_then(|key| sums().get(&key).cloned()))
+}
+
+/// A file and its tag; `None` where its store gives none.
+fn key(at: &Location) -> Result<Option<(String, String)>> {
+    Ok(at.tag()?.map(|tag| (at.to_string(), tag)))
+}
+
+fn sums() -> MutexGuard<'static, BTreeMap<(String, String), String>> {
+    KNOWN.lock().expect("no holder of this lock panics")
 }
 
 fn checksum(at: &Location) -> Result<String> {
-    if let Some(sum) = known(at)? {
+    let before = key(at)?;
+    if let Some(sum) = before.as_ref().and_then(|key| sums().get(key).cloned()) {
         return Ok(sum);
     }
-    let tag = at.tag()?;
     let sum = read(at)?;
     // Not when the file changed meanwhile.
-    if let Some(tag) = tag.filter(|tag| at.tag().is_ok_and(|now| now.as_ref() == Some(tag))) {
-        KNOWN.lock().expect("no holder of this lock panics").insert((at.to_string(), tag), sum.clone());
+    if let Some(key) = before.filter(|before| key(at).is_ok_and(|now| now.as_ref() == Some(before))) {
+        sums().insert(key, sum.clone());
     }
     Ok(sum)
 }

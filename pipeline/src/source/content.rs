@@ -103,18 +103,18 @@ impl Raw {
 fn verified(at: &Location) -> Result<Box<dyn Read + Send>> {
     let bytes = at.open()?;
     Ok(match fingerprint::known(at)? {
-        Some(checksum) => Box::new(Verified { bytes: Box::new(bytes), hash: blake3::Hasher::new(), checksum }),
+        Some(checksum) => Box::new(Verified { bytes, hash: blake3::Hasher::new(), checksum }),
         None => Box::new(bytes),
     })
 }
 
-struct Verified {
-    bytes: Box<dyn Read + Send>,
+struct Verified<R> {
+    bytes: R,
     hash: blake3::Hasher,
     checksum: String,
 }
 
-impl Read for Verified {
+impl<R: Read> Read for Verified<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.bytes.read(buffer)?;
         self.hash.update(&buffer[..length]);

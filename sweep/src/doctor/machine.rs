@@ -10,7 +10,7 @@ pub struct Machine {
     pub processor: Option<String>,
     /// Cores that this process may use.
     pub cores: usize,
-    /// Bytes that this process may use: the machine's or its container's, where the system tells (Linux).
+    /// Bytes that this process may use: the least of the machine's memory, its container's, and the process's own limit, where the system tells (Linux).
     pub memory: Option<u64>,
     /// Instruction sets that the program picks from when it starts, and that the processor has.
     pub instructions: Vec<&'static str>,

@@ -1,5 +1,7 @@
 //! The names that ranksweep gives to files. A file of another name is somebody else's, wherever it stands.
 
+use dataset::table_of;
+
 /// A file of ours, by its path below the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Named<'a> {
@@ -30,17 +32,9 @@ pub(super) enum OfTrial {
     Marker,
 }
 
-/// The tables of a dataset, and the rows that were left out of it.
-const DATASET: [&str; 8] = [
-    "train.parquet",
-    "fold-in.parquet",
-    "validation.parquet",
-    "test.parquet",
-    "users.parquet",
-    "items.parquet",
-    "rejected.tsv",
-    "manifest.json",
-];
+/// The tables of a dataset, and what else stands beside them.
+const TABLES: [&str; 6] = ["train", "fold-in", "validation", "test", "users", "items"];
+const BESIDE_TABLES: [&str; 2] = ["rejected.tsv", "manifest.json"];
 /// Files that `evaluate` and `report` write beside `per_user/` and the plan.
 const SWEEP: [&str; 14] = [
     "sweep.yaml",
@@ -89,13 +83,8 @@ pub(super) fn named(path: &str) -> Option<Named<'_>> {
     }
 }
 
-/// Whether a file is one of a dataset's, of which tables may go on in others: `train-2.parquet`.
 fn is_of_dataset(file: &str) -> bool {
-    let first = |file: &str| {
-        let (table, place) = file.strip_suffix(".parquet")?.rsplit_once('-')?;
-        place.parse::<u32>().is_ok_and(|place| place > 1).then(|| format!("{table}.parquet"))
-    };
-    DATASET.contains(&file) || first(file).is_some_and(|first| DATASET.contains(&&first[..]))
+    BESIDE_TABLES.contains(&file) || table_of(file).is_some_and(|table| TABLES.contains(&table))
 }
 
 fn of_trial(file: &[&str]) -> Option<OfTrial> {
