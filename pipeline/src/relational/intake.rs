@@ -1,6 +1,8 @@
-//! The rows of a source on their way into scratch: ids become hashes, rows below the threshold are left out.
+//! The rows of a source on their way into scratch: ids become hashes, rows below the threshold are left out, and what is left is parted by users' hashes, so
+//! that what becomes of one bucket fits in memory.
 
 use super::{
+    known::{Fingerprint, Known, Recent},
     relations::Side,
     scratch_file::ScratchFile,
     workspace::{Relation, Workspace},
@@ -14,8 +16,7 @@ use crate::{
 };
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt8Array, UInt32Array, UInt64Array};
 use dataset::Split;
-use hashbrown::{HashTable, hash_table::Entry};
-use siphasher::sip::SipHasher13;
+use siphasher::sip128::SipHasher13;
 use std::{
     mem,
     sync::{
@@ -26,8 +27,6 @@ use std::{
 
 /// Rows, or ids, that are written at a time.
 const BATCH: usize = 1 << 16;
-/// Ids that a thread knows to have written; with more it begins anew, and writes some once more.
-const KNOWN: usize = 1 << 21;
 
 /// Reads all parts of a source into scratch.
 pub(super) struct Intake<'a> {
@@ -35,6 +34,7 @@ pub(super) struct Intake<'a> {
     workspace: &'a Workspace,
     limits: &'a Limits,
     hash: Hash,
+    known: [Known; 2],
     rejected: Mutex<&'a mut RejectedRows>,
     part: Split,
     files: AtomicUsize,
@@ -54,7 +54,8 @@ impl<'a> Intake<'a> {
     ) -> Self {
         let count = AtomicUsize::default;
         let (rejected, part, timed) = (Mutex::new(rejected), Split::Train, AtomicBool::new(false));
-        Self { preparation, workspace, limits, hash, rejected, part, files: count(), read: count(), rated: count(), timed }
+        let known = [(); 2].map(|()| Known::new(limits.memory));
+        Self { preparation, workspace, limits, hash, known, rejected, part, files: count(), read: count(), rated: count(), timed }
     }
 
     /// Reads all rows; how many there were. The ids are not counted yet.
@@ -81,7 +82,7 @@ impl Sinks for Intake<'_> {
             users: Ids::new(Side::Users, file),
             items: Ids::new(Side::Items, file),
             times: Vec::new(),
-            out: ScratchFile::new(Relation::Rows, file),
+            out: (0..self.workspace.buckets()).map(|bucket| ScratchFile::new(Relation::Rows(bucket), file)).collect(),
             read: 0,
             rated: 0,
             timed: false,
@@ -102,8 +103,14 @@ pub(super) struct Hash {
 }
 
 impl Hash {
-    fn of(self, id: &str) -> u64 {
-        SipHasher13::new_with_keys(self.key, 0).hash(id.as_bytes()) >> (64 - self.bits)
+    fn of(self, id: &str) -> Fingerprint {
+        let hash = SipHasher13::new_with_keys(self.key, 0).hash(id.as_bytes());
+        Fingerprint { code: hash.h1 >> (64 - self.bits), check: hash.h2 as u32 }
+    }
+
+    /// Which of so many buckets, a power of two, has a hash.
+    fn bucket(self, code: u64, buckets: usize) -> usize {
+        code.checked_shr(self.bits.saturating_sub(buckets.ilog2())).unwrap_or(0) as usize % buckets
     }
 }
 
@@ -113,7 +120,8 @@ struct Thread<'a, 'b> {
     users: Ids,
     items: Ids,
     times: Vec<f64>,
-    out: ScratchFile,
+    /// A file for each bucket.
+    out: Vec<ScratchFile>,
     read: usize,
     rated: usize,
     timed: bool,
@@ -121,11 +129,26 @@ struct Thread<'a, 'b> {
 
 impl Thread<'_, '_> {
     fn write(&mut self) -> Result<()> {
-        let part = UInt8Array::from_value(self.intake.part as u8, self.times.len());
-        let [users, items] =
-            [&mut self.users, &mut self.items].map(|side| Arc::new(UInt64Array::from(mem::take(&mut side.codes))) as ArrayRef);
-        let times = Float64Array::from(mem::take(&mut self.times));
-        self.out.write(self.intake.workspace, vec![users, items, Arc::new(part), Arc::new(times)])
+        let [users, items] = [&mut self.users, &mut self.items].map(|side| mem::take(&mut side.codes));
+        let times = mem::take(&mut self.times);
+        if self.out.len() == 1 {
+            return self.write_bucket(0, users, items, times);
+        }
+        let mut places = vec![Vec::new(); self.out.len()];
+        for (place, user) in users.iter().enumerate() {
+            places[self.intake.hash.bucket(*user, self.out.len())].push(place);
+        }
+        for (bucket, places) in places.into_iter().enumerate().filter(|(_, places)| !places.is_empty()) {
+            let of = |codes: &[u64]| places.iter().map(|&place| codes[place]).collect();
+            self.write_bucket(bucket, of(&users), of(&items), places.iter().map(|&place| times[place]).collect())?;
+        }
+        Ok(())
+    }
+
+    fn write_bucket(&mut self, bucket: usize, users: Vec<u64>, items: Vec<u64>, times: Vec<f64>) -> Result<()> {
+        let part = UInt8Array::from_value(self.intake.part as u8, times.len());
+        let [users, items] = [users, items].map(|codes| Arc::new(UInt64Array::from(codes)) as ArrayRef);
+        self.out[bucket].write(self.intake.workspace, vec![users, items, Arc::new(part), Arc::new(Float64Array::from(times))])
     }
 }
 
@@ -134,14 +157,14 @@ impl Sink for Thread<'_, '_> {
         let reaches = rows.reaching(self.intake.preparation.min_rating)?;
         self.read += rows.users.len();
         self.timed = rows.times.is_some();
-        for place in 0..rows.users.len() {
-            let (user, item) = (self.users.code(rows.users[place], self.intake.hash), self.items.code(rows.items[place], self.intake.hash));
-            if reaches(place) {
-                self.users.codes.push(user);
-                self.items.codes.push(item);
-                self.times.push(rows.times.map_or(0.0, |times| times[place]));
-                self.rated += 1;
-            }
+        let [users, items] = &self.intake.known;
+        self.users.note(rows.users, self.intake.hash, users);
+        self.items.note(rows.items, self.intake.hash, items);
+        for place in (0..rows.users.len()).filter(|&place| reaches(place)) {
+            self.users.codes.push(self.users.hashes[place].code);
+            self.items.codes.push(self.items.hashes[place].code);
+            self.times.push(rows.times.map_or(0.0, |times| times[place]));
+            self.rated += 1;
         }
         if self.times.len() >= BATCH {
             self.write()?;
@@ -154,7 +177,7 @@ impl Sink for Thread<'_, '_> {
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.write()?;
-        self.out.finish(self.intake.workspace)?;
+        self.out.into_iter().try_for_each(|file| file.finish(self.intake.workspace))?;
         for mut side in [self.users, self.items] {
             side.write(self.intake.workspace)?;
             side.out.finish(self.intake.workspace)?;
@@ -166,28 +189,36 @@ impl Sink for Thread<'_, '_> {
     }
 }
 
-/// One side of the rows: the hashes of a batch, and the ids that are new.
+/// One side of the rows: the hashes of those that are kept, and the ids that are new.
 struct Ids {
     codes: Vec<u64>,
-    /// By themselves, as they are hashes.
-    known: HashTable<u64>,
+    /// Of the rows that came last.
+    hashes: Vec<Fingerprint>,
+    recent: Recent,
     new: Vec<(u64, String)>,
     out: ScratchFile,
 }
 
 impl Ids {
     fn new(side: Side, file: usize) -> Self {
-        Self { codes: Vec::new(), known: HashTable::new(), new: Vec::new(), out: ScratchFile::new(side.raw_ids(), file) }
+        Self {
+            codes: Vec::new(),
+            hashes: Vec::new(),
+            recent: Recent::default(),
+            new: Vec::new(),
+            out: ScratchFile::new(side.raw_ids(), file),
+        }
     }
 
-    /// The hash of an id, which is noted when it is not known to have been.
-    fn code(&mut self, id: &str, hash: Hash) -> u64 {
-        let code = hash.of(id);
-        if let Entry::Vacant(place) = self.known.entry(code, |&other| other == code, |&known| known) {
-            place.insert(code);
-            self.new.push((code, id.to_owned()));
+    /// Hashes ids, and notes those that are not known to have been.
+    fn note(&mut self, ids: &[&str], hash: Hash, known: &Known) {
+        self.hashes.clear();
+        self.hashes.extend(ids.iter().map(|id| hash.of(id)));
+        for (&hash, id) in self.hashes.iter().zip(ids) {
+            if self.recent.is_new(hash) && known.is_new(hash) {
+                self.new.push((hash.code, (*id).to_owned()));
+            }
         }
-        code
     }
 
     fn write(&mut self, workspace: &Workspace) -> Result<()> {
@@ -198,9 +229,23 @@ impl Ids {
             Arc::new(UInt32Array::from_iter_values(new.iter().map(|(_, id)| id.len() as u32))),
             Arc::new(BooleanArray::from_iter(new.iter().map(|(_, id)| Some(is_integer(id))))),
         ];
-        if self.known.len() > KNOWN {
-            self.known = HashTable::new();
-        }
         self.out.write(workspace, columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_is_the_first_bits_of_a_hash() {
+        let hash = |bits| Hash { key: 0, bits };
+        assert_eq!([0, 1 << 61, u64::MAX].map(|code| hash(64).bucket(code, 8)), [0, 1, 7]);
+        assert_eq!([0, u64::MAX].map(|code| hash(64).bucket(code, 1)), [0, 0]);
+        // Hashes of fewer bits than buckets have.
+        assert_eq!((0..8).map(|code| hash(3).bucket(code, 16)).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+        let mut counts = [0; 16];
+        (0..16_000).for_each(|id: u32| counts[hash(64).bucket(hash(64).of(&id.to_string()).code, 16)] += 1);
+        assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
     }
 }

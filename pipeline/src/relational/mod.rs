@@ -13,6 +13,7 @@
 
 mod chunks;
 mod intake;
+mod known;
 mod peeled;
 mod relations;
 mod scratch_file;
@@ -25,6 +26,7 @@ use crate::{
     Limits, Preparation, Result,
     finish::Finish,
     gather::{self, DISTINCT, Reading},
+    memory::size_estimate,
     rejected::RejectedRows,
     steps::Steps,
 };
@@ -47,30 +49,31 @@ pub(crate) fn prepare(
     steps: &mut Steps<'_>,
     unchanged: impl FnOnce() -> Result<()>,
 ) -> Result<Manifest> {
-    let workspace = Workspace::new(limits, folder)?;
+    let workspace = Workspace::new(limits, size_estimate(preparation)?.interactions, folder)?;
     let (reading, rejected) = read(preparation, &workspace, limits, 64)?;
     unchanged()?;
     gather::report_rejected(preparation, &rejected, steps);
     reading.check(preparation, &rejected)?;
-    let (mut pairs, distinct) = latest(&workspace)?;
-    if preparation.source.is_split() {
+    let parts = preparation.source.is_split();
+    let (mut pairs, distinct) = latest(&workspace, parts)?;
+    let mut interactions = distinct.interactions;
+    if parts {
         reading.report_given(distinct, steps);
     } else {
         reading.report(preparation, distinct, steps)?;
-        pairs = core(preparation, &workspace, limits, pairs, steps)?;
+        (pairs, interactions) = core(preparation, &workspace, limits, (pairs, interactions), steps)?;
     }
-    let timed = reading.timed && !preparation.source.is_split();
-    let mut chunks = Chunks::new(&workspace, pairs, timed)?;
-    let mut times = timed.then(|| TimesOf::new(&workspace));
+    let timed = reading.timed && !parts;
+    let mut chunks = Chunks::new(&workspace, timed)?;
+    let mut times = timed.then(|| TimesOf::new(&workspace, pairs, interactions));
     let mut finish = Finish::new(preparation, times.as_mut().map(|times| times as _), &mut UserIdsOf::new(&workspace))?;
+    chunks.sort(pairs, parts, |edges| {
+        gather::check_parts(edges)?;
+        finish.hold_out(edges)
+    })?;
     let mut writer = DatasetWriter::new(&workspace.folder("tables")?)?;
     let mut all = shell(preparation, fingerprint, settings);
-    if timed {
-        chunks.each(|edges| finish.hold_out(edges))?;
-    }
     chunks.each(|edges| {
-        gather::check_parts(edges)?;
-        finish.hold_out(edges)?;
         finish.count(edges);
         let whole = mem::take(edges);
         let mut users = whole.into_dataset(String::new(), String::new(), serde_json::Value::Null, preparation.split.holds_users_out());
@@ -98,7 +101,7 @@ fn read(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut b
             return Ok((reading, rejected));
         }
         tracing::warn!("two ids have the same hash: the source is read again, with another hash");
-        workspace.remove(Relation::Rows)?;
+        (0..workspace.buckets()).try_for_each(|bucket| workspace.remove(Relation::Rows(bucket)))?;
         (key, bits) = (key + 1, 64);
     }
 }
@@ -114,16 +117,25 @@ fn ids(workspace: &Workspace, side: Side) -> Result<Option<usize>> {
 }
 
 /// Each user and item once; how many are left.
-fn latest(workspace: &Workspace) -> Result<(Relation, Counts)> {
+fn latest(workspace: &Workspace, parts: bool) -> Result<(Relation, Counts)> {
     let pairs = Relation::Pairs(0);
-    workspace.store(workspace.scan(Relation::Rows).and_then(relations::latest), pairs)?;
-    workspace.remove(Relation::Rows)?;
+    for rows in (0..workspace.buckets()).map(Relation::Rows) {
+        workspace.store(workspace.scan(rows).and_then(|rows| relations::latest(rows, parts)), pairs)?;
+        workspace.remove(rows)?;
+    }
     Ok((pairs, Degrees::of(workspace, pairs)?.counts(DISTINCT)))
 }
 
-/// The k-core: in each round all users and items below their bound leave at once. What is left is peeled in memory as soon as it fits there.
-fn core(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut pairs: Relation, steps: &mut Steps<'_>) -> Result<Relation> {
-    let Some(k_core) = preparation.k_core else { return Ok(pairs) };
+/// The k-core: in each round all users and items below their bound leave at once. What is left is peeled in memory as soon as it fits there. Interactions of
+/// those that have left may still stand in the relation that it gives; the stored degrees are of those that are left. How many interactions are.
+fn core(
+    preparation: &Preparation,
+    workspace: &Workspace,
+    limits: &Limits,
+    (mut pairs, interactions): (Relation, usize),
+    steps: &mut Steps<'_>,
+) -> Result<(Relation, usize)> {
+    let Some(k_core) = preparation.k_core else { return Ok((pairs, interactions)) };
     let bounds = k_core.bounds();
     let leaving = |side: Side| {
         let bound = if side == Side::Users { bounds.users } else { bounds.items };
@@ -135,10 +147,9 @@ fn core(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut p
     let fits = |degrees: &Degrees| limits.memory.is_none_or(|limit| peeled::bytes(degrees.interactions, degrees.nodes()) <= limit);
     loop {
         if fits(&degrees) {
-            let next = Relation::Pairs(rounds + 1);
-            let more = peeled::core(workspace, pairs, next, bounds)?;
+            let (more, interactions) = peeled::core(workspace, pairs, bounds)?;
             if more > 0 {
-                (pairs, degrees) = (next, Degrees::stored(workspace, next)?);
+                degrees = Degrees { interactions, ..Degrees::stored(workspace, pairs)? };
             }
             rounds += more.max(usize::from(bereft > 0));
             break;
@@ -161,7 +172,7 @@ fn core(preparation: &Preparation, workspace: &Workspace, limits: &Limits, mut p
         tracing::debug!(rounds, users = degrees.users, items = degrees.items, interactions = degrees.interactions, "k-core");
     }
     steps.narrow("k_core", degrees.counts(&k_core.step(rounds)))?;
-    Ok(pairs)
+    Ok((pairs, degrees.interactions))
 }
 
 /// How many users and items have interactions, and how many they have.
@@ -228,10 +239,10 @@ mod tests {
         let source = json!({"delimited": {"path": url, "header": false, "columns": {"user": 0, "item": 1, "timestamp": 2}}});
         let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"leave-last": {}}})).unwrap();
         let limits = Limits { threads: 1, memory: None, engine: None, scratch: None };
-        let workspace = Workspace::new(&limits, &Location::parse(url).unwrap()).unwrap();
+        let workspace = Workspace::new(&limits, 180, &Location::parse(url).unwrap()).unwrap();
         let (reading, _) = read(&preparation, &workspace, &limits, 3).unwrap();
         assert_eq!((reading.users, reading.items, &reading.parts[..]), (60, 30, &[(dataset::Split::Train, 180)][..]));
-        let (_, distinct) = latest(&workspace).unwrap();
+        let (_, distinct) = latest(&workspace, false).unwrap();
         assert_eq!((distinct.users, distinct.items, distinct.interactions), (60, 30, 60));
     }
 }

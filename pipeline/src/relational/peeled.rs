@@ -10,8 +10,7 @@ use crate::{
     k_core::{Degrees, KCoreBounds, peel},
 };
 use arrow::{
-    array::{AsArray, BooleanArray, Int64Array, RecordBatch, UInt64Array},
-    compute::filter,
+    array::{AsArray, Int64Array, RecordBatch, UInt64Array},
     datatypes::UInt64Type,
 };
 use dataset::Interactions;
@@ -31,27 +30,25 @@ pub(super) fn bytes(interactions: usize, nodes: usize) -> usize {
     interactions * INTERACTION + nodes * NODE
 }
 
-/// Peels to the fixed point, and stores who is left, with their degrees, and the interactions in place of `pairs`. How many rounds it took.
-pub(super) fn core(workspace: &Workspace, pairs: Relation, next: Relation, bounds: KCoreBounds) -> Result<usize> {
+/// Peels to the fixed point, and stores the degrees of who is left. How many rounds it took, and how many interactions are left: all those of `pairs` whose
+/// user and item are.
+pub(super) fn core(workspace: &Workspace, pairs: Relation, bounds: KCoreBounds) -> Result<(usize, usize)> {
     let mut numbers = Side::BOTH.map(|_| Numbers::default());
-    let mut edges = Vec::new();
+    let mut edges = [Vec::new(), Vec::new()];
     workspace.each(workspace.scan(pairs).and_then(|pairs| pairs.select_columns(&["user", "item"])), |batch| {
         let [users, items] = codes(batch);
-        let [of_users, of_items] = &mut numbers;
-        edges.extend(users.iter().zip(items).map(|(&user, &item)| (of_users.number(user), of_items.number(item))));
+        let ([of_users, of_items], [user, item]) = (&mut numbers, &mut edges);
+        rayon::join(|| of_users.number_all(users, user), || of_items.number_all(items, item));
         Ok(())
     })?;
     let [users, items] = [numbers[0].len(), numbers[1].len()];
-    let rows = Interactions::from_pairs(users, edges.iter().copied());
+    let rows = Interactions::from_pairs(users, edges[0].iter().copied().zip(edges[1].iter().copied()));
     drop(edges);
     let mut degrees = Degrees::of(&rows, items);
     let rounds = peel(&rows, &mut degrees, bounds);
     drop(rows);
     if rounds > 0 {
-        let left = [&degrees.users, &degrees.items];
-        store(workspace, (pairs, next), &numbers, left)?;
-        workspace.remove(pairs)?;
-        for ((side, numbers), degrees) in Side::BOTH.into_iter().zip(&numbers).zip(left) {
+        for ((side, numbers), degrees) in Side::BOTH.into_iter().zip(&numbers).zip([&degrees.users, &degrees.items]) {
             workspace.remove(side.degrees())?;
             let of_side: Vec<(u64, u32)> =
                 numbers.all().map(|(code, number)| (code, degrees[number as usize])).filter(|(_, degree)| *degree > 0).collect();
@@ -62,20 +59,7 @@ pub(super) fn core(workspace: &Workspace, pairs: Relation, next: Relation, bound
             file.finish(workspace)?;
         }
     }
-    Ok(rounds)
-}
-
-/// Stores the interactions of those that are left.
-fn store(workspace: &Workspace, (pairs, next): (Relation, Relation), numbers: &[Numbers; 2], degrees: [&Vec<u32>; 2]) -> Result<()> {
-    let mut file = ScratchFile::new(next, 0);
-    workspace.each(workspace.scan(pairs), |batch| {
-        let [users, items] = codes(batch);
-        let is_left = |side: usize, code: u64| degrees[side][numbers[side].of(code) as usize] > 0;
-        let kept: BooleanArray = users.iter().zip(items).map(|(&user, &item)| Some(is_left(0, user) && is_left(1, item))).collect();
-        let columns = batch.columns().iter().map(|column| filter(column, &kept).expect("a mark for each row"));
-        file.write(workspace, columns.collect())
-    })?;
-    file.finish(workspace)
+    Ok((rounds, degrees.users.iter().map(|&degree| degree as usize).sum()))
 }
 
 /// The codes of users and of items.
@@ -88,13 +72,11 @@ fn codes(batch: &RecordBatch) -> [&[u64]; 2] {
 struct Numbers(HashMap<u64, u32, BuildHasherDefault<Itself>>);
 
 impl Numbers {
-    fn number(&mut self, code: u64) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(code).or_insert(next)
-    }
-
-    fn of(&self, code: u64) -> u32 {
-        self.0[&code]
+    fn number_all(&mut self, codes: &[u64], numbers: &mut Vec<u32>) {
+        numbers.extend(codes.iter().map(|&code| {
+            let next = self.0.len() as u32;
+            *self.0.entry(code).or_insert(next)
+        }));
     }
 
     fn len(&self) -> usize {

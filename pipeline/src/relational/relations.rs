@@ -6,7 +6,7 @@
 //! degrees       code: uint64, degree: int64
 //! user ids      id: utf8                                                   by dense id
 //! places        code: uint64, place: uint32                                  the dense id of each
-//! edges         user: uint32, item: uint32, part: uint8, time: float64       dense ids
+//! edges         pair: uint64, part: uint8, time: float64                     dense ids: the user's in the upper half of `pair`, the item's in the lower
 //! ```
 
 use super::workspace::Relation;
@@ -14,7 +14,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::{
     error::DataFusionError,
     functions_aggregate::expr_fn::{count, max, min},
-    prelude::{DataFrame, Expr, JoinType, col, lit},
+    prelude::{DataFrame, Expr, JoinType, cast, col, lit},
 };
 
 /// A relation that is yet to be computed.
@@ -62,7 +62,7 @@ impl Relation {
     pub(super) fn schema(self) -> Schema {
         let columns: &[(&str, DataType)] = match self {
             Self::Probe => &[("row", DataType::UInt64)],
-            Self::Rows | Self::Pairs(_) => {
+            Self::Rows(_) | Self::Pairs(_) => {
                 &[("user", DataType::UInt64), ("item", DataType::UInt64), ("part", DataType::UInt8), ("time", DataType::Float64)]
             }
             Self::RawIds(_) | Self::Ids(_) => {
@@ -71,17 +71,20 @@ impl Relation {
             Self::Degrees(_) => &[("code", DataType::UInt64), ("degree", DataType::Int64)],
             Self::Places(_) => &[("code", DataType::UInt64), ("place", DataType::UInt32)],
             Self::UserIds => &[("id", DataType::Utf8)],
-            Self::Edges => {
-                &[("user", DataType::UInt32), ("item", DataType::UInt32), ("part", DataType::UInt8), ("time", DataType::Float64)]
-            }
+            Self::Edges => &[("pair", DataType::UInt64), ("part", DataType::UInt8), ("time", DataType::Float64)],
         };
         Schema::new(columns.iter().map(|(name, kind)| Field::new(*name, kind.clone(), false)).collect::<Vec<_>>())
     }
 }
 
-/// Each user and item of a part once, with the latest of its times.
-pub(super) fn latest(rows: DataFrame) -> Frame {
-    rows.aggregate(vec![col("user"), col("item"), col("part")], vec![max(col("time")).alias("time")])
+/// Each user and item of a part once, with the latest of its times. Where there are no `parts`, all rows are of the first one.
+pub(super) fn latest(rows: DataFrame, parts: bool) -> Frame {
+    let time = vec![max(col("time")).alias("time")];
+    if parts {
+        return rows.aggregate(vec![col("user"), col("item"), col("part")], time);
+    }
+    let pairs = rows.aggregate(vec![col("user"), col("item")], time)?;
+    pairs.select(vec![col("user"), col("item"), lit(0u8).alias("part"), col("time")])
 }
 
 /// Each row once.
@@ -116,7 +119,7 @@ pub(super) fn left(ids: DataFrame, degrees: DataFrame) -> Frame {
 
 /// Whether all ids are integers: one row.
 pub(super) fn all_integers(ids: DataFrame) -> Frame {
-    let number = datafusion::prelude::cast(col("integer"), DataType::UInt8);
+    let number = cast(col("integer"), DataType::UInt8);
     ids.aggregate(Vec::new(), vec![min(number).alias("integer")])
 }
 
@@ -127,25 +130,34 @@ pub(super) fn sorted(ids: DataFrame, integers: bool) -> Frame {
     ids.sort(by)?.select(vec![col("code"), col("id")])
 }
 
-/// Interactions with dense ids, by user, then item.
-pub(super) fn numbered(pairs: DataFrame, users: DataFrame, items: DataFrame) -> Frame {
+/// Interactions of users and items that have a place, by dense ids: by user, then item, then part where there are several `parts`. One number for both ids is
+/// sorted several times as fast as two columns are.
+pub(super) fn numbered(pairs: DataFrame, users: DataFrame, items: DataFrame, parts: bool) -> Frame {
     let placed = |pairs: DataFrame, places: DataFrame, side: Side| {
         let joined = places.join(pairs, JoinType::Inner, &["code"], &[side.column()], None)?;
         let own = |column: &str| if column == side.column() { col("place").alias(column) } else { col(column) };
         joined.select(["user", "item", "part", "time"].map(own).to_vec())
     };
-    let dense = placed(placed(pairs, users, Side::Users)?, items, Side::Items)?;
-    let ascending: Vec<_> = ["user", "item", "part"].map(|column| col(column).sort(true, false)).to_vec();
-    dense.sort(ascending)
+    let wide = |column: &str| cast(col(column), DataType::UInt64);
+    let pair = (wide("user") * lit(1u64 << 32) + wide("item")).alias("pair");
+    let dense = placed(placed(pairs, users, Side::Users)?, items, Side::Items)?.select(vec![pair, col("part"), col("time")])?;
+    let by: &[&str] = if parts { &["pair", "part"] } else { &["pair"] };
+    dense.sort(by.iter().map(|column| col(*column).sort(true, false)).collect())
+}
+
+/// Interactions of users and items that have a degree.
+pub(super) fn of_those_left(pairs: DataFrame, users: DataFrame, items: DataFrame) -> Frame {
+    let of_users = users.join(pairs, JoinType::RightSemi, &["code"], &[Side::Users.column()], None)?;
+    items.join(of_users, JoinType::RightSemi, &["code"], &[Side::Items.column()], None)
 }
 
 /// Interactions before a moment.
-pub(super) fn before(edges: DataFrame, moment: f64) -> Frame {
-    edges.filter(col("time").lt(lit(moment)))
+pub(super) fn before(pairs: DataFrame, moment: f64) -> Frame {
+    pairs.filter(col("time").lt(lit(moment)))
 }
 
 /// How many interactions happened at each time, in the order of times.
-pub(super) fn times(edges: DataFrame) -> Frame {
+pub(super) fn times(pairs: DataFrame) -> Frame {
     let counted: Vec<Expr> = vec![count(lit(1)).alias("count")];
-    edges.aggregate(vec![col("time")], counted)?.sort(vec![col("time").sort(true, false)])
+    pairs.aggregate(vec![col("time")], counted)?.sort(vec![col("time").sort(true, false)])
 }

@@ -8,11 +8,15 @@ use datafusion::parquet::{
     basic::Compression,
     errors::ParquetError,
     file::properties::{EnabledStatistics, WriterProperties},
+    schema::types::ColumnPath,
 };
 use std::{fs::File, io, mem, path::PathBuf, sync::Arc};
 
 /// Bytes of a column's distinct values up to which they are stored once, and then by number, where files go over a network: ids repeat.
 const DISTINCT: usize = 8 << 20;
+
+/// The column that has the same value in nearly all rows, which are stored as how many they are.
+pub(super) const PART: &str = "part";
 
 /// One file of a relation. It is made when the first rows come.
 pub(super) struct ScratchFile {
@@ -61,16 +65,22 @@ impl ScratchFile {
 
     fn create(&self, workspace: &Workspace) -> Result<ArrowWriter<File>> {
         let file = File::create(self.path(workspace)?).map_err(|error| workspace.in_scratch(error))?;
-        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties(workspace.is_shared(self.relation))))
-            .map_err(|error| workspace.in_scratch(in_words(error)))
+        ArrowWriter::try_new(
+            file,
+            Arc::new(self.relation.schema()),
+            Some(properties(workspace.is_shared(self.relation), workspace.rows_of_a_group(self.relation))),
+        )
+        .map_err(|error| workspace.in_scratch(in_words(error)))
     }
 }
 
 /// How relations are written. To look each value up among those before it takes longer than a disk of this machine takes for the bytes.
-pub(super) fn properties(is_shared: bool) -> WriterProperties {
+pub(super) fn properties(is_shared: bool, group: usize) -> WriterProperties {
     WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(group))
+        .set_compression(if is_shared { Compression::SNAPPY } else { Compression::UNCOMPRESSED })
         .set_dictionary_enabled(is_shared)
+        .set_column_dictionary_enabled(ColumnPath::from(PART), true)
         .set_dictionary_page_size_limit(DISTINCT)
         .set_statistics_enabled(EnabledStatistics::None)
         .build()

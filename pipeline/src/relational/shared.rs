@@ -279,7 +279,7 @@ impl Drop for Shared {
 fn parquet(relation: Relation, rows: Option<&RecordBatch>) -> Vec<u8> {
     let mut content = Vec::new();
     let mut write = || {
-        let mut writer = ArrowWriter::try_new(&mut content, Arc::new(relation.schema()), Some(properties(true)))?;
+        let mut writer = ArrowWriter::try_new(&mut content, Arc::new(relation.schema()), Some(properties(true, 1)))?;
         rows.map_or(Ok(()), |rows| writer.write(rows))?;
         writer.close()
     };

@@ -1,7 +1,7 @@
 //! The times of all interactions, in ascending order.
 
 use super::{
-    relations,
+    relations::{self, Frame, Side},
     workspace::{Relation, Workspace},
 };
 use crate::{Result, split::Times};
@@ -10,25 +10,33 @@ use arrow::{
     datatypes::{Float64Type, Int64Type},
 };
 
-/// The times of the sorted interactions in scratch.
+/// The times of the interactions whose user and item have a degree, in scratch.
 pub(super) struct TimesOf<'a> {
     workspace: &'a Workspace,
+    pairs: Relation,
+    count: usize,
 }
 
 impl<'a> TimesOf<'a> {
-    pub(super) fn new(workspace: &'a Workspace) -> Self {
-        Self { workspace }
+    /// Those of `pairs`, of which so many have a user and an item with a degree.
+    pub(super) fn new(workspace: &'a Workspace, pairs: Relation, count: usize) -> Self {
+        Self { workspace, pairs, count }
+    }
+
+    fn left(&self) -> Frame {
+        let degrees = |side: Side| self.workspace.scan(side.degrees());
+        relations::of_those_left(self.workspace.scan(self.pairs)?, degrees(Side::Users)?, degrees(Side::Items)?)
     }
 }
 
 impl Times for TimesOf<'_> {
     fn count(&mut self) -> Result<usize> {
-        self.workspace.rows(Relation::Edges)
+        Ok(self.count)
     }
 
     fn at(&mut self, place: usize) -> Result<(f64, usize)> {
         let (mut found, mut passed) = (None, 0);
-        self.workspace.each(self.workspace.scan(Relation::Edges).and_then(relations::times), |batch| {
+        self.workspace.each(self.left().and_then(relations::times), |batch| {
             let times = batch.column(0).as_primitive::<Float64Type>().values();
             let counts = batch.column(1).as_primitive::<Int64Type>().values();
             for (&time, &count) in times.iter().zip(counts) {
@@ -43,6 +51,6 @@ impl Times for TimesOf<'_> {
     }
 
     fn before(&mut self, moment: f64) -> Result<usize> {
-        self.workspace.count(self.workspace.scan(Relation::Edges).and_then(|edges| relations::before(edges, moment)))
+        self.workspace.count(self.left().and_then(|pairs| relations::before(pairs, moment)))
     }
 }

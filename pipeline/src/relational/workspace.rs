@@ -3,12 +3,13 @@
 
 use super::{
     relations::{Frame, Side},
+    scratch_file::PART,
     shared::Shared,
 };
 use crate::{Engine, Error, Limits, Result, session};
 use arrow::array::RecordBatch;
 use datafusion::{
-    config::TableParquetOptions,
+    config::{ParquetColumnOptions, TableParquetOptions},
     dataframe::DataFrameWriteOptions,
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
@@ -38,10 +39,19 @@ const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
 pub(crate) const LEAST: usize = 64 << 20;
 /// Bytes that each sort may keep for merging what it spilled.
 const MERGE: usize = 10 << 20;
+/// Bytes of the limit for each row of a bucket: two operators of the four hold half of the rows each, at up to 128 bytes.
+const AGGREGATED: usize = 256;
+/// The most buckets: each is a file of each thread while rows are read.
+const BUCKETS: usize = 256;
+/// The part of the limit that files of buckets may take while they are written, and bytes of one row.
+const WRITTEN: usize = 8;
+const ROW: usize = 24;
 /// Rows of one batch.
 const BATCH: usize = 8_192;
 /// Where relations stand, for DataFusion.
 const URL: &str = "scratch://relations/";
+/// Rows of a group of a Parquet file.
+const GROUP: usize = 1 << 20;
 /// Rows of one file that this machine writes for a cluster, whose executors share files out.
 const SHARED_ROWS: usize = 1 << 22;
 
@@ -50,8 +60,8 @@ const SHARED_ROWS: usize = 1 << 22;
 pub(super) enum Relation {
     /// One row, by which a cluster shows that it sees what this machine does.
     Probe,
-    /// Rows of the source that reach the threshold.
-    Rows,
+    /// Rows of the source that reach the threshold, of one bucket of users.
+    Rows(usize),
     /// Each user and item once; what is left after so many rounds of the k-core.
     Pairs(usize),
     /// Ids of users or items, as they were read.
@@ -72,7 +82,7 @@ impl fmt::Display for Relation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Probe => f.write_str("probe"),
-            Self::Rows => f.write_str("rows"),
+            Self::Rows(bucket) => write!(f, "rows-{bucket}"),
             Self::Pairs(round) => write!(f, "pairs-{round}"),
             Self::RawIds(side) => write!(f, "raw-ids-{}", side.column()),
             Self::Ids(side) => write!(f, "ids-{}", side.column()),
@@ -97,11 +107,12 @@ pub(super) struct Workspace {
     shared: Option<Shared>,
     scratch: TempDir,
     limits: Limits,
+    buckets: usize,
 }
 
 impl Workspace {
-    /// DataFusion within the limits, and the cluster that is to prepare, whose relations stand below the dataset's folder.
-    pub(super) fn new(limits: &Limits, dataset: &Location) -> Result<Self> {
+    /// DataFusion within the limits, for about so many rows, and the cluster that is to prepare, whose relations stand below the dataset's folder.
+    pub(super) fn new(limits: &Limits, rows: u64, dataset: &Location) -> Result<Self> {
         let shared = match &limits.engine {
             Some(Engine::Ballista(cluster)) => Some(Shared::new(cluster, dataset)?),
             _ => None,
@@ -109,6 +120,10 @@ impl Workspace {
         let folder = limits.scratch_folder()?;
         let in_scratch = |source: io::Error| Error::Scratch { folder: folder.display().to_string(), source };
         let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
+        let buckets = match (limits.memory, &shared) {
+            (Some(memory), None) => buckets(rows, memory.max(LEAST)),
+            _ => 1,
+        };
         let limits = limits.clone();
         let spill = DiskManagerBuilder::default()
             .with_mode(DiskManagerMode::Directories(vec![scratch.path().to_owned()]))
@@ -128,7 +143,12 @@ impl Workspace {
         let url = ListingTableUrl::parse(URL).expect("a good URL");
         let store = LocalFileSystem::new_with_prefix(scratch.path()).map_err(|error| failed(error.into(), &limits))?;
         session.register_object_store(url.get_url(), Arc::new(store));
-        Ok(Self { session, shared, scratch, limits })
+        Ok(Self { session, shared, scratch, limits, buckets })
+    }
+
+    /// How many buckets the rows are in.
+    pub(super) fn buckets(&self) -> usize {
+        self.buckets
     }
 
     /// A folder in scratch, made if it is not there.
@@ -159,15 +179,17 @@ impl Workspace {
         block_on(self.session.read_parquet(format!("{URL}{relation}/"), options))
     }
 
-    /// Computes a relation and stores it in place of the one that was there.
+    /// Computes rows of a relation, and stores them: on a cluster in place of those that were there, else beside them.
     pub(super) fn store(&self, frame: Frame, relation: Relation) -> Result<()> {
         if let Some(shared) = self.cluster(relation) {
             return shared.store(frame, relation);
         }
         let mut parquet = TableParquetOptions::new();
-        parquet.global.compression = Some("snappy".to_owned());
+        parquet.global.compression = Some("uncompressed".to_owned());
         parquet.global.statistics_enabled = Some("none".to_owned());
         parquet.global.dictionary_enabled = Some(false);
+        let repeated = ParquetColumnOptions { dictionary_enabled: Some(true), ..ParquetColumnOptions::default() };
+        parquet.column_specific_options.insert(PART.to_owned(), repeated);
         let options = DataFrameWriteOptions::new().with_single_file_output(false);
         let url = format!("{URL}{relation}/");
         let write = async { frame?.write_parquet(&url, options, Some(parquet)).await };
@@ -193,6 +215,12 @@ impl Workspace {
         let Some(shared) = self.cluster(relation) else { return Ok(()) };
         shared.add(relation, file, rows)?;
         fs::remove_file(file).map_err(|error| self.in_scratch(error))
+    }
+
+    /// Rows of a file that are kept until they are written: there are many files of rows at once.
+    pub(super) fn rows_of_a_group(&self, relation: Relation) -> usize {
+        let Some(memory) = self.limits.memory.filter(|_| matches!(relation, Relation::Rows(_))) else { return GROUP };
+        (memory.max(LEAST) / WRITTEN / ROW / self.buckets / self.limits.threads.max(1)).clamp(BATCH, GROUP)
     }
 
     /// Rows from which on a file of a relation is completed.
@@ -240,6 +268,12 @@ impl Workspace {
     }
 }
 
+/// How many buckets so many rows are parted into: each can be aggregated without being spilled, as one of four operators that share memory.
+fn buckets(rows: u64, memory: usize) -> usize {
+    let fit = (memory / AGGREGATED) as u64;
+    (rows.div_ceil(fit).max(1).next_power_of_two() as usize).min(BUCKETS)
+}
+
 fn failed(error: DataFusionError, limits: &Limits) -> Error {
     match (error.find_root(), limits.memory) {
         (DataFusionError::ResourcesExhausted(_), Some(limit)) => Error::Memory { limit, source: Box::new(error) },
@@ -247,5 +281,31 @@ fn failed(error: DataFusionError, limits: &Limits) -> Error {
             let scratch = limits.scratch.clone().unwrap_or_else(std::env::temp_dir);
             Error::query(format!("prepare the interactions (scratch folder: {}; set TMPDIR for another one)", scratch.display()), error)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_as_many_as_make_each_fit() {
+        // 256 bytes a row: 16,777,216 rows of a bucket in 4 GiB, 262,144 in 64 MiB.
+        let four = 4 << 30;
+        assert_eq!([0, 10_000_000, 16_777_216, 16_777_217, 85_000_000, 1_000_000_000].map(|rows| buckets(rows, four)), [1, 1, 1, 2, 8, 64]);
+        assert_eq!([262_144, 262_145, 1_300_000, u64::MAX / 2].map(|rows| buckets(rows, LEAST)), [1, 2, 8, BUCKETS]);
+    }
+
+    #[test]
+    fn groups_of_many_files_are_small() {
+        let of = |memory, rows, threads| {
+            let limits = Limits { threads, memory, engine: None, scratch: None };
+            let workspace = Workspace::new(&limits, rows, &Location::parse("memory:///relational/groups").unwrap()).unwrap();
+            [Relation::Rows(0), Relation::Edges].map(|relation| workspace.rows_of_a_group(relation))
+        };
+        // 64 files of each of two threads, of 24 bytes a row, in an eighth of 4 GiB.
+        assert_eq!(of(Some(4 << 30), 1_000_000_000, 2), [174_762, GROUP]);
+        assert_eq!(of(Some(1), 1_000_000_000, 16), [BATCH, GROUP]);
+        assert_eq!(of(None, 1_000_000_000, 2), [GROUP, GROUP]);
     }
 }
