@@ -68,9 +68,10 @@ def synthetic(millions):
 
 
 def ratings(csv):
-    """The peers' CSV, and what they do with it."""
+    """The peers' CSV, or a folder of Parquet files of its columns, and what they do with it."""
     columns = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
-    source = {"format": "delimited", "path": str(csv), "columns": columns}
+    source = {"format": "delimited", "path": str(csv)} if csv.is_file() else {"format": "parquet", "path": str(csv / "*.parquet")}
+    source["columns"] = columns
     return {"name": csv.stem, "source": source, "min_rating": 3, "k_core": 10, "split": {"kind": "random", "test": 0.2, "seed": 0}}
 
 

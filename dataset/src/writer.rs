@@ -1,7 +1,7 @@
 //! A prepared dataset on its way to storage some users at a time, as one that memory does not hold is made.
 
 use crate::{
-    Dataset, Error, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, Split, marker,
+    Dataset, FileEntry, Files, Interactions, Location, Manifest, Result, SCHEMA_VERSION, Split, marker,
     prepared::ids,
     table_files::{FILE_ROWS, TableFiles, file_name, ranges},
 };
@@ -87,9 +87,7 @@ impl DatasetWriter {
         };
         let mut files = Files::new();
         let mut stored = |name: String, entry: FileEntry| -> Result<()> {
-            let path = self.scratch.join(&name);
-            folder.join(&name).upload(&path)?;
-            std::fs::remove_file(&path).map_err(|error| Error::store("remove", path.display(), &error))?;
+            folder.join(&name).take(&self.scratch.join(&name))?;
             files.insert(name, entry);
             Ok(())
         };

@@ -2,6 +2,7 @@
 
 use crate::address::Address;
 use ballista::prelude::{SessionConfigExt, SessionContextExt};
+use ballista_core::config::BALLISTA_SHUFFLE_COMPRESSION_CODEC;
 use datafusion::{
     execution::{SessionStateBuilder, runtime_env::RuntimeEnvBuilder},
     prelude::{SessionConfig, SessionContext},
@@ -29,7 +30,10 @@ pub(crate) fn connect(url: &str, patience: Duration) -> Result<SessionContext, S
     let address: Address = url.parse()?;
     wait_until_ready(&address, patience)?;
     let open = || {
-        let config = SessionConfig::new_with_ballista().with_target_partitions(address.partitions);
+        // Most of what is shuffled is hashes, which no codec makes smaller.
+        let config = SessionConfig::new_with_ballista()
+            .with_target_partitions(address.partitions)
+            .set_str(BALLISTA_SHUFFLE_COMPRESSION_CODEC, "none");
         let runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores)).build_arc()?;
         let state = SessionStateBuilder::new().with_default_features().with_config(config).with_runtime_env(runtime).build();
         block_on(SessionContext::remote_with_state(&format!("df://{address}"), state))

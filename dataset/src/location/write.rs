@@ -8,8 +8,8 @@ use crate::{Error, Result};
 use bytes::Bytes;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use std::{
-    fs::File,
-    io::{Read, Seek, SeekFrom},
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
 use tokio::task::JoinSet;
@@ -68,6 +68,20 @@ impl Location {
             Place::Linked(aim) => aim.put_parts_of(file),
             Place::Through(path) => write_through(&path, content),
         }
+    }
+
+    /// Moves a local file here, atomically: by a rename where the store is of the same disk, else as [`upload`](Self::upload) copies it, after which it is removed.
+    ///
+    /// # Errors
+    /// [`Error::Store`]: the old file, if any, is untouched.
+    pub fn take(&self, file: &Path) -> Result<()> {
+        if let (Place::Here, Some(path)) = (self.place()?, self.local_path())
+            && rename(file, &path).is_ok()
+        {
+            return Ok(());
+        }
+        self.upload(file)?;
+        fs::remove_file(file).map_err(|error| Error::store("remove", file.display(), &error))
     }
 
     fn put_parts_of(&self, file: &Path) -> Result<()> {
@@ -143,6 +157,12 @@ fn part_of(pieces: &[&[u8]], place: usize) -> Bytes {
     part.into()
 }
 
+/// Renames a file into a folder that is made if it is not there. Another disk's is an error.
+fn rename(file: &Path, to: &Path) -> io::Result<()> {
+    to.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::rename(file, to)
+}
+
 async fn send_parts(upload: &mut dyn MultipartUpload, part: Parts<'_>) -> object_store::Result<()> {
     let mut under_way = JoinSet::new();
     for place in (0..).step_by(PART) {
@@ -171,6 +191,32 @@ async fn finished(parts: &mut JoinSet<object_store::Result<()>>) -> object_store
 mod tests {
     use super::*;
     use std::sync::Barrier;
+
+    #[test]
+    fn a_file_is_moved_over_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("source");
+        for root in [folder.path().to_str().unwrap(), "memory:///take"] {
+            let at = Location::parse(root).unwrap().join("below/table");
+            at.write("old").unwrap();
+            fs::write(&source, "new").unwrap();
+            at.take(&source).unwrap();
+            assert_eq!((&at.read().unwrap()[..], source.exists()), (&b"new"[..], false));
+            assert!(at.take(&source).is_err());
+            assert_eq!(at.read().unwrap(), "new");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_not_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("source");
+        fs::write(&source, "new").unwrap();
+        let at = Location::parse(folder.path().to_str().unwrap()).unwrap();
+        at.join("table/below").write("old").unwrap();
+        assert!(at.join("table").take(&source).is_err());
+        assert_eq!((fs::read(&source).unwrap(), at.join("table/below").read().unwrap()), (b"new".to_vec(), "old".into()));
+    }
 
     #[test]
     fn an_upload_in_parts_equals_the_file() {

@@ -2,7 +2,7 @@
 //! that what becomes of one bucket fits in memory.
 
 use super::{
-    known::{Fingerprint, Known, Recent},
+    known::{Fingerprint, Known, Recent, TABLES},
     relations::Side,
     scratch_file::ScratchFile,
     workspace::{Relation, Workspace},
@@ -195,6 +195,8 @@ struct Ids {
     /// Of the rows that came last.
     hashes: Vec<Fingerprint>,
     recent: Recent,
+    /// Of these, those that were not met of late, by the table that may know them.
+    asked: Vec<Vec<usize>>,
     new: Vec<(u64, String)>,
     out: ScratchFile,
 }
@@ -205,6 +207,7 @@ impl Ids {
             codes: Vec::new(),
             hashes: Vec::new(),
             recent: Recent::default(),
+            asked: vec![Vec::new(); TABLES],
             new: Vec::new(),
             out: ScratchFile::new(side.raw_ids(), file),
         }
@@ -214,10 +217,17 @@ impl Ids {
     fn note(&mut self, ids: &[&str], hash: Hash, known: &Known) {
         self.hashes.clear();
         self.hashes.extend(ids.iter().map(|id| hash.of(id)));
-        for (&hash, id) in self.hashes.iter().zip(ids) {
-            if self.recent.is_new(hash) && known.is_new(hash) {
-                self.new.push((hash.code, (*id).to_owned()));
+        for (place, &hash) in self.hashes.iter().enumerate() {
+            if self.recent.is_new(hash) {
+                self.asked[Known::table(hash)].push(place);
             }
+        }
+        for (table, places) in self.asked.iter_mut().enumerate().filter(|(_, places)| !places.is_empty()) {
+            known.note(table, places.iter().map(|&place| self.hashes[place]), |at| {
+                let place = places[at];
+                self.new.push((self.hashes[place].code, ids[place].to_owned()));
+            });
+            places.clear();
         }
     }
 

@@ -3,8 +3,8 @@
 use hashbrown::HashTable;
 use std::{mem, sync::Mutex};
 
-/// Tables that threads lock one at a time; a power of two.
-const TABLES: usize = 64;
+/// Tables that threads lock one at a time.
+pub(super) const TABLES: usize = 64;
 /// The part of the memory limit that the hashes of one side may take.
 const SHARE: usize = 6;
 /// Bytes of a slot, and of half of one while a table doubles.
@@ -51,18 +51,25 @@ impl Known {
         Self { tables: (0..TABLES).map(|_| Mutex::default()).collect(), most: slots / 8 * 7 }
     }
 
-    /// Notes an id; whether it is not known to have been.
-    pub(super) fn is_new(&self, id: Fingerprint) -> bool {
-        let slot = Slot::from(id);
-        let mut table = self.tables[slot[0] as usize % TABLES].lock().expect("no holder of this lock panics");
-        if table.find(id.code, |other| *other == slot).is_some() {
-            return false;
+    /// The table that an id is in.
+    pub(super) fn table(id: Fingerprint) -> usize {
+        (id.code >> 32) as usize % TABLES
+    }
+
+    /// Notes ids of one table; gives those that are not known to have been. That one lock is for many lets the processor look for several at once: each
+    /// is somewhere else in memory.
+    pub(super) fn note(&self, table: usize, ids: impl Iterator<Item = Fingerprint>, mut give: impl FnMut(usize)) {
+        let mut table = self.tables[table].lock().expect("no holder of this lock panics");
+        for (place, id) in ids.enumerate() {
+            let slot = Slot::from(id);
+            if table.find(id.code, |other| *other == slot).is_none() {
+                if table.len() == self.most {
+                    table.clear();
+                }
+                table.insert_unique(id.code, slot, code);
+                give(place);
+            }
         }
-        if table.len() == self.most {
-            table.clear();
-        }
-        table.insert_unique(id.code, slot, code);
-        true
     }
 }
 
@@ -98,13 +105,31 @@ mod tests {
         drawn.chain([0, 0, 1].map(|code| Fingerprint { code, check: 0 }))
     }
 
+    /// The ids that are new, noted one after the other.
+    fn new_ones(known: &Known, ids: impl Iterator<Item = Fingerprint>) -> Vec<Fingerprint> {
+        let mut new = Vec::new();
+        ids.for_each(|id| known.note(Known::table(id), [id].into_iter(), |_| new.push(id)));
+        new
+    }
+
     #[test]
     fn each_id_is_new_once() {
         let (known, mut recent, mut found) = (Known::new(None), Recent::default(), HashSet::new());
         for id in ids() {
-            assert_eq!(recent.is_new(id) && known.is_new(id), found.insert((id.code, id.check)), "{id:?}");
+            let is_new = recent.is_new(id) && !new_ones(&known, [id].into_iter()).is_empty();
+            assert_eq!(is_new, found.insert((id.code, id.check)), "{id:?}");
         }
         assert!(found.iter().any(|&(code, check)| check == 0 && found.contains(&(code, 1))));
+    }
+
+    #[test]
+    fn many_of_one_table_are_as_one_after_the_other() {
+        let (together, known) = (Known::new(None), Known::new(None));
+        let of_table: Vec<Fingerprint> = ids().filter(|&id| Known::table(id) == 0).collect();
+        let mut new = Vec::new();
+        together.note(0, of_table.iter().copied(), |place| new.push(of_table[place]));
+        assert_eq!(new, new_ones(&known, of_table.iter().copied()));
+        assert!(new.len() > 100 && new.len() < of_table.len());
     }
 
     #[test]
@@ -112,10 +137,8 @@ mod tests {
         let known = Known::new(Some(1));
         assert_eq!(known.most, SLOTS / 8 * 7);
         // All in the first table.
-        let id = |code| Fingerprint { code, check: 0 };
-        for code in 0..2 * known.most as u64 {
-            assert!(known.is_new(id(code)) && !known.is_new(id(code)), "{code}");
-        }
-        assert!(known.is_new(id(0)));
+        let ids = || (0..2 * known.most as u64).map(|code| Fingerprint { code, check: 0 });
+        assert_eq!(new_ones(&known, ids().flat_map(|id| [id, id])), ids().collect::<Vec<_>>());
+        assert_eq!(new_ones(&known, ids().take(1)).len(), 1);
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn bytes(interactions: usize, nodes: usize) -> usize {
 pub(super) fn core(workspace: &Workspace, pairs: Relation, bounds: KCoreBounds) -> Result<(usize, usize)> {
     let mut numbers = Side::BOTH.map(|_| Numbers::default());
     let mut edges = [Vec::new(), Vec::new()];
-    workspace.each(workspace.scan(pairs).and_then(|pairs| pairs.select_columns(&["user", "item"])), |batch| {
+    workspace.each(workspace.scan_here(pairs).and_then(|pairs| pairs.select_columns(&["user", "item"])), |batch| {
         let [users, items] = codes(batch);
         let ([of_users, of_items], [user, item]) = (&mut numbers, &mut edges);
         rayon::join(|| of_users.number_all(users, user), || of_items.number_all(items, item));

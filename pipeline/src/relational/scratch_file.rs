@@ -3,20 +3,20 @@
 use super::workspace::{Relation, Workspace};
 use crate::Result;
 use arrow::array::{ArrayRef, RecordBatch};
-use datafusion::parquet::{
-    arrow::ArrowWriter,
-    basic::Compression,
-    errors::ParquetError,
-    file::properties::{EnabledStatistics, WriterProperties},
-    schema::types::ColumnPath,
+use datafusion::{
+    config::{ParquetColumnOptions, TableParquetOptions},
+    parquet::{
+        arrow::ArrowWriter,
+        basic::Compression,
+        errors::ParquetError,
+        file::properties::{EnabledStatistics, WriterProperties},
+        schema::types::ColumnPath,
+    },
 };
 use std::{fs::File, io, mem, path::PathBuf, sync::Arc};
 
-/// Bytes of a column's distinct values up to which they are stored once, and then by number, where files go over a network: ids repeat.
-const DISTINCT: usize = 8 << 20;
-
 /// The column that has the same value in nearly all rows, which are stored as how many they are.
-pub(super) const PART: &str = "part";
+const PART: &str = "part";
 
 /// One file of a relation. It is made when the first rows come.
 pub(super) struct ScratchFile {
@@ -65,25 +65,32 @@ impl ScratchFile {
 
     fn create(&self, workspace: &Workspace) -> Result<ArrowWriter<File>> {
         let file = File::create(self.path(workspace)?).map_err(|error| workspace.in_scratch(error))?;
-        ArrowWriter::try_new(
-            file,
-            Arc::new(self.relation.schema()),
-            Some(properties(workspace.is_shared(self.relation), workspace.rows_of_a_group(self.relation))),
-        )
-        .map_err(|error| workspace.in_scratch(in_words(error)))
+        ArrowWriter::try_new(file, Arc::new(self.relation.schema()), Some(properties(workspace.rows_of_a_group(self.relation))))
+            .map_err(|error| workspace.in_scratch(in_words(error)))
     }
 }
 
-/// How relations are written. To look each value up among those before it takes longer than a disk of this machine takes for the bytes.
-pub(super) fn properties(is_shared: bool, group: usize) -> WriterProperties {
+/// How relations are written: as they are, as most of their bytes are hashes. Snappy takes longer to save a tenth of them than a network of 100 MB/s for each core takes to
+/// move it, and numbering distinct values longer than one of 30 MB/s.
+pub(super) fn properties(group: usize) -> WriterProperties {
     WriterProperties::builder()
         .set_max_row_group_row_count(Some(group))
-        .set_compression(if is_shared { Compression::SNAPPY } else { Compression::UNCOMPRESSED })
-        .set_dictionary_enabled(is_shared)
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
         .set_column_dictionary_enabled(ColumnPath::from(PART), true)
-        .set_dictionary_page_size_limit(DISTINCT)
         .set_statistics_enabled(EnabledStatistics::None)
         .build()
+}
+
+/// The same, for what DataFusion writes.
+pub(super) fn options() -> TableParquetOptions {
+    let mut options = TableParquetOptions::new();
+    options.global.compression = Some("uncompressed".to_owned());
+    options.global.statistics_enabled = Some("none".to_owned());
+    options.global.dictionary_enabled = Some(false);
+    let repeated = ParquetColumnOptions { dictionary_enabled: Some(true), ..ParquetColumnOptions::default() };
+    options.column_specific_options.insert(PART.to_owned(), repeated);
+    options
 }
 
 /// The disk's error, where it is one.

@@ -4,7 +4,11 @@
 //! the cluster says that it wrote; where it does not, or the cluster fails, the relation is computed once more, into another folder. What a
 //! lost task writes later stands in no list.
 
-use super::{relations::Frame, scratch_file::properties, workspace::Relation};
+use super::{
+    relations::Frame,
+    scratch_file::{options, properties},
+    workspace::Relation,
+};
 use crate::{
     Error, Result,
     cluster::{Cluster, Stores},
@@ -15,7 +19,6 @@ use arrow::{
     datatypes::UInt64Type,
 };
 use datafusion::{
-    config::TableParquetOptions,
     dataframe::DataFrameWriteOptions,
     error::DataFusionError,
     execution::runtime_env::RuntimeEnvBuilder,
@@ -121,6 +124,11 @@ impl Shared {
         Self::read(&self.session, relation, &files)
     }
 
+    /// A stored relation that has rows, read by this machine.
+    pub(super) fn scan_here(&self, relation: Relation) -> Frame {
+        Self::read(&self.reader, relation, &self.stored(relation).files)
+    }
+
     /// The rows of a stored relation.
     pub(super) fn rows(&self, relation: Relation) -> usize {
         self.stored(relation).rows
@@ -141,10 +149,10 @@ impl Shared {
         Ok(before.files.iter().try_for_each(Location::delete)?)
     }
 
-    /// Adds a file of this machine to a relation.
+    /// Moves a file of this machine into a relation.
     pub(super) fn add(&self, relation: Relation, file: &Path, rows: usize) -> Result<()> {
         let at = self.place(relation).join("0.parquet");
-        at.upload(file)?;
+        at.take(file)?;
         self.note(relation, at, rows);
         Ok(())
     }
@@ -202,14 +210,11 @@ impl Shared {
 
     /// Lets the cluster write a relation into a new folder; the files that stand there, and the rows that it says it has written.
     fn write(&self, frame: &Frame, relation: Relation) -> Result<(Vec<Location>, usize)> {
-        let mut options = TableParquetOptions::new();
-        options.global.compression = Some("snappy".to_owned());
-        options.global.statistics_enabled = Some("none".to_owned());
         let folder = self.place(relation);
         let frame = frame.as_ref().map_err(|error| self.failed(DataFusionError::Execution(error.to_string())))?.clone();
         let several = DataFrameWriteOptions::new().with_single_file_output(false);
         let folder_url = format!("{}/", url(&folder));
-        let written = self.ask(frame.write_parquet(&folder_url, several, Some(options)))?;
+        let written = self.ask(frame.write_parquet(&folder_url, several, Some(options())))?;
         let counts = written.iter().flat_map(|batch| batch.column(0).as_primitive::<UInt64Type>().values());
         Ok((folder.list()?, counts.sum::<u64>() as usize))
     }
@@ -279,7 +284,7 @@ impl Drop for Shared {
 fn parquet(relation: Relation, rows: Option<&RecordBatch>) -> Vec<u8> {
     let mut content = Vec::new();
     let mut write = || {
-        let mut writer = ArrowWriter::try_new(&mut content, Arc::new(relation.schema()), Some(properties(true, 1)))?;
+        let mut writer = ArrowWriter::try_new(&mut content, Arc::new(relation.schema()), Some(properties(1)))?;
         rows.map_or(Ok(()), |rows| writer.write(rows))?;
         writer.close()
     };

@@ -3,13 +3,12 @@
 
 use super::{
     relations::{Frame, Side},
-    scratch_file::PART,
+    scratch_file::options,
     shared::Shared,
 };
 use crate::{Engine, Error, Limits, Result, session};
 use arrow::array::RecordBatch;
 use datafusion::{
-    config::{ParquetColumnOptions, TableParquetOptions},
     dataframe::DataFrameWriteOptions,
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
@@ -41,6 +40,8 @@ pub(crate) const LEAST: usize = 64 << 20;
 const MERGE: usize = 10 << 20;
 /// Bytes of the limit for each row of a bucket: two operators of the four hold half of the rows each, at up to 128 bytes.
 const AGGREGATED: usize = 256;
+/// Rows of a bucket from which on aggregating takes longer for each row.
+const BUCKET: u64 = 1 << 21;
 /// The most buckets: each is a file of each thread while rows are read.
 const BUCKETS: usize = 256;
 /// The part of the limit that files of buckets may take while they are written, and bytes of one row.
@@ -163,11 +164,6 @@ impl Workspace {
         self.shared.as_ref().filter(|_| !relation.is_own())
     }
 
-    /// Whether a relation stands where all machines of a cluster see it.
-    pub(super) fn is_shared(&self, relation: Relation) -> bool {
-        self.cluster(relation).is_some()
-    }
-
     /// A stored relation.
     pub(super) fn scan(&self, relation: Relation) -> Frame {
         if let Some(shared) = self.cluster(relation) {
@@ -179,20 +175,19 @@ impl Workspace {
         block_on(self.session.read_parquet(format!("{URL}{relation}/"), options))
     }
 
+    /// A stored relation, which this machine reads itself.
+    pub(super) fn scan_here(&self, relation: Relation) -> Frame {
+        self.cluster(relation).map_or_else(|| self.scan(relation), |shared| shared.scan_here(relation))
+    }
+
     /// Computes rows of a relation, and stores them: on a cluster in place of those that were there, else beside them.
     pub(super) fn store(&self, frame: Frame, relation: Relation) -> Result<()> {
         if let Some(shared) = self.cluster(relation) {
             return shared.store(frame, relation);
         }
-        let mut parquet = TableParquetOptions::new();
-        parquet.global.compression = Some("uncompressed".to_owned());
-        parquet.global.statistics_enabled = Some("none".to_owned());
-        parquet.global.dictionary_enabled = Some(false);
-        let repeated = ParquetColumnOptions { dictionary_enabled: Some(true), ..ParquetColumnOptions::default() };
-        parquet.column_specific_options.insert(PART.to_owned(), repeated);
-        let options = DataFrameWriteOptions::new().with_single_file_output(false);
+        let several = DataFrameWriteOptions::new().with_single_file_output(false);
         let url = format!("{URL}{relation}/");
-        let write = async { frame?.write_parquet(&url, options, Some(parquet)).await };
+        let write = async { frame?.write_parquet(&url, several, Some(options())).await };
         block_on(write).map(|_| ()).map_err(|error| self.failed(error))
     }
 
@@ -212,9 +207,7 @@ impl Workspace {
 
     /// Takes a file of a relation that was written in its folder.
     pub(super) fn add(&self, relation: Relation, file: &Path, rows: usize) -> Result<()> {
-        let Some(shared) = self.cluster(relation) else { return Ok(()) };
-        shared.add(relation, file, rows)?;
-        fs::remove_file(file).map_err(|error| self.in_scratch(error))
+        self.cluster(relation).map_or(Ok(()), |shared| shared.add(relation, file, rows))
     }
 
     /// Rows of a file that are kept until they are written: there are many files of rows at once.
@@ -268,9 +261,9 @@ impl Workspace {
     }
 }
 
-/// How many buckets so many rows are parted into: each can be aggregated without being spilled, as one of four operators that share memory.
+/// How many buckets so many rows are parted into: each can be aggregated without being spilled, by two of four operators that share memory.
 fn buckets(rows: u64, memory: usize) -> usize {
-    let fit = (memory / AGGREGATED) as u64;
+    let fit = BUCKET.min((memory / AGGREGATED) as u64);
     (rows.div_ceil(fit).max(1).next_power_of_two() as usize).min(BUCKETS)
 }
 
@@ -290,9 +283,8 @@ mod tests {
 
     #[test]
     fn buckets_are_as_many_as_make_each_fit() {
-        // 256 bytes a row: 16,777,216 rows of a bucket in 4 GiB, 262,144 in 64 MiB.
-        let four = 4 << 30;
-        assert_eq!([0, 10_000_000, 16_777_216, 16_777_217, 85_000_000, 1_000_000_000].map(|rows| buckets(rows, four)), [1, 1, 1, 2, 8, 64]);
+        // 256 bytes a row: 262,144 rows of a bucket in 64 MiB, and 2,097,152 in 512 MiB and more.
+        assert_eq!([0, 2_097_152, 2_097_153, 85_000_000, 1_000_000_000].map(|rows| buckets(rows, 4 << 30)), [1, 1, 2, 64, BUCKETS]);
         assert_eq!([262_144, 262_145, 1_300_000, u64::MAX / 2].map(|rows| buckets(rows, LEAST)), [1, 2, 8, BUCKETS]);
     }
 
@@ -303,8 +295,8 @@ mod tests {
             let workspace = Workspace::new(&limits, rows, &Location::parse("memory:///relational/groups").unwrap()).unwrap();
             [Relation::Rows(0), Relation::Edges].map(|relation| workspace.rows_of_a_group(relation))
         };
-        // 64 files of each of two threads, of 24 bytes a row, in an eighth of 4 GiB.
-        assert_eq!(of(Some(4 << 30), 1_000_000_000, 2), [174_762, GROUP]);
+        // 256 files of each of two threads, of 24 bytes a row, in an eighth of 4 GiB.
+        assert_eq!(of(Some(4 << 30), 1_000_000_000, 2), [43_690, GROUP]);
         assert_eq!(of(Some(1), 1_000_000_000, 16), [BATCH, GROUP]);
         assert_eq!(of(None, 1_000_000_000, 2), [GROUP, GROUP]);
     }
