@@ -59,21 +59,22 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// All files of the datasets, by their paths.
-fn files(storage: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![storage.join("datasets")];
+/// The paths of the datasets' files, of which some may go at any time.
+fn paths(storage: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![storage.join("datasets")]);
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().into_iter().flatten() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(path.strip_prefix(storage).unwrap().display().to_string(), fs::read(&path).unwrap());
-            }
+            if path.is_dir() { &mut folders } else { &mut found }.push(path);
         }
     }
     found
+}
+
+/// All files of the datasets, by their paths.
+fn files(storage: &Path) -> BTreeMap<String, Vec<u8>> {
+    let below = |path: &Path| path.strip_prefix(storage).unwrap().display().to_string();
+    paths(storage).iter().map(|path| (below(path), fs::read(path).unwrap())).collect()
 }
 
 /// Interactions of users that are numbers, or also words, some of them twice.
@@ -168,7 +169,8 @@ fn some_seconds() -> (Sweep, BTreeMap<String, Vec<u8>>) {
 fn under_way(sweep: &Sweep, cluster: &Cluster, relation: &str) -> Process {
     let mut preparing = sweep.preparing("cluster", &[&cluster.flags("20")[..], &["--memory", "1KiB"]].concat());
     let start = Instant::now();
-    while !files(&sweep.storage("cluster")).keys().any(|path| path.contains(&format!("/{relation}-"))) {
+    let begun = |path: &PathBuf| path.to_str().unwrap().contains(&format!("/{relation}-"));
+    while !paths(&sweep.storage("cluster")).iter().any(begun) {
         assert!(preparing.runs() && start.elapsed() < PATIENCE, "{}\n{}", text(&preparing.output()), cluster.logs());
         thread::sleep(Duration::from_millis(20));
     }

@@ -2,13 +2,13 @@
 //! that what becomes of one bucket fits in memory.
 
 use super::{
-    known::{Fingerprint, Known, Recent, TABLES},
+    known::{Fingerprint, Known},
     relations::Side,
     scratch_file::ScratchFile,
     workspace::{Relation, Workspace},
 };
 use crate::{
-    Limits, Preparation, Result,
+    Limits, Preparation, Result, SizeEstimate,
     dictionary::is_integer,
     gather::Reading,
     rejected::RejectedRows,
@@ -44,17 +44,17 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Prepares to read a source, with the hash of this key.
+    /// Prepares to read a source of about this size, with the hash of this key.
     pub(super) fn new(
         preparation: &'a Preparation,
         workspace: &'a Workspace,
         rejected: &'a mut RejectedRows,
-        limits: &'a Limits,
+        (limits, size): (&'a Limits, SizeEstimate),
         hash: Hash,
     ) -> Self {
         let count = AtomicUsize::default;
         let (rejected, part, timed) = (Mutex::new(rejected), Split::Train, AtomicBool::new(false));
-        let known = [(); 2].map(|()| Known::new(limits.memory));
+        let known = [size.users, size.items].map(|ids| Known::new(ids, limits.memory));
         Self { preparation, workspace, limits, hash, known, rejected, part, files: count(), read: count(), rated: count(), timed }
     }
 
@@ -105,7 +105,7 @@ pub(super) struct Hash {
 impl Hash {
     fn of(self, id: &str) -> Fingerprint {
         let hash = SipHasher13::new_with_keys(self.key, 0).hash(id.as_bytes());
-        Fingerprint { code: hash.h1 >> (64 - self.bits), check: hash.h2 as u32 }
+        Fingerprint { code: hash.h1 >> (64 - self.bits), check: hash.h2 }
     }
 
     /// Which of so many buckets, a power of two, has a hash.
@@ -194,40 +194,23 @@ struct Ids {
     codes: Vec<u64>,
     /// Of the rows that came last.
     hashes: Vec<Fingerprint>,
-    recent: Recent,
-    /// Of these, those that were not met of late, by the table that may know them.
-    asked: Vec<Vec<usize>>,
     new: Vec<(u64, String)>,
     out: ScratchFile,
 }
 
 impl Ids {
     fn new(side: Side, file: usize) -> Self {
-        Self {
-            codes: Vec::new(),
-            hashes: Vec::new(),
-            recent: Recent::default(),
-            asked: vec![Vec::new(); TABLES],
-            new: Vec::new(),
-            out: ScratchFile::new(side.raw_ids(), file),
-        }
+        Self { codes: Vec::new(), hashes: Vec::new(), new: Vec::new(), out: ScratchFile::new(side.raw_ids(), file) }
     }
 
-    /// Hashes ids, and notes those that are not known to have been.
+    /// Hashes ids, and notes those that are not known to have been. All are hashed first, so that several looks into memory are under way at once.
     fn note(&mut self, ids: &[&str], hash: Hash, known: &Known) {
         self.hashes.clear();
         self.hashes.extend(ids.iter().map(|id| hash.of(id)));
-        for (place, &hash) in self.hashes.iter().enumerate() {
-            if self.recent.is_new(hash) {
-                self.asked[Known::table(hash)].push(place);
+        for (&hash, id) in self.hashes.iter().zip(ids) {
+            if known.is_new(hash) {
+                self.new.push((hash.code, (*id).to_owned()));
             }
-        }
-        for (table, places) in self.asked.iter_mut().enumerate().filter(|(_, places)| !places.is_empty()) {
-            known.note(table, places.iter().map(|&place| self.hashes[place]), |at| {
-                let place = places[at];
-                self.new.push((self.hashes[place].code, ids[place].to_owned()));
-            });
-            places.clear();
         }
     }
 

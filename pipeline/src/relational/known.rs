@@ -1,95 +1,54 @@
-//! Which ids have been written, by their hashes, so that each is written about once.
+//! Which ids have been written, so that each is written about once.
 
-use hashbrown::HashTable;
-use std::{mem, sync::Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tables that threads lock one at a time.
-pub(super) const TABLES: usize = 64;
-/// The part of the memory limit that the hashes of one side may take.
+/// Ids whose hashes stand side by side: a line of the processor's cache, so that a look takes one access to memory.
+const WAYS: usize = 8;
+/// Slots for each id that is expected.
+const SPARE: u64 = 2;
+/// The part of the memory limit that the ids of one side may take.
 const SHARE: usize = 6;
-/// Bytes of a slot, and of half of one while a table doubles.
-const SLOT: usize = 20;
-/// Slots of the smallest table.
-const SLOTS: usize = 1 << 10;
-/// Hashes that a thread keeps for itself; a power of two.
-const RECENT: usize = 1 << 15;
+/// Lines of the smallest table.
+const LINES: usize = 1 << 7;
 
-/// An id: the hash that stands for it in relations, and 32 bits more, by which two ids of one hash are told apart, and both written. That these agree too
-/// happens once in 10^11 times to a billion ids.
+/// An id: the hash that stands for it in relations, and another one, by which two ids of one hash are told apart, and both written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) code: u64,
-    pub(super) check: u32,
+    pub(super) check: u64,
 }
 
-/// A fingerprint in 12 bytes.
-type Slot = [u32; 3];
+/// Ids by their second hash, in the line that the first one says; 0 where there is none. Two ids that agree in the line and in the second hash would be taken for one: among a billion
+/// ids once in 10^9 times.
+#[derive(Default)]
+#[repr(align(64))]
+struct Line([AtomicU64; WAYS]);
 
-impl From<Fingerprint> for Slot {
-    fn from(Fingerprint { code, check }: Fingerprint) -> Self {
-        [(code >> 32) as u32, code as u32, check]
-    }
-}
-
-/// The hash of a slot.
-fn code(slot: &Slot) -> u64 {
-    u64::from(slot[0]) << 32 | u64::from(slot[1])
-}
-
-/// What all threads have written. With more than memory is for, a table begins anew, and some ids are written once more.
+/// What all threads have written. Where a line is full, a new id takes the place of another one, which may then be written once more.
 pub(super) struct Known {
-    tables: Vec<Mutex<HashTable<Slot>>>,
-    /// Hashes of one table, at most.
-    most: usize,
+    lines: Vec<Line>,
 }
 
 impl Known {
-    /// Knows nothing yet, and takes at most a sixth of the memory limit, or of 4 GiB where there is none.
-    pub(super) fn new(memory: Option<usize>) -> Self {
-        let slots = (memory.unwrap_or(4 << 30) / SHARE / TABLES / SLOT).max(SLOTS);
-        let slots = 1 << slots.ilog2();
-        Self { tables: (0..TABLES).map(|_| Mutex::default()).collect(), most: slots / 8 * 7 }
+    /// Knows nothing yet. There is room for twice as many ids as are expected, within a sixth of the memory limit.
+    pub(super) fn new(expected: u64, memory: Option<usize>) -> Self {
+        let most = memory.unwrap_or(usize::MAX) / SHARE / size_of::<Line>();
+        let wanted = expected.saturating_mul(SPARE).div_ceil(WAYS as u64).min(most as u64) as usize;
+        let lines = 1 << wanted.max(LINES).ilog2();
+        Self { lines: (0..lines).map(|_| Line::default()).collect() }
     }
 
-    /// The table that an id is in.
-    pub(super) fn table(id: Fingerprint) -> usize {
-        (id.code >> 32) as usize % TABLES
-    }
-
-    /// Notes ids of one table; gives those that are not known to have been. That one lock is for many lets the processor look for several at once: each
-    /// is somewhere else in memory.
-    pub(super) fn note(&self, table: usize, ids: impl Iterator<Item = Fingerprint>, mut give: impl FnMut(usize)) {
-        let mut table = self.tables[table].lock().expect("no holder of this lock panics");
-        for (place, id) in ids.enumerate() {
-            let slot = Slot::from(id);
-            if table.find(id.code, |other| *other == slot).is_none() {
-                if table.len() == self.most {
-                    table.clear();
-                }
-                table.insert_unique(id.code, slot, code);
-                give(place);
-            }
+    /// Notes an id; whether it is not known to have been. Two threads that note the same one at the same time may both hear that it is new.
+    pub(super) fn is_new(&self, id: Fingerprint) -> bool {
+        let Line(line) = &self.lines[id.code as usize % self.lines.len()];
+        let own = id.check.max(1);
+        let kept: [u64; WAYS] = std::array::from_fn(|way| line[way].load(Ordering::Relaxed));
+        if kept.contains(&own) {
+            return false;
         }
-    }
-}
-
-/// What one thread has met of late, without a lock: most rows are of few users and items.
-pub(super) struct Recent(Vec<Slot>);
-
-impl Default for Recent {
-    fn default() -> Self {
-        let mut met = vec![[0; 3]; RECENT];
-        // What stands elsewhere, so that 0 is new here once.
-        met[0] = [0, 1, 0];
-        Self(met)
-    }
-}
-
-impl Recent {
-    /// Notes an id; whether it is not among those of late.
-    pub(super) fn is_new(&mut self, id: Fingerprint) -> bool {
-        let slot = id.into();
-        mem::replace(&mut self.0[id.code as usize % RECENT], slot) != slot
+        let way = kept.iter().position(|&other| other == 0).unwrap_or(own as usize % WAYS);
+        line[way].store(own, Ordering::Relaxed);
+        true
     }
 }
 
@@ -98,47 +57,41 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Ids of which some stand in one place, in one table, and some have one hash.
-    fn ids() -> impl Iterator<Item = Fingerprint> {
-        let hash = |n: u64| (n % 1_700).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (n % 3 * 20);
-        let drawn = (0..5_000).map(move |n| Fingerprint { code: hash(n), check: (n % 7 / 6) as u32 });
-        drawn.chain([0, 0, 1].map(|code| Fingerprint { code, check: 0 }))
-    }
-
-    /// The ids that are new, noted one after the other.
-    fn new_ones(known: &Known, ids: impl Iterator<Item = Fingerprint>) -> Vec<Fingerprint> {
-        let mut new = Vec::new();
-        ids.for_each(|id| known.note(Known::table(id), [id].into_iter(), |_| new.push(id)));
-        new
+    fn id(code: u64, check: u64) -> Fingerprint {
+        Fingerprint { code, check }
     }
 
     #[test]
     fn each_id_is_new_once() {
-        let (known, mut recent, mut found) = (Known::new(None), Recent::default(), HashSet::new());
-        for id in ids() {
-            let is_new = recent.is_new(id) && !new_ones(&known, [id].into_iter()).is_empty();
-            assert_eq!(is_new, found.insert((id.code, id.check)), "{id:?}");
+        let (known, mut found) = (Known::new(4_000, None), HashSet::new());
+        // 1,700 hashes, most of which come three times, and some with a second id.
+        for n in 0..5_000u64 {
+            let one = id((n % 1_700).wrapping_mul(0x9E37_79B9_7F4A_7C15), (n % 1_700).wrapping_mul(0xD134_2543_DE82_EF95) + n % 5 / 4);
+            assert_eq!(known.is_new(one), found.insert((one.code, one.check)), "{n}");
         }
-        assert!(found.iter().any(|&(code, check)| check == 0 && found.contains(&(code, 1))));
+        assert!(found.len() > 1_700);
     }
 
     #[test]
-    fn many_of_one_table_are_as_one_after_the_other() {
-        let (together, known) = (Known::new(None), Known::new(None));
-        let of_table: Vec<Fingerprint> = ids().filter(|&id| Known::table(id) == 0).collect();
-        let mut new = Vec::new();
-        together.note(0, of_table.iter().copied(), |place| new.push(of_table[place]));
-        assert_eq!(new, new_ones(&known, of_table.iter().copied()));
-        assert!(new.len() > 100 && new.len() < of_table.len());
+    fn zero_is_an_id() {
+        let known = Known::new(1, None);
+        assert_eq!([0, 0].map(|check| known.is_new(id(0, check))), [true, false]);
     }
 
     #[test]
-    fn a_table_that_is_full_begins_anew() {
-        let known = Known::new(Some(1));
-        assert_eq!(known.most, SLOTS / 8 * 7);
-        // All in the first table.
-        let ids = || (0..2 * known.most as u64).map(|code| Fingerprint { code, check: 0 });
-        assert_eq!(new_ones(&known, ids().flat_map(|id| [id, id])), ids().collect::<Vec<_>>());
-        assert_eq!(new_ones(&known, ids().take(1)).len(), 1);
+    fn a_full_line_forgets_one_id_for_a_new_one() {
+        let known = Known::new(1, None);
+        assert_eq!(known.lines.len(), LINES);
+        let ids: Vec<Fingerprint> = (1..=WAYS as u64 + 1).map(|check| id(0, check * 8)).collect();
+        assert!(ids.iter().all(|&id| known.is_new(id)));
+        // The last one has taken the place of the first.
+        assert!(ids[1..].iter().all(|&id| !known.is_new(id)));
+        assert!(known.is_new(ids[0]));
+    }
+
+    #[test]
+    fn there_is_room_for_twice_what_is_expected_within_the_limit() {
+        let lines = |expected, memory| Known::new(expected, memory).lines.len();
+        assert_eq!([lines(0, None), lines(100_000, None), lines(100_000, Some(1 << 20))], [128, 16_384, 2_048]);
     }
 }
