@@ -8,7 +8,7 @@ use super::{
     workspace::{Relation, Workspace},
 };
 use crate::{
-    Limits, Preparation, Result, SizeEstimate,
+    Limits, Preparation, Result,
     dictionary::is_integer,
     gather::Reading,
     rejected::RejectedRows,
@@ -44,17 +44,17 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Prepares to read a source of about this size, with the hash of this key.
+    /// Prepares to read about so many rows, with the hash of this key.
     pub(super) fn new(
         preparation: &'a Preparation,
         workspace: &'a Workspace,
         rejected: &'a mut RejectedRows,
-        (limits, size): (&'a Limits, SizeEstimate),
+        (limits, rows): (&'a Limits, u64),
         hash: Hash,
     ) -> Self {
         let count = AtomicUsize::default;
         let (rejected, part, timed) = (Mutex::new(rejected), Split::Train, AtomicBool::new(false));
-        let known = [size.users, size.items].map(|ids| Known::new(ids, limits.memory));
+        let known = [(); 2].map(|()| Known::new(rows, limits.memory));
         Self { preparation, workspace, limits, hash, known, rejected, part, files: count(), read: count(), rated: count(), timed }
     }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Ids whose hashes stand side by side: a line of the processor's cache, so that a look takes one access to memory.
 const WAYS: usize = 8;
-/// Slots for each id that is expected.
-const SPARE: u64 = 2;
+/// Rows for each slot: there are fewer ids, but how many the first rows do not tell.
+const ROWS: u64 = 2;
 /// The part of the memory limit that the ids of one side may take.
 const SHARE: usize = 6;
 /// Lines of the smallest table.
@@ -30,10 +30,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Knows nothing yet. There is room for twice as many ids as are expected, within a sixth of the memory limit.
-    pub(super) fn new(expected: u64, memory: Option<usize>) -> Self {
+    /// Knows nothing yet. There is room for an id in every second row, within a sixth of the memory limit.
+    pub(super) fn new(rows: u64, memory: Option<usize>) -> Self {
         let most = memory.unwrap_or(usize::MAX) / SHARE / size_of::<Line>();
-        let wanted = expected.saturating_mul(SPARE).div_ceil(WAYS as u64).min(most as u64) as usize;
+        let wanted = rows.div_ceil(ROWS * WAYS as u64).min(most as u64) as usize;
         let lines = 1 << wanted.max(LINES).ilog2();
         Self { lines: (0..lines).map(|_| Line::default()).collect() }
     }
@@ -63,10 +63,11 @@ mod tests {
 
     #[test]
     fn each_id_is_new_once() {
-        let (known, mut found) = (Known::new(4_000, None), HashSet::new());
+        let (known, mut found) = (Known::new(64_000, None), HashSet::new());
         // 1,700 hashes, most of which come three times, and some with a second id.
         for n in 0..5_000u64 {
-            let one = id((n % 1_700).wrapping_mul(0x9E37_79B9_7F4A_7C15), (n % 1_700).wrapping_mul(0xD134_2543_DE82_EF95) + n % 5 / 4);
+            let one =
+                id((n % 1_700 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15), (n % 1_700 + 1).wrapping_mul(0xD134_2543_DE82_EF95) + n % 7 / 6);
             assert_eq!(known.is_new(one), found.insert((one.code, one.check)), "{n}");
         }
         assert!(found.len() > 1_700);
@@ -90,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_twice_what_is_expected_within_the_limit() {
-        let lines = |expected, memory| Known::new(expected, memory).lines.len();
-        assert_eq!([lines(0, None), lines(100_000, None), lines(100_000, Some(1 << 20))], [128, 16_384, 2_048]);
+    fn there_is_room_for_every_second_row_within_the_limit() {
+        let lines = |rows, memory| Known::new(rows, memory).lines.len();
+        assert_eq!([lines(0, None), lines(1_000_000, None), lines(1_000_000, Some(1 << 20))], [128, 32_768, 2_048]);
     }
 }

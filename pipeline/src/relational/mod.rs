@@ -23,7 +23,7 @@ mod user_ids;
 mod workspace;
 
 use crate::{
-    Limits, Preparation, Result, SizeEstimate,
+    Limits, Preparation, Result,
     finish::Finish,
     gather::{self, DISTINCT, Reading},
     memory::size_estimate,
@@ -49,9 +49,9 @@ pub(crate) fn prepare(
     steps: &mut Steps<'_>,
     unchanged: impl FnOnce() -> Result<()>,
 ) -> Result<Manifest> {
-    let size = size_estimate(preparation)?;
-    let workspace = Workspace::new(limits, size.interactions, folder)?;
-    let (reading, rejected) = read(preparation, &workspace, (limits, size), 64)?;
+    let rows = size_estimate(preparation)?.interactions;
+    let workspace = Workspace::new(limits, rows, folder)?;
+    let (reading, rejected) = read(preparation, &workspace, (limits, rows), 64)?;
     unchanged()?;
     gather::report_rejected(preparation, &rejected, steps);
     reading.check(preparation, &rejected)?;
@@ -94,13 +94,13 @@ pub(crate) fn prepare(
 fn read(
     preparation: &Preparation,
     workspace: &Workspace,
-    (limits, size): (&Limits, SizeEstimate),
+    (limits, rows): (&Limits, u64),
     mut bits: u32,
 ) -> Result<(Reading, RejectedRows)> {
     let mut key = 0;
     loop {
         let mut rejected = RejectedRows::new(limits)?;
-        let mut reading = Intake::new(preparation, workspace, &mut rejected, (limits, size), Hash { key, bits }).read()?;
+        let mut reading = Intake::new(preparation, workspace, &mut rejected, (limits, rows), Hash { key, bits }).read()?;
         let (users, items) = (ids(workspace, Side::Users)?, ids(workspace, Side::Items)?);
         if let (Some(users), Some(items)) = (users, items) {
             (reading.users, reading.items) = (users, items);
@@ -245,9 +245,8 @@ mod tests {
         let source = json!({"delimited": {"path": url, "header": false, "columns": {"user": 0, "item": 1, "timestamp": 2}}});
         let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"leave-last": {}}})).unwrap();
         let limits = Limits { threads: 1, memory: None, engine: None, scratch: None };
-        let size = SizeEstimate { interactions: 180, users: 60, items: 30 };
-        let workspace = Workspace::new(&limits, size.interactions, &Location::parse(url).unwrap()).unwrap();
-        let (reading, _) = read(&preparation, &workspace, (&limits, size), 3).unwrap();
+        let workspace = Workspace::new(&limits, 180, &Location::parse(url).unwrap()).unwrap();
+        let (reading, _) = read(&preparation, &workspace, (&limits, 180), 3).unwrap();
         assert_eq!((reading.users, reading.items, &reading.parts[..]), (60, 30, &[(dataset::Split::Train, 180)][..]));
         let (_, distinct) = latest(&workspace, false).unwrap();
         assert_eq!((distinct.users, distinct.items, distinct.interactions), (60, 30, 60));
