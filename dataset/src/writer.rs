@@ -34,7 +34,7 @@ impl DatasetWriter {
     /// Begins in an empty folder of this machine.
     ///
     /// # Errors
-    /// [`Error::Store`] when files cannot be made there.
+    /// [`Error::Store`](crate::Error::Store) when files cannot be made there.
     pub fn new(scratch: &Path) -> Result<Self> {
         Self::with_files_of(FILE_ROWS, scratch)
     }
@@ -50,7 +50,7 @@ impl DatasetWriter {
     /// interactions, or none; and so it is with histories to fold in.
     ///
     /// # Errors
-    /// [`Error::Store`] or [`Error::Content`] when the disk does not take them.
+    /// [`Error::Store`](crate::Error::Store) or [`Error::Content`](crate::Error::Content) when the disk does not take them.
     pub fn add(&mut self, users: &Dataset) -> Result<()> {
         let first = self.count as u32;
         self.count += users.users();
