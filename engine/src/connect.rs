@@ -30,7 +30,7 @@ pub(crate) fn connect(url: &str, patience: Duration) -> Result<SessionContext, S
     let address: Address = url.parse()?;
     wait_until_ready(&address, patience)?;
     let open = || {
-        // Most of what is shuffled is hashes, which no codec makes smaller.
+        // Most of what is shuffled is hashes, of which a codec saves little.
         let config = SessionConfig::new_with_ballista()
             .with_target_partitions(address.partitions)
             .set_str(BALLISTA_SHUFFLE_COMPRESSION_CODEC, "none");
