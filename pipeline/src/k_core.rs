@@ -154,6 +154,16 @@ impl Degrees {
 /// Peels to the fixed point; the number of rounds.
 pub(crate) fn peel(rows: &impl Neighbours, degrees: &mut Degrees, bounds: KCoreBounds) -> usize {
     let columns = transpose(rows, &degrees.items);
+    rounds(rows, &columns, degrees, bounds)
+}
+
+/// The same, of rows without some interactions, which `degrees` count: those of which neither the user nor the item will leave.
+pub(crate) fn peel_part(rows: &impl Neighbours, degrees: &mut Degrees, bounds: KCoreBounds) -> usize {
+    let columns = transpose(rows, &Degrees::of(rows, degrees.items.len()).items);
+    rounds(rows, &columns, degrees, bounds)
+}
+
+fn rounds(rows: &impl Neighbours, columns: &Interactions, degrees: &mut Degrees, bounds: KCoreBounds) -> usize {
     let mut users = Side { degrees: &mut degrees.users, bound: bounds.users };
     let mut items = Side { degrees: &mut degrees.items, bound: bounds.items };
     let (mut leaving_users, mut leaving_items) = (users.below(), items.below());
@@ -163,7 +173,7 @@ pub(crate) fn peel(rows: &impl Neighbours, degrees: &mut Degrees, bounds: KCoreB
         users.remove(&leaving_users);
         items.remove(&leaving_items);
         let next_items = items.lose(&leaving_users, rows);
-        leaving_users = users.lose(&leaving_items, &columns);
+        leaving_users = users.lose(&leaving_items, columns);
         leaving_items = next_items;
     }
     rounds

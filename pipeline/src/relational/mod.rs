@@ -33,6 +33,7 @@ use crate::{
 use chunks::Chunks;
 use dataset::{Counts, Dataset, DatasetWriter, Interactions, Location, Manifest};
 use intake::{Hash, Intake};
+use peeled::Margin;
 use relations::Side;
 use std::mem;
 use times::TimesOf;
@@ -129,10 +130,10 @@ fn latest(workspace: &Workspace, parts: bool) -> Result<(Relation, Counts)> {
         workspace.store(workspace.scan(rows).and_then(|rows| relations::latest(rows, parts)), pairs)?;
         workspace.remove(rows)?;
     }
-    Ok((pairs, Degrees::of(workspace, pairs)?.counts(DISTINCT)))
+    Ok((pairs, Sizes::of(workspace, pairs)?.counts(DISTINCT)))
 }
 
-/// The k-core: in each round all users and items below their bound leave at once. What is left is peeled in memory as soon as it fits there. Interactions of
+/// The k-core: in each round all users and items below their bound leave at once. The end is computed in memory as soon as what may still leave fits there. Interactions of
 /// those that have left may still stand in the relation that it gives; the stored degrees are of those that are left. How many interactions are.
 fn core(
     preparation: &Preparation,
@@ -147,15 +148,15 @@ fn core(
         let bound = if side == Side::Users { bounds.users } else { bounds.items };
         workspace.scan(side.degrees()).and_then(|degrees| relations::below(degrees, bound))
     };
-    let (mut rounds, mut degrees) = (0, Degrees::stored(workspace, pairs)?);
+    let (mut rounds, mut sizes) = (0, Sizes::stored(workspace, pairs)?);
     // Who loses all interactions in a round leaves in the next one, though nothing of theirs is left to take away.
     let mut bereft = 0;
-    let fits = |degrees: &Degrees| limits.memory.is_none_or(|limit| peeled::bytes(degrees.interactions, degrees.nodes()) <= limit);
     loop {
-        if fits(&degrees) {
-            let (more, interactions) = peeled::core(workspace, pairs, bounds)?;
+        let margin = Margin::widest(workspace, &sizes, bounds, limits.memory)?;
+        let peeled = margin.map(|margin| peeled::core(workspace, pairs, bounds, margin)).transpose()?.flatten();
+        if let Some((more, interactions)) = peeled {
             if more > 0 {
-                degrees = Degrees { interactions, ..Degrees::stored(workspace, pairs)? };
+                sizes = Sizes { interactions, ..Sizes::stored(workspace, pairs)? };
             }
             rounds += more.max(usize::from(bereft > 0));
             break;
@@ -173,22 +174,22 @@ fn core(
         workspace.store(left(), next)?;
         workspace.remove(pairs)?;
         pairs = next;
-        let before = mem::replace(&mut degrees, Degrees::of(workspace, pairs)?);
-        bereft = before.nodes() - below.iter().sum::<usize>() - degrees.nodes();
-        tracing::debug!(rounds, users = degrees.users, items = degrees.items, interactions = degrees.interactions, "k-core");
+        let before = mem::replace(&mut sizes, Sizes::of(workspace, pairs)?);
+        bereft = before.nodes() - below.iter().sum::<usize>() - sizes.nodes();
+        tracing::debug!(rounds, users = sizes.users, items = sizes.items, interactions = sizes.interactions, "k-core");
     }
-    steps.narrow("k_core", degrees.counts(&k_core.step(rounds)))?;
-    Ok((pairs, degrees.interactions))
+    steps.narrow("k_core", sizes.counts(&k_core.step(rounds)))?;
+    Ok((pairs, sizes.interactions))
 }
 
 /// How many users and items have interactions, and how many they have.
-struct Degrees {
+struct Sizes {
     users: usize,
     items: usize,
     interactions: usize,
 }
 
-impl Degrees {
+impl Sizes {
     /// Stores how many interactions each user and each item has.
     fn of(workspace: &Workspace, pairs: Relation) -> Result<Self> {
         for side in Side::BOTH {

@@ -107,6 +107,11 @@ pub(super) fn below(degrees: DataFrame, bound: u32) -> Frame {
     degrees.filter(col("degree").lt(lit(i64::from(bound))))
 }
 
+/// How many users, or items, have each number of interactions below some number.
+pub(super) fn numbers_of_degrees(degrees: DataFrame, below: u32) -> Frame {
+    self::below(degrees, below)?.aggregate(vec![col("degree")], vec![count(lit(1)).alias("count")])
+}
+
 /// Interactions without those of some users, or items. Who leaves is the build side: they are fewer than interactions.
 pub(super) fn without(pairs: DataFrame, leaving: DataFrame, side: Side) -> Frame {
     leaving.select(vec![col("code")])?.join(pairs, JoinType::RightAnti, &["code"], &[side.column()], None)

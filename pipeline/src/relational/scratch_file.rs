@@ -82,8 +82,9 @@ pub(super) fn properties(group: usize) -> WriterProperties {
 }
 
 /// The same, for what DataFusion writes.
-pub(super) fn options() -> TableParquetOptions {
+pub(super) fn options(group: usize) -> TableParquetOptions {
     let mut options = TableParquetOptions::new();
+    options.global.max_row_group_size = group;
     options.global.compression = Some("uncompressed".to_owned());
     options.global.statistics_enabled = Some("none".to_owned());
     options.global.dictionary_enabled = Some(false);

@@ -7,7 +7,7 @@
 use super::{
     relations::Frame,
     scratch_file::{options, properties},
-    workspace::Relation,
+    workspace::{GROUP, Relation},
 };
 use crate::{
     Error, Result,
@@ -116,17 +116,22 @@ impl Shared {
 
     /// A stored relation.
     pub(super) fn scan(&self, relation: Relation) -> Frame {
-        let mut files = self.stored(relation).files;
-        if files.is_empty() {
-            self.put(relation, parquet(relation, None), 0).map_err(|error| DataFusionError::External(error.into()))?;
-            files = self.stored(relation).files;
-        }
-        Self::read(&self.session, relation, &files)
+        Self::read(&self.session, relation, &self.files(relation)?)
     }
 
-    /// A stored relation that has rows, read by this machine.
+    /// A stored relation, read by this machine.
     pub(super) fn scan_here(&self, relation: Relation) -> Frame {
-        Self::read(&self.reader, relation, &self.stored(relation).files)
+        Self::read(&self.reader, relation, &self.files(relation)?)
+    }
+
+    /// The files of a relation: an empty one where nothing was stored.
+    fn files(&self, relation: Relation) -> Result<Vec<Location>, DataFusionError> {
+        let files = self.stored(relation).files;
+        if !files.is_empty() {
+            return Ok(files);
+        }
+        self.put(relation, parquet(relation, None), 0).map_err(|error| DataFusionError::External(error.into()))?;
+        Ok(self.stored(relation).files)
     }
 
     /// The rows of a stored relation.
@@ -214,7 +219,7 @@ impl Shared {
         let frame = frame.as_ref().map_err(|error| self.failed(DataFusionError::Execution(error.to_string())))?.clone();
         let several = DataFrameWriteOptions::new().with_single_file_output(false);
         let folder_url = format!("{}/", url(&folder));
-        let written = self.ask(frame.write_parquet(&folder_url, several, Some(options())))?;
+        let written = self.ask(frame.write_parquet(&folder_url, several, Some(options(GROUP))))?;
         let counts = written.iter().flat_map(|batch| batch.column(0).as_primitive::<UInt64Type>().values());
         Ok((folder.list()?, counts.sum::<u64>() as usize))
     }
@@ -235,7 +240,7 @@ impl Shared {
         block_on(session.read_parquet(urls, options))
     }
 
-    /// The files of a relation; an empty one where none was stored.
+    /// What was stored of a relation.
     fn stored(&self, relation: Relation) -> Stored {
         self.lock().get(&relation).cloned().unwrap_or_default()
     }

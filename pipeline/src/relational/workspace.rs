@@ -44,7 +44,7 @@ const AGGREGATED: usize = 256;
 const BUCKET: u64 = 1 << 21;
 /// The most buckets: each is a file of each thread while rows are read.
 const BUCKETS: usize = 256;
-/// The part of the limit that files of buckets may take while they are written, and bytes of one row.
+/// The part of the limit that files may take while they are written, and bytes of one row.
 const WRITTEN: usize = 8;
 const ROW: usize = 24;
 /// Rows of one batch.
@@ -52,7 +52,7 @@ const BATCH: usize = 8_192;
 /// Where relations stand, for DataFusion.
 const URL: &str = "scratch://relations/";
 /// Rows of a group of a Parquet file.
-const GROUP: usize = 1 << 20;
+pub(super) const GROUP: usize = 1 << 20;
 /// Rows of one file that this machine writes for a cluster, whose executors share files out.
 const SHARED_ROWS: usize = 1 << 22;
 
@@ -187,7 +187,7 @@ impl Workspace {
         }
         let several = DataFrameWriteOptions::new().with_single_file_output(false);
         let url = format!("{URL}{relation}/");
-        let write = async { frame?.write_parquet(&url, several, Some(options())).await };
+        let write = async { frame?.write_parquet(&url, several, Some(options(self.rows_of_a_group(relation)))).await };
         block_on(write).map(|_| ()).map_err(|error| self.failed(error))
     }
 
@@ -210,10 +210,11 @@ impl Workspace {
         self.cluster(relation).map_or(Ok(()), |shared| shared.add(relation, file, rows))
     }
 
-    /// Rows of a file that are kept until they are written: there are many files of rows at once.
+    /// Rows of a file that are kept until they are written: each thread writes one, and while rows are read one for each bucket.
     pub(super) fn rows_of_a_group(&self, relation: Relation) -> usize {
-        let Some(memory) = self.limits.memory.filter(|_| matches!(relation, Relation::Rows(_))) else { return GROUP };
-        (memory.max(LEAST) / WRITTEN / ROW / self.buckets / self.limits.threads.max(1)).clamp(BATCH, GROUP)
+        let Some(memory) = self.limits.memory else { return GROUP };
+        let files = if matches!(relation, Relation::Rows(_)) { self.buckets } else { 1 };
+        (memory.max(LEAST) / WRITTEN / ROW / files / self.limits.threads.max(1)).clamp(BATCH, GROUP)
     }
 
     /// Rows from which on a file of a relation is completed.
@@ -297,7 +298,8 @@ mod tests {
         };
         // 256 files of each of two threads, of 24 bytes a row, in an eighth of 4 GiB.
         assert_eq!(of(Some(4 << 30), 1_000_000_000, 2), [43_690, GROUP]);
-        assert_eq!(of(Some(1), 1_000_000_000, 16), [BATCH, GROUP]);
+        // 64 MiB at least.
+        assert_eq!(of(Some(1), 1_000_000_000, 16), [BATCH, 21_845]);
         assert_eq!(of(None, 1_000_000_000, 2), [GROUP, GROUP]);
     }
 }

@@ -1,4 +1,4 @@
-//! Parquet files, scanned by DataFusion.
+//! Parquet files, scanned by DataFusion: large ones by several threads, each of some row groups that follow one another.
 //!
 //! Ids are text or whole numbers, ratings are numbers, timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
 //! the categories of pandas are.
@@ -9,7 +9,7 @@ use super::{
     columns::{Columns, NamedColumns},
     compression::{self, Compression},
     files, roles,
-    row::{Row, Sink, Sinks},
+    row::{Rows, Sink, Sinks},
     time,
 };
 use crate::{Error, Result, session};
@@ -20,12 +20,20 @@ use arrow::{
 use datafusion::{
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
+    execution::SendableRecordBatchStream,
     prelude::{DataFrame, Expr, ParquetReadOptions, SessionConfig, cast, ident},
 };
 use dataset::{Location, Split, block_on, panics, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 /// `parquet` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -37,6 +45,8 @@ pub struct Parquet {
     pub columns: NamedColumns,
 }
 
+/// Bytes from which on a file is read by several threads.
+const LARGE: usize = 1 << 20;
 /// What a Parquet file begins with.
 const MAGIC: &[u8] = b"PAR1";
 
@@ -51,8 +61,7 @@ impl SourceKind for Parquet {
         }
         let at = &beginning.at;
         check_plain(at)?;
-        let frame = decoded(at, || block_on(scan(at)))?
-            .map_err(|error| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error))?;
+        let frame = decoded(at, || block_on(scan(at, 1)))?.map_err(|error| unreadable(at, error))?;
         let names: Vec<String> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns = roles::by_name(at.name(), &names, &beginning.known)?;
         Ok(Some(Self { path: beginning.path.clone(), columns: columns.into_named() }))
@@ -64,10 +73,6 @@ impl SourceKind for Parquet {
 
     fn timestamps(&self) -> Has {
         Has::from(self.columns.timestamp.is_some())
-    }
-
-    fn is_read_in_parallel(&self) -> bool {
-        false
     }
 
     fn check(&self) -> Result<()> {
@@ -90,17 +95,49 @@ impl Parquet {
         if at.size()? == 0 {
             return Err(Error::file(at, "the file is empty; copy it again"));
         }
-        let failed = |error: DataFusionError| Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error);
-        let frame = decoded(at, || block_on(scan(at)))?.map_err(failed)?;
+        let failed = |error: DataFusionError| unreadable(at, error);
+        let frame = decoded(at, || block_on(scan(at, sinks.threads())))?.map_err(failed)?;
         let frame = frame.clone().select(self.selection(&frame, at)?).map_err(failed)?;
-        let mut stream = decoded(at, || block_on(frame.execute_stream()))?.map_err(failed)?;
+        let streams = decoded(at, || block_on(frame.execute_stream_partitioned()))?.map_err(failed)?;
+        // The first stream that fails; those before it are read to their ends.
+        let last = AtomicUsize::new(usize::MAX);
+        let read = |place: usize, stream: SendableRecordBatchStream| {
+            let read = self.read_stream(at, stream, sinks, || last.load(Ordering::Relaxed) < place);
+            if read.is_err() {
+                last.fetch_min(place, Ordering::Relaxed);
+            }
+            read
+        };
+        let mut before = 0;
+        for read in in_threads(sinks.threads(), streams, read) {
+            before += read.map_err(|failure| failure.into_error(before, at, &self.names()))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rows of a stream; how many there were.
+    fn read_stream(
+        &self,
+        at: &Location,
+        mut stream: SendableRecordBatchStream,
+        sinks: &dyn Sinks,
+        is_over: impl Fn() -> bool,
+    ) -> Result<usize, Failure> {
         let (mut sink, mut rows) = (sinks.sink(), 0);
-        while let Some(batch) = decoded(at, || block_on(stream.next()))? {
-            let batch = batch.map_err(failed)?;
-            self.give(&batch, rows, at, &mut *sink)?;
+        while !is_over() {
+            let Some(batch) = decoded(at, || block_on(stream.next()))? else { break };
+            let batch = batch.map_err(|error| unreadable(at, error))?;
+            self.give(&batch, rows, &mut *sink)?;
             rows += batch.num_rows();
         }
-        sink.finish()
+        sink.finish()?;
+        Ok(rows)
+    }
+
+    /// The columns that are read, in their order.
+    fn names(&self) -> Vec<&String> {
+        let NamedColumns { user, item, rating, timestamp } = &self.columns;
+        [Some(user), Some(item), rating.as_ref(), timestamp.as_ref()].into_iter().flatten().collect()
     }
 
     /// The columns as text and 64-bit floats: user, item, and what is asked for of rating and timestamp.
@@ -116,49 +153,116 @@ impl Parquet {
         Ok(selection)
     }
 
-    fn give(&self, batch: &RecordBatch, before: usize, at: &Location, sink: &mut dyn Sink) -> Result<()> {
-        let names = [Some(&self.columns.user), Some(&self.columns.item), self.columns.rating.as_ref(), self.columns.timestamp.as_ref()];
-        let names: Vec<&String> = names.into_iter().flatten().collect();
-        let bad = |row: usize, column: usize, what: &str| {
-            Error::file(at, format!("row {}: column `{}` {what}; correct the row", before + row + 1, quote::value(names[column])))
-        };
-        let texts = |column: usize| {
-            texts(batch.column(column)).map_err(|row| bad(row, column, "is not a whole number (expected text or whole numbers as ids)"))
-        };
-        let ids = [texts(0)?, texts(1)?];
-        let id = |row: usize, column: usize| match ids[column].is_valid(row).then(|| ids[column].value(row)) {
-            Some(id) if !id.trim_ascii().is_empty() => Ok(id),
-            _ => Err(bad(row, column, "is empty (expected an id)")),
-        };
-        let number = |row: usize, column: Option<usize>| {
-            let Some(column) = column else { return Ok(None) };
-            let values = batch.column(column);
-            let (number, expected) = match values.as_string_opt::<i32>() {
-                Some(texts) => {
-                    (texts.is_valid(row).then(|| time::parse(texts.value(row))).flatten(), "is no date (expected a number or a date)")
-                }
-                None => {
-                    let numbers = values.as_primitive::<Float64Type>();
-                    (numbers.is_valid(row).then(|| numbers.value(row)), "is null or not finite (expected a number)")
-                }
-            };
-            number.filter(|number| number.is_finite()).map(Some).ok_or_else(|| bad(row, column, expected))
-        };
-        let rating = self.columns.rating.as_ref().map(|_| 2);
-        let timestamp = self.columns.timestamp.as_ref().map(|_| batch.num_columns() - 1);
-        (0..batch.num_rows()).try_for_each(|row| {
-            sink.row(Row { user: id(row, 0)?, item: id(row, 1)?, rating: number(row, rating)?, time: number(row, timestamp)? })
-        })
+    /// Gives the rows of a batch, before which its stream had so many.
+    fn give(&self, batch: &RecordBatch, before: usize, sink: &mut dyn Sink) -> Result<(), Failure> {
+        let [user_texts, item_texts] = [0, 1].map(|column| texts(batch.column(column)));
+        let (users, items) = (ids(&user_texts), ids(&item_texts));
+        let number = |name: &Option<String>, column: usize| name.as_ref().map(|_| numbers(batch.column(column))).transpose();
+        let last = batch.num_columns() - 1;
+        let (ratings, times) = (number(&self.columns.rating, 2), number(&self.columns.timestamp, last));
+        let bad = [(0, users.as_ref().err()), (1, items.as_ref().err()), (2, ratings.as_ref().err()), (last, times.as_ref().err())];
+        let first = bad.into_iter().filter_map(|(column, bad)| Some((bad?, column))).min_by_key(|(bad, _)| bad.row);
+        if let Some((&Bad { row, reason }, column)) = first {
+            return Err(Failure::Row { row: before + row, column, reason });
+        }
+        if let (Ok(users), Ok(items), Ok(ratings), Ok(times)) = (users, items, ratings, times) {
+            sink.rows(Rows { users: &users, items: &items, ratings: ratings.as_deref(), times: times.as_deref() })?;
+        }
+        Ok(())
     }
 }
 
-/// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole. The first row that has another number is the error.
-fn texts(ids: &ArrayRef) -> Result<StringArray, usize> {
+/// The first row of a column, from 0, that is bad.
+#[derive(Debug, PartialEq)]
+struct Bad {
+    row: usize,
+    reason: &'static str,
+}
+
+/// Why a stream of rows is not read to its end.
+enum Failure {
+    /// A row of the stream, from 0, whose column of this place is bad.
+    Row {
+        row: usize,
+        column: usize,
+        reason: &'static str,
+    },
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Failure {
+    /// The error of a file, of which so many rows stand before the stream.
+    fn into_error(self, before: usize, at: &Location, names: &[&String]) -> Error {
+        match self {
+            Self::Row { row, column, reason } => {
+                let (row, name) = (before + row + 1, quote::value(names[column]));
+                Error::file(at, format!("row {row}: column `{name}` {reason}; correct the row"))
+            }
+            Self::Other(error) => error,
+        }
+    }
+}
+
+/// Reads streams in so many threads, this one among them; what each gives, in their order.
+fn in_threads<T: Send>(
+    threads: usize,
+    streams: Vec<SendableRecordBatchStream>,
+    read: impl Fn(usize, SendableRecordBatchStream) -> T + Sync,
+) -> Vec<T> {
+    let (queue, results) = (Mutex::new(streams.into_iter().enumerate()), Mutex::new(BTreeMap::new()));
+    let work = || {
+        loop {
+            let next = queue.lock().expect("no holder of this lock panics").next();
+            let Some((place, stream)) = next else { break };
+            let result = read(place, stream);
+            results.lock().expect("no holder of this lock panics").insert(place, result);
+        }
+    };
+    thread::scope(|scope| {
+        // Where the system gives fewer threads, those that there are do it.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).map_while(spawn).collect();
+        work();
+        others.into_iter().for_each(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    });
+    results.into_inner().expect("no holder of this lock panics").into_values().collect()
+}
+
+/// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
+fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
     let Some(numbers) = ids.as_primitive_opt::<Float64Type>() else { return Ok(ids.as_string::<i32>().clone()) };
     let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
     match numbers.iter().position(|number| number.is_some_and(|number| !is_whole(number))) {
-        Some(row) => Err(row),
+        Some(row) => Err(Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" }),
         None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
+    }
+}
+
+/// All ids of a column.
+fn ids(texts: &Result<StringArray, Bad>) -> Result<Vec<&str>, Bad> {
+    let texts = texts.as_ref().map_err(|&Bad { row, reason }| Bad { row, reason })?;
+    let id = |row: usize| texts.is_valid(row).then(|| texts.value(row)).filter(|id| !id.trim_ascii().is_empty());
+    (0..texts.len()).map(|row| id(row).ok_or(Bad { row, reason: "is empty (expected an id)" })).collect()
+}
+
+/// All numbers of a column, or its dates as text.
+fn numbers(values: &ArrayRef) -> Result<Vec<f64>, Bad> {
+    let all = |of: &dyn Fn(usize) -> Option<f64>, reason| {
+        let number = |row: usize| values.is_valid(row).then(|| of(row)).flatten().filter(|number| number.is_finite());
+        (0..values.len()).map(|row| number(row).ok_or(Bad { row, reason })).collect()
+    };
+    match values.as_string_opt::<i32>() {
+        Some(texts) => all(&|row| time::parse(texts.value(row)), "is no date (expected a number or a date)"),
+        None => {
+            let numbers = values.as_primitive::<Float64Type>();
+            all(&|row| Some(numbers.value(row)), "is null or not finite (expected a number)")
+        }
     }
 }
 
@@ -184,7 +288,7 @@ fn check_plain(at: &Location) -> Result<()> {
 /// The number of a file's rows.
 fn rows(at: &Location) -> Result<u64> {
     check_plain(at)?;
-    let count = decoded(at, || block_on(async { scan(at).await?.count().await }))?;
+    let count = decoded(at, || block_on(async { scan(at, 1).await?.count().await }))?;
     count.map(|rows| rows as u64).map_err(|error| Error::query(format!("count the rows of {at}"), error))
 }
 
@@ -193,9 +297,16 @@ fn decoded<T>(at: &Location, decode: impl FnOnce() -> T) -> Result<T> {
     panics::caught(decode).map_err(|_| Error::file(at, "its content contradicts itself as Parquet; copy it again"))
 }
 
-/// The file as a table, in the order of its rows.
-async fn scan(at: &Location) -> Result<DataFrame, DataFusionError> {
-    let session = session::local(SessionConfig::new().with_target_partitions(1), Arc::default());
+fn unreadable(at: &Location, error: DataFusionError) -> Error {
+    Error::query(format!("read {at} as Parquet; copy it again, or check its format"), error)
+}
+
+/// The file as a table, in the order of its rows: in so many partitions where it is large.
+async fn scan(at: &Location, partitions: usize) -> Result<DataFrame, DataFusionError> {
+    // Partitions are runs of rows: none that are dealt out.
+    let mut config = SessionConfig::new().with_target_partitions(partitions.max(1)).with_round_robin_repartition(false);
+    config.options_mut().optimizer.repartition_file_min_size = LARGE;
+    let session = session::local(config, Arc::default());
     let (store, path) = at.store();
     let mut url = ListingTableUrl::parse("source://file/")?.get_url().clone();
     session.register_object_store(&url, store);
@@ -254,6 +365,7 @@ mod tests {
         array::{ArrayRef, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray},
         datatypes::Int8Type,
     };
+    use datafusion::parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
     use dataset::{Location, Split, table};
     use serde_json::{Value, json};
     use std::sync::Arc;
@@ -359,5 +471,39 @@ mod tests {
         assert!(failure(&source(json!({"parquet": settings}))).contains("sources/text.parquet as Parquet"));
         let none = json!({"path": "memory:///sources/none.parquet", "columns": {"user": "user", "item": "item"}});
         assert!(failure(&source(json!({"parquet": none}))).contains("does not exist"));
+    }
+
+    /// Two runs of two row groups each, by two threads: all rows, and of several bad ones the first, wherever it is.
+    #[test]
+    fn a_large_file_is_read_by_several_threads() {
+        const ROWS: i64 = 200_000;
+        // Ids that do not compress: odd numbers have an inverse, so that none comes twice.
+        let id = |row: i64| row.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 1;
+        let large = |name: &str, missing: &[i64]| {
+            let user = (0..ROWS).map(|row| (!missing.contains(&row)).then(|| id(row))).collect::<Int64Array>();
+            let item = (0..ROWS).collect::<Int64Array>();
+            let columns: Vec<(&str, ArrayRef)> = vec![("user", Arc::new(user)), ("item", Arc::new(item))];
+            let rows = RecordBatch::try_from_iter(columns).unwrap();
+            let groups = WriterProperties::builder().set_max_row_group_row_count(Some(50_000)).build();
+            let mut content = Vec::new();
+            let mut writer = ArrowWriter::try_new(&mut content, rows.schema(), Some(groups)).unwrap();
+            writer.write(&rows).unwrap();
+            writer.close().unwrap();
+            assert!(content.len() > super::LARGE);
+            let url = format!("memory:///sources/{name}");
+            Location::parse(&url).unwrap().write(content).unwrap();
+            source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": "item"}}}))
+        };
+        let whole = large("large.parquet", &[]);
+        let mut found: Vec<(i64, String)> =
+            read(&whole, Split::Train).unwrap().rows.into_iter().map(|(user, item, ..)| (item.parse().unwrap(), user)).collect();
+        assert!(!found.is_sorted(), "one thread has read everything");
+        found.sort_unstable();
+        assert!(found.into_iter().eq((0..ROWS).map(|row| (row, id(row).to_string()))));
+        for missing in [&[150_000][..], &[120_000, 199_999], &[3, 199_999], &[99_999, 100_000]] {
+            let message = failure(&large("bad.parquet", missing));
+            let expected = format!("row {}: column `user` is empty", missing[0] + 1);
+            assert!(message.contains(&expected), "{expected}: {message}");
+        }
     }
 }
