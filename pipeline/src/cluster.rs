@@ -2,6 +2,7 @@
 
 pub use datafusion::prelude::SessionContext;
 
+use crate::Error;
 use datafusion::{error::DataFusionError, execution::object_store::ObjectStoreRegistry, object_store::ObjectStore};
 use dataset::Location;
 use std::{fmt, sync::Arc, time::Duration};
@@ -26,6 +27,18 @@ pub struct Cluster {
 const STEP_SECONDS: u64 = 3600;
 
 impl Cluster {
+    /// Opens a session.
+    pub(crate) fn open(&self) -> Result<SessionContext, Error> {
+        (self.connect)(&self.url, self.patience).map_err(|reason| Error::Cluster { url: self.url.clone(), reason })
+    }
+
+    /// The same cluster, each of whose jobs is to have one task.
+    pub(crate) fn by_one_task(&self) -> Self {
+        let mut url = self.url.clone();
+        url.push_str(if url.contains('?') { "&partitions=1" } else { "?partitions=1" });
+        Self { url, ..self.clone() }
+    }
+
     /// The time after which a step is taken for lost, `step_seconds` in the URL. Ballista 55 can lose track of a job whose executor died while a stage of it
     /// was rolled back: such a job never ends, and no one says so.
     pub(crate) fn step_limit(&self) -> Duration {

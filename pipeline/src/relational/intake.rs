@@ -203,10 +203,11 @@ impl Ids {
         Self { codes: Vec::new(), hashes: Vec::new(), new: Vec::new(), out: ScratchFile::new(side.raw_ids(), file) }
     }
 
-    /// Hashes ids, and notes those that are not known to have been. All are hashed first, so that several looks into memory are under way at once.
+    /// Hashes ids, and notes those that are not known to have been.
     fn note(&mut self, ids: &[&str], hash: Hash, known: &Known) {
         self.hashes.clear();
         self.hashes.extend(ids.iter().map(|id| hash.of(id)));
+        known.fetch(&self.hashes);
         for (&hash, id) in self.hashes.iter().zip(ids) {
             if known.is_new(hash) {
                 self.new.push((hash.code, (*id).to_owned()));

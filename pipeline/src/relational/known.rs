@@ -1,6 +1,9 @@
 //! Which ids have been written, so that each is written about once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    hint::black_box,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// Ids whose hashes stand side by side: a line of the processor's cache, so that a look takes one access to memory.
 const WAYS: usize = 8;
@@ -38,9 +41,20 @@ impl Known {
         Self { lines: (0..lines).map(|_| Line::default()).collect() }
     }
 
+    /// Brings what will be looked at for an id into the processor's cache. Of many ids at once, these are under way side by side; [`Self::is_new`]
+    /// waits for each.
+    pub(super) fn fetch(&self, ids: &[Fingerprint]) {
+        black_box(ids.iter().fold(0, |all, &id| all | self.line(id)[0].load(Ordering::Relaxed)));
+    }
+
+    fn line(&self, id: Fingerprint) -> &[AtomicU64; WAYS] {
+        // Lines are a power of two.
+        &self.lines[id.code as usize & (self.lines.len() - 1)].0
+    }
+
     /// Notes an id; whether it is not known to have been. Two threads that note the same one at the same time may both hear that it is new.
     pub(super) fn is_new(&self, id: Fingerprint) -> bool {
-        let Line(line) = &self.lines[id.code as usize % self.lines.len()];
+        let line = self.line(id);
         let own = id.check.max(1);
         let kept: [u64; WAYS] = std::array::from_fn(|way| line[way].load(Ordering::Relaxed));
         if kept.contains(&own) {

@@ -126,15 +126,12 @@ fn ids(workspace: &Workspace, side: Side) -> Result<Option<usize>> {
 /// Each user and item once; how many are left.
 fn latest(workspace: &Workspace, parts: bool) -> Result<(Relation, Counts)> {
     let pairs = Relation::Pairs(0);
-    for rows in (0..workspace.buckets()).map(Relation::Rows) {
-        workspace.store(workspace.scan(rows).and_then(|rows| relations::latest(rows, parts)), pairs)?;
-        workspace.remove(rows)?;
-    }
+    workspace.store_buckets(|rows| relations::latest(rows, parts), pairs)?;
     Ok((pairs, Sizes::of(workspace, pairs)?.counts(DISTINCT)))
 }
 
-/// The k-core: in each round all users and items below their bound leave at once. The end is computed in memory as soon as what may still leave fits there. Interactions of
-/// those that have left may still stand in the relation that it gives; the stored degrees are of those that are left. How many interactions are.
+/// The k-core: in each round all users and items below their bound leave at once. The end is computed in memory as soon as the interactions that may still leave fit
+/// there. Interactions of those that have left may still stand in the relation that it gives; the stored degrees are of those that are left. How many interactions are.
 fn core(
     preparation: &Preparation,
     workspace: &Workspace,

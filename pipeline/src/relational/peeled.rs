@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     Result,
+    freed::give_back,
     k_core::{Degrees, KCoreBounds, peel_part},
 };
 use arrow::{
@@ -81,6 +82,8 @@ fn bytes(interactions: usize, nodes: usize) -> usize {
 /// Peels to the fixed point, and stores the degrees of who is left. How many rounds it took, and how many interactions are left: all those of `pairs` whose
 /// user and item are. Nothing where somebody beyond the margin would leave.
 pub(super) fn core(workspace: &Workspace, pairs: Relation, bounds: KCoreBounds, margin: Margin) -> Result<Option<(usize, usize)>> {
+    // What relations took is free, and still the process's.
+    give_back();
     let (users, items) = (Nodes::of(workspace, Side::Users)?, Nodes::of(workspace, Side::Items)?);
     let mut degrees = Degrees { users: users.degrees.clone(), items: items.degrees.clone() };
     let mut edges = Vec::new();

@@ -23,7 +23,7 @@ use datafusion::{
     error::DataFusionError,
     execution::runtime_env::RuntimeEnvBuilder,
     parquet::arrow::ArrowWriter,
-    prelude::{ParquetReadOptions, SessionConfig, SessionContext},
+    prelude::{DataFrame, ParquetReadOptions, SessionConfig, SessionContext},
 };
 use dataset::{Location, block_on};
 use std::{
@@ -55,6 +55,8 @@ const MARK: &str = "scratch.json";
 pub(super) struct Shared {
     cluster: Cluster,
     session: SessionContext,
+    /// Computes what one task can.
+    one_task: SessionContext,
     /// Reads what others wrote, on this machine.
     reader: SessionContext,
     folder: Location,
@@ -72,14 +74,14 @@ struct Stored {
 impl Shared {
     /// Connects to a cluster, whose machines must see a folder of their own below `folder`: one row is written and read there by both sides.
     pub(super) fn new(cluster: &Cluster, folder: &Location) -> Result<Self> {
-        let refuse = |reason: String| Error::Cluster { url: cluster.url.clone(), reason };
-        let session = (cluster.connect)(&cluster.url, cluster.patience).map_err(refuse)?;
+        let (session, one_task) = (cluster.open()?, cluster.by_one_task().open()?);
         let runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(Stores)).build_arc();
         let runtime = runtime.map_err(|error| Error::query("read what the cluster writes", error))?;
         let folder = folder.join("scratch").join(&nonce());
         let shared = Self {
             cluster: cluster.clone(),
             session,
+            one_task,
             reader: session::local(SessionConfig::new(), runtime),
             folder,
             stored: Mutex::default(),
@@ -139,17 +141,67 @@ impl Shared {
         self.stored(relation).rows
     }
 
+    /// Tasks that run at once.
+    pub(super) fn partitions(&self) -> usize {
+        self.session.copied_config().target_partitions()
+    }
+
     /// Computes a relation and stores it in place of the one that was there.
     pub(super) fn store(&self, frame: Frame, relation: Relation) -> Result<()> {
-        let stored = self.tried(|| {
-            let (files, rows) = self.write(&frame, relation)?;
+        let stored = self.computed(&frame, relation)?;
+        self.replace(relation, stored)
+    }
+
+    /// Computes a part of a relation from each of several others, and stores the parts together. Each is a job of one task, which shuffles nothing. The others are
+    /// removed.
+    pub(super) fn store_each(&self, others: &[Relation], step: impl Fn(DataFrame) -> Frame + Sync, relation: Relation) -> Result<()> {
+        let (queue, all, failure) = (Mutex::new(others.iter()), Mutex::new(Stored::default()), Mutex::new(None));
+        let one = |other: Relation| {
+            let frame = Self::read(&self.one_task, other, &self.stored(other).files).and_then(&step);
+            let Stored { files, rows } = self.computed(&frame, relation)?;
+            let mut all = all.lock().expect("no holder of this lock panics");
+            all.files.extend(files);
+            all.rows += rows;
+            drop(all);
+            self.remove(other)
+        };
+        let failed = || failure.lock().expect("no holder of this lock panics");
+        let work = || {
+            loop {
+                let next = queue.lock().expect("no holder of this lock panics").next().copied();
+                let Some(other) = next.filter(|_| failed().is_none()) else { break };
+                if self.rows(other) > 0
+                    && let Err(error) = one(other)
+                {
+                    failed().get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            // Where the system gives fewer threads, those that there are do it.
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            (1..self.partitions()).map_while(spawn).for_each(drop);
+            work();
+        });
+        match failure.into_inner().expect("no holder of this lock panics") {
+            Some(error) => Err(error),
+            None => self.replace(relation, all.into_inner().expect("no holder of this lock panics")),
+        }
+    }
+
+    fn computed(&self, frame: &Frame, relation: Relation) -> Result<Stored> {
+        self.tried(|| {
+            let (files, rows) = self.write(frame, relation)?;
             let seen = self.rows_of(relation, &files)?;
             if seen != rows {
                 let reason = format!("it says that it wrote {rows} rows of {relation}, and {seen} stand in {}", self.folder);
                 return Err(Error::Cluster { url: self.cluster.url.clone(), reason });
             }
             Ok(Stored { files, rows })
-        })?;
+        })
+    }
+
+    fn replace(&self, relation: Relation, stored: Stored) -> Result<()> {
         let before = self.lock().insert(relation, stored).unwrap_or_default();
         Ok(before.files.iter().try_for_each(Location::delete)?)
     }
@@ -176,7 +228,7 @@ impl Shared {
                 Err(error) if attempt < ATTEMPTS => {
                     tracing::warn!("{}; it is asked again", words(&error));
                     thread::sleep(PAUSE * attempt);
-                    (self.cluster.connect)(&self.cluster.url, self.cluster.patience).map_err(|reason| self.is_lost(reason))?;
+                    self.cluster.open()?;
                     attempt += 1;
                 }
                 other => return other,

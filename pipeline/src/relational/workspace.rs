@@ -18,7 +18,7 @@ use datafusion::{
         runtime_env::RuntimeEnvBuilder,
     },
     object_store::local::LocalFileSystem,
-    prelude::{ParquetReadOptions, SessionConfig, SessionContext},
+    prelude::{DataFrame, ParquetReadOptions, SessionConfig, SessionContext},
 };
 use dataset::{Location, block_on};
 use futures::TryStreamExt;
@@ -122,8 +122,9 @@ impl Workspace {
         let in_scratch = |source: io::Error| Error::Scratch { folder: folder.display().to_string(), source };
         let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
         let buckets = match (limits.memory, &shared) {
+            (_, Some(shared)) => buckets_of_tasks(rows, shared.partitions()),
             (Some(memory), None) => buckets(rows, memory.max(LEAST)),
-            _ => 1,
+            (None, None) => 1,
         };
         let limits = limits.clone();
         let spill = DiskManagerBuilder::default()
@@ -189,6 +190,18 @@ impl Workspace {
         let url = format!("{URL}{relation}/");
         let write = async { frame?.write_parquet(&url, several, Some(options(self.rows_of_a_group(relation)))).await };
         block_on(write).map(|_| ()).map_err(|error| self.failed(error))
+    }
+
+    /// Computes rows of a relation from each bucket of the source's rows, and stores them. The buckets are removed.
+    pub(super) fn store_buckets(&self, step: impl Fn(DataFrame) -> Frame + Sync, relation: Relation) -> Result<()> {
+        let buckets: Vec<Relation> = (0..self.buckets).map(Relation::Rows).collect();
+        if let Some(shared) = self.cluster(relation) {
+            return shared.store_each(&buckets, step, relation);
+        }
+        buckets.into_iter().try_for_each(|rows| {
+            self.store(self.scan(rows).and_then(&step), relation)?;
+            self.remove(rows)
+        })
     }
 
     /// The number of a stored relation's rows.
@@ -268,6 +281,11 @@ fn buckets(rows: u64, memory: usize) -> usize {
     (rows.div_ceil(fit).max(1).next_power_of_two() as usize).min(BUCKETS)
 }
 
+/// How many buckets a cluster has so many rows in: one task looks at a bucket, and so many may run at once.
+fn buckets_of_tasks(rows: u64, tasks: usize) -> usize {
+    (rows.div_ceil(SHARED_ROWS as u64) as usize).max(tasks).next_power_of_two().min(BUCKETS)
+}
+
 fn failed(error: DataFusionError, limits: &Limits) -> Error {
     match (error.find_root(), limits.memory) {
         (DataFusionError::ResourcesExhausted(_), Some(limit)) => Error::Memory { limit, source: Box::new(error) },
@@ -286,6 +304,10 @@ mod tests {
     fn buckets_are_as_many_as_make_each_fit() {
         // 256 bytes a row: 262,144 rows of a bucket in 64 MiB, and 2,097,152 in 512 MiB and more.
         assert_eq!([0, 2_097_152, 2_097_153, 85_000_000, 1_000_000_000].map(|rows| buckets(rows, 4 << 30)), [1, 1, 2, 64, BUCKETS]);
+        assert_eq!(
+            [(1, 4), (10_000_000, 3), (85_000_000, 4), (1_000_000_000, 4)].map(|(rows, tasks)| buckets_of_tasks(rows, tasks)),
+            [4, 4, 32, BUCKETS]
+        );
         assert_eq!([262_144, 262_145, 1_300_000, u64::MAX / 2].map(|rows| buckets(rows, LEAST)), [1, 2, 8, BUCKETS]);
     }
 
