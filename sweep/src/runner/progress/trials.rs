@@ -54,7 +54,9 @@ impl<'a> TrialStage<'a> {
         let metric = trial.trial.select_by.to_string();
         let told = Training { method: label.clone(), dataset: dataset.clone(), metric, epochs, ..Training::default() };
         meter().tell(&trial.id, told.clone());
-        Watch { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now() }
+        // Other models learn without gradients, and may be at their end at once.
+        let evaluations = trial.trial.learning.is_some().then(Evaluations::default);
+        Watch { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now(), evaluations }
     }
 
     /// A trial had ended in an earlier run.
@@ -115,6 +117,24 @@ pub(in crate::runner) struct Watch {
     trial: String,
     told: Training,
     last: Instant,
+    evaluations: Option<Evaluations>,
+}
+
+/// The first evaluations of a training, by which one that learns nothing is noticed.
+#[derive(Default)]
+struct Evaluations {
+    first: Option<(f64, f64)>,
+    count: u32,
+}
+
+impl Evaluations {
+    /// Takes the loss and the validation value of the next evaluation. Whether it is the second one, and both are the first one's to the last bit: no
+    /// parameter has moved between them.
+    fn nothing_moved(&mut self, loss: f64, value: f64) -> bool {
+        self.count += 1;
+        let first = *self.first.get_or_insert((loss, value));
+        self.count == 2 && first == (loss, value)
+    }
 }
 
 impl Observer for Watch {
@@ -139,7 +159,14 @@ impl Observer for Watch {
         meter().tell(&self.trial, self.told.clone());
         match validation {
             Some(value) => {
-                tracing::info!(epoch, epochs, loss, pairs_per_second, metric = self.told.metric, value, "evaluated")
+                tracing::info!(epoch, epochs, loss, pairs_per_second, metric = self.told.metric, value, "evaluated");
+                if self.evaluations.as_mut().is_some_and(|evaluations| evaluations.nothing_moved(loss, value)) {
+                    self.warn(&format!(
+                        "it learns nothing: the loss, {loss:.4}, and {}, {value:.4}, have not changed by a bit since the first evaluation; the gradient \
+                         is zero, as that of a sigmoid is at a temperature far below the scores, or the learning rate is too small",
+                        self.told.metric
+                    ));
+                }
             }
             None => tracing::debug!(epoch, epochs, loss, pairs_per_second, "epoch"),
         }
@@ -147,6 +174,15 @@ impl Observer for Watch {
             let best = self.told.validation.map_or_else(String::new, |value| format!(", {} {value:.4}", self.told.metric));
             bar.set_position(epoch.into());
             bar.set_message(format!("{:.0}k pairs/s, loss {loss:.4}{best}, {}", pairs_per_second / 1e3, self.title));
+        }
+    }
+}
+
+impl Watch {
+    fn warn(&self, words: &str) {
+        tracing::warn!("{words}");
+        if let Some(bar) = &self.bar {
+            bar.println(format!("{} (trial {}): {words}", self.title, self.trial));
         }
     }
 }
@@ -177,5 +213,16 @@ mod tests {
         assert_eq!((stage.all.as_ref().unwrap().position(), stage.pace.left(1)), (2, None));
         stage.finish(trials[2], &Standing::Missing);
         assert!(stage.all.as_ref().unwrap().position() == 3 && stage.pace.left(1).is_some());
+    }
+
+    #[test]
+    fn a_training_that_learns_nothing_is_noticed_at_its_second_evaluation() {
+        let noticed = |values: &[(f64, f64)]| {
+            let mut evaluations = Evaluations::default();
+            values.iter().map(|&(loss, value)| evaluations.nothing_moved(loss, value)).collect::<Vec<_>>()
+        };
+        assert_eq!(noticed(&[(1.0, 0.25), (1.0, 0.25), (1.0, 0.25)]), [false, true, false]);
+        assert_eq!(noticed(&[(1.0, 0.25), (1.0 - f64::EPSILON, 0.25), (1.0, 0.25)]), [false; 3]);
+        assert_eq!(noticed(&[(1.0, 0.25), (1.0, 0.5)]), [false; 2]);
     }
 }
