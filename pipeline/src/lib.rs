@@ -39,6 +39,7 @@ pub mod split;
 mod steps;
 mod tally;
 mod train_share;
+mod workers;
 
 pub use cluster::{Cluster, Connect, SessionContext, Stores};
 pub use error::{Error, Result};

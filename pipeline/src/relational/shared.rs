@@ -13,6 +13,7 @@ use crate::{
     Error, Result,
     cluster::{Cluster, Stores},
     session,
+    workers::in_threads,
 };
 use arrow::{
     array::{AsArray, RecordBatch, UInt64Array},
@@ -35,7 +36,7 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -155,38 +156,23 @@ impl Shared {
     /// Computes a part of a relation from each of several others, and stores the parts together. Each is a job of one task, which shuffles nothing. The others are
     /// removed.
     pub(super) fn store_each(&self, others: &[Relation], step: impl Fn(DataFrame) -> Frame + Sync, relation: Relation) -> Result<()> {
-        let (queue, all, failure) = (Mutex::new(others.iter()), Mutex::new(Stored::default()), Mutex::new(None));
-        let one = |other: Relation| {
+        let failed = AtomicBool::new(false);
+        let one = |_, other: Relation| {
+            if self.rows(other) == 0 || failed.load(Ordering::Relaxed) {
+                return Ok(Stored::default());
+            }
             let frame = Self::read(&self.one_task, other, &self.stored(other).files).and_then(&step);
-            let Stored { files, rows } = self.computed(&frame, relation)?;
-            let mut all = all.lock().expect("no holder of this lock panics");
+            let part = self.computed(&frame, relation).and_then(|part| self.remove(other).map(|()| part));
+            failed.fetch_or(part.is_err(), Ordering::Relaxed);
+            part
+        };
+        let mut all = Stored::default();
+        for part in in_threads(self.partitions(), others.to_vec(), one) {
+            let Stored { files, rows } = part?;
             all.files.extend(files);
             all.rows += rows;
-            drop(all);
-            self.remove(other)
-        };
-        let failed = || failure.lock().expect("no holder of this lock panics");
-        let work = || {
-            loop {
-                let next = queue.lock().expect("no holder of this lock panics").next().copied();
-                let Some(other) = next.filter(|_| failed().is_none()) else { break };
-                if self.rows(other) > 0
-                    && let Err(error) = one(other)
-                {
-                    failed().get_or_insert(error);
-                }
-            }
-        };
-        thread::scope(|scope| {
-            // Where the system gives fewer threads, those that there are do it.
-            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-            (1..self.partitions()).map_while(spawn).for_each(drop);
-            work();
-        });
-        match failure.into_inner().expect("no holder of this lock panics") {
-            Some(error) => Err(error),
-            None => self.replace(relation, all.into_inner().expect("no holder of this lock panics")),
         }
+        self.replace(relation, all)
     }
 
     fn computed(&self, frame: &Frame, relation: Relation) -> Result<Stored> {

@@ -12,7 +12,7 @@ use super::{
     row::{Rows, Sink, Sinks},
     time,
 };
-use crate::{Error, Result, session};
+use crate::{Error, Result, session, workers::in_threads};
 use arrow::{
     array::{Array, ArrayRef, AsArray, RecordBatch, StringArray},
     datatypes::{DataType, Float64Type},
@@ -26,13 +26,9 @@ use datafusion::{
 use dataset::{Location, Split, block_on, panics, quote};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 /// `parquet` in a sweep file.
@@ -207,31 +203,6 @@ impl Failure {
             Self::Other(error) => error,
         }
     }
-}
-
-/// Reads streams in so many threads, this one among them; what each gives, in their order.
-fn in_threads<T: Send>(
-    threads: usize,
-    streams: Vec<SendableRecordBatchStream>,
-    read: impl Fn(usize, SendableRecordBatchStream) -> T + Sync,
-) -> Vec<T> {
-    let (queue, results) = (Mutex::new(streams.into_iter().enumerate()), Mutex::new(BTreeMap::new()));
-    let work = || {
-        loop {
-            let next = queue.lock().expect("no holder of this lock panics").next();
-            let Some((place, stream)) = next else { break };
-            let result = read(place, stream);
-            results.lock().expect("no holder of this lock panics").insert(place, result);
-        }
-    };
-    thread::scope(|scope| {
-        // Where the system gives fewer threads, those that there are do it.
-        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).map_while(spawn).collect();
-        work();
-        others.into_iter().for_each(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-    });
-    results.into_inner().expect("no holder of this lock panics").into_values().collect()
 }
 
 /// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
