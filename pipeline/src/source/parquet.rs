@@ -3,6 +3,8 @@
 //! Ids are text or whole numbers, ratings are numbers, timestamps are numbers, timestamps or dates, also as text. Text may be dictionary-encoded, as
 //! the categories of pandas are.
 
+mod values;
+
 use super::{
     Has, SourceKind, archive,
     beginning::Beginning,
@@ -10,13 +12,9 @@ use super::{
     compression::{self, Compression},
     files, roles,
     row::{Rows, Sink, Sinks},
-    time,
 };
 use crate::{Error, Result, session, workers::in_threads};
-use arrow::{
-    array::{Array, ArrayRef, AsArray, RecordBatch, StringArray},
-    datatypes::{DataType, Float64Type},
-};
+use arrow::{array::RecordBatch, datatypes::DataType};
 use datafusion::{
     datasource::listing::ListingTableUrl,
     error::DataFusionError,
@@ -30,6 +28,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
+use values::{Bad, ids, numbers, texts};
 
 /// `parquet` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -168,13 +167,6 @@ impl Parquet {
     }
 }
 
-/// The first row of a column, from 0, that is bad.
-#[derive(Debug, PartialEq)]
-struct Bad {
-    row: usize,
-    reason: &'static str,
-}
-
 /// Why a stream of rows is not read to its end.
 enum Failure {
     /// A row of the stream, from 0, whose column of this place is bad.
@@ -201,38 +193,6 @@ impl Failure {
                 Error::file(at, format!("row {row}: column `{name}` {reason}; correct the row"))
             }
             Self::Other(error) => error,
-        }
-    }
-}
-
-/// Ids as text: of numbers, which pandas makes floats where one is missing, those that are whole.
-fn texts(ids: &ArrayRef) -> Result<StringArray, Bad> {
-    let Some(numbers) = ids.as_primitive_opt::<Float64Type>() else { return Ok(ids.as_string::<i32>().clone()) };
-    let is_whole = |number: f64| number.fract() == 0.0 && number.abs() < 2f64.powi(53);
-    match numbers.iter().position(|number| number.is_some_and(|number| !is_whole(number))) {
-        Some(row) => Err(Bad { row, reason: "is not a whole number (expected text or whole numbers as ids)" }),
-        None => Ok(numbers.iter().map(|number| number.map(|number| (number as i64).to_string())).collect()),
-    }
-}
-
-/// All ids of a column.
-fn ids(texts: &Result<StringArray, Bad>) -> Result<Vec<&str>, Bad> {
-    let texts = texts.as_ref().map_err(|&Bad { row, reason }| Bad { row, reason })?;
-    let id = |row: usize| texts.is_valid(row).then(|| texts.value(row)).filter(|id| !id.trim_ascii().is_empty());
-    (0..texts.len()).map(|row| id(row).ok_or(Bad { row, reason: "is empty (expected an id)" })).collect()
-}
-
-/// All numbers of a column, or its dates as text.
-fn numbers(values: &ArrayRef) -> Result<Vec<f64>, Bad> {
-    let all = |of: &dyn Fn(usize) -> Option<f64>, reason| {
-        let number = |row: usize| values.is_valid(row).then(|| of(row)).flatten().filter(|number| number.is_finite());
-        (0..values.len()).map(|row| number(row).ok_or(Bad { row, reason })).collect()
-    };
-    match values.as_string_opt::<i32>() {
-        Some(texts) => all(&|row| time::parse(texts.value(row)), "is no date (expected a number or a date)"),
-        None => {
-            let numbers = values.as_primitive::<Float64Type>();
-            all(&|row| Some(numbers.value(row)), "is null or not finite (expected a number)")
         }
     }
 }
@@ -337,7 +297,7 @@ mod tests {
         datatypes::Int8Type,
     };
     use datafusion::parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
-    use dataset::{Location, Split, table};
+    use dataset::{Location, Split, block_on, table};
     use serde_json::{Value, json};
     use std::sync::Arc;
 
@@ -462,13 +422,15 @@ mod tests {
             writer.close().unwrap();
             assert!(content.len() > super::LARGE);
             let url = format!("memory:///sources/{name}");
-            Location::parse(&url).unwrap().write(content).unwrap();
+            let at = Location::parse(&url).unwrap();
+            at.write(content).unwrap();
+            let streams = block_on(async { super::scan(&at, 2).await.unwrap().execute_stream_partitioned().await.unwrap() });
+            assert_eq!(streams.len(), 2);
             source(json!({"parquet": {"path": url, "columns": {"user": "user", "item": "item"}}}))
         };
         let whole = large("large.parquet", &[]);
         let mut found: Vec<(i64, String)> =
             read(&whole, Split::Train).unwrap().rows.into_iter().map(|(user, item, ..)| (item.parse().unwrap(), user)).collect();
-        assert!(!found.is_sorted(), "one thread has read everything");
         found.sort_unstable();
         assert!(found.into_iter().eq((0..ROWS).map(|row| (row, id(row).to_string()))));
         for missing in [&[150_000][..], &[120_000, 199_999], &[3, 199_999], &[99_999, 100_000]] {
