@@ -4,7 +4,7 @@ use dataset::Interactions;
 use embeddings::{Batch, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::{Matrix, Similarity};
 use models::graph::Graph;
-use optimizers::{Moments, Optimizer, Stepper};
+use optimizers::{Optimizer, Parameter, Stepper};
 use samplers::{Error, Prepared, Row, Sampler};
 use streams::Stream;
 
@@ -54,8 +54,7 @@ fn vectors(tables: &Tables) -> Vectors<'_> {
 
 /// A table under an optimizer.
 pub(crate) struct Moving {
-    table: Matrix,
-    moments: Moments,
+    table: Parameter,
     stepper: Stepper,
     rows: Vec<u32>,
     current: Vec<f32>,
@@ -68,17 +67,19 @@ impl Moving {
         let mut gradients = RowGradients::new(table.rows, table.dim);
         gradients.fill().fill(1e-3);
         let current = vec![0.0; rows.len() * table.dim];
-        Self { moments: Moments::new(&table, !rows.is_empty()), stepper: Stepper::new(optimizer, LATE), table, rows, current, gradients }
+        let mut table = Parameter::new("table", table);
+        table.leave_behind(!rows.is_empty());
+        Self { stepper: Stepper::new(optimizer, LATE), table, rows, current, gradients }
     }
 
     /// One step.
     pub(crate) fn step(&mut self) {
-        let Self { table, moments, stepper, rows, current, gradients } = self;
+        let Self { table, stepper, rows, current, gradients } = self;
         if rows.is_empty() {
-            stepper.move_table(table, moments, gradients);
+            stepper.move_all(table, gradients);
         } else {
-            stepper.current(rows, table, moments, current);
-            stepper.move_rows(rows, current, table, moments, |_, gradient| gradient.fill(1e-3));
+            stepper.current(rows, table, current);
+            stepper.move_rows(rows, current, table, |_, gradient| gradient.fill(1e-3));
         }
         stepper.finish_step();
     }
@@ -127,6 +128,6 @@ impl Propagating {
 
     /// All vectors through all layers. The way back is the same.
     pub(crate) fn step(&mut self) {
-        self.graph.forward(&self.tables, [None, None], &mut self.out);
+        self.graph.forward(self.tables.both(), [None, None], &mut self.out);
     }
 }

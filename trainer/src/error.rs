@@ -59,7 +59,7 @@ pub enum Error {
         /// The step, counted from 1 within the epoch.
         step: u32,
         /// What the ranks were to tell each other.
-        operation: &'static str,
+        operation: String,
         /// Who did not come, or what differed.
         reason: String,
     },

@@ -5,9 +5,10 @@
 
 use super::encoder::{Backward, Encoder, TrainStep};
 use crate::Result;
-use crate::parameters::{Parameters, Weights};
+use crate::parameters::Parameters;
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Shape, Tensor, Var, bail};
 use embeddings::{RowGradients, Tables};
+use optimizers::Parameter;
 use vectors::Matrix;
 
 /// A forward pass in candle's operations, on the device of the parameters.
@@ -74,12 +75,6 @@ impl<F: Forward> Autograd<F> {
     }
 }
 
-/// Users, items and weights.
-fn matrices(parameters: &Parameters) -> impl Iterator<Item = &Matrix> {
-    let Tables { users, items } = &parameters.tables;
-    [users, items].into_iter().chain(parameters.weights.iter().map(|Weights { values, .. }| values))
-}
-
 /// A zero whose derivative by a tensor is the given one: where the way back of vectors begins.
 pub(super) struct Seeded(pub(super) Tensor);
 
@@ -102,21 +97,22 @@ impl CustomOp1 for Seeded {
     }
 }
 
-fn tensor(matrix: &Matrix) -> candle_core::Result<Tensor> {
-    Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu)
+fn tensor(Parameter { values: Matrix { rows, dim, values }, .. }: &Parameter) -> candle_core::Result<Tensor> {
+    Tensor::from_slice(values, (*rows, *dim), &Device::Cpu)
 }
 
 impl<F: Forward> Encoder for Autograd<F> {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        let parameters: Vec<Tensor> = matrices(parameters).map(tensor).collect::<candle_core::Result<_>>()?;
+        let parameters: Vec<Tensor> = parameters.iter().map(tensor).collect::<candle_core::Result<_>>()?;
         let encoded = self.model.forward(&parameters, None)?;
         self.take(&encoded)
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         self.pass = None; // before its successor takes as much
-        let variable = |matrix: &Matrix| Var::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu);
-        let variables: Vec<Var> = matrices(parameters).map(variable).collect::<candle_core::Result<_>>()?;
+        let variable =
+            |Parameter { values: Matrix { rows, dim, values }, .. }: &Parameter| Var::from_slice(values, (*rows, *dim), &Device::Cpu);
+        let variables: Vec<Var> = parameters.iter().map(variable).collect::<candle_core::Result<_>>()?;
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let encoded = self.model.forward(&tensors, Some(step))?;
         self.take(&encoded)?;
@@ -124,8 +120,8 @@ impl<F: Forward> Encoder for Autograd<F> {
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {

@@ -101,8 +101,8 @@ pub trait Encoder: Send + Sync {
         Ok(None)
     }
 
-    /// The vectors as they were last made; rows that were not wanted may be out of date.
-    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> &'a Tables;
+    /// The vectors of users and of items as they were last made; rows that were not wanted may be out of date.
+    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> [&'a Matrix; 2];
 
     /// Turns gradients of the vectors of the last [`encode_step`](Self::encode_step) into those of the parameters. The former may be
     /// changed.
@@ -112,8 +112,8 @@ pub trait Encoder: Send + Sync {
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>>;
 
     /// The vectors of each layer, the mean of which are the vectors: for models with [`mean_of_layers`](super::BackboneKind::mean_of_layers).
-    fn layers(&mut self, tables: &Tables) -> Vec<Tables> {
-        vec![tables.clone()]
+    fn layers(&mut self, tables: [&Matrix; 2]) -> Vec<Tables> {
+        vec![Tables::of(tables)]
     }
 
     /// Gradients of the tables from those of the vectors of each layer.
@@ -134,8 +134,8 @@ impl Encoder for Identity {
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> &'a Tables {
-        &parameters.tables
+    fn vectors<'a>(&'a self, parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        parameters.tables()
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {

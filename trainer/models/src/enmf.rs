@@ -20,7 +20,7 @@ use crate::parameters::Parameters;
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::{
-    Tables, dot,
+    dot,
     product::{View, multiply},
     project, weighted_sum,
 };
@@ -129,7 +129,7 @@ impl<'d> Training<'d> {
         let tables = settings.init.tables(dataset.users(), dataset.items(), settings.dim as usize, seed);
         let output = Init::XavierNormal(XavierNormal {}).matrix([1, settings.dim as usize], (seed, 2));
         let mut parameters = Parameters::new(tables, vec![("output".to_owned(), output)]);
-        parameters.leave_behind([true, false]);
+        parameters.users.leave_behind(true);
         let batches = UserBatches::new(&dataset.train, settings.batch_size, seed);
         Self { settings: settings.clone(), train: &dataset.train, seed, batches, parameters }
     }
@@ -137,8 +137,8 @@ impl<'d> Training<'d> {
     /// The sum of L_u over a batch, by p_u `rows [users, dim]` as they are now; `factors` are those of dropout.
     fn step(&mut self, users: &[u32], rows: &[f32], factors: &[f32], stepper: &mut Stepper) -> f64 {
         let Self { settings, train, parameters, .. } = self;
-        let Parameters { tables: Tables { users: user_table, items }, moments: [user_moments, item_moments], weights } = parameters;
-        let dim = items.dim;
+        let Parameters { users: of_users, items: of_items, weights } = parameters;
+        let (items, dim) = (&of_items.values, of_items.values.dim);
         let (unknown, scale) = (settings.negative_weight as f32, 2.0 / users.len() as f32);
         let output = &weights[0].values.values;
         let scaled: Vec<f32> = rows
@@ -170,7 +170,7 @@ impl<'d> Training<'d> {
         let (losses, rows_of_pairs): (Vec<f64>, Vec<Numbered>) = users_of_batch.map(of_user).unzip();
         let squares = gram_of_users(&scaled, dim, unknown);
         let pairs = ByItem::new(&rows_of_pairs, items.rows);
-        stepper.move_blocks(items, item_moments, ROWS, |block, values, gradients, touched| {
+        stepper.move_blocks(of_items, ROWS, |block, values, gradients, touched| {
             touched.fill(true);
             let count = touched.len();
             multiply(
@@ -191,7 +191,7 @@ impl<'d> Training<'d> {
             let terms = derivative.iter().zip(row).zip(factors).map(|((derivative, value), factor)| scale * derivative * value * factor);
             of_output.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
         }
-        stepper.move_rows(users, rows, user_table, user_moments, |place, gradient| {
+        stepper.move_rows(users, rows, of_users, |place, gradient| {
             let (derivative, factors) = (&derivatives[place * dim..][..dim], &factors[place * dim..][..dim]);
             let terms =
                 derivative.iter().zip(factors).zip(output).map(|((derivative, factor), output)| scale * derivative * factor * output);
@@ -222,7 +222,7 @@ impl Epochs for Training<'_> {
         let mut total = 0.0;
         for (users, step) in self.batches.of_epoch(epoch).iter().zip(1..) {
             let mut rows = vec![0.0; users.len() * self.settings.dim as usize];
-            stepper.current(users, &self.parameters.tables.users, &self.parameters.moments[0], &mut rows);
+            stepper.current(users, &self.parameters.users, &mut rows);
             let factors = self.factors(users, epoch, step);
             let loss = self.step(users, &rows, &factors, &mut stepper);
             if !loss.is_finite() {
@@ -230,8 +230,7 @@ impl Epochs for Training<'_> {
             }
             total += loss;
         }
-        let Parameters { tables: Tables { users, items }, moments: [of_users, of_items], .. } = &mut self.parameters;
-        stepper.catch_up([(users, of_users), (items, of_items)]);
+        stepper.catch_up(self.parameters.iter_mut());
         match self.parameters.not_finite() {
             Some(tensor) => Err(Error::NotFinite { epoch, step: self.batches.steps() as u32, tensor }),
             None => Ok(total / self.batches.len().max(1) as f64),
@@ -244,8 +243,7 @@ impl Epochs for Training<'_> {
 
     /// The vectors h * p and q.
     fn scorer(&self) -> Result<Scorer> {
-        let Parameters { tables: Tables { users, items }, weights, .. } = &self.parameters;
-        let output = &weights[0].values.values;
+        let ([users, items], output) = (self.parameters.tables(), &self.parameters.weights[0].values.values);
         let values =
             users.values.chunks_exact(users.dim).flat_map(|row| row.iter().zip(output).map(|(value, output)| value * output)).collect();
         Ok(Factors { users: Matrix { values, ..*users }, items: items.clone(), similarity: Similarity::Dot }.into())
@@ -316,15 +314,14 @@ mod tests {
         let users = [0, 1, 2, 4];
         let factors = training.factors(&users, 1, 1);
         assert!(factors.contains(&0.0));
-        let Tables { users: p, items: q } = training.parameters.tables.clone();
-        let start = [doubles(&p.values), doubles(&q.values), doubles(&training.parameters.weights[0].values.values)];
+        let p = training.parameters.users.values.clone();
+        let start: Vec<Vec<f64>> = training.parameters.iter().map(|parameter| doubles(&parameter.values.values)).collect();
         let rows: Vec<f32> = users.iter().flat_map(|&user| p.row(user as usize)).copied().collect();
         let total = training.step(&users, &rows, &factors, &mut Stepper::new(&adam(), 0));
-        let value = |parameters: &[Vec<f64>; 3]| dense(&dataset.train, &users, parameters.each_ref().map(|values| &values[..]), &factors);
+        let value = |parameters: &[Vec<f64>]| dense(&dataset.train, &users, [0, 1, 2].map(|which| &parameters[which][..]), &factors);
         assert!((total / 4.0 - value(&start)).abs() < 1e-5, "{total} {}", value(&start));
-        let Parameters { moments: [of_users, of_items], weights, .. } = &training.parameters;
-        for (which, found) in [&of_users.first, &of_items.first, &weights[0].moments.first].into_iter().enumerate() {
-            for (at, found) in found.iter().enumerate() {
+        for (which, parameter) in training.parameters.iter().enumerate() {
+            for (at, found) in parameter.first.iter().enumerate() {
                 let moved = |by: f64| {
                     let mut parameters = start.clone();
                     parameters[which][at] += by;
@@ -367,8 +364,8 @@ mod tests {
         let dataset = dataset();
         let training = Training::new(&settings(0.0, 5), &dataset, 7);
         let Scorer::Factors(Factors { users, items, .. }) = training.scorer().unwrap() else { panic!("vectors are ranked") };
-        let Parameters { tables, weights, .. } = &training.parameters;
-        let expected: f32 = (0..3).map(|at| weights[0].values.values[at] * tables.users.row(2)[at] * tables.items.row(4)[at]).sum();
+        let ([p, q], h) = (training.parameters.tables(), &training.parameters.weights[0].values.values);
+        let expected: f32 = (0..3).map(|at| h[at] * p.row(2)[at] * q.row(4)[at]).sum();
         assert!((dot(users.row(2), items.row(4)) - expected).abs() < 1e-6);
     }
 

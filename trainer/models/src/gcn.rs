@@ -203,9 +203,8 @@ mod tests {
     fn without_a_table_users_are_what_comes_from_items() {
         let settings: Gcn = serde_json::from_str(r#"{"dim": 2, "layers": 2, "dropout": 0, "user_table": "none"}"#).unwrap();
         let (started, _) = settings.start(&dataset(), 1);
-        assert!(
-            started.tables.users.values.iter().all(|&value| value == 0.0) && started.tables.items.values.iter().any(|&value| value != 0.0)
-        );
+        let [users, items] = started.tables();
+        assert!(users.values.iter().all(|&value| value == 0.0) && items.values.iter().any(|&value| value != 0.0));
         let variables: Vec<candle_core::Var> = parameters().iter().map(|tensor| candle_core::Var::from_tensor(tensor).unwrap()).collect();
         let given: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let total = Layers::new(&settings, &dataset(), 1).forward(&given, None).unwrap().users.sum_all().unwrap();

@@ -25,6 +25,7 @@ use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
+use vectors::Matrix;
 
 /// `light-gcn` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -165,18 +166,18 @@ impl Propagation {
 
 impl Encoder for Propagation {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        self.graph.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        self.graph.forward(parameters.tables(), [None; 2], &mut self.vectors);
         Ok(())
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         self.wanted.set(step.wanted);
-        self.graph.forward(&parameters.tables, self.wanted.get(), &mut self.vectors);
+        self.graph.forward(parameters.tables(), self.wanted.get(), &mut self.vectors);
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
@@ -187,8 +188,8 @@ impl Encoder for Propagation {
         Ok(Backward { tables: [users, items], weights: &[], auxiliary: 0.0 })
     }
 
-    fn layers(&mut self, tables: &Tables) -> Vec<Tables> {
-        let mut layers = vec![tables.clone()];
+    fn layers(&mut self, tables: [&Matrix; 2]) -> Vec<Tables> {
+        let mut layers = vec![Tables::of(tables)];
         for layer in 0..self.layers as usize {
             let mut next = layers[layer].clone();
             self.graph.advance([&mut next.users, &mut next.items], [None; 2]);

@@ -137,8 +137,7 @@ impl PairNetwork for Ncf {
     }
 
     fn scorer(&self, parameters: &Parameters) -> Scorer {
-        let [to_users, to_items, bias, output] =
-            WEIGHTS.map(|name| &parameters.weights.iter().find(|weights| weights.name == name).expect("the weights have this name").values);
+        let [to_users, to_items, bias, output] = WEIGHTS.map(|name| parameters.weights_of(name));
         let side = |table: &Matrix, weights: &Matrix, bias: Option<&Matrix>| {
             let mut values = Vec::with_capacity(table.rows * (self.products() + table.dim));
             for row in table.values.chunks_exact(table.dim) {
@@ -148,8 +147,8 @@ impl PairNetwork for Ncf {
             }
             Matrix { rows: table.rows, dim: self.products() + table.dim, values }
         };
-        let tables = &parameters.tables;
-        let (users, items) = (side(&tables.users, to_users, Some(bias)), side(&tables.items, to_items, None));
+        let [users, items] = parameters.tables();
+        let (users, items) = (side(users, to_users, Some(bias)), side(items, to_items, None));
         Scorer::TanhLayer(TanhLayer { users, items, weights: output.clone() })
     }
 
@@ -257,9 +256,8 @@ mod tests {
     fn both_parts_of_the_layer_start_as_one_matrix() {
         let (parameters, _) = Ncf { dim: 64, ..settings(NcfForm::Ncf) }.start(&dataset(), 1);
         for part in ["layer.users", "layer.items"] {
-            let weights = parameters.weights.iter().find(|weights| weights.name == part).unwrap();
-            let squares: f32 = weights.values.values.iter().map(|value| value * value).sum();
-            let variance = squares / weights.values.values.len() as f32;
+            let values = &parameters.weights_of(part).values;
+            let variance = values.iter().map(|value| value * value).sum::<f32>() / values.len() as f32;
             assert!((variance - 0.010_417).abs() < 0.001, "{part}: {variance}");
         }
     }

@@ -229,8 +229,7 @@ impl PairNetwork for Layers {
     /// The products' weights are those of the users' vectors, and the first layer's part is made of either side's rows.
     fn scorer(&self, parameters: &Parameters) -> Scorer {
         let (product, dim, layers) = (self.settings.product(), self.settings.dim as usize, self.settings.layers());
-        let matrix =
-            |name: &str| &parameters.weights.iter().find(|weights| weights.name == name).expect("the weights have this name").values;
+        let matrix = |name: &str| parameters.weights_of(name);
         let output = matrix("output");
         let side = |table: &Matrix, scale: Option<&[f32]>, first_layer: Option<(&Matrix, Option<&Matrix>)>| {
             let width = layers.first().copied().unwrap_or_default();
@@ -245,7 +244,7 @@ impl PairNetwork for Layers {
             }
             Matrix { rows: table.rows, dim: product + width, values }
         };
-        let Tables { users, items } = &parameters.tables;
+        let [users, items] = parameters.tables();
         if layers.is_empty() {
             let (users, items) = (side(users, Some(&output.values), None), side(items, None, None));
             return Scorer::Factors(Factors { users, items, similarity: Similarity::Dot });
@@ -306,9 +305,8 @@ mod tests {
         let settings: NeuMf = serde_json::from_str(r#"{"dim": 64, "hidden": [32]}"#).unwrap();
         let (parameters, _) = Learned::start(&settings, &super::super::testing::dataset(), 1);
         for part in ["layer1.users", "layer1.items"] {
-            let weights = parameters.weights.iter().find(|weights| weights.name == part).unwrap();
-            let squares: f32 = weights.values.values.iter().map(|value| value * value).sum();
-            let variance = squares / weights.values.values.len() as f32;
+            let values = &parameters.weights_of(part).values;
+            let variance = values.iter().map(|value| value * value).sum::<f32>() / values.len() as f32;
             assert!((variance - 0.0125).abs() < 0.0016, "{part}: {variance}");
         }
     }
@@ -347,8 +345,7 @@ mod tests {
         let scores = blocks.scores().unwrap();
         let found = blocks.backward(&derivatives).unwrap();
 
-        let Tables { users: of_users, items: of_items } = &parameters.tables;
-        let matrices = [of_users, of_items].into_iter().chain(parameters.weights.iter().map(|weights| &weights.values));
+        let (dim, matrices) = (parameters.users.values.dim, parameters.iter().map(|parameter| &parameter.values));
         let variables: Vec<Var> =
             matrices.map(|matrix| Var::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu).unwrap()).collect();
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
@@ -364,9 +361,9 @@ mod tests {
             (expected * Tensor::from_slice(&derivatives, 1100, &Device::Cpu).unwrap()).unwrap().sum_all().unwrap().backward().unwrap();
         let gradient = |at: usize| gradients.get(&variables[at]).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
         for side in 0..2 {
-            let mut sum = vec![0.0; 5 * of_users.dim];
+            let mut sum = vec![0.0; 5 * dim];
             for (row, gradient) in found.rows(side) {
-                sum[row * of_users.dim..].iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
+                sum[row * dim..].iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
             }
             close(&sum, &gradient(side));
         }

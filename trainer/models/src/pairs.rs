@@ -2,10 +2,11 @@
 
 use super::encoder::TrainStep;
 use crate::Result;
-use crate::parameters::{Parameters, Weights};
+use crate::parameters::Parameters;
 use candle_core::{Device, Tensor, Var};
 use embeddings::Touched;
 use evaluator::Scorer;
+use optimizers::Parameter;
 use rayon::prelude::*;
 use vectors::Matrix;
 
@@ -101,15 +102,14 @@ impl Block {
         let mut touched: [Touched; 2] = Default::default();
         touched[0].find(users);
         touched[1].find(items);
-        let tables = [&parameters.tables.users, &parameters.tables.items];
-        let rows = tables.into_iter().zip(&touched).map(|(table, Touched { rows, .. })| {
+        let rows = parameters.tables().into_iter().zip(&touched).map(|(table, Touched { rows, .. })| {
             let values: Vec<f32> = rows.iter().flat_map(|&row| table.row(row as usize)).copied().collect();
             Var::from_vec(values, (rows.len(), table.dim), &Device::Cpu)
         });
         let weights = parameters
             .weights
             .iter()
-            .map(|Weights { values: Matrix { rows, dim, values }, .. }| Var::from_slice(values, (*rows, *dim), &Device::Cpu));
+            .map(|Parameter { values: Matrix { rows, dim, values }, .. }| Var::from_slice(values, (*rows, *dim), &Device::Cpu));
         let variables: Vec<Var> = rows.chain(weights).collect::<candle_core::Result<_>>()?;
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let place = |Touched { locals, .. }: &Touched| Tensor::from_slice(locals, locals.len(), &Device::Cpu);

@@ -1,102 +1,67 @@
-//! What a model learns, and what the optimizer keeps of it.
+//! What a model learns.
 
 use crate::NamedMatrices;
-use embeddings::{RowGradients, Tables};
-use optimizers::{Moments, Stepper};
+use embeddings::Tables;
+use optimizers::Parameter;
 use vectors::Matrix;
 
-/// The parameters of a model: a row for each user and for each item, and weights that all of them share.
+/// The parameters of a model, each with its name: a row for each user and for each item, and any number of others.
 pub struct Parameters {
-    /// `[users, dim]` and `[items, dim]`
-    pub tables: Tables,
-    /// Moments of the gradients of users and of items.
-    pub moments: [Moments; 2],
-    /// Each has its whole gradient in every step.
-    pub weights: Vec<Weights>,
-}
-
-/// A matrix that all rows share.
-pub struct Weights {
-    /// The weights' name in the state of a training: `layer1.sum`.
-    pub name: String,
-    /// The numbers.
-    pub values: Matrix,
-    /// Moments of the weights' gradient.
-    pub moments: Moments,
-}
-
-impl Weights {
-    /// Makes weights with moments of zero.
-    pub fn new(name: &str, values: Matrix) -> Self {
-        Self { name: name.to_owned(), moments: Moments::new(&values, false), values }
-    }
-
-    /// The next step of an optimizer by the whole gradient.
-    pub fn move_by(&mut self, gradient: Vec<f32>, stepper: &Stepper) {
-        let Self { values, moments, .. } = self;
-        let gradient = Matrix { rows: values.rows, dim: values.dim, values: gradient };
-        stepper.move_table(values, moments, &RowGradients::whole(gradient));
-    }
-
-    /// The first place that is not a finite number, in words.
-    pub fn not_finite(&self) -> Option<String> {
-        let value = self.values.values.iter().find(|value| !value.is_finite())?;
-        Some(format!("the weights `{}` (value {value})", self.name))
-    }
-
-    /// The numbers and their moments, by name.
-    pub fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
-        let Self { name, values, moments } = self;
-        let named = [("", &mut values.values), (".first", &mut moments.first), (".second", &mut moments.second)];
-        named.map(|(part, values)| (format!("weights.{name}{part}"), &mut values[..])).into_iter()
-    }
+    /// `[users, dim]`, named `users`; without rows where a model makes vectors of users from something else.
+    pub users: Parameter,
+    /// `[items, dim]`, named `items`.
+    pub items: Parameter,
+    /// Those that all rows share, in an order of the model's own.
+    pub weights: Vec<Parameter>,
 }
 
 impl Parameters {
     /// Makes parameters with moments of zero; all rows move in every step.
-    pub fn new(tables: Tables, weights: Vec<(String, Matrix)>) -> Self {
-        let moments = [&tables.users, &tables.items].map(|table| Moments::new(table, false));
-        let weights = weights.into_iter().map(|(name, values)| Weights::new(&name, values));
-        Self { tables, moments, weights: weights.collect() }
+    pub fn new(Tables { users, items }: Tables, weights: Vec<(String, Matrix)>) -> Self {
+        let weights = weights.into_iter().map(|(name, values)| Parameter::new(name, values));
+        Self { users: Parameter::new("users", users), items: Parameter::new("items", items), weights: weights.collect() }
     }
 
-    /// Lets rows of some of the tables be left behind where a step does not look at them: see [`Moments::new`].
-    pub fn leave_behind(&mut self, which: [bool; 2]) {
-        let Self { tables: Tables { users, items }, moments, .. } = self;
-        for ((table, moments), leaves) in [&*users, items].into_iter().zip(moments).zip(which) {
-            *moments = Moments::new(table, leaves);
-        }
+    /// All parameters: users, items, and the weights in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &Parameter> {
+        [&self.users, &self.items].into_iter().chain(&self.weights)
     }
 
-    /// All matrices by name: the tables of users and items, and the weights in their order.
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Parameter> {
+        [&mut self.users, &mut self.items].into_iter().chain(&mut self.weights)
+    }
+
+    /// The values of the rows of users and of items.
+    pub fn tables(&self) -> [&Matrix; 2] {
+        [&self.users.values, &self.items.values]
+    }
+
+    /// The values of the weights of a name that the model gave them.
+    pub fn weights_of(&self, name: &str) -> &Matrix {
+        let found = self.weights.iter().find(|weights| weights.name == name);
+        &found.expect("a model asks for names that it gave").values
+    }
+
+    /// All values by name.
     pub fn named(&self) -> NamedMatrices<'_> {
-        let Tables { users, items } = &self.tables;
-        [("users", users), ("items", items)]
-            .into_iter()
-            .chain(self.weights.iter().map(|weights| (&weights.name[..], &weights.values)))
-            .collect()
+        self.iter().map(|parameter| (&parameter.name[..], &parameter.values)).collect()
     }
 
-    /// All numbers and their moments, by name; within an epoch also how far rows are left behind.
+    /// All values and their moments, by name; within an epoch also how far rows are left behind.
     pub fn state(&mut self, is_within: bool) -> Vec<(String, &mut [f32])> {
-        let Self { tables, moments: [of_users, of_items], weights } = self;
-        let tables = [
-            ("users", &mut tables.users.values),
-            ("users.first", &mut of_users.first),
-            ("users.second", &mut of_users.second),
-            ("items", &mut tables.items.values),
-            ("items.first", &mut of_items.first),
-            ("items.second", &mut of_items.second),
-        ];
-        let left = [("users.left", &mut of_users.left), ("items.left", &mut of_items.left)];
-        let left = left.into_iter().filter(|(_, left)| is_within && !left.is_empty());
-        let left = left.map(|(name, left)| (name, bytemuck::cast_slice_mut(left))); // as the numbers of the same bits
-        let tables = tables.map(|(name, values)| (name, &mut values[..])).into_iter().chain(left);
-        tables.map(|(name, values)| (name.to_owned(), values)).chain(weights.iter_mut().flat_map(Weights::state)).collect()
+        let Self { users, items, weights } = self;
+        users.state(is_within).chain(items.state(is_within)).chain(weights_state(weights)).collect()
     }
 
-    /// The first place that is not a finite number, in words.
+    /// The first value that is not a finite number, in words.
     pub fn not_finite(&self) -> Option<String> {
-        self.tables.not_finite().or_else(|| self.weights.iter().find_map(Weights::not_finite))
+        self.iter().find_map(Parameter::not_finite)
     }
+}
+
+/// The state of weights, whose names begin with `weights.`, apart from those of tables, losses and samplers.
+pub fn weights_state(weights: &mut [Parameter]) -> impl Iterator<Item = (String, &mut [f32])> {
+    let prefixed = |(name, values)| (format!("weights.{name}"), values);
+    weights.iter_mut().flat_map(move |weights| weights.state(false).map(prefixed))
 }

@@ -28,6 +28,7 @@ use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 use streams::{Purpose, Stream};
+use vectors::Matrix;
 
 /// `sgl` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -187,7 +188,7 @@ impl DroppedViews {
 
 impl Encoder for DroppedViews {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        self.graph.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        self.graph.forward(parameters.tables(), [None; 2], &mut self.vectors);
         Ok(())
     }
 
@@ -196,19 +197,19 @@ impl Encoder for DroppedViews {
         let contrast = self.settings.contrast();
         let Self { graph, vectors, wanted, views, contrasted, .. } = self;
         wanted.set(step.wanted);
-        graph.forward(&parameters.tables, wanted.get(), vectors);
+        graph.forward(parameters.tables(), wanted.get(), vectors);
         wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
         let of_batch = wanted.get();
         let of_other = if contrast.against == ContrastAgainst::All { [None; 2] } else { of_batch };
         for (view, wanted) in views.iter_mut().zip([of_batch, of_other]) {
-            view.graph.forward(&parameters.tables, wanted, &mut view.vectors);
+            view.graph.forward(parameters.tables(), wanted, &mut view.vectors);
         }
         *contrasted = Some(contrast.compare(&views[0].vectors, &views[1].vectors, step));
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {

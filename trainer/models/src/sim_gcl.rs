@@ -25,6 +25,7 @@ use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
+use vectors::Matrix;
 
 /// `sim-gcl` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -154,24 +155,24 @@ impl TwoViews {
 
 impl Encoder for TwoViews {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        self.layers.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        self.layers.forward(parameters.tables(), [None; 2], &mut self.vectors);
         Ok(())
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         let Self { layers, contrast, vectors, wanted, views, contrasted } = self;
         wanted.set(step.wanted);
-        layers.forward(&parameters.tables, wanted.get(), vectors);
+        layers.forward(parameters.tables(), wanted.get(), vectors);
         wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
         for (number, view) in (0..).zip(&mut *views) {
-            layers.view(&parameters.tables, (number, step), wanted.get(), view, None);
+            layers.view(parameters.tables(), (number, step), wanted.get(), view, None);
         }
         *contrasted = Some(contrast.compare(&views[0], &views[1], step));
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     /// Gradients go back through a view as through the vectors, so that they go together.

@@ -76,7 +76,7 @@ pub(super) fn assert_encoder(encoder: &mut dyn Encoder, formula: &impl Forward) 
         let is_close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5);
         assert!(found.len() == expected.len() && is_close, "{what}: {found:?} where {expected:?} is expected");
     };
-    let both = |tables: &Tables| [tables.users.values.clone(), tables.items.values.clone()].concat();
+    let both = |[users, items]: [&Matrix; 2]| [&users.values[..], &items.values].concat();
     for encode in [
         |encoder: &mut dyn Encoder, parameters: &Parameters| encoder.encode(parameters),
         |encoder: &mut dyn Encoder, parameters: &Parameters| encoder.encode_step(parameters, &STEP),

@@ -14,10 +14,11 @@ use super::{
     sizes::check_tables,
 };
 use crate::Result;
-use crate::parameters::{Parameters, Weights};
+use crate::parameters::Parameters;
 use candle_core::{Device, Tensor, Var};
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
+use optimizers::Parameter;
 use serde::{Deserialize, Serialize};
 use vectors::Matrix;
 
@@ -181,9 +182,9 @@ impl Towers {
         }
     }
 
-    fn sides<'a>(&self, parameters: &'a Parameters) -> [(&'a Matrix, &'a [Weights]); 2] {
+    fn sides<'a>(&self, parameters: &'a Parameters) -> [(&'a Matrix, &'a [Parameter]); 2] {
         let (of_users, of_items) = parameters.weights.split_at(self.weights);
-        [(&parameters.tables.users, of_users), (&parameters.tables.items, of_items)]
+        [(&parameters.users.values, of_users), (&parameters.items.values, of_items)]
     }
 
     /// Makes the vectors of the wanted rows.
@@ -204,12 +205,12 @@ impl Towers {
 
 impl Pass {
     /// Makes the vectors of the marked rows; of all without marks.
-    fn new(table: &Matrix, weights: &[Weights], marks: Option<&[bool]>) -> candle_core::Result<Self> {
+    fn new(table: &Matrix, weights: &[Parameter], marks: Option<&[bool]>) -> candle_core::Result<Self> {
         let rows: Vec<usize> = (0..table.rows).filter(|&row| marks.is_none_or(|marks| marks[row])).collect();
         let values: Vec<f32> = rows.iter().flat_map(|&row| table.row(row)).copied().collect();
         let of_rows = Var::from_vec(values, (rows.len(), table.dim), &Device::Cpu);
         let of_weights =
-            weights.iter().map(|Weights { values, .. }| Var::from_slice(&values.values, (values.rows, values.dim), &Device::Cpu));
+            weights.iter().map(|Parameter { values, .. }| Var::from_slice(&values.values, (values.rows, values.dim), &Device::Cpu));
         let variables: Vec<Var> = std::iter::once(of_rows).chain(of_weights).collect::<candle_core::Result<_>>()?;
         let tensors: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let vectors = if rows.is_empty() { tensors[0].clone() } else { tower(&tensors[0], &tensors[1..])? };
@@ -250,8 +251,8 @@ impl Encoder for Towers {
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, vectors: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
@@ -310,8 +311,8 @@ mod tests {
         encoder.encode_step(&parameters, &TrainStep { wanted, ..STEP }).unwrap();
         expected.encode_step(&parameters, &STEP).unwrap();
         for (found, expected, rows) in [
-            (&encoder.vectors(&parameters).users, &expected.vectors(&parameters).users, &[1, 3][..]),
-            (&encoder.vectors(&parameters).items, &expected.vectors(&parameters).items, &[0, 2, 4]),
+            (encoder.vectors(&parameters)[0], expected.vectors(&parameters)[0], &[1, 3][..]),
+            (encoder.vectors(&parameters)[1], expected.vectors(&parameters)[1], &[0, 2, 4]),
         ] {
             assert!(rows.iter().all(|&row| found.row(row) == expected.row(row)));
         }

@@ -24,6 +24,7 @@ use candle_core::Tensor;
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use serde::{Deserialize, Serialize};
+use vectors::Matrix;
 
 /// `xsim-gcl` in a sweep file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -170,7 +171,7 @@ impl View {
 
 impl Encoder for View {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        self.layers.forward(&parameters.tables, [None; 2], &mut self.vectors);
+        self.layers.forward(parameters.tables(), [None; 2], &mut self.vectors);
         Ok(())
     }
 
@@ -179,13 +180,13 @@ impl Encoder for View {
         wanted.set(step.wanted);
         wanted.add([step.users, step.positives]);
         let kept = Kept { layer: *contrast_layer, vectors: layer };
-        layers.view(&parameters.tables, (0, step), wanted.get(), vectors, Some(kept));
+        layers.view(parameters.tables(), (0, step), wanted.get(), vectors, Some(kept));
         *contrasted = Some(contrast.compare(vectors, layer, step));
         Ok(())
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {

@@ -1,4 +1,4 @@
-//! How parameters move.
+//! Parameters, and how they move.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +6,7 @@ mod adam;
 mod catch_up;
 mod elsewhere;
 mod kernels;
+mod parameter;
 mod part;
 mod prefetch;
 mod step_decay;
@@ -16,8 +17,9 @@ mod tests;
 pub use adam::Adam;
 pub use catch_up::Leap;
 pub use kernels::Step;
+pub use parameter::Parameter;
 pub use step_decay::StepDecay;
-pub use stepper::{Moments, Stepper};
+pub use stepper::Stepper;
 
 /// `optimizer` in a sweep file, by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -1,24 +1,24 @@
-//! How the rows of a table are shared out among threads.
+//! How the rows of a parameter are shared out among threads.
 
 use super::{
-    Moments,
+    Parameter,
     kernels::{self, Row, Step},
 };
 use rayon::prelude::*;
-use vectors::Matrix;
 
-/// Rows of one parallel task: of a whole table, and of a list.
+/// Rows of one parallel task: of a whole parameter, and of a list.
 pub(super) const BLOCK: usize = 256;
 pub(super) const LISTED: usize = 64;
 
-/// A table and its moments, so many rows at a time.
-pub(super) fn blocks<'a>(table: &'a mut Matrix, moments: &'a mut Moments, rows: usize) -> impl IndexedParallelIterator<Item = Row<'a>> {
-    let length = rows * table.dim;
-    let moments = moments.first.par_chunks_mut(length).zip(moments.second.par_chunks_mut(length));
-    table.values.par_chunks_mut(length).zip(moments).map(|(values, (first, second))| Row { values, first, second })
+/// A parameter and its moments, so many rows at a time.
+pub(super) fn blocks(parameter: &mut Parameter, rows: usize) -> impl IndexedParallelIterator<Item = Row<'_>> {
+    let Parameter { values, first, second, .. } = parameter;
+    let length = rows * values.dim;
+    let moments = first.par_chunks_mut(length).zip(second.par_chunks_mut(length));
+    values.values.par_chunks_mut(length).zip(moments).map(|(values, (first, second))| Row { values, first, second })
 }
 
-/// Some rows of a table and of its moments, and the listed ones among them.
+/// Some rows of a parameter and of its moments, and the listed ones among them.
 pub(super) struct Part<'a> {
     /// The first row.
     pub(super) row: usize,

@@ -1,7 +1,7 @@
-//! An optimizer under way: which rows of a table a step moves.
+//! An optimizer under way: which rows of a parameter a step moves.
 
 use super::{
-    Adam, Optimizer, Parts,
+    Adam, Optimizer, Parameter, Parts,
     catch_up::CatchUp,
     kernels::{self, Row, Step},
     part::{BLOCK, LISTED, Part, blocks},
@@ -9,30 +9,9 @@ use super::{
 use crate::prefetch::prefetch;
 use embeddings::RowGradients;
 use rayon::prelude::*;
-use vectors::Matrix;
 
 /// How many listed rows ahead of its use a row is asked for.
 const AHEAD: usize = 6;
-
-/// First and second moments of a table's gradient.
-#[derive(Clone, Debug)]
-pub struct Moments {
-    /// `[rows * dim]`, running means of the gradient.
-    pub first: Vec<f32>,
-    /// `[rows * dim]`, running means of its square.
-    pub second: Vec<f32>,
-    /// The step, as `CatchUp` counts, to which each row is up to date. Empty for a table whose rows all move in every step.
-    pub left: Vec<u32>,
-}
-
-impl Moments {
-    /// Makes moments of zero. Rows that may be `left_behind` are brought up to date when they are next looked at; that is worth it where a step
-    /// touches few of the rows.
-    pub fn new(table: &Matrix, left_behind: bool) -> Self {
-        let zeros = || vec![0.0; table.values.len()];
-        Self { first: zeros(), second: zeros(), left: vec![0; if left_behind { table.rows } else { 0 }] }
-    }
-}
 
 /// What a step does with rows that have no gradient.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,12 +55,13 @@ impl Stepper {
     }
 
     /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.
-    pub fn current(&self, rows: &[u32], table: &Matrix, moments: &Moments, out: &mut [f32]) {
+    pub fn current(&self, rows: &[u32], parameter: &Parameter, out: &mut [f32]) {
+        let Parameter { values: table, first, second, left, .. } = parameter;
         let (dim, epsilon) = (table.dim, self.adam.epsilon as f32);
-        let behind = self.idle.as_ref().filter(|_| !moments.left.is_empty());
+        let behind = self.idle.as_ref().filter(|_| !left.is_empty());
         let row = |row: u32| {
             let values = row as usize * dim..(row as usize + 1) * dim;
-            (&table.values[values.clone()], &moments.first[values.clone()], &moments.second[values])
+            (&table.values[values.clone()], &first[values.clone()], &second[values])
         };
         out.par_chunks_mut(LISTED * dim).zip(rows.par_chunks(LISTED)).for_each(|(out, rows)| {
             for (at, (out, &id)) in out.chunks_exact_mut(dim).zip(rows).enumerate() {
@@ -92,25 +72,18 @@ impl Stepper {
                 let (values, first, second) = row(id);
                 match behind {
                     None => out.copy_from_slice(values),
-                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(moments.left[id as usize]).0, epsilon),
+                    Some(idle) => kernels::leapt(out, values, first, second, idle.leap(left[id as usize]).0, epsilon),
                 }
             }
         });
     }
 
-    /// The next step of a table, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
+    /// The next step of a parameter, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
     /// `current` holds these rows as [`current`](Self::current) gave them.
-    pub fn move_rows(
-        &self,
-        rows: &[u32],
-        current: &[f32],
-        table: &mut Matrix,
-        moments: &mut Moments,
-        gradient: impl Fn(usize, &mut [f32]) + Sync,
-    ) {
-        let (dim, step, all) = (table.dim, self.adam.constants(self.steps + 1), self.others(moments) == Others::Move);
-        let Moments { first, second, left } = moments;
-        let part = Part { row: 0, place: 0, listed: rows, values: &mut table.values, first, second, left };
+    pub fn move_rows(&self, rows: &[u32], current: &[f32], parameter: &mut Parameter, gradient: impl Fn(usize, &mut [f32]) + Sync) {
+        let (dim, step, all) = (parameter.values.dim, self.adam.constants(self.steps + 1), self.others(parameter) == Others::Move);
+        let Parameter { values, first, second, left, .. } = parameter;
+        let part = Part { row: 0, place: 0, listed: rows, values: &mut values.values, first, second, left };
         part.divide(dim, all, &|mut part| {
             let mut sum = vec![0.0; dim];
             if all {
@@ -139,33 +112,27 @@ impl Stepper {
         }
     }
 
-    /// The next step of a table whose rows are not left behind.
-    pub fn move_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients) {
-        self.move_decayed_table(table, moments, gradients, None);
+    /// The next step of a parameter whose rows are not left behind.
+    pub fn move_all(&self, parameter: &mut Parameter, gradients: &RowGradients) {
+        self.move_decayed(parameter, gradients, None);
     }
 
-    /// The next step of a table whose rows are not left behind, each row with a weight decay of its own, `[rows]`, beside that of all.
-    pub fn move_decayed_table(&self, table: &mut Matrix, moments: &mut Moments, gradients: &RowGradients, decays: Option<&[f32]>) {
+    /// The next step of a parameter whose rows are not left behind, each row with a weight decay of its own, `[rows]`, beside that of all.
+    pub fn move_decayed(&self, parameter: &mut Parameter, gradients: &RowGradients, decays: Option<&[f32]>) {
         let step = self.adam.constants(self.steps + 1);
-        let gradients = gradients.values().par_chunks(BLOCK * table.dim).zip(gradients.touched().par_chunks(BLOCK));
-        blocks(table, moments, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
+        let gradients = gradients.values().par_chunks(BLOCK * parameter.values.dim).zip(gradients.touched().par_chunks(BLOCK));
+        blocks(parameter, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
             None => self.move_block(block, gradients, touched, step),
             Some(decays) => self.move_decayed_block(block, (gradients, touched), &decays[at * BLOCK..], step),
         });
     }
 
-    /// The next step of a table whose rows are not left behind, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the
+    /// The next step of a parameter whose rows are not left behind, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the
     /// gradients of a block's rows.
-    pub fn move_blocks(
-        &self,
-        table: &mut Matrix,
-        moments: &mut Moments,
-        rows: usize,
-        gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync,
-    ) {
-        let (step, dim) = (self.adam.constants(self.steps + 1), table.dim);
+    pub fn move_blocks(&self, parameter: &mut Parameter, rows: usize, gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync) {
+        let (step, dim) = (self.adam.constants(self.steps + 1), parameter.values.dim);
         let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
-        blocks(table, moments, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
+        blocks(parameter, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
             let (gradients, touched) = (&mut gradients[..block.values.len()], &mut touched[..block.values.len() / dim]);
             gradient(at, block.values, gradients, touched);
             self.move_block(block, gradients, touched, step);
@@ -198,15 +165,15 @@ impl Stepper {
         }
     }
 
-    fn others(&self, moments: &Moments) -> Others {
+    fn others(&self, parameter: &Parameter) -> Others {
         match &self.idle {
             _ if !self.all_rows_move => Others::Stay,
-            Some(idle) if !moments.left.is_empty() && idle.holds(self.steps) => Others::Leave,
+            Some(idle) if !parameter.left.is_empty() && idle.holds(self.steps) => Others::Leave,
             _ => Others::Move,
         }
     }
 
-    /// Every table has made the step.
+    /// Every parameter has made the step.
     pub fn finish_step(&mut self) {
         let holds = self.idle.as_ref().is_some_and(|idle| idle.holds(self.steps));
         self.steps += 1;
@@ -215,13 +182,13 @@ impl Stepper {
         }
     }
 
-    /// Brings all rows of the tables up to date.
-    pub fn catch_up(&mut self, tables: [(&mut Matrix, &mut Moments); 2]) {
+    /// Brings all rows of all parameters up to date.
+    pub fn catch_up<'p>(&mut self, parameters: impl Iterator<Item = &'p mut Parameter>) {
         let Some(idle) = &mut self.idle else { return };
-        for (table, moments) in tables.into_iter().filter(|(_, moments)| !moments.left.is_empty()) {
-            let (dim, epsilon, idle) = (table.dim, self.adam.epsilon as f32, &*idle);
-            let mut left = std::mem::take(&mut moments.left);
-            blocks(table, moments, BLOCK).zip(left.par_chunks_mut(BLOCK)).for_each(|(block, left)| {
+        for parameter in parameters.filter(|parameter| !parameter.left.is_empty()) {
+            let (dim, epsilon, idle) = (parameter.values.dim, self.adam.epsilon as f32, &*idle);
+            let mut left = std::mem::take(&mut parameter.left);
+            blocks(parameter, BLOCK).zip(left.par_chunks_mut(BLOCK)).for_each(|(block, left)| {
                 let Row { values, first, second } = block;
                 let rows = values.chunks_exact_mut(dim).zip(first.chunks_exact_mut(dim)).zip(second.chunks_exact_mut(dim));
                 for (((values, first), second), left) in rows.zip(left) {
@@ -229,7 +196,7 @@ impl Stepper {
                     kernels::leap(Row { values, first, second }, leap, decay, epsilon);
                 }
             });
-            moments.left = left;
+            parameter.left = left;
         }
         idle.restart(self.steps);
     }

@@ -8,8 +8,8 @@ use vectors::Matrix;
 const ADAM: Adam =
     Adam { learning_rate: 0.1, learning_rate_decay: None, weight_decay: 0.01, batch_l2: None, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 
-fn table(values: &[f32]) -> Matrix {
-    Matrix { rows: values.len(), dim: 1, values: values.to_vec() }
+fn table(values: &[f32]) -> Parameter {
+    Parameter::new("table", Matrix { rows: values.len(), dim: 1, values: values.to_vec() })
 }
 
 /// Value, first and second moment.
@@ -25,24 +25,23 @@ fn step(adam: &Adam, t: i32, (value, first, second): State, gradient: f64) -> St
 }
 
 /// Two rows of one value; the gradient touches row 0 in the first of three steps.
-fn three_steps(optimizer: &Optimizer) -> (Matrix, Moments) {
-    let mut table = table(&[1.0, -2.0]);
-    let (mut moments, mut stepper) = (Moments::new(&table, false), Stepper::new(optimizer, 0));
+fn three_steps(optimizer: &Optimizer) -> Parameter {
+    let (mut table, mut stepper) = (table(&[1.0, -2.0]), Stepper::new(optimizer, 0));
     for step in 1..=3 {
         let mut gradients = RowGradients::new(2, 1);
         if step == 1 {
             gradients.add(0, &[0.5]);
         }
-        stepper.move_table(&mut table, &mut moments, &gradients);
+        stepper.move_all(&mut table, &gradients);
         stepper.finish_step();
     }
-    (table, moments)
+    table
 }
 
 #[test]
 fn dense_steps_follow_the_formula_in_every_row() {
-    let (table, _) = three_steps(&Optimizer::Adam(ADAM));
-    for (&value, (start, gradients)) in table.values.iter().zip([(1.0, [0.5, 0.0, 0.0]), (-2.0, [0.0; 3])]) {
+    let table = three_steps(&Optimizer::Adam(ADAM));
+    for (&value, (start, gradients)) in table.values.values.iter().zip([(1.0, [0.5, 0.0, 0.0]), (-2.0, [0.0; 3])]) {
         let (expected, ..) = (1..).zip(gradients).fold((start, 0.0, 0.0), |state, (t, gradient)| step(&ADAM, t, state, gradient));
         assert!((f64::from(value) - expected).abs() < 1e-6, "{value} {expected}");
     }
@@ -51,17 +50,16 @@ fn dense_steps_follow_the_formula_in_every_row() {
 #[test]
 fn the_first_step_has_the_length_of_the_learning_rate() {
     let (mut table, mut gradients) = (table(&[1.0]), RowGradients::new(1, 1));
-    let mut moments = Moments::new(&table, false);
     gradients.add(0, &[1e-3]);
-    Stepper::new(&Optimizer::Adam(Adam { weight_decay: 0.0, ..ADAM }), 0).move_table(&mut table, &mut moments, &gradients);
-    assert!((table.values[0] - 0.9).abs() < 1e-4, "{}", table.values[0]);
+    Stepper::new(&Optimizer::Adam(Adam { weight_decay: 0.0, ..ADAM }), 0).move_all(&mut table, &gradients);
+    assert!((table.values.values[0] - 0.9).abs() < 1e-4, "{}", table.values.values[0]);
 }
 
 #[test]
 fn lazy_steps_leave_rows_without_gradient_alone() {
-    let (table, moments) = three_steps(&Optimizer::LazyAdam(ADAM));
-    assert_eq!((table.values[1], moments.first[1], moments.second[1]), (-2.0, 0.0, 0.0));
-    assert!((f64::from(table.values[0]) - 0.9).abs() < 1e-6);
+    let Parameter { values, first, second, .. } = three_steps(&Optimizer::LazyAdam(ADAM));
+    assert_eq!((values.values[1], first[1], second[1]), (-2.0, 0.0, 0.0));
+    assert!((f64::from(values.values[0]) - 0.9).abs() < 1e-6);
 }
 
 /// By hand: where the gradient is always the same, a step of Adam has the length of the learning rate, which is halved after each two epochs, here of
@@ -71,13 +69,12 @@ fn the_learning_rate_falls_in_steps() {
     let decay = StepDecay { every: 2, factor: 0.5 };
     let optimizer = Optimizer::Adam(Adam { weight_decay: 0.0, learning_rate_decay: Some(decay), ..ADAM });
     let (mut table, mut gradients) = (table(&[1.0]), RowGradients::new(1, 1));
-    let mut moments = Moments::new(&table, false);
     gradients.add(0, &[0.5]);
     for (epoch, expected) in [(1, 0.9), (2, 0.8), (3, 0.75), (4, 0.7)] {
         let mut stepper = Stepper::new(&optimizer.in_epoch(epoch), u64::from(epoch) - 1);
-        stepper.move_table(&mut table, &mut moments, &gradients);
+        stepper.move_all(&mut table, &gradients);
         stepper.finish_step();
-        assert!((table.values[0] - expected).abs() < 1e-5, "{epoch}: {}", table.values[0]);
+        assert!((table.values.values[0] - expected).abs() < 1e-5, "{epoch}: {}", table.values.values[0]);
         assert_eq!(optimizer.changes_in(epoch), epoch == 3);
     }
 }
@@ -88,10 +85,9 @@ fn rows_have_decays_of_their_own() {
     for optimizer in [Optimizer::Adam(ADAM), Optimizer::LazyAdam(ADAM)] {
         let moved = |gradients: &[(usize, f32)], decays: Option<&[f32]>| {
             let (mut table, mut rows) = (table(&[1.0, -2.0, 3.0, 0.5]), RowGradients::new(4, 1));
-            let (mut moments, stepper) = (Moments::new(&table, false), Stepper::new(&optimizer, 0));
             gradients.iter().for_each(|&(row, gradient)| rows.add(row, &[gradient]));
-            stepper.move_decayed_table(&mut table, &mut moments, &rows, decays);
-            (table.values, moments.first)
+            Stepper::new(&optimizer, 0).move_decayed(&mut table, &rows, decays);
+            (table.values.values, table.first)
         };
         let found = moved(&[(0, 0.5), (2, 0.25)], Some(&[0.2, 0.1, 0.0, 0.0]));
         let expected = moved(&[(0, 0.5 + 0.2), (1, -0.2), (2, 0.25)], None);
@@ -129,24 +125,23 @@ fn touches() -> impl Strategy<Value = Touches> {
     })
 }
 
-/// Tables and moments after all steps, where rows may or may not be left behind.
-fn trained(touches: &Touches, left_behind: bool) -> (Matrix, Moments) {
+/// A table after all steps, where rows may or may not be left behind.
+fn trained(touches: &Touches, left_behind: bool) -> Parameter {
     let mut table = table(&[0.0; ROWS]);
-    let mut moments = Moments::new(&table, left_behind);
-    let mut other = (Matrix { rows: 0, dim: 1, values: vec![] }, Moments::new(&Matrix { rows: 0, dim: 1, values: vec![] }, false));
+    table.leave_behind(left_behind);
     let mut stepper = Stepper::new(&Optimizer::Adam(touches.adam.clone()), touches.before);
     for (gradients, end) in touches.gradients.iter().zip(&touches.ends_of_epochs) {
         let rows: Vec<u32> = (0..ROWS as u32).filter(|&row| gradients[row as usize].is_some()).collect();
         let mut current = vec![0.0; rows.len()];
-        stepper.current(&rows, &table, &moments, &mut current);
-        stepper.move_rows(&rows, &current, &mut table, &mut moments, |k, gradient| gradient[0] = gradients[rows[k] as usize].unwrap());
+        stepper.current(&rows, &table, &mut current);
+        stepper.move_rows(&rows, &current, &mut table, |k, gradient| gradient[0] = gradients[rows[k] as usize].unwrap());
         stepper.finish_step();
         if *end {
-            stepper.catch_up([(&mut table, &mut moments), (&mut other.0, &mut other.1)]);
+            stepper.catch_up(std::iter::once(&mut table));
         }
     }
-    stepper.catch_up([(&mut table, &mut moments), (&mut other.0, &mut other.1)]);
-    (table, moments)
+    stepper.catch_up(std::iter::once(&mut table));
+    table
 }
 
 /// What `f64` says of a row: its state after all steps, the length of its way, and the first moment had all gradients the same sign.
@@ -172,15 +167,15 @@ proptest! {
 
     #[test]
     fn rows_left_behind_come_to_where_every_step_would_have_brought_them(touches in touches()) {
-        let ((left, moments), (dense, _)) = (trained(&touches, true), trained(&touches, false));
+        let (left, dense) = (trained(&touches, true), trained(&touches, false));
         for row in 0..ROWS {
             let Exact { state: (value, first, second), way, first_size } = exact(&touches, row);
-            let (error, dense_error) = (f64::from(left.values[row]) - value, f64::from(dense.values[row]) - value);
+            let (error, dense_error) = (f64::from(left.values.values[row]) - value, f64::from(dense.values.values[row]) - value);
             // Each touch rounds the value once, and the moments that all later steps use.
             let allowed = (16.0 * f64::from(f32::EPSILON) * way).max(dense_error.abs());
             prop_assert!(error.abs() <= allowed, "row {row}: off by {error:e}, dense by {dense_error:e}, on a way of {way:e}");
-            prop_assert!((f64::from(moments.first[row]) - first).abs() <= 1e-4 * first_size + 1e-30);
-            prop_assert!((f64::from(moments.second[row]) - second).abs() <= 1e-4 * second + 1e-30);
+            prop_assert!((f64::from(left.first[row]) - first).abs() <= 1e-4 * first_size + 1e-30);
+            prop_assert!((f64::from(left.second[row]) - second).abs() <= 1e-4 * second + 1e-30);
         }
     }
 

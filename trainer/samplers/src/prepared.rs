@@ -136,7 +136,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
-    pub fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
+    pub fn state(&mut self, within: bool) -> Vec<(String, &mut [f32])> {
         match &mut self.proposal {
             Proposal::AdaptiveProposal(live) => live.state(within),
             _ => Vec::new(),

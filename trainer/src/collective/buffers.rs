@@ -88,7 +88,7 @@ impl Collective {
     ///
     /// # Panics
     /// When there is no room for what all ranks bring.
-    pub(crate) fn exchange_buffers<B: AsMut<[CollectiveCall]>>(&self, what: &'static str, gpu: &Gpu, mut calls: B) -> Result<Pending<B>> {
+    pub(crate) fn exchange_buffers<B: AsMut<[CollectiveCall]>>(&self, what: &str, gpu: &Gpu, mut calls: B) -> Result<Pending<B>> {
         #[cfg(feature = "nccl")]
         if let Self::Nccl(member) = self {
             return member.exchange(what, calls).map(Pending::Nccl);
@@ -110,7 +110,7 @@ impl Collective {
     }
 
     /// Puts the numbers of all ranks one after the other, by way of the host.
-    fn gather_buffer<T: Element>(&self, what: &'static str, gpu: &Gpu, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
+    fn gather_buffer<T: Element>(&self, what: &str, gpu: &Gpu, own: &Buffer<T>, all: &mut Buffer<T>) -> Result<()> {
         match self.ranks() {
             1 => Ok(gpu.copy(own, all)?),
             _ => Ok(gpu.write(all, &self.gather_equal(what, &gpu.read(own)?)?.concat())?),
@@ -119,7 +119,7 @@ impl Collective {
 
     /// Has what is asked of this rank's device from now on wait for what is under way, and gives the buffers back.
     #[cfg_attr(not(feature = "nccl"), expect(unused_variables, reason = "NCCL alone is not done at once"))]
-    pub(crate) fn join_buffers<B>(&self, what: &'static str, pending: Pending<B>) -> Result<B> {
+    pub(crate) fn join_buffers<B>(&self, what: &str, pending: Pending<B>) -> Result<B> {
         match pending {
             Pending::Done(buffers) => Ok(buffers),
             #[cfg(feature = "nccl")]
@@ -128,7 +128,7 @@ impl Collective {
     }
 
     /// Waits until this rank's device has done everything that was asked of it.
-    pub(crate) fn finish(&self, what: &'static str, gpu: &Gpu) -> Result<()> {
+    pub(crate) fn finish(&self, what: &str, gpu: &Gpu) -> Result<()> {
         match self {
             #[cfg(feature = "nccl")]
             Self::Nccl(member) => member.finish(what),

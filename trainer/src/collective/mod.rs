@@ -121,7 +121,7 @@ impl Collective {
     }
 
     /// Gives its values to the other ranks and takes theirs: those of all, in the order of the ranks. Of each there are `most` at most.
-    fn exchange<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>, most: usize) -> Result<Vec<Arc<Vec<T>>>> {
+    fn exchange<T: Pod + Send + Sync>(&self, what: &str, values: Vec<T>, most: usize) -> Result<Vec<Arc<Vec<T>>>> {
         let all = match self {
             Self::Single => vec![Arc::new(values)],
             Self::Threads(member) => member.exchange(what, values)?,
@@ -134,7 +134,7 @@ impl Collective {
     }
 
     /// Exchanges values as [`exchange`](Self::exchange) does, where each rank brings as many as this one.
-    fn exchange_equal<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
+    fn exchange_equal<T: Pod + Send + Sync>(&self, what: &str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
         let own = values.len();
         let all = self.exchange(what, values, own)?;
         self.check_counts(what, &all, |_, count| (count != own).then(|| own.to_string()))?;
@@ -142,7 +142,7 @@ impl Collective {
     }
 
     /// Refuses what ranks bring in another number than was expected, which the function says for a rank and its number.
-    fn check_counts<T>(&self, what: &'static str, all: &[Arc<Vec<T>>], expected: impl Fn(usize, usize) -> Option<String>) -> Result<()> {
+    fn check_counts<T>(&self, what: &str, all: &[Arc<Vec<T>>], expected: impl Fn(usize, usize) -> Option<String>) -> Result<()> {
         let wrong = |(rank, values): (usize, &Arc<Vec<T>>)| {
             let (count, expected) = (values.len(), expected(rank, values.len())?);
             Some(self.error(what, format!("rank {rank} brings {count} numbers: expected {expected}")))
@@ -154,17 +154,17 @@ impl Collective {
     ///
     /// # Errors
     /// [`Error::Collective`](crate::Error::Collective), as of all calls.
-    pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<Vec<T>>> {
+    pub(crate) fn gather<T: Pod + Send + Sync>(&self, what: &str, values: &[T], most: usize) -> Result<Vec<Vec<T>>> {
         Ok(self.exchange(what, values.to_vec(), most)?.iter().map(|values| values.to_vec()).collect())
     }
 
     /// As many values from each rank as this one has, in the order of the ranks.
-    pub(crate) fn gather_equal<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T]) -> Result<Vec<Vec<T>>> {
+    pub(crate) fn gather_equal<T: Pod + Send + Sync>(&self, what: &str, values: &[T]) -> Result<Vec<Vec<T>>> {
         Ok(self.exchange_equal(what, values.to_vec())?.iter().map(|values| values.to_vec()).collect())
     }
 
     /// Adds up the values of all ranks, in the order of the ranks.
-    pub(crate) fn sum(&self, what: &'static str, values: &mut [f32]) -> Result<()> {
+    pub(crate) fn sum(&self, what: &str, values: &mut [f32]) -> Result<()> {
         if self.ranks() == 1 {
             return Ok(());
         }
@@ -180,7 +180,7 @@ impl Collective {
     }
 
     /// Gives all ranks the values of rank 0, which are as many.
-    pub(crate) fn broadcast<T: Pod + Send + Sync>(&self, what: &'static str, values: &mut [T]) -> Result<()> {
+    pub(crate) fn broadcast<T: Pod + Send + Sync>(&self, what: &str, values: &mut [T]) -> Result<()> {
         if self.ranks() == 1 {
             return Ok(());
         }
@@ -192,13 +192,13 @@ impl Collective {
     }
 
     /// Gives all ranks the values of rank 0, of which the others know only that there are `most` at most.
-    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<T>> {
+    pub(crate) fn of_first<T: Pod + Send + Sync>(&self, what: &str, values: &[T], most: usize) -> Result<Vec<T>> {
         let own = if self.leads() { values } else { &[] };
         Ok(self.gather(what, own, most)?.swap_remove(0))
     }
 
     /// The values of all ranks, one after the other; of each there are `most` at most.
-    pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &'static str, values: Vec<T>, most: usize) -> Result<Vec<T>> {
+    pub(crate) fn join<T: Pod + Send + Sync>(&self, what: &str, values: Vec<T>, most: usize) -> Result<Vec<T>> {
         match self.ranks() {
             1 => Ok(values),
             _ => Ok(self.gather(what, &values, most)?.concat()),
@@ -206,12 +206,12 @@ impl Collective {
     }
 
     /// A value of each rank, in the order of the ranks.
-    pub(crate) fn each<T: Pod + Send + Sync>(&self, what: &'static str, value: T) -> Result<Vec<T>> {
+    pub(crate) fn each<T: Pod + Send + Sync>(&self, what: &str, value: T) -> Result<Vec<T>> {
         Ok(self.gather_equal(what, &[value])?.concat())
     }
 
     /// The sum of a number of each rank, in the order of the ranks.
-    pub(crate) fn total(&self, what: &'static str, value: f64) -> Result<f64> {
+    pub(crate) fn total(&self, what: &str, value: f64) -> Result<f64> {
         Ok(self.each(what, value)?.into_iter().reduce(|sum, value| sum + value).unwrap_or_default())
     }
 
@@ -219,7 +219,7 @@ impl Collective {
     ///
     /// # Errors
     /// Also when they have not; it names what each has.
-    pub(crate) fn agree(&self, what: &'static str, value: u64) -> Result<()> {
+    pub(crate) fn agree(&self, what: &str, value: u64) -> Result<()> {
         let values = self.each(what, value)?;
         if values.iter().all(|&other| other == value) {
             return Ok(());
@@ -250,8 +250,8 @@ impl Collective {
     }
 
     /// What goes wrong in a call, with this rank and its place.
-    pub(crate) fn error(&self, operation: &'static str, reason: String) -> crate::Error {
+    pub(crate) fn error(&self, operation: &str, reason: String) -> crate::Error {
         let (epoch, step) = self.place();
-        crate::Error::Collective { rank: self.rank(), epoch, step, operation, reason }
+        crate::Error::Collective { rank: self.rank(), epoch, step, operation: operation.to_owned(), reason }
     }
 }

@@ -34,15 +34,15 @@ impl Member {
         &self.host
     }
 
-    pub(super) fn exchange<B: AsMut<[CollectiveCall]>>(&self, what: &'static str, calls: B) -> Result<Pending<B>> {
+    pub(super) fn exchange<B: AsMut<[CollectiveCall]>>(&self, what: &str, calls: B) -> Result<Pending<B>> {
         self.call(what, |patience| self.party.exchange(calls, patience))
     }
 
-    pub(super) fn finish(&self, what: &'static str) -> Result<()> {
+    pub(super) fn finish(&self, what: &str) -> Result<()> {
         self.call(what, |patience| self.party.finish(patience))
     }
 
-    fn call<T>(&self, what: &'static str, work: impl FnOnce(Patience) -> gpu::Result<T>) -> Result<T> {
+    fn call<T>(&self, what: &str, work: impl FnOnce(Patience) -> gpu::Result<T>) -> Result<T> {
         let lost = || self.host.lost();
         work(Patience { limit: self.limit, lost: &lost }).map_err(|error: gpu::Error| self.host.error(what, error.to_string()))
     }

@@ -65,9 +65,9 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::Collective`] when not all come, or they bring different things, or more.
-    pub(crate) fn exchange<T: Pod>(&self, what: &'static str, values: &[T], most: usize) -> Result<Vec<Arc<Vec<T>>>> {
+    pub(crate) fn exchange<T: Pod>(&self, what: &str, values: &[T], most: usize) -> Result<Vec<Arc<Vec<T>>>> {
         let (epoch, step) = self.place();
-        let error = |reason: String| Error::Collective { rank: self.rank(), epoch, step, operation: what, reason };
+        let error = |reason: String| Error::Collective { rank: self.rank(), epoch, step, operation: what.to_owned(), reason };
         let own = self.local.exchange(what, bytemuck::cast_slice::<T, u8>(values).to_vec())?;
         let met = match self.local.rank() {
             0 => {

@@ -40,7 +40,7 @@ struct State {
 type Values = Arc<dyn Any + Send + Sync>;
 
 struct Brought {
-    what: &'static str,
+    what: String,
     place: (u32, u32),
     values: Values,
 }
@@ -85,12 +85,12 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::Collective`] when not all come, or they bring different things.
-    pub(crate) fn exchange<T: Send + Sync + 'static>(&self, what: &'static str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
+    pub(crate) fn exchange<T: Send + Sync + 'static>(&self, what: &str, values: Vec<T>) -> Result<Vec<Arc<Vec<T>>>> {
         let error = |reason: String| {
             let (epoch, step) = self.place();
-            Error::Collective { rank: self.rank, epoch, step, operation: what, reason }
+            Error::Collective { rank: self.rank, epoch, step, operation: what.to_owned(), reason }
         };
-        let all = self.meet(Brought { what, place: self.place(), values: Arc::new(values) }).map_err(error)?;
+        let all = self.meet(Brought { what: what.to_owned(), place: self.place(), values: Arc::new(values) }).map_err(error)?;
         let typed = |values: Values| values.downcast().map_err(|_| error("the ranks brought numbers of different kinds".to_owned()));
         all.into_iter().map(typed).collect()
     }
@@ -101,7 +101,7 @@ impl Member {
         if let Some(reason) = &state.broken {
             return Err(reason.clone());
         }
-        let (round, what) = (state.round, brought.what);
+        let (round, what) = (state.round, brought.what.clone());
         state.slots[self.rank as usize] = Some(brought);
         if state.slots.iter().all(Option::is_some) {
             state.complete();
@@ -145,7 +145,7 @@ impl State {
     /// All have come: the next round may begin, if they came for the same.
     fn complete(&mut self) {
         let all: Vec<Brought> = self.slots.iter_mut().filter_map(Option::take).collect();
-        let calls = || all.iter().map(|brought| (brought.what, brought.place));
+        let calls = || all.iter().map(|brought| (&brought.what, brought.place));
         if calls().all(|call| Some(call) == calls().next()) {
             self.last = all.into_iter().map(|brought| brought.values).collect();
             self.round += 1;

@@ -56,7 +56,7 @@ impl Gradient {
         &mut self,
         gpu: &Gpu,
         collective: &Collective,
-        what: &'static str,
+        what: &str,
         own: Rows,
         exchange: Option<&mut Exchange>,
     ) -> Result<UnderWay> {
@@ -77,7 +77,7 @@ impl Gradient {
         &mut self,
         gpu: &Gpu,
         collective: &Collective,
-        what: &'static str,
+        what: &str,
         under_way: UnderWay,
         exchange: Option<&mut Exchange>,
     ) -> Result<()> {

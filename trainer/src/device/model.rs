@@ -2,12 +2,11 @@
 
 use super::{gradient::Gradient, optimizer};
 use crate::Result;
-use evaluator::Matrix;
 use gpu::{
     Buffer, Gpu,
     adam::{self, Leaps},
 };
-use optimizers::{Moments, Stepper};
+use optimizers::{Parameter, Stepper};
 
 /// A table, its moments and its gradient.
 #[derive(Debug)]
@@ -31,20 +30,20 @@ impl Table {
     }
 
     /// Takes the numbers from home.
-    pub(crate) fn load(&mut self, gpu: &Gpu, values: &Matrix, moments: &Moments) -> Result<()> {
-        gpu.write(&mut self.values, &values.values)?;
-        gpu.write(&mut self.first, &moments.first)?;
-        gpu.write(&mut self.second, &moments.second)?;
-        self.left.as_mut().map_or(Ok(()), |left| Ok(gpu.write(left, &moments.left)?))
+    pub(crate) fn load(&mut self, gpu: &Gpu, parameter: &Parameter) -> Result<()> {
+        gpu.write(&mut self.values, &parameter.values.values)?;
+        gpu.write(&mut self.first, &parameter.first)?;
+        gpu.write(&mut self.second, &parameter.second)?;
+        self.left.as_mut().map_or(Ok(()), |left| Ok(gpu.write(left, &parameter.left)?))
     }
 
     /// Brings the numbers home, as they are.
-    pub(crate) fn store(&self, gpu: &Gpu, values: &mut Matrix, moments: &mut Moments) -> Result<()> {
-        values.values = gpu.read(&self.values)?;
-        moments.first = gpu.read(&self.first)?;
-        moments.second = gpu.read(&self.second)?;
+    pub(crate) fn store(&self, gpu: &Gpu, parameter: &mut Parameter) -> Result<()> {
+        parameter.values.values = gpu.read(&self.values)?;
+        parameter.first = gpu.read(&self.first)?;
+        parameter.second = gpu.read(&self.second)?;
         if let Some(left) = &self.left {
-            moments.left = gpu.read(left)?;
+            parameter.left = gpu.read(left)?;
         }
         Ok(())
     }

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{Learning, Result, Trial, collective::Collective};
 use dataset::Dataset;
-use embeddings::Tables;
 use evaluator::Similarity;
 use gpu::{
     Buffer, Gpu,
@@ -152,9 +151,8 @@ impl Training {
     /// Begins an epoch: takes tables and moments from home if it has not yet, and the users' quantiles.
     pub(crate) fn begin(&mut self, parameters: &Parameters, quantiles: Option<&[f32]>, stepper: &Stepper) -> Result<()> {
         if !self.is_loaded {
-            let Parameters { tables: Tables { users, items }, moments, .. } = parameters;
-            for ((table, values), moments) in self.tables.iter_mut().zip([users, items]).zip(moments) {
-                table.load(&self.gpu, values, moments)?;
+            for (table, parameter) in self.tables.iter_mut().zip([&parameters.users, &parameters.items]) {
+                table.load(&self.gpu, parameter)?;
             }
             if let Some(leaps) = &mut self.leaps {
                 leaps.resume(&self.gpu, &optimizer::leaps(&stepper.leaps_by_place()))?;
@@ -169,9 +167,8 @@ impl Training {
 
     /// Brings tables and moments home, as they are.
     pub(crate) fn store(&mut self, parameters: &mut Parameters) -> Result<()> {
-        let Parameters { tables: Tables { users, items }, moments, .. } = parameters;
-        for ((table, values), moments) in self.tables.iter().zip([users, items]).zip(moments) {
-            table.store(&self.gpu, values, moments)?;
+        for (table, parameter) in self.tables.iter().zip([&mut parameters.users, &mut parameters.items]) {
+            table.store(&self.gpu, parameter)?;
         }
         self.is_on_host = true;
         Ok(())

@@ -19,8 +19,8 @@ use crate::fit::{
 };
 use crate::{Error, Learning, Result, Trial, collective::Collective, device, validation::validate};
 use dataset::{Dataset, Location};
-use embeddings::{Tables, Vectors};
-use evaluator::{Factors, Histories, Scorer};
+use embeddings::Vectors;
+use evaluator::{Factors, Histories, Matrix, Scorer};
 use losses::{QuantileUpdate, Quantiles};
 use models::{Trained, encoder::Encoder, pairs::PairNetwork, parameters::Parameters};
 use optimizers::Stepper;
@@ -71,8 +71,9 @@ impl<'a> Learner<'a> {
         let moves_all_rows = collective.ranks() > 1 && resources.device == Device::Cpu || path::by_candle(trial, resources);
         let kind = if moves_all_rows { kind.with_all_rows() } else { kind };
         let batches = Batches::new(learning, dataset, targets, resources.cache.filter(|_| collective.leads()))?;
-        parameters.leave_behind([kind.few_users, kind.few_items]);
-        let dim = encoder.vectors(&parameters).users.dim;
+        parameters.users.leave_behind(kind.few_users);
+        parameters.items.leave_behind(kind.few_items);
+        let dim = encoder.vectors(&parameters)[0].dim;
         let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (kind, dim), &batches)?;
         let mut learner = Self {
             trial,
@@ -236,7 +237,7 @@ impl<'a> Learner<'a> {
             return Ok(network.scorer(&self.parameters));
         }
         let similarity = self.learning.loss.ranking();
-        let Tables { users, items } = self.vectors()?.clone();
+        let [users, items] = self.vectors()?.map(Clone::clone);
         Ok(Factors { users, items, similarity }.into())
     }
 
@@ -254,7 +255,7 @@ impl<'a> Learner<'a> {
     }
 
     /// The vectors of all users and items, as they are ranked.
-    pub(crate) fn vectors(&mut self) -> Result<&Tables> {
+    pub(crate) fn vectors(&mut self) -> Result<[&Matrix; 2]> {
         self.encoder.encode(&self.parameters)?;
         Ok(self.encoder.vectors(&self.parameters))
     }
@@ -281,8 +282,8 @@ impl<'a> Learner<'a> {
         self.sync_to_host()?;
         if let Some(quantiles) = &mut self.quantiles {
             self.encoder.encode(&self.parameters)?;
-            let tables = self.encoder.vectors(&self.parameters);
-            let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: self.learning.loss.similarity() };
+            let [users, items] = self.encoder.vectors(&self.parameters);
+            let vectors = Vectors { users, items, similarity: self.learning.loss.similarity() };
             let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
             quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch)).map_err(Error::impossible)?;
         }
@@ -310,7 +311,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Says that a step is made, and writes the state or stops where that is due.
-    pub(crate) fn after_step<'s>(&mut self, pools: impl FnOnce() -> Vec<(&'static str, &'s mut [f32])>) -> Result<()> {
+    pub(crate) fn after_step<'s>(&mut self, pools: impl FnOnce() -> Vec<(String, &'s mut [f32])>) -> Result<()> {
         self.after_step_saving(|learner| learner.save(pools()))
     }
 

@@ -48,7 +48,7 @@ impl LaterLayers {
     }
 
     /// P without noise, in the wanted rows.
-    pub(crate) fn forward(&mut self, tables: &Tables, wanted: [Option<&[bool]>; 2], out: &mut Tables) {
+    pub(crate) fn forward(&mut self, tables: [&Matrix; 2], wanted: [Option<&[bool]>; 2], out: &mut Tables) {
         self.graph.forward(tables, [None; 2], out);
         self.graph.advance([&mut out.users, &mut out.items], wanted);
     }
@@ -56,14 +56,14 @@ impl LaterLayers {
     /// P of a numbered view, each layer of which is made from the one before it with its noise; in the wanted rows.
     pub(crate) fn view(
         &mut self,
-        tables: &Tables,
+        tables: [&Matrix; 2],
         (view, step): (u32, &TrainStep),
         wanted: [Option<&[bool]>; 2],
         out: &mut Tables,
         mut kept: Option<Kept>,
     ) {
         let Self { graph, count, perturb, seed, current } = self;
-        current.clone_from(tables);
+        current.copy_from(tables);
         for layer in 1..=*count {
             graph.advance([&mut current.users, &mut current.items], if layer == *count { wanted } else { [None; 2] });
             let keyed = Keyed { seed: *seed, purpose: Purpose::Noise, place: view * *count + layer - 1, first: 0 };

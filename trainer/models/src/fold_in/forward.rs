@@ -104,7 +104,7 @@ mod tests {
     /// of the matrix s, and biases of `0.1 cos(s + n)`.
     fn parameters(model: &dyn Learned, dataset: &Dataset) -> Vec<(String, Matrix)> {
         let (parameters, _) = model.start(dataset, 1);
-        let of_users = parameters.tables.users.values.len();
+        let of_users = parameters.users.values.values.len();
         let filled = |which: usize, name: &str, matrix: &Matrix| {
             let value = |at: usize| match which {
                 0 | 1 => (1.0 + 0.7 * (at + which * of_users) as f64).sin(),
@@ -230,7 +230,7 @@ mod tests {
             let backbone: Backbone = serde_json::from_value(model).unwrap();
             let (own, mut encoder) = backbone.learned().unwrap().start(&dataset, 3);
             encoder.encode(&own).unwrap();
-            let (expected, items) = (encoder.vectors(&own).users.clone(), own.tables.items.clone());
+            let (expected, items) = (encoder.vectors(&own)[0].clone(), own.items.values.clone());
             let scorer = || Scorer::Factors(Factors { users: expected.clone(), items: items.clone(), similarity: Similarity::Dot });
             let folded = |places: Vec<u32>| {
                 let new = NewUsers::beside(dataset.clone(), dataset.user_ids.clone(), &dataset.train, places);

@@ -79,11 +79,11 @@ impl Graph {
     }
 
     /// P of the tables, in the rows of users and items that are `wanted`; the other rows are left as they are.
-    pub fn forward(&mut self, tables: &Tables, wanted: [Option<&[bool]>; 2], out: &mut Tables) {
+    pub fn forward(&mut self, tables: [&Matrix; 2], wanted: [Option<&[bool]>; 2], out: &mut Tables) {
         if self.layers == 0 {
-            return out.clone_from(tables);
+            return out.copy_from(tables);
         }
-        let (tables, mut out) = ([&tables.users, &tables.items], [&mut out.users, &mut out.items]);
+        let mut out = [&mut out.users, &mut out.items];
         for columns in strips(tables[0].dim) {
             match is_narrow(&columns) {
                 true => self.forward_strip::<1>(columns, tables, wanted, &mut out),

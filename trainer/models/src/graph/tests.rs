@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn propagation_is_the_mean_of_the_powers_of_the_adjacency((train, tables, _, layers) in cases()) {
         let mut out = Tables::zeros(USERS, ITEMS, tables.users.dim);
-        Graph::new(&train, ITEMS, layers).forward(&tables, [None; 2], &mut out);
+        Graph::new(&train, ITEMS, layers).forward(tables.both(), [None; 2], &mut out);
         for (value, expected) in out.users.values.iter().chain(&out.items.values).zip(expected(&train, &tables, layers)) {
             prop_assert!((f64::from(*value) - expected).abs() < 1e-5, "{value} {expected}");
         }
@@ -103,8 +103,8 @@ proptest! {
     fn wanted_rows_are_those_of_the_whole_propagation((train, tables, [users, items], layers) in cases()) {
         let mut graph = Graph::new(&train, ITEMS, layers);
         let (mut all, mut some) = (tables.clone(), tables.clone());
-        graph.forward(&tables, [None; 2], &mut all);
-        graph.forward(&tables, [Some(&users), Some(&items)], &mut some);
+        graph.forward(tables.both(), [None; 2], &mut all);
+        graph.forward(tables.both(), [Some(&users), Some(&items)], &mut some);
         for (rows, [all, some]) in [(&users, [&all.users, &some.users]), (&items, [&all.items, &some.items])] {
             for row in (0..rows.len()).filter(|&row| rows[row]) {
                 prop_assert_eq!(bits(all.row(row)), bits(some.row(row)));
@@ -122,7 +122,7 @@ proptest! {
             items: Matrix { rows: ITEMS, dim, values: whole[1].fill().to_vec() },
         };
         let mut expected = filled.clone();
-        graph.forward(&filled, [None; 2], &mut expected);
+        graph.forward(filled.both(), [None; 2], &mut expected);
         let [users, items] = &mut found;
         graph.backward([users, items], dim);
         prop_assert_eq!(bits(users.fill()), bits(&expected.users.values));

@@ -4,11 +4,10 @@
 //! L = sum over users of [ |R_u| log sum_j exp(l_uj) - sum over train items of l_ui ]        l = g W^T + b
 //! ```
 
-use crate::parameters::Weights;
 use dataset::Interactions;
 use embeddings::product::{View, multiply};
 use losses::fused::{exponentials, scale};
-use optimizers::Stepper;
+use optimizers::{Parameter, Stepper};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -62,7 +61,7 @@ impl Batch<'_> {
     }
 
     /// A step of weights `[items, dim]` and bias by the mean of L over the users: the sum of L, and the derivatives of the mean by `hidden`.
-    pub(super) fn step(&self, [weights, bias]: [&mut Weights; 2], stepper: &Stepper) -> (f64, Vec<f32>) {
+    pub(super) fn step(&self, [weights, bias]: [&mut Parameter; 2], stepper: &Stepper) -> (f64, Vec<f32>) {
         let (dim, items) = (weights.values.dim, weights.values.rows);
         let keeps = self.users.len() * items <= KEPT;
         let parts = weights.values.values.par_chunks(ITEMS * dim).zip(bias.values.values.par_chunks(ITEMS)).enumerate();
@@ -83,7 +82,7 @@ impl Batch<'_> {
         let share = 1.0 / self.users.len() as f64;
         let kept: Vec<OnceLock<Back>> = chunks.iter().map(|_| OnceLock::new()).collect();
         let (bias_values, chunks) = (&bias.values.values, &chunks);
-        stepper.move_blocks(&mut weights.values, &mut weights.moments, ITEMS, |at, values, gradients, touched| {
+        stepper.move_blocks(weights, ITEMS, |at, values, gradients, touched| {
             touched.fill(true);
             let (first, count) = (at * ITEMS, touched.len());
             let again = (!keeps).then(|| self.chunk(first, (values, &bias_values[first..first + count]), dim).exponentials);

@@ -16,13 +16,13 @@ use super::{
     noise::{dropout, normal},
     stack::check_share,
 };
-use crate::parameters::Weights;
+use crate::parameters::weights_state;
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::weighted_sum;
 use evaluator::{Factors, Scorer};
 use items::Batch;
-use optimizers::{Adam, Optimizer, Stepper};
+use optimizers::{Adam, Optimizer, Parameter, Stepper};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use streams::{Purpose, Stream};
@@ -154,7 +154,7 @@ struct Training<'d> {
     seed: u64,
     batches: UserBatches,
     /// W_1 `[items, hidden]`, b_1; W_2, b_2; W_3, b_3; W_4 `[items, hidden]`, b_4.
-    weights: [Weights; 8],
+    weights: [Parameter; 8],
 }
 
 /// What a step has in the middle of the network.
@@ -173,9 +173,9 @@ impl<'d> Training<'d> {
     fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
         let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
         let matrix = |name: &str, shape: [usize; 2], which: u32| {
-            Weights::new(name, Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)))
+            Parameter::new(name, Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)))
         };
-        let bias = |name: &str, dim: usize| Weights::new(name, Matrix { rows: 1, dim, values: vec![0.0; dim] });
+        let bias = |name: &str, dim: usize| Parameter::new(name, Matrix { rows: 1, dim, values: vec![0.0; dim] });
         let weights = [
             matrix("encoder", [items, hidden], 0),
             bias("encoder.bias", hidden),
@@ -253,7 +253,7 @@ impl<'d> Training<'d> {
         let mut of_first_bias = vec![0.0; width];
         of_hidden.chunks_exact(width).for_each(|row| of_first_bias.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
         let pairs = ByItem::new(rows, first.values.rows);
-        stepper.move_blocks(&mut first.values, &mut first.moments, 256, |block, _, gradients, touched| {
+        stepper.move_blocks(first, 256, |block, _, gradients, touched| {
             for (item, (gradient, touched)) in (block * 256..).zip(gradients.chunks_exact_mut(width).zip(touched)) {
                 let (places, numbers) = pairs.of(item);
                 *touched = !places.is_empty();
@@ -284,14 +284,14 @@ impl Epochs for Training<'_> {
             }
             total += loss;
         }
-        match self.weights.iter().find_map(Weights::not_finite) {
+        match self.weights.iter().find_map(Parameter::not_finite) {
             Some(tensor) => Err(Error::NotFinite { epoch, step: self.batches.steps() as u32, tensor }),
             None => Ok(total / self.batches.len().max(1) as f64),
         }
     }
 
     fn state(&mut self) -> Vec<(String, &mut [f32])> {
-        self.weights.iter_mut().flat_map(Weights::state).collect()
+        weights_state(&mut self.weights).collect()
     }
 
     fn scorer(&self) -> Result<Scorer> {

@@ -55,7 +55,7 @@ fn a_step_follows_the_formula() {
     let total = training.step(&users, &rows, &noise, (0.4, &mut Stepper::new(&adam(), 0)));
     assert!((total / 4.0 - value(&start)).abs() < 1e-5, "{total} {}", value(&start));
     for (which, weights) in training.weights.iter().enumerate() {
-        for (at, found) in weights.moments.first.iter().enumerate() {
+        for (at, found) in weights.first.iter().enumerate() {
             let moved = |by: f64| {
                 let mut parameters = start.clone();
                 parameters[which][at] += by;
@@ -76,7 +76,7 @@ fn a_softmax_in_chunks_is_that_of_all_items() {
     let number = |at: usize| (0.37 * at as f32).sin() * 3.0;
     let hidden: Vec<f32> = (0..users * dim).map(number).collect();
     let matrix = |rows: usize, dim: usize, salt: usize| Matrix { rows, dim, values: (0..rows * dim).map(|at| number(at + salt)).collect() };
-    let mut weights = [Weights::new("w", matrix(items, dim, 3)), Weights::new("b", matrix(1, items, 11))];
+    let mut weights = [Parameter::new("w", matrix(items, dim, 3)), Parameter::new("b", matrix(1, items, 11))];
     let logit = |user: usize, item: usize| {
         let sum: f64 = (0..dim).map(|at| f64::from(hidden[user * dim + at]) * f64::from(number(item * dim + at + 3))).sum();
         sum + f64::from(number(item + 11))

@@ -7,11 +7,12 @@ use crate::{
     encoder::{Backward, Encoder, TrainStep},
     noise::{Keyed, dropout},
     operations::times_constants,
-    parameters::{Parameters, Weights},
+    parameters::Parameters,
 };
 use candle_core::{Device, Tensor, Var};
 use dataset::{Dataset, Histories};
 use embeddings::{RowGradients, Tables};
+use optimizers::Parameter;
 use rayon::prelude::*;
 use std::{cmp::Reverse, ops::Range};
 use streams::Purpose;
@@ -188,7 +189,7 @@ impl<M: Model> Sequences<M> {
 
     /// All users' vectors after the last items of these histories; zeros for users without any.
     fn encode_users(&self, parameters: &Parameters, histories: &Histories) -> Result<Matrix> {
-        let (table, dim) = (&parameters.tables.items, parameters.tables.items.dim);
+        let (table, dim) = (&parameters.items.values, parameters.items.values.dim);
         let weights: Vec<Tensor> = parameters.weights.iter().map(tensor).collect::<candle_core::Result<_>>()?;
         let pieces = last_pieces(histories, self.max_length);
         let states = |block: Block| -> candle_core::Result<(Block, Vec<f32>)> {
@@ -217,8 +218,7 @@ impl<M: Model> Sequences<M> {
     }
 }
 
-fn tensor(weights: &Weights) -> candle_core::Result<Tensor> {
-    let Matrix { rows, dim, values } = &weights.values;
+fn tensor(Parameter { values: Matrix { rows, dim, values }, .. }: &Parameter) -> candle_core::Result<Tensor> {
     Tensor::from_slice(values, (*rows, *dim), &Device::Cpu)
 }
 
@@ -242,14 +242,14 @@ impl Pass {
 
 impl<M: Model> Encoder for Sequences<M> {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
-        self.vectors = Tables { users: self.encode_users(parameters, &self.histories[0])?, items: parameters.tables.items.clone() };
+        self.vectors = Tables { users: self.encode_users(parameters, &self.histories[0])?, items: parameters.items.values.clone() };
         Ok(())
     }
 
     fn encode_step(&mut self, parameters: &Parameters, step: &TrainStep) -> Result<()> {
         self.passes = (Vec::new(), Vec::new()); // before its successor takes as much
-        let (table, dim) = (&parameters.tables.items, parameters.tables.items.dim);
-        let variable = |weights: &Weights| Var::from_tensor(&tensor(weights)?);
+        let (table, dim) = (&parameters.items.values, parameters.items.values.dim);
+        let variable = |weights: &Parameter| Var::from_tensor(&tensor(weights)?);
         let variables: Vec<Var> = parameters.weights.iter().map(variable).collect::<candle_core::Result<_>>()?;
         let weights: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let blocks = blocks(pieces(&self.histories[0], self.max_length, step.users, step.positives));
@@ -275,8 +275,8 @@ impl<M: Model> Encoder for Sequences<M> {
         self.encode_users(parameters, &self.histories[1]).map(Some)
     }
 
-    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> &'a Tables {
-        &self.vectors
+    fn vectors<'a>(&'a self, _parameters: &'a Parameters) -> [&'a Matrix; 2] {
+        self.vectors.both()
     }
 
     fn backward<'a>(&'a mut self, [of_rows, of_items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
@@ -369,7 +369,7 @@ mod tests {
     fn users_are_what_their_last_items_make() {
         let (mut encoder, parameters) = (sums(3), parameters());
         encoder.encode(&parameters).unwrap();
-        assert_rows(&encoder.vectors(&parameters).users, &[&[3, 0, 2], &[2], &[], &[1, 0]]);
+        assert_rows(encoder.vectors(&parameters)[0], &[&[3, 0, 2], &[2], &[], &[1, 0]]);
         let before_test = encoder.users_before_test(&parameters).unwrap().unwrap();
         assert_rows(&before_test, &[&[0, 2, 5], &[2, 4], &[], &[1, 0]]);
     }
@@ -391,8 +391,8 @@ mod tests {
         for (max_length, expected) in [(50, whole), (4, whole), (3, of_three)] {
             let mut encoder = sums(max_length);
             step(&mut encoder, &parameters);
-            assert_rows(&encoder.vectors(&parameters).users, &expected);
-            assert_eq!(encoder.vectors(&parameters).items, parameters.tables.items);
+            assert_rows(encoder.vectors(&parameters)[0], &expected);
+            assert_eq!(*encoder.vectors(&parameters)[1], parameters.items.values);
         }
     }
 

@@ -83,8 +83,7 @@ mod tests {
     }
 
     fn tensors(parameters: &Parameters) -> Vec<Tensor> {
-        let tables = [&parameters.tables.users, &parameters.tables.items].into_iter();
-        let matrices = tables.chain(parameters.weights.iter().map(|weights| &weights.values));
+        let matrices = parameters.iter().map(|parameter| &parameter.values);
         matrices.map(|matrix| Tensor::from_slice(&matrix.values, (matrix.rows, matrix.dim), &Device::Cpu).unwrap()).collect()
     }
 
@@ -107,14 +106,14 @@ mod tests {
             let (parameters, mut encoder) = model.start(&dataset, 3);
             let formula = model.formula(&dataset, 3);
             encoder.encode(&parameters).unwrap();
-            assert_close(&formula.forward(&tensors(&parameters), None).unwrap().users, &encoder.vectors(&parameters).users.values);
+            assert_close(&formula.forward(&tensors(&parameters), None).unwrap().users, &encoder.vectors(&parameters)[0].values);
             let step = TrainStep { epoch: 1, step: 1, users: &[0, 0, 3, 0, 0], positives: &[3, 0, 0, 2, 1], wanted: Wanted::default() };
             encoder.encode_step(&parameters, &step).unwrap();
             let variables: Vec<candle_core::Var> =
                 tensors(&parameters).iter().map(|tensor| candle_core::Var::from_tensor(tensor).unwrap()).collect();
             let given: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
             let encoded = formula.forward(&given, Some(&step)).unwrap();
-            assert_close(&encoded.users, &encoder.vectors(&parameters).users.values);
+            assert_close(&encoded.users, &encoder.vectors(&parameters)[0].values);
             let seeds: Vec<f32> = (0..20).map(|at| (at as f32).sin()).collect();
             let (mut of_rows, mut of_items) = (RowGradients::new(5, 4), RowGradients::new(6, 4));
             seeds.chunks_exact(4).enumerate().for_each(|(row, gradient)| of_rows.add(row, gradient));

@@ -30,7 +30,7 @@ pub(super) enum AdaptiveProposal {
     /// `ada-sir`
     AdaSir(ada_sir::Pools),
     /// `irgan`
-    Irgan(irgan::Game),
+    Irgan(Box<irgan::Game>),
 }
 
 impl AdaptiveProposal {
@@ -51,7 +51,7 @@ impl AdaptiveProposal {
 
     /// `irgan` of so many draws for each train item, before its first refresh.
     pub(super) fn irgan(settings: &IrganPool, draws: usize, train: &Interactions, items: usize) -> Self {
-        Self::Irgan(irgan::Game::new(settings, draws, train, items))
+        Self::Irgan(Box::new(irgan::Game::new(settings, draws, train, items)))
     }
 
     /// Bytes of a pool that looks at the model, whose vectors have `dim` factors, of so many draws a row; 0 for others.
@@ -127,14 +127,15 @@ impl AdaptiveProposal {
     }
 
     /// What the next refresh looks back on, by name; `within` an epoch also what is drawn from until then.
-    pub(super) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
-        match self {
-            AdaptiveProposal::AdaSir(pools) => pools.state().into(),
-            AdaptiveProposal::Irgan(game) => game.state(),
-            AdaptiveProposal::Aobpr(lists) if within => lists.state().into(),
-            AdaptiveProposal::Kernel(tree) if within => tree.state().into(),
-            AdaptiveProposal::Aobpr(_) | AdaptiveProposal::Kernel(_) => Vec::new(),
-        }
+    pub(super) fn state(&mut self, within: bool) -> Vec<(String, &mut [f32])> {
+        let named = match self {
+            AdaptiveProposal::Irgan(game) => return game.state(),
+            AdaptiveProposal::AdaSir(pools) => pools.state(),
+            AdaptiveProposal::Aobpr(lists) if within => lists.state(),
+            AdaptiveProposal::Kernel(tree) if within => tree.state(),
+            AdaptiveProposal::Aobpr(_) | AdaptiveProposal::Kernel(_) => return Vec::new(),
+        };
+        named.map(|(name, values)| (name.to_owned(), values)).into()
     }
 
     /// Makes what follows from the vectors of the last refresh, which have been put in place.

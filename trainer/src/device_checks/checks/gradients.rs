@@ -9,7 +9,7 @@ use embeddings::{self, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::Matrix;
 use gpu::{Gpu, propagation, vectors};
 use models::graph::Graph;
-use optimizers::{Moments, Optimizer, Stepper};
+use optimizers::{Optimizer, Parameter, Stepper};
 
 const DIM: usize = 24;
 const SIMILARITIES: [(&str, vectors::Similarity, evaluator::Similarity); 3] = [
@@ -103,10 +103,9 @@ fn marked(values: &[f32], marks: &[u8]) -> Vec<f32> {
 
 /// Three steps, of which each has a gradient for some rows.
 fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> Result<Comparison> {
-    let mut values = matrix(sizes.items, 4);
-    let (mut moments, mut stepper) = (Moments::new(&values, false), Stepper::new(optimizer, 0));
+    let (mut expected, mut stepper) = (Parameter::new("items", matrix(sizes.items, 4)), Stepper::new(optimizer, 0));
     let mut table = Table::new(gpu, sizes.items, DIM, false)?;
-    table.load(gpu, &values, &moments)?;
+    table.load(gpu, &expected)?;
     for step in 0..3 {
         let (gradient, marks) = (wave(sizes.items * DIM, 1.0, 10 + step), marks(sizes.items, step));
         table.gradient.touched = gpu.upload(&marks)?;
@@ -115,13 +114,13 @@ fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> R
         let mut gradients = RowGradients::new(sizes.items, DIM);
         let rows = gradient.chunks_exact(DIM).zip(&marks).enumerate();
         rows.filter(|(_, (_, mark))| **mark != 0).for_each(|(row, (gradient, _))| gradients.add(row, gradient));
-        stepper.move_table(&mut values, &mut moments, &gradients);
+        stepper.move_all(&mut expected, &gradients);
         stepper.finish_step();
     }
-    let (mut found, mut found_moments) = (values.clone(), moments.clone());
-    table.store(gpu, &mut found, &mut found_moments)?;
-    let all = |values: Matrix, moments: Moments| [values.values, moments.first, moments.second].concat();
-    Ok(Comparison::new(format!("steps of {what}"), &all(found, found_moments), &all(values, moments), 1e-5))
+    let mut found = expected.clone();
+    table.store(gpu, &mut found)?;
+    let all = |Parameter { values, first, second, .. }: Parameter| [values.values, first, second].concat();
+    Ok(Comparison::new(format!("steps of {what}"), &all(found), &all(expected), 1e-5))
 }
 
 fn marks(rows: usize, step: u32) -> Vec<u8> {
@@ -143,7 +142,7 @@ fn of_graph(gpu: &Gpu, sizes: Sizes) -> Result<[Comparison; 2]> {
     let mut out = [gpu.zeros(lengths[0])?, gpu.zeros(lengths[1])?];
     on_device.forward(gpu, vectors.each_ref(), None, out.each_mut(), DIM)?;
     let mut expected = Tables::zeros(sizes.users, sizes.items, DIM);
-    on_cpu.forward(&tables, [None, None], &mut expected);
+    on_cpu.forward(tables.both(), [None, None], &mut expected);
     let found = [gpu.read(&out[0])?, gpu.read(&out[1])?].concat();
     let forward = Comparison::new("propagation", &found, &[expected.users.values, expected.items.values].concat(), 1e-5);
 

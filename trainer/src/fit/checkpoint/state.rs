@@ -7,8 +7,7 @@ use crate::fit::{
     step::batches::Batches,
 };
 use crate::{Result, collective::Collective};
-use models::parameters::Parameters;
-use optimizers::{Optimizer, Stepper};
+use optimizers::{Optimizer, Parameter, Stepper};
 
 /// What ranks call the exchange of where they begin.
 const POSITION: &str = "where the training stands";
@@ -22,17 +21,15 @@ impl Learner<'_> {
     }
 
     /// Everything that the next step needs, by name; `pools` is what the sampler has of it.
-    fn state<'s>(&'s mut self, pools: Vec<(&'static str, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
+    fn state<'s>(&'s mut self, pools: Vec<(String, &'s mut [f32])>) -> Vec<(String, &'s mut [f32])> {
         let is_within = self.position.is_within();
         let parameters = self.parameters.state(is_within);
-        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles", &mut quantiles.values[..]));
-        let named = quantiles.chain(pools).map(|(name, values)| (name.to_owned(), values));
-        let own = self.loss_state.state().into_iter().map(|(name, values)| (name, &mut values[..]));
-        parameters.into_iter().chain(named).chain(own).collect()
+        let quantiles = self.quantiles.iter_mut().map(|quantiles| ("quantiles".to_owned(), &mut quantiles.values[..]));
+        parameters.into_iter().chain(quantiles).chain(pools).chain(self.loss_state.state()).collect()
     }
 
     /// Writes the state, unless it is the stored one.
-    pub(crate) fn save(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
+    pub(crate) fn save(&mut self, pools: Vec<(String, &mut [f32])>) -> Result<()> {
         if !self.collective.leads() {
             return Ok(());
         }
@@ -110,12 +107,12 @@ impl Learner<'_> {
     }
 
     /// Gives all ranks the parameters of rank 0, and all else that it has.
-    fn share_state(&mut self, pools: Vec<(&'static str, &mut [f32])>) -> Result<()> {
+    fn share_state(&mut self, pools: Vec<(String, &mut [f32])>) -> Result<()> {
         if self.collective.ranks() == 1 {
             return Ok(());
         }
         let collective = std::mem::replace(&mut self.collective, Collective::Single);
-        let shared = self.state(pools).into_iter().try_for_each(|(_, values)| collective.broadcast("the state", values));
+        let shared = self.state(pools).into_iter().try_for_each(|(name, values)| collective.broadcast(&name, values));
         self.collective = collective;
         shared
     }
@@ -124,19 +121,17 @@ impl Learner<'_> {
     /// training none, they are brought up to date; if this training has them and the state none, all are up to date.
     fn fill(&mut self, stored: &Stored, batches: &mut Batches) -> Result<()> {
         let is_within = self.position.is_within();
-        let left = self.parameters.moments.each_ref().map(|moments| moments.left.len());
+        let leaves: Vec<bool> = self.parameters.iter().map(Parameter::is_left_behind).collect();
         if is_within {
-            let Parameters { tables, moments: [of_users, of_items], .. } = &mut self.parameters;
-            of_users.left = vec![0; if stored.has("users.left") { tables.users.rows } else { 0 }];
-            of_items.left = vec![0; if stored.has("items.left") { tables.items.rows } else { 0 }];
+            self.parameters.iter_mut().for_each(|parameter| parameter.leave_behind(stored.has(&format!("{}.left", parameter.name))));
         }
-        let found = self.parameters.moments.each_ref().map(|moments| moments.left.len());
+        let found: Vec<bool> = self.parameters.iter().map(Parameter::is_left_behind).collect();
         stored.fill(self.state(batches.state(is_within)))?;
         let caught_up = if is_within { self.position.so_far.caught_up } else { self.position.steps };
         self.stepper = Stepper::resumed(&self.optimizer(), self.position.steps, caught_up);
-        if found != left {
+        if found != leaves {
             self.catch_up();
-            self.parameters.moments.iter_mut().zip(left).for_each(|(moments, rows)| moments.left = vec![0; rows]);
+            self.parameters.iter_mut().zip(leaves).for_each(|(parameter, leaves)| parameter.leave_behind(leaves));
             self.position.so_far.add_part();
         }
         Ok(())

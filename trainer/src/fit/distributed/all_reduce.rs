@@ -8,7 +8,7 @@ const SPARSE: usize = 2;
 
 /// Adds up the gradients of a table in the order of the ranks. `touches` is a bound on how many rows all ranks together touch, of which each
 /// knows the same.
-pub(crate) fn all_reduce(collective: &Collective, what: &'static str, gradients: &mut RowGradients, touches: usize) -> Result<()> {
+pub(crate) fn all_reduce(collective: &Collective, what: &str, gradients: &mut RowGradients, touches: usize) -> Result<()> {
     if collective.ranks() == 1 {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub(crate) fn is_by_row(touches: usize, rows: usize) -> bool {
     touches.saturating_mul(SPARSE) < rows
 }
 
-fn by_rows(collective: &Collective, what: &'static str, gradients: &mut RowGradients) -> Result<()> {
+fn by_rows(collective: &Collective, what: &str, gradients: &mut RowGradients) -> Result<()> {
     let dim = gradients.dim();
     let rows: Vec<u32> = (0..).zip(gradients.touched()).filter_map(|(row, &touched)| touched.then_some(row)).collect();
     let values: Vec<f32> = rows.iter().flat_map(|&row| &gradients.values()[row as usize * dim..][..dim]).copied().collect();
@@ -38,7 +38,7 @@ fn by_rows(collective: &Collective, what: &'static str, gradients: &mut RowGradi
 }
 
 /// Refuses rows that a table of so many, of `dim` numbers each, does not have, and rows without their numbers.
-fn check_rows(collective: &Collective, what: &'static str, rows: &[Vec<u32>], values: &[Vec<f32>], [count, dim]: [usize; 2]) -> Result<()> {
+fn check_rows(collective: &Collective, what: &str, rows: &[Vec<u32>], values: &[Vec<f32>], [count, dim]: [usize; 2]) -> Result<()> {
     for (rank, (rows, values)) in rows.iter().zip(values).enumerate() {
         if let Some(row) = rows.iter().find(|&&row| row as usize >= count) {
             return Err(collective.error(what, format!("rank {rank} brings row {row} of a table of {count}")));
@@ -51,7 +51,7 @@ fn check_rows(collective: &Collective, what: &'static str, rows: &[Vec<u32>], va
     Ok(())
 }
 
-fn as_whole(collective: &Collective, what: &'static str, gradients: &mut RowGradients) -> Result<()> {
+fn as_whole(collective: &Collective, what: &str, gradients: &mut RowGradients) -> Result<()> {
     let touched: Vec<u8> = gradients.touched().iter().map(|&touched| u8::from(touched)).collect();
     let touched = collective.gather_equal(what, &touched)?; // some optimizers leave rows without gradient alone
     collective.sum(what, gradients.fill())?;

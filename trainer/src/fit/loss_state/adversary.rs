@@ -2,16 +2,16 @@
 
 use crate::fit::{distributed::all_reduce::all_reduce, step::batch_shard::BatchShard};
 use crate::{Learning, Result, collective::Collective};
-use embeddings::{Batch, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
+use embeddings::{Batch, RowGradients, Sampled, ScoreGradients, Vectors};
 use losses::Adversary;
 use models::{Init, Normal};
-use optimizers::{Moments, Optimizer, Stepper};
+use optimizers::{Optimizer, Parameter, Stepper};
 
 /// The tables of a loss's adversary, and what moves them.
 pub(crate) struct AdversaryModel {
     adversary: Adversary,
-    tables: Tables,
-    moments: [Moments; 2],
+    users: Parameter,
+    items: Parameter,
     stepper: Stepper,
     gradients: [RowGradients; 2],
     sampled: Sampled,
@@ -27,18 +27,18 @@ impl AdversaryModel {
     pub(crate) fn new(adversary: Adversary, learning: &Learning, (users, items): (usize, usize)) -> Self {
         let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, learning.seed ^ OTHER_SEED);
         Self {
-            moments: [&tables.users, &tables.items].map(|table| Moments::new(table, false)),
-            gradients: [&tables.users, &tables.items].map(|table| RowGradients::new(table.rows, table.dim)),
+            gradients: tables.both().map(|table| RowGradients::new(table.rows, table.dim)),
             stepper: Stepper::new(&learning.optimizer.at(adversary.learning_rate), 0),
             candidates: learning.candidates().unwrap_or(items),
             sampled: Sampled::default(),
             adversary,
-            tables,
+            users: Parameter::new("adversary.users", tables.users),
+            items: Parameter::new("adversary.items", tables.items),
         }
     }
 
     fn vectors(&self) -> Vectors<'_> {
-        Vectors { users: &self.tables.users, items: &self.tables.items, similarity: self.adversary.similarity }
+        Vectors { users: &self.users.values, items: &self.items.values, similarity: self.adversary.similarity }
     }
 
     /// The scores of a batch's negatives, `[B, N]`.
@@ -52,12 +52,12 @@ impl AdversaryModel {
     /// Moves it up, by the derivatives of the mean loss by its scores of this rank's rows of a batch, `[B, N]`.
     pub(crate) fn ascend(&mut self, collective: &Collective, batch: BatchShard, derivatives: &[f32]) -> Result<()> {
         self.find_gradients(batch.local, derivatives);
-        let Self { tables, moments: [of_users, of_items], stepper, gradients: [users, items], candidates, .. } = self;
+        let Self { users: of_users, items: of_items, stepper, gradients: [users, items], candidates, .. } = self;
         let rows = batch.whole.users.len();
         all_reduce(collective, "the gradient of the adversary's users", users, rows)?;
         all_reduce(collective, "the gradient of the adversary's items", items, rows * (1 + *candidates))?;
-        stepper.move_table(&mut tables.users, of_users, users);
-        stepper.move_table(&mut tables.items, of_items, items);
+        stepper.move_all(of_users, users);
+        stepper.move_all(of_items, items);
         stepper.finish_step();
         Ok(())
     }
@@ -73,8 +73,8 @@ impl AdversaryModel {
         };
         let mut sampled = std::mem::take(&mut self.sampled);
         sampled.backward(self.vectors(), &weighed);
-        let Self { tables, gradients: [users, items], adversary, .. } = self;
-        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: adversary.similarity };
+        let Self { users: of_users, items: of_items, gradients: [users, items], adversary, .. } = self;
+        let vectors = Vectors { users: &of_users.values, items: &of_items.values, similarity: adversary.similarity };
         sampled.collect(vectors, batch, users, items);
         self.sampled = sampled;
     }
@@ -91,20 +91,11 @@ impl AdversaryModel {
 
     /// The first place that is not finite.
     pub(crate) fn not_finite(&self) -> Option<String> {
-        self.tables.not_finite().map(|place| format!("{place} of the adversary"))
+        self.users.not_finite().or_else(|| self.items.not_finite())
     }
 
     /// Everything that the next epoch needs, by name.
-    pub(crate) fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
-        let Self { tables, moments: [users, items], .. } = self;
-        let state = [
-            ("adversary.users", &mut tables.users.values),
-            ("adversary.users.first", &mut users.first),
-            ("adversary.users.second", &mut users.second),
-            ("adversary.items", &mut tables.items.values),
-            ("adversary.items.first", &mut items.first),
-            ("adversary.items.second", &mut items.second),
-        ];
-        state.into_iter().map(|(name, values)| (name.to_owned(), values)).collect()
+    pub(crate) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
+        self.users.state(false).chain(self.items.state(false))
     }
 }

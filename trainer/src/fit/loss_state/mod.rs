@@ -13,7 +13,7 @@ use crate::{Learning, Result, collective::Collective};
 use embeddings::{Batch, RowGradients};
 use evaluator::Matrix;
 use losses::{InitialValue, Learned, Loss, Per, StateSpec, Update};
-use optimizers::{Moments, Optimizer, Stepper};
+use optimizers::{Optimizer, Parameter, Stepper};
 use streams::{Purpose, Stream};
 
 /// The columns of a loss, in its order, and its adversary.
@@ -26,7 +26,7 @@ pub(crate) struct LossState {
 struct Kept {
     column: StateSpec,
     /// `[users, 1]`, `[items, 1]` or `[k, 1]`
-    numbers: Matrix,
+    numbers: Parameter,
     learned: Option<Moving>,
     gradients: RowGradients,
     /// Rows of a batch that gave each number something to remember.
@@ -35,7 +35,6 @@ struct Kept {
 
 struct Moving {
     how: Learned,
-    moments: Moments,
     stepper: Stepper,
 }
 
@@ -50,8 +49,8 @@ impl LossState {
     /// The numbers that belong to a batch: `[B]`, `[B, P]` or `[k]` each.
     pub(crate) fn of(&self, batch: Batch) -> Vec<Vec<f32>> {
         let numbers = |kept: &Kept| match kept.rows(batch) {
-            Some(rows) => rows.iter().map(|&row| kept.numbers.values[row as usize]).collect(),
-            None => kept.numbers.values.clone(),
+            Some(rows) => rows.iter().map(|&row| kept.numbers.values.values[row as usize]).collect(),
+            None => kept.numbers.values.values.clone(),
         };
         self.columns.iter().map(numbers).collect()
     }
@@ -87,12 +86,12 @@ impl LossState {
 
     /// The numbers of all columns.
     fn numbers(&mut self) -> Vec<&mut [f32]> {
-        self.columns.iter_mut().map(|kept| &mut kept.numbers.values[..]).collect()
+        self.columns.iter_mut().map(|kept| &mut kept.numbers.values.values[..]).collect()
     }
 
     /// The first place that is not finite.
     pub(crate) fn not_finite(&self) -> Option<String> {
-        let broken = |kept: &&Kept| kept.numbers.values.iter().any(|value| !value.is_finite());
+        let broken = |kept: &&Kept| kept.numbers.values.values.iter().any(|value| !value.is_finite());
         let column = self.columns.iter().find(broken).map(|kept| format!("the loss's own `{}`", kept.column.name));
         column.or_else(|| self.adversary_model.as_ref().and_then(AdversaryModel::not_finite))
     }
@@ -112,17 +111,9 @@ impl LossState {
     }
 
     /// Everything that the next epoch needs, by name.
-    pub(crate) fn state(&mut self) -> Vec<(String, &mut Vec<f32>)> {
-        let mut state = Vec::new();
-        for Kept { column, numbers, learned, .. } in &mut self.columns {
-            state.push((column.name.to_owned(), &mut numbers.values));
-            if let Some(Moving { moments, .. }) = learned {
-                state.push((format!("{}.first", column.name), &mut moments.first));
-                state.push((format!("{}.second", column.name), &mut moments.second));
-            }
-        }
-        state.extend(self.adversary_model.iter_mut().flat_map(AdversaryModel::state));
-        state
+    pub(crate) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
+        let columns = self.columns.iter_mut().flat_map(|kept| kept.numbers.state(false));
+        columns.chain(self.adversary_model.iter_mut().flat_map(AdversaryModel::state))
     }
 }
 
@@ -141,12 +132,12 @@ impl Kept {
             }
         };
         let numbers = Matrix { rows, dim: 1, values };
-        let learned = match column.update {
+        let (numbers, learned) = match column.update {
             Update::Learned(how) => {
                 let stepper = Stepper::new(&optimizer.faster(how.rate), 0);
-                Some(Moving { how, moments: Moments::new(&numbers, false), stepper })
+                (Parameter::new(column.name, numbers), Some(Moving { how, stepper }))
             }
-            _ => None,
+            _ => (Parameter::fixed(column.name, numbers), None),
         };
         Self { gradients: RowGradients::new(rows, 1), counts: vec![0; rows], column, numbers, learned }
     }
@@ -180,29 +171,29 @@ impl Kept {
 
     fn learn(&mut self, batch: Batch, derivatives: &[f32]) {
         let rows = self.rows(batch);
-        let Self { numbers, learned: Some(Moving { how, moments, stepper }), gradients, .. } = self else { return };
+        let Self { numbers, learned: Some(Moving { how, stepper }), gradients, .. } = self else { return };
         let sign = if how.ascends { -1.0 } else { 1.0 };
         gradients.clear();
         for (at, derivative) in derivatives.iter().enumerate() {
             gradients.add(rows.map_or(at, |rows| rows[at] as usize), &[sign * derivative]);
         }
-        stepper.move_table(numbers, moments, gradients);
+        stepper.move_all(numbers, gradients);
         stepper.finish_step();
-        numbers.values.iter_mut().for_each(|value| *value = value.clamp(how.bounds.0, how.bounds.1));
+        numbers.values.values.iter_mut().for_each(|value| *value = value.clamp(how.bounds.0, how.bounds.1));
     }
 
     fn remember(&mut self, batch: Batch, values: &[f32]) {
         let Some(rows) = self.rows(batch) else { return };
         let sums = self.column.update == Update::Summed;
         for (&row, value) in rows.iter().zip(values) {
-            let (number, count) = (&mut self.numbers.values[row as usize], &mut self.counts[row as usize]);
+            let (number, count) = (&mut self.numbers.values.values[row as usize], &mut self.counts[row as usize]);
             *number = if sums || *count > 0 { *number + value } else { *value };
             *count += 1;
         }
         for &row in rows {
             let count = std::mem::take(&mut self.counts[row as usize]);
             if count > 1 && !sums {
-                self.numbers.values[row as usize] /= count as f32;
+                self.numbers.values.values[row as usize] /= count as f32;
             }
         }
     }
@@ -221,16 +212,16 @@ mod tests {
     fn a_user_with_several_rows_remembers_their_mean() {
         let mut kept = kept(Update::Remembered);
         kept.remember(Batch::new(&[2, 0, 2], &[0, 0, 1]), &[1.0, 7.0, 2.0]);
-        assert_eq!(kept.numbers.values, [7.0, 5.0, 1.5, 5.0]);
+        assert_eq!(kept.numbers.values.values, [7.0, 5.0, 1.5, 5.0]);
         kept.remember(Batch::new(&[2], &[0]), &[9.0]);
-        assert_eq!(kept.numbers.values, [7.0, 5.0, 9.0, 5.0]);
+        assert_eq!(kept.numbers.values.values, [7.0, 5.0, 9.0, 5.0]);
     }
 
     #[test]
     fn sums_grow() {
         let mut kept = kept(Update::Summed);
         kept.remember(Batch::new(&[2, 0, 2], &[0, 0, 1]), &[1.0, 7.0, 2.0]);
-        assert_eq!(kept.numbers.values, [12.0, 5.0, 8.0, 5.0]);
+        assert_eq!(kept.numbers.values.values, [12.0, 5.0, 8.0, 5.0]);
     }
 
     /// Adam's first step is the learning rate against the sign of the gradient; here the sum of a user's rows.
@@ -239,7 +230,7 @@ mod tests {
         let step = |how: Learned| {
             let mut kept = kept(Update::Learned(how));
             kept.learn(Batch::new(&[1, 3, 1], &[0, 0, 1]), &[3.0, -1.0, -2.0]);
-            kept.numbers.values
+            kept.numbers.values.values
         };
         let near =
             |found: Vec<f32>, expected: [f32; 4]| assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");

@@ -24,7 +24,7 @@ impl Learner<'_> {
     pub(crate) fn find_decays(&self, batch: BatchShard, whole: &mut FullTableStep) -> Result<()> {
         let Some(weight) = self.batch_l2(batch.whole.users.len()) else { return Ok(()) };
         let FullTableStep { decays: [users, items], sampled, .. } = whole;
-        for (decays, table) in [(&mut *users, &self.parameters.tables.users), (&mut *items, &self.parameters.tables.items)] {
+        for (decays, table) in [&mut *users, &mut *items].into_iter().zip(self.parameters.tables()) {
             decays.clear();
             decays.resize(table.rows, 0.0);
         }

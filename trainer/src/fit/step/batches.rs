@@ -165,7 +165,7 @@ impl<'a> Batches<'a> {
     }
 
     /// What the pool carries from epoch to epoch, or within one from step to step, by name.
-    pub(crate) fn state(&mut self, within: bool) -> Vec<(&'static str, &mut [f32])> {
+    pub(crate) fn state(&mut self, within: bool) -> Vec<(String, &mut [f32])> {
         self.sampler.state(within)
     }
 

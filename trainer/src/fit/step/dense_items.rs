@@ -14,7 +14,6 @@ use crate::fit::{
 };
 use embeddings::{BUCKET, Batch, Sampled, Touched, Vectors};
 use evaluator::Matrix;
-use models::parameters::Parameters;
 
 /// The batch, the vectors of its users, and the buffers of scoring.
 pub(crate) struct DenseItemStep {
@@ -65,16 +64,16 @@ impl Learner<'_> {
 
     /// One step of the optimizer; returns the sum of the rows' losses.
     fn many_step(&mut self, at: (u32, u32), batches: &Batches, many: &mut DenseItemStep) -> Result<f64> {
-        self.stepper.current(&many.touched.rows, &self.parameters.tables.users, &self.parameters.moments[0], &mut many.users.values);
+        self.stepper.current(&many.touched.rows, &self.parameters.users, &mut many.users.values);
         let total = self.many_gradients(at, batches, many)?;
         self.check_loss(at, total)?;
         let l2 = self.batch_l2(many.user_ids.len());
         if l2.is_some() {
-            many.count(self.parameters.tables.items.rows);
+            many.count(self.parameters.items.values.rows);
         }
-        let Self { stepper, parameters: Parameters { tables, moments: [of_users, of_items], .. }, learning, .. } = self;
+        let Self { stepper, parameters, learning, .. } = self;
         let DenseItemStep { touched, users, sampled, counts, .. } = &*many;
-        stepper.move_rows(&touched.rows, &users.values, &mut tables.users, of_users, |k, gradient| {
+        stepper.move_rows(&touched.rows, &users.values, &mut parameters.users, |k, gradient| {
             gradient.fill(0.0);
             for &row in touched.places(k) {
                 gradient.iter_mut().zip(sampled.user_gradient(row as usize)).for_each(|(sum, part)| *sum += part);
@@ -82,7 +81,7 @@ impl Learner<'_> {
             batch_l2::add(l2, touched.places(k).len() as f32, users.row(k), gradient);
         });
         let similarity = learning.loss.similarity();
-        stepper.move_blocks(&mut tables.items, of_items, BUCKET, |bucket, rows, gradients, touched| {
+        stepper.move_blocks(&mut parameters.items, BUCKET, |bucket, rows, gradients, touched| {
             sampled.item_gradients(similarity, bucket, rows, (&mut *gradients, &mut *touched));
             if let Some(weight) = l2 {
                 batch_l2::add_bucket(weight, counts, bucket, rows, (gradients, touched));
@@ -95,7 +94,7 @@ impl Learner<'_> {
     /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
     fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut DenseItemStep) -> Result<f64> {
         let DenseItemStep { user_ids, positives, touched, users, sampled, .. } = many;
-        let vectors = Vectors { users, items: &self.parameters.tables.items, similarity: self.learning.loss.similarity() };
+        let vectors = Vectors { users, items: &self.parameters.items.values, similarity: self.learning.loss.similarity() };
         let batch = Batch::new(&touched.locals, positives);
         let count = self.learning.candidates().expect("items are drawn");
         let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);

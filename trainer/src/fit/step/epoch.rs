@@ -12,12 +12,9 @@ use crate::fit::{
         path::{FullTableStep, StepPath},
     },
 };
-use embeddings::{Batch, Masks, Tables, Vectors};
+use embeddings::{Batch, Masks, Vectors};
 use losses::Phase;
-use models::{
-    encoder::{Backward, TrainStep, Wanted},
-    parameters::{Parameters, Weights},
-};
+use models::encoder::{Backward, TrainStep, Wanted};
 use rayon::prelude::*;
 use samplers::Exclude;
 
@@ -48,8 +45,7 @@ impl Learner<'_> {
 
     /// Brings all rows of the tables up to date.
     pub(crate) fn catch_up(&mut self) {
-        let Parameters { tables, moments: [of_users, of_items], .. } = &mut self.parameters;
-        self.stepper.catch_up([(&mut tables.users, of_users), (&mut tables.items, of_items)]);
+        self.stepper.catch_up(self.parameters.iter_mut());
     }
 
     /// Makes the steps of an epoch that are not made yet, one by one; `step` returns the sum of the rows' losses.
@@ -105,7 +101,7 @@ impl Learner<'_> {
     /// Has the sampler's pool look at the model, where it does.
     pub(crate) fn refresh(&mut self, epoch: u32, batches: &mut Batches) -> Result<()> {
         let similarity = self.learning.loss.similarity();
-        let Tables { users, items } = self.vectors()?;
+        let [users, items] = self.vectors()?;
         batches.refresh(Vectors { users, items, similarity }, epoch);
         Ok(())
     }
@@ -149,17 +145,17 @@ impl Learner<'_> {
 
     /// Moves the parameters by the gradients of the vectors; returns the model's own loss, a mean over the batch.
     fn move_model(&mut self, whole: &mut FullTableStep) -> Result<f64> {
-        let Self { encoder, parameters: Parameters { tables, moments: [of_users, of_items], weights }, stepper, .. } = self;
-        let Backward { tables: [users, items], weights: of_weights, auxiliary } = encoder.backward([&mut whole.users, &mut whole.items])?;
+        let Self { encoder, parameters, stepper, .. } = self;
+        let Backward { tables: [of_users, of_items], weights: of_weights, auxiliary } =
+            encoder.backward([&mut whole.users, &mut whole.items])?;
         let decays = whole.decays.each_ref().map(|decays| (!decays.is_empty()).then_some(&decays[..]));
-        stepper.move_decayed_table(&mut tables.users, of_users, users, decays[0]);
-        stepper.move_decayed_table(&mut tables.items, of_items, items, decays[1]);
-        for (Weights { values, moments, .. }, gradients) in weights.iter_mut().zip(of_weights) {
-            stepper.move_table(values, moments, gradients);
-        }
+        stepper.move_decayed(&mut parameters.users, of_users, decays[0]);
+        stepper.move_decayed(&mut parameters.items, of_items, decays[1]);
+        parameters.weights.iter_mut().zip(of_weights).for_each(|(weights, gradients)| stepper.move_all(weights, gradients));
         stepper.finish_step();
         if let Some(norm) = self.learning.loss.max_norm() {
-            tables.limit_norms(norm);
+            parameters.users.limit_norms(norm);
+            parameters.items.limit_norms(norm);
         }
         Ok(auxiliary)
     }
@@ -181,7 +177,7 @@ impl Learner<'_> {
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
         whole: &mut FullTableStep,
     ) -> Result<f64> {
-        whole.users.resize(self.encoder.vectors(&self.parameters).users.rows);
+        whole.users.resize(self.encoder.vectors(&self.parameters)[0].rows);
         let (total, derivatives) = match batch.is_empty() {
             true => {
                 whole.users.clear();
@@ -214,8 +210,8 @@ impl Learner<'_> {
     ) -> Result<(f64, Derivatives)> {
         let Self { learning, dataset, parameters, encoder, quantiles, loss_state, .. } = self;
         let FullTableStep { users, items, sampled, catalogue, auxiliary, .. } = whole;
-        let tables = encoder.vectors(parameters);
-        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: learning.loss.similarity() };
+        let [of_users, of_items] = encoder.vectors(parameters);
+        let vectors = Vectors { users: of_users, items: of_items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
         let (rows, first, batch) = (batch.whole.users.len(), batch.first, batch.local);
         let weigher = LossStep::new(&learning.loss, batches, at, batch.users, quantiles).some(first, rows);

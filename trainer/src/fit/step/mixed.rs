@@ -10,7 +10,6 @@ use crate::fit::{
 use crate::{Result, collective::Collective};
 use embeddings::{RowGradients, ScoreGradients, Scored, Tables, dot, dots};
 use evaluator::Matrix;
-use models::parameters::Parameters;
 use rayon::prelude::*;
 use streams::Stream;
 
@@ -33,7 +32,7 @@ impl Learner<'_> {
 
     /// One step of the optimizer; returns the sum of the rows' losses.
     fn mixed_step(&mut self, at: (u32, u32), batches: &Batches, mixed: &mut Mixed) -> Result<f64> {
-        let layers = self.encoder.layers(&self.parameters.tables);
+        let layers = self.encoder.layers(self.parameters.tables());
         let [drawn, negatives] = [self.learning.candidates(), self.learning.negatives()].map(|count| count.expect("items are drawn"));
         let (first, rows) = mixed.draw(at, batches, &self.collective, drawn);
         let mut weighed = ScoreGradients { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() };
@@ -54,9 +53,9 @@ impl Learner<'_> {
             self.collective.sum("the gradient of a layer's items", &mut layer.items.values)?;
         }
         let gradients = self.encoder.layers_backward(gradients);
-        let Self { stepper, parameters: Parameters { tables, moments: [of_users, of_items], .. }, .. } = self;
-        stepper.move_table(&mut tables.users, of_users, &RowGradients::whole(gradients.users));
-        stepper.move_table(&mut tables.items, of_items, &RowGradients::whole(gradients.items));
+        let Self { stepper, parameters, .. } = self;
+        stepper.move_all(&mut parameters.users, &RowGradients::whole(gradients.users));
+        stepper.move_all(&mut parameters.items, &RowGradients::whole(gradients.items));
         stepper.finish_step();
         Ok(total)
     }

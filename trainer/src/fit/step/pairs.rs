@@ -14,7 +14,6 @@ use embeddings::{Batch, RowGradients, Scored};
 use models::{
     encoder::{TrainStep, Wanted},
     pairs::{PairGradients, ScoredPairs},
-    parameters::Parameters,
 };
 use rayon::prelude::*;
 
@@ -59,13 +58,13 @@ impl Learner<'_> {
         all_reduce(&self.collective, "the gradient of the items", of_items, batch.whole.positives.len() + rows * count)?;
         let total = self.collective.total("the losses", total)?;
         self.check_loss(at, total)?;
-        let Self { parameters: Parameters { tables, moments: [user_moments, item_moments], weights }, stepper, collective, .. } = self;
-        stepper.move_table(&mut tables.users, user_moments, of_users);
-        stepper.move_table(&mut tables.items, item_moments, of_items);
+        let Self { parameters, stepper, collective, .. } = self;
+        stepper.move_all(&mut parameters.users, of_users);
+        stepper.move_all(&mut parameters.items, of_items);
         let mut of_weights = found.map(PairGradients::weights);
-        for weights in weights {
+        for weights in &mut parameters.weights {
             let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; weights.values.values.len()]);
-            collective.sum("the gradient of the weights", &mut gradient)?;
+            collective.sum(&weights.name, &mut gradient)?;
             weights.move_by(gradient, stepper);
         }
         stepper.finish_step();

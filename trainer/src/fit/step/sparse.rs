@@ -13,7 +13,6 @@ use crate::fit::{
 };
 use crate::{Error, Result};
 use embeddings::{Plan, SparseSampled};
-use models::parameters::Parameters;
 
 /// Steps that are planned at once.
 pub(crate) const AHEAD: usize = 16;
@@ -68,15 +67,15 @@ impl Learner<'_> {
     /// One step of the optimizer; returns the sum of the rows' losses.
     fn few_step(&mut self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
         few.resize(plan);
-        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&self.stepper, &self.parameters);
+        let Self { stepper, parameters, .. } = self;
         rayon::join(
-            || stepper.current(&plan.users.rows, &tables.users, of_users, &mut few.users.values),
-            || stepper.current(&plan.items.rows, &tables.items, of_items, &mut few.items.values),
+            || stepper.current(&plan.users.rows, &parameters.users, &mut few.users.values),
+            || stepper.current(&plan.items.rows, &parameters.items, &mut few.items.values),
         );
         let total = self.weigh(at, batches, plan, few)?;
         self.check_loss(at, total)?;
         let l2 = self.batch_l2(plan.rows());
-        let (stepper, Parameters { tables, moments: [of_users, of_items], .. }) = (&mut self.stepper, &mut self.parameters);
+        let Self { stepper, parameters, .. } = self;
         let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
         let of_user = |k: usize, gradient: &mut [f32]| {
             few.user_gradient(plan, k, gradient);
@@ -87,8 +86,8 @@ impl Learner<'_> {
             batch_l2::add(l2, plan.count(k) as f32, few.items.row(k), gradient);
         };
         rayon::join(
-            || stepper.move_rows(users, &few.users.values, &mut tables.users, of_users, of_user),
-            || stepper.move_rows(items, &few.items.values, &mut tables.items, of_items, of_item),
+            || stepper.move_rows(users, &few.users.values, &mut parameters.users, of_user),
+            || stepper.move_rows(items, &few.items.values, &mut parameters.items, of_item),
         );
         stepper.finish_step();
         Ok(total)

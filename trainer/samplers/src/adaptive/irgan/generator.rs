@@ -1,9 +1,9 @@
 //! The generator: tables of its own, and how they move.
 
 use dataset::Interactions;
-use embeddings::{Batch, Catalogue, Init, Masks, Normal, RowGradients, Tables, Vectors};
+use embeddings::{Batch, Catalogue, Init, Masks, Normal, RowGradients, Vectors};
 
-use optimizers::{Adam, Moments, Optimizer, Stepper};
+use optimizers::{Adam, Optimizer, Parameter, Stepper};
 use rayon::prelude::*;
 use std::{convert::Infallible, ops::Range};
 use vectors::{Matrix, Similarity};
@@ -21,8 +21,8 @@ const OTHER_SEED: u64 = 1 << 62;
 #[derive(Clone, Debug)]
 pub(super) struct Generator {
     learning_rate: f64,
-    tables: Tables,
-    moments: [Moments; 2],
+    users: Parameter,
+    items: Parameter,
 }
 
 /// What its steps need, while it moves.
@@ -37,14 +37,15 @@ pub(super) struct Lesson {
 impl Generator {
     /// Makes the generator with zeros, before [`start`](Self::start).
     pub(super) fn new(learning_rate: f64, [users, items]: [usize; 2], dim: usize) -> Self {
-        let tables = Tables::zeros(users, items, dim);
-        Self { learning_rate, moments: [&tables.users, &tables.items].map(|table| Moments::new(table, false)), tables }
+        let zeros = |name: &str, rows: usize| Parameter::new(name, Matrix { rows, dim, values: vec![0.0; rows * dim] });
+        Self { learning_rate, users: zeros("generator.users", users), items: zeros("generator.items", items) }
     }
 
     /// Gives the parameters their first values.
     pub(super) fn start(&mut self, seed: u64) {
-        let Tables { users, items } = &self.tables;
-        self.tables = Init::Normal(Normal { std: START }).tables(users.rows, items.rows, users.dim, seed ^ OTHER_SEED);
+        let (users, items) = self.vectors();
+        let tables = Init::Normal(Normal { std: START }).tables(users.rows, items.rows, users.dim, seed ^ OTHER_SEED);
+        (self.users.values, self.items.values) = (tables.users, tables.items);
     }
 
     /// Bytes of the tables, their moments, their part of the file of the resume state and their gradients, and of the scores of a step.
@@ -55,20 +56,12 @@ impl Generator {
 
     /// Vectors of users and items, whose products are its scores.
     pub(super) fn vectors(&self) -> (&Matrix, &Matrix) {
-        (&self.tables.users, &self.tables.items)
+        (&self.users.values, &self.items.values)
     }
 
     /// Everything that its next step needs, by name; how many it has made follows from the epoch.
-    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 6] {
-        let Self { tables, moments: [users, items], .. } = self;
-        [
-            ("generator.users", &mut tables.users.values),
-            ("generator.users.first", &mut users.first),
-            ("generator.users.second", &mut users.second),
-            ("generator.items", &mut tables.items.values),
-            ("generator.items.first", &mut items.first),
-            ("generator.items.second", &mut items.second),
-        ]
+    pub(super) fn state(&mut self) -> impl Iterator<Item = (String, &mut [f32])> {
+        self.users.state(false).chain(self.items.state(false))
     }
 
     /// Passes over the users, numbered from its first one: `derive(pass, user, scores [n])` turns the scores of all items into the derivatives
@@ -79,12 +72,12 @@ impl Generator {
         }
         let steps = u64::from(passes.start) * users.len().div_ceil(USERS) as u64;
         let mut stepper = Stepper::new(&Optimizer::LazyAdam(Adam::new(self.learning_rate)), steps);
-        let mut lesson = Lesson::new(&self.tables);
+        let mut lesson = Lesson::new([&self.users.values, &self.items.values]);
         for pass in passes {
             for users in users.chunks(USERS) {
-                lesson.take(&self.tables, users, |user, scores| derive(pass, user, scores));
-                stepper.move_table(&mut self.tables.users, &mut self.moments[0], &lesson.users);
-                stepper.move_table(&mut self.tables.items, &mut self.moments[1], &lesson.items);
+                lesson.take([&self.users.values, &self.items.values], users, |user, scores| derive(pass, user, scores));
+                stepper.move_all(&mut self.users, &lesson.users);
+                stepper.move_all(&mut self.items, &lesson.items);
                 stepper.finish_step();
             }
         }
@@ -92,15 +85,20 @@ impl Generator {
 }
 
 impl Lesson {
-    pub(super) fn new(tables: &Tables) -> Self {
-        let [users, items] = [&tables.users, &tables.items].map(|table| RowGradients::new(table.rows, table.dim));
-        Self { catalogue: Catalogue::default(), users, items, no_items: Interactions::empty(tables.users.rows) }
+    pub(super) fn new([users, items]: [&Matrix; 2]) -> Self {
+        let gradients = |table: &Matrix| RowGradients::new(table.rows, table.dim);
+        Self {
+            catalogue: Catalogue::default(),
+            users: gradients(users),
+            items: gradients(items),
+            no_items: Interactions::empty(users.rows),
+        }
     }
 
     /// The gradients of the mean over some users.
-    pub(super) fn take(&mut self, tables: &Tables, users: &[u32], derive: impl Fn(u32, &mut [f32]) + Sync) {
-        let vectors = Vectors { users: &tables.users, items: &tables.items, similarity: Similarity::Dot };
-        let (scale, count) = (1.0 / users.len() as f32, tables.items.rows);
+    pub(super) fn take(&mut self, [of_users, of_items]: [&Matrix; 2], users: &[u32], derive: impl Fn(u32, &mut [f32]) + Sync) {
+        let vectors = Vectors { users: of_users, items: of_items, similarity: Similarity::Dot };
+        let (scale, count) = (1.0 / users.len() as f32, of_items.rows);
         let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| {
             positives.fill(0.0);
             scores.par_chunks_exact_mut(count).zip(&users[first..]).for_each(|(scores, &user)| {

@@ -212,9 +212,9 @@ impl Game {
     }
 
     /// Everything that the next epoch needs, by name; ids as the numbers of the same bits.
-    pub(super) fn state(&mut self) -> Vec<(&'static str, &mut [f32])> {
+    pub(super) fn state(&mut self) -> Vec<(String, &mut [f32])> {
         let drawn = [("generator.draws", bytemuck::cast_slice_mut(&mut self.ids)), ("generator.masses", &mut self.log_masses[..])];
-        self.generator.state().into_iter().chain(drawn).collect()
+        self.generator.state().chain(drawn.map(|(name, values)| (name.to_owned(), values))).collect()
     }
 
     /// What is to be done before an epoch of the model: the generator moves, and draws.

@@ -26,12 +26,12 @@ fn assert_near(found: &[f32], expected: &[f64]) {
 #[test]
 fn expected_gradients_are_those_of_the_expected_reward() {
     let tables = tables(&[0.8, -0.5], &[0.3, 0.9, -0.4, 0.2, 1.1, -0.7, 0.5, 0.5]);
-    let mut lesson = Lesson::new(&tables);
-    lesson.take(&tables, &[0], |_, scores| policy::tests::expected_derivatives(scores));
+    let mut lesson = Lesson::new(tables.both());
+    lesson.take(tables.both(), &[0], |_, scores| policy::tests::expected_derivatives(scores));
     assert_near(lesson.users.values(), &[0.16211499, -0.19097378]); // of minus the reward
     let items = [-0.01575153, 0.00984471, -0.05076427, 0.03172767, 0.13475641, -0.08422276, -0.06824061, 0.04265038];
     assert_near(lesson.items.values(), &items);
-    lesson.take(&tables, &[0], |_, scores| policy::likelihood(scores, &[1, 3]));
+    lesson.take(tables.both(), &[0], |_, scores| policy::likelihood(scores, &[1, 3]));
     assert_near(lesson.users.values(), &[0.66473215, -0.50750395]);
     let items = [0.10717238, -0.06698274, -0.31312775, 0.19570485, 0.45234204, -0.28271377, -0.24638667, 0.15399167];
     assert_near(lesson.items.values(), &items);
@@ -41,9 +41,9 @@ fn expected_gradients_are_those_of_the_expected_reward() {
 #[test]
 fn a_step_is_the_mean_of_its_users() {
     let tables = tables(&[0.8, -0.5, -0.1, 0.4], &[0.3, 0.9, -0.4, 0.2, 1.1, -0.7]);
-    let mut lesson = Lesson::new(&tables);
+    let mut lesson = Lesson::new(tables.both());
     let mut gradients = |users: &[u32]| {
-        lesson.take(&tables, users, |user, scores| policy::likelihood(scores, &[user]));
+        lesson.take(tables.both(), users, |user, scores| policy::likelihood(scores, &[user]));
         (lesson.users.values().to_vec(), lesson.items.values().to_vec())
     };
     let (both, one, other) = (gradients(&[0, 1]), gradients(&[0]), gradients(&[1]));
@@ -81,7 +81,7 @@ fn game(draws: usize, temperature: f64) -> (Game, Vec<f64>) {
     let weight = |item: usize| if [0, 3].contains(&item) { 0.0 } else { (score(item) / temperature).exp() };
     let law: Vec<f64> = (0..7).map(|item| weight(item) / (0..7).map(weight).sum::<f64>()).collect();
     for (name, values) in game.state() {
-        match name {
+        match &name[..] {
             "generator.users" => values.chunks_exact_mut(5).for_each(|row| row.copy_from_slice(user.row(0))),
             "generator.items" => values.copy_from_slice(&items.values),
             _ => {}

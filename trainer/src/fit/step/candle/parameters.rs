@@ -2,12 +2,10 @@
 
 use crate::Result;
 use candle_core::{D, Device, Tensor, Var};
-use embeddings::Tables;
-use models::parameters::{Parameters, Weights};
-use optimizers::{Moments, Step, Stepper};
-use vectors::Matrix;
+use models::parameters::Parameters;
+use optimizers::{Parameter, Step, Stepper};
 
-/// The tables of users and items, and the weights, in their order.
+/// All parameters, in their order.
 pub(super) struct OnDevice(Vec<Moving>);
 
 /// A matrix that moves.
@@ -26,31 +24,23 @@ pub(super) struct Gradient {
     pub(super) touched: Option<Tensor>,
 }
 
-/// The matrices with their moments, in one order.
-fn matrices(parameters: &Parameters) -> impl Iterator<Item = (&Matrix, &Moments)> {
-    let Parameters { tables: Tables { users, items }, moments: [of_users, of_items], weights } = parameters;
-    [(users, of_users), (items, of_items)].into_iter().chain(weights.iter().map(|Weights { values, moments, .. }| (values, moments)))
-}
-
 impl OnDevice {
     /// Takes the numbers from home.
     pub(super) fn load(parameters: &Parameters, device: &Device) -> Result<Self> {
-        let moving = |(matrix, moments): (&Matrix, &Moments)| {
+        let moving = |Parameter { values: matrix, first, second, .. }: &Parameter| {
             // A table without rows, as of users whom sequences stand for, is in no operation.
             let device = if matrix.rows == 0 { &Device::Cpu } else { device };
             let tensor = |values: &[f32]| Tensor::from_slice(values, (matrix.rows, matrix.dim), device);
-            Ok(Moving { values: tensor(&matrix.values)?, first: tensor(&moments.first)?, second: tensor(&moments.second)? })
+            Ok(Moving { values: tensor(&matrix.values)?, first: tensor(first)?, second: tensor(second)? })
         };
-        matrices(parameters).map(moving).collect::<Result<_>>().map(Self)
+        parameters.iter().map(moving).collect::<Result<_>>().map(Self)
     }
 
     /// Brings the numbers home.
     pub(super) fn store(&self, parameters: &mut Parameters) -> Result<()> {
-        let Parameters { tables: Tables { users, items }, moments: [of_users, of_items], weights } = parameters;
-        let weights = weights.iter_mut().map(|Weights { values, moments, .. }| (values, moments));
-        let at_home = [(users, of_users), (items, of_items)].into_iter().chain(weights);
-        for (Moving { values, first, second }, (matrix, moments)) in self.0.iter().zip(at_home) {
-            for (from, to) in [(values, &mut matrix.values), (first, &mut moments.first), (second, &mut moments.second)] {
+        for (Moving { values, first, second }, at_home) in self.0.iter().zip(parameters.iter_mut()) {
+            let Parameter { values: matrix, first: to_first, second: to_second, .. } = at_home;
+            for (from, to) in [(values, &mut matrix.values), (first, to_first), (second, to_second)] {
                 *to = from.flatten_all()?.to_vec1()?;
             }
         }
@@ -101,8 +91,9 @@ impl Moving {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use embeddings::RowGradients;
+    use embeddings::{RowGradients, Tables};
     use optimizers::Optimizer;
+    use vectors::Matrix;
 
     const ROWS: usize = 7;
     const DIM: usize = 3;
@@ -134,10 +125,9 @@ mod tests {
                     let touched = values[side].chunks_exact(DIM).enumerate().filter(|(row, _)| side == 1 || marks[*row] > 0);
                     touched.for_each(|(row, gradient)| rows.add(row, gradient));
                 }
-                let Parameters { tables, moments: [of_users, of_items], weights } = &mut expected;
-                stepper.move_table(&mut tables.users, of_users, &rows[0]);
-                stepper.move_table(&mut tables.items, of_items, &rows[1]);
-                weights[0].move_by(vec![0.0; 2 * DIM], &stepper);
+                stepper.move_all(&mut expected.users, &rows[0]);
+                stepper.move_all(&mut expected.items, &rows[1]);
+                expected.weights[0].move_by(vec![0.0; 2 * DIM], &stepper);
                 let gradient = |rows: &mut RowGradients| Tensor::from_slice(rows.fill(), (ROWS, DIM), &Device::Cpu).ok();
                 let touched = (!stepper.moves_all_rows()).then(|| Tensor::from_slice(&marks, (ROWS, 1), &Device::Cpu).unwrap());
                 let [users, items] = &mut rows;
@@ -160,13 +150,14 @@ mod tests {
     #[test]
     fn long_rows_are_shortened() {
         let (mut expected, mut found) = (parameters(), parameters());
-        expected.tables.limit_norms(0.8);
+        expected.users.limit_norms(0.8);
+        expected.items.limit_norms(0.8);
         let mut on_device = OnDevice::load(&found, &Device::Cpu).unwrap();
         on_device.limit_norms(0.8).unwrap();
         on_device.store(&mut found).unwrap();
-        for (found, expected) in [(&found.tables.users, &expected.tables.users), (&found.tables.items, &expected.tables.items)] {
+        for (found, expected) in found.tables().into_iter().zip(expected.tables()) {
             assert!(found.values.iter().zip(&expected.values).all(|(found, expected)| (found - expected).abs() < 1e-6));
         }
-        assert_ne!(parameters().tables.users, expected.tables.users, "some are longer");
+        assert_ne!(parameters().users.values, expected.users.values, "some are longer");
     }
 }
