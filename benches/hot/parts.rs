@@ -103,7 +103,7 @@ impl<'a> Looking<'a> {
     /// Has it look at the model as at the start of an epoch, counted from 1.
     pub(crate) fn refresh(&mut self, epoch: u32) {
         let Tables { users, items } = &self.tables;
-        self.pool.refresh(Vectors { users, items, similarity: Similarity::Dot }, (1, epoch));
+        self.pool.refresh(Vectors { users, items, similarity: Similarity::Dot }, 1, epoch);
     }
 
     /// Draws for a user by the last look.

@@ -23,7 +23,7 @@ pub(crate) struct Reader<'a> {
 impl Reader<'_> {
     /// The own ids of users or items, by dense id.
     pub(crate) fn ids(&self, table: &str, column: &str, listed: usize) -> Result<Vec<String>> {
-        let batches = self.batches(table, &[column], (table, listed))?;
+        let batches = self.batches(table, &[column], table, listed)?;
         let mut ids = Vec::with_capacity(listed);
         for (batch, at) in &batches {
             ids.extend(table::column::<StringArray>(batch, column, at)?.iter().map(|id| id.unwrap_or_default().to_owned()));
@@ -41,7 +41,7 @@ impl Reader<'_> {
             Split::Test => test,
         };
         let columns: &[&str] = if self.ordered { &["user", "item", "position"] } else { &["user", "item"] };
-        let batches = self.batches(split.name(), columns, ("interactions", listed))?;
+        let batches = self.batches(split.name(), columns, "interactions", listed)?;
         let (mut ids, mut places) = (Vec::with_capacity(batches.len()), Vec::new());
         for (batch, at) in &batches {
             let users: &UInt32Array = table::column(batch, "user", at)?;
@@ -62,7 +62,7 @@ impl Reader<'_> {
     }
 
     /// Columns of a table, each batch with the file that it is of. There are as many rows as are listed of `what`: nothing is made from that number before.
-    fn batches(&self, table: &str, columns: &[&str], (what, listed): (&str, usize)) -> Result<Vec<(RecordBatch, Location)>> {
+    fn batches(&self, table: &str, columns: &[&str], what: &str, listed: usize) -> Result<Vec<(RecordBatch, Location)>> {
         let Self { cache, folder, manifest, .. } = self;
         let mut batches = Vec::new();
         let later = (1..).map(|place| file_name(table, place)).take_while(|name| manifest.files.contains_key(name));

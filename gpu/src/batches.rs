@@ -72,13 +72,7 @@ impl Pairs {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn take(
-        &self,
-        gpu: &Gpu,
-        (first, rows): (usize, usize),
-        users: &mut Buffer<u32>,
-        (ids, width): (&mut Buffer<u32>, usize),
-    ) -> Result<()> {
+    pub fn take(&self, gpu: &Gpu, first: usize, rows: usize, users: &mut Buffer<u32>, ids: &mut Buffer<u32>, width: usize) -> Result<()> {
         assert!(first + rows <= self.order.len() && rows <= users.len() && rows * width <= ids.len(), "{rows} pairs from {first}");
         let arguments =
             [read(&self.order), count(first), count(rows), read(&self.users), read(&self.items), count(width), write(users), write(ids)];

@@ -157,7 +157,7 @@ impl Cuda {
     fn load(&self, module: &'static str, functions: &mut HashMap<&'static str, CudaFunction>) -> Result<()> {
         let what = format!("compile kernels/{module}.cu");
         let (major, minor) = self.stream.context().compute_capability().map_err(failed(&what))?;
-        let ptx = compiled(module, (major, minor)).map_err(|reason| Error::Device { what: what.clone(), reason })?;
+        let ptx = compiled(module, major, minor).map_err(|reason| Error::Device { what: what.clone(), reason })?;
         let loaded = self.stream.context().load_module(ptx).map_err(failed(&what))?;
         for kernel in crate::launch::KERNELS.iter().filter(|kernel| kernel.module == module) {
             functions.insert(kernel.name, loaded.load_function(kernel.name).map_err(failed(&what))?);
@@ -167,7 +167,7 @@ impl Cuda {
 }
 
 /// A file of kernels for GPUs of that compute capability, compiled once for all devices and trainings of this process.
-fn compiled(module: &'static str, (major, minor): (i32, i32)) -> Result<Ptx, String> {
+fn compiled(module: &'static str, major: i32, minor: i32) -> Result<Ptx, String> {
     static COMPILED: Mutex<BTreeMap<(&str, i32, i32), Ptx>> = Mutex::new(BTreeMap::new());
     let mut all = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(ptx) = all.get(&(module, major, minor)) {

@@ -40,6 +40,13 @@ pub struct Keys {
     pub by_user: bool,
 }
 
+/// The users that are drawn for: the first `rows` of `users`.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    users: &'a Buffer<u32>,
+    rows: usize,
+}
+
 /// Where in a matrix of ids the draws are put.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
@@ -77,7 +84,7 @@ impl Draws {
     /// # Errors
     /// Those of the device.
     pub fn draw(&self, gpu: &Gpu, users: &Buffer<u32>, rows: usize, keys: Keys, out: &mut Buffer<u32>, columns: Columns) -> Result<()> {
-        self.draw_by(self.weighted, gpu, (users, rows), keys, out, columns)
+        self.draw_by(self.weighted, gpu, Rows { users, rows }, keys, out, columns)
     }
 
     /// Draws as [`draw`](Self::draw) does, but with every other item as likely, even where there are weights.
@@ -93,14 +100,14 @@ impl Draws {
         out: &mut Buffer<u32>,
         columns: Columns,
     ) -> Result<()> {
-        self.draw_by(false, gpu, (users, rows), keys, out, columns)
+        self.draw_by(false, gpu, Rows { users, rows }, keys, out, columns)
     }
 
     fn draw_by(
         &self,
         weighted: bool,
         gpu: &Gpu,
-        (users, rows): (&Buffer<u32>, usize),
+        Rows { users, rows }: Rows,
         keys: Keys,
         out: &mut Buffer<u32>,
         columns: Columns,

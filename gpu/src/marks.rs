@@ -30,7 +30,8 @@ pub fn pack_rows(
     listed: (&Buffer<u32>, &Buffer<u32>),
     table: &Buffer<f32>,
     [room, dim]: [usize; 2],
-    (keys, values): (&mut Buffer<u32>, &mut Buffer<f32>),
+    keys: &mut Buffer<u32>,
+    values: &mut Buffer<f32>,
 ) -> Result<()> {
     assert!(room <= keys.len() && room * dim <= values.len(), "{room} rows of {dim}");
     let sizes = [count(listed.0.len().min(room)), count(room), count(dim)];
@@ -67,7 +68,7 @@ mod tests {
         let table = gpu.upload(&(0..10).map(|at| at as f32).collect::<Vec<_>>()).unwrap();
         let (rows, number) = (gpu.upload(&[1u32, 4, 9]).unwrap(), gpu.upload(&[2u32]).unwrap());
         let (mut keys, mut values) = (gpu.zeros(4).unwrap(), gpu.upload(&[-1.0f32; 8]).unwrap());
-        pack_rows(&gpu, (&rows, &number), &table, [4, 2], (&mut keys, &mut values)).unwrap();
+        pack_rows(&gpu, (&rows, &number), &table, [4, 2], &mut keys, &mut values).unwrap();
         assert_eq!(gpu.read(&keys).unwrap(), [1, 4, u32::MAX, u32::MAX]);
         assert_eq!(gpu.read(&values).unwrap()[..4], [2.0, 3.0, 8.0, 9.0]);
         let mut marks = gpu.upload(&[1u8; 5]).unwrap();

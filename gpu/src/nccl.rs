@@ -109,7 +109,7 @@ impl Party {
     ///
     /// # Errors
     /// [`Error::Device`] when not all come in time, or NCCL does not find a way between them.
-    pub fn new(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id, patience: Patience) -> Result<Self> {
+    pub fn new(gpu: &Gpu, rank: u32, ranks: u32, id: &Id, patience: Patience) -> Result<Self> {
         let what = "join the other ranks";
         let stream = stream(gpu)?.clone();
         let exchange = stream.context().new_stream().map_err(order(what))?;

@@ -30,7 +30,8 @@ pub struct Sample<'a> {
 pub fn of_samples(
     gpu: &Gpu,
     [users, items]: [View; 2],
-    (who, own): (&[u32], &[u32]),
+    who: &[u32],
+    own: &[u32],
     sample: Sample,
     k: usize,
     memory: usize,
@@ -139,7 +140,7 @@ mod tests {
             let drawn = gpu.read(&draw(&gpu, &gpu.upload(&who).unwrap(), sample).unwrap()).unwrap();
             let expected: Vec<f32> = who.iter().zip(drawn.chunks_exact(negatives)).map(|(&user, drawn)| kth(user, &[&own[user as usize], drawn].concat())).collect();
             for memory in [0, 10_000, 1 << 20] {
-                prop_assert_eq!(&of_samples(&gpu, views, (&who, &lengths), sample, k, memory).unwrap(), &expected);
+                prop_assert_eq!(&of_samples(&gpu, views, &who, &lengths, sample, k, memory).unwrap(), &expected);
             }
             prop_assert!(items < 2 || negatives < 20 || drawn.iter().any(|&item| item != 0), "draws are uniform");
             let all: Vec<u32> = (0..items as u32).collect();

@@ -14,11 +14,29 @@ const DIGITS: usize = 256;
 /// Bits of a digit.
 const BITS: u32 = 8;
 
+/// Keys, and the places that they stood at.
+#[derive(Debug)]
+struct KeyedPlaces {
+    keys: Buffer<u32>,
+    places: Buffer<u32>,
+}
+
+/// What one pass sorts by.
+#[derive(Clone, Copy)]
+struct Digit {
+    /// Keys that are sorted.
+    size: usize,
+    /// Keys from this one on come last.
+    rows: usize,
+    /// Bits below the digit.
+    shift: u32,
+}
+
 /// Room for a sort, reused from one to the next.
 #[derive(Debug)]
 pub(crate) struct Radix {
-    /// Keys and places, of a pass and of the one before.
-    passes: [(Buffer<u32>, Buffer<u32>); 2],
+    /// The result of a pass and of the one before.
+    passes: [KeyedPlaces; 2],
     /// Which of the two passes ran last.
     last: usize,
     /// `[DIGITS, tiles]`
@@ -30,20 +48,21 @@ pub(crate) struct Radix {
 impl Radix {
     /// Makes room for so many keys at most.
     pub(crate) fn new(gpu: &Gpu, most: usize) -> Result<Self> {
-        let room = || Ok((gpu.zeros(most)?, gpu.zeros(most)?));
+        let room = || Ok(KeyedPlaces { keys: gpu.zeros(most)?, places: gpu.zeros(most)? });
         let counts = gpu.zeros(DIGITS * most.div_ceil(TILE))?;
         Ok(Self { passes: [room()?, room()?], last: 0, counts, totals: gpu.zeros(DIGITS)? })
     }
 
     /// Sorts the places of the first `size` keys by key; keys of `rows` and more come last, in the order of their places.
     pub(crate) fn sort(&mut self, gpu: &Gpu, keys: &Buffer<u32>, size: usize, rows: usize) -> Result<()> {
-        assert!(size <= keys.len() && size <= self.passes[0].0.len(), "{size} keys of {} for {}", keys.len(), self.passes[0].0.len());
+        let room = self.passes[0].keys.len();
+        assert!(size <= keys.len() && size <= room, "{size} keys of {} for {room}", keys.len());
         let bits = (u32::BITS - u32::try_from(rows).expect("rows are counted in 32 bits").leading_zeros()).max(1);
         for shift in (0..bits).step_by(BITS as usize) {
             let [even, odd] = &mut self.passes;
             let (from, to) = if self.last == 0 { (even, odd) } else { (odd, even) };
-            let tables = (&mut self.counts, &mut self.totals);
-            pass(gpu, (if shift == 0 { keys } else { &from.0 }, &from.1), (size, rows, shift), tables, to)?;
+            let keys = if shift == 0 { keys } else { &from.keys };
+            pass(gpu, keys, &from.places, Digit { size, rows, shift }, &mut self.counts, &mut self.totals, to)?;
             self.last = 1 - self.last;
         }
         Ok(())
@@ -51,7 +70,7 @@ impl Radix {
 
     /// The keys, sorted, and where each stood.
     pub(crate) fn sorted(&self) -> (&Buffer<u32>, &Buffer<u32>) {
-        let (keys, places) = &self.passes[self.last];
+        let KeyedPlaces { keys, places } = &self.passes[self.last];
         (keys, places)
     }
 }
@@ -59,10 +78,12 @@ impl Radix {
 /// Sorts by one digit.
 fn pass(
     gpu: &Gpu,
-    (keys, places): (&Buffer<u32>, &Buffer<u32>),
-    (size, rows, shift): (usize, usize, u32),
-    (counts, totals): (&mut Buffer<u32>, &mut Buffer<u32>),
-    to: &mut (Buffer<u32>, Buffer<u32>),
+    keys: &Buffer<u32>,
+    places: &Buffer<u32>,
+    Digit { size, rows, shift }: Digit,
+    counts: &mut Buffer<u32>,
+    totals: &mut Buffer<u32>,
+    to: &mut KeyedPlaces,
 ) -> Result<()> {
     let tiles = size.div_ceil(TILE);
     let (first, shift) = (count(usize::from(shift == 0)), || count(shift as usize));
@@ -72,7 +93,7 @@ fn pass(
         gpu.launch("radix_scan", Grid::blocks(DIGITS, DIGITS), &[write(counts), count(tiles), write(totals)])?;
     }
     let from = [read(keys), read(places), first, count(size), count(rows), shift(), read(counts), read(totals)];
-    let arguments: Vec<_> = from.into_iter().chain([write(&mut to.0), write(&mut to.1)]).collect();
+    let arguments: Vec<_> = from.into_iter().chain([write(&mut to.keys), write(&mut to.places)]).collect();
     gpu.launch("radix_move", Grid::blocks(tiles, DIGITS), &arguments)
 }
 

@@ -84,8 +84,8 @@ impl Make<'_> {
     }
 
     fn by_relations(&self, steps: &mut Steps<'_>) -> Result<Manifest> {
-        let identity = (self.fingerprint.clone(), self.settings.clone());
-        relational::prepare(self.preparation, identity, self.folder, self.limits, steps, || self.check_unchanged())
+        let (fingerprint, settings) = (self.fingerprint.clone(), self.settings.clone());
+        relational::prepare(self.preparation, fingerprint, settings, self.folder, self.limits, steps, || self.check_unchanged())
     }
 
     fn check_unchanged(&self) -> Result<()> {

@@ -53,7 +53,7 @@ impl TrainShare {
 
     /// Takes the others out of train, and out of its order; what is left.
     pub(crate) fn keep(self, dataset: &mut Dataset) -> Result<Tally> {
-        let first = First { key: (self.seed, PURPOSE), count: Count::Share(self.ratio()?) };
+        let first = First { key: [self.seed, PURPOSE], count: Count::Share(self.ratio()?) };
         let order = dataset.order.as_mut().map(|order| &mut order.train);
         Ok(first.keep(&mut dataset.train, order, &dataset.user_ids, &dataset.item_ids))
     }

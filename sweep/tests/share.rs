@@ -86,7 +86,7 @@ fn signal(child: &Child, name: &str) {
 
 /// Has a process train until it has said so many lines of a kind; then it is stopped, and others finish the sweep. It goes on, and is killed
 /// after some more lines, or ends.
-fn overtaken(whole: &Sandbox, arguments: &[&str], (before, after): (usize, Option<usize>)) {
+fn overtaken(whole: &Sandbox, arguments: &[&str], before: usize, after: Option<usize>) {
     let sandbox = Sandbox::new(&long());
     sandbox.prepare();
     let mut first = sandbox.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -120,8 +120,8 @@ fn who_was_stopped_and_overtaken_harms_nothing_wherever_it_is_killed() {
     let whole = Sandbox::new(&long());
     whole.run_well();
     for arguments in [&["train", "s.yaml", "--share=0.004", "--threads", "1"][..], &["train", "s.yaml", "--threads", "1"]] {
-        for at in [(1, Some(0)), (33, Some(9)), (5, None)] {
-            overtaken(&whole, arguments, at);
+        for (before, after) in [(1, Some(0)), (33, Some(9)), (5, None)] {
+            overtaken(&whole, arguments, before, after);
         }
     }
 }

@@ -55,7 +55,7 @@ const REMEDY: &str = "delete the trial's folder and train it again";
 pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
     if folder.join("scorer.json").exists()? {
         let (trial, seed) = check_trial(folder, dataset)?;
-        let candidate = candidate(trial, seed, (folder.clone(), None), dataset);
+        let candidate = candidate(trial, seed, folder.clone(), None, dataset);
         return Ok(Found { candidates: vec![candidate], other_datasets: 0, unfinished: 0 });
     }
     let single = folder.join("trial.json").exists()?;
@@ -68,7 +68,9 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
         match model {
             _ if stored.dataset != dataset.fingerprint => found.other_datasets += 1,
             None => found.unfinished += 1,
-            Some(model) => found.candidates.push(candidate(trial.name().to_owned(), stored.seed(), model, dataset)),
+            Some((checkpoint, description)) => {
+                found.candidates.push(candidate(trial.name().to_owned(), stored.seed(), checkpoint, description, dataset));
+            }
         }
     }
     if found.candidates.is_empty() {
@@ -120,7 +122,7 @@ fn parent(folder: &Location) -> Result<Location> {
     Ok(Location::parse(above)?)
 }
 
-fn candidate(trial: String, seed: Option<u64>, (checkpoint, description): (Location, Option<FileEntry>), dataset: &Dataset) -> Candidate {
+fn candidate(trial: String, seed: Option<u64>, checkpoint: Location, description: Option<FileEntry>, dataset: &Dataset) -> Candidate {
     Candidate { method: trial.clone(), trial, dataset: dataset.name.clone(), seed, split_seed: None, checkpoint, description }
 }
 

@@ -35,8 +35,8 @@ pub(super) fn check_finite(matrices: &[(&str, &Matrix)]) -> Result<(), String> {
         if *dim == 0 || values.len() != rows * dim {
             return Err(format!("tensor `{name}` holds {} values where [{rows}, {dim}] are expected", values.len()));
         }
-        if let Some(at) = matrix.first_non_finite() {
-            return Err(not_finite(name, at));
+        if let Some((row, column, value)) = matrix.first_non_finite() {
+            return Err(not_finite(name, row, column, value));
         }
     }
     Ok(())
@@ -47,8 +47,8 @@ pub(super) fn check_finite(matrices: &[(&str, &Matrix)]) -> Result<(), String> {
 /// # Errors
 /// In words.
 pub(super) fn check_square(weights: &SparseMatrix) -> Result<(), String> {
-    if let Some(at) = weights.first_non_finite() {
-        return Err(not_finite("values", at));
+    if let Some((row, column, value)) = weights.first_non_finite() {
+        return Err(not_finite("values", row, column, value));
     }
     if weights.rows() != weights.dim() {
         return Err(format!("sparse weights are [{}, {}]; they must be square", weights.rows(), weights.dim()));
@@ -56,7 +56,7 @@ pub(super) fn check_square(weights: &SparseMatrix) -> Result<(), String> {
     Ok(())
 }
 
-fn not_finite(name: &str, (row, column, value): (usize, usize, f32)) -> String {
+fn not_finite(name: &str, row: usize, column: usize, value: f32) -> String {
     format!("tensor `{name}` holds {value} in row {row}, column {column}; every value must be finite")
 }
 

@@ -52,7 +52,10 @@ impl<'a> Compared<'a> {
         settings: &'a Significance,
     ) -> Self {
         let mut pairs = Pairs::new(methods, &settings.family, metric.metric.direction());
-        pairs.reported.retain(|&pair| varies(methods, spreads, pairs.all[pair]));
+        pairs.reported.retain(|&pair| {
+            let (a, b) = pairs.all[pair];
+            varies(methods, spreads, a, b)
+        });
         let difference = |&(a, b): &(usize, usize)| {
             let differences = Differences::new(&methods[a].values, &methods[b].values);
             let (mean, variance) = (differences.mean(), variance_of_mean(&differences.values));
@@ -164,7 +167,7 @@ fn in_deviations_of_replicates(difference: f64, variances: [f64; 2]) -> f64 {
 
 /// Whether something varies that a test of the pair can count. Of values of all users together that are the trainings alone: how they vary is not known
 /// where every method has one seed, and methods that fit at once do not vary.
-fn varies(methods: &[MethodValues<'_>], spreads: &Spreads, (a, b): (usize, usize)) -> bool {
+fn varies(methods: &[MethodValues<'_>], spreads: &Spreads, a: usize, b: usize) -> bool {
     let sources = [a, b].map(|method| spreads.methods[method].source);
     !methods[a].is_of_all_users || (!sources.contains(&Spread::Unknown) && sources != [Spread::None; 2])
 }

@@ -11,7 +11,7 @@ use super::{
     Crossed, Interval, MethodValues, Spread, Spreads, Tested, Verdict, adjust,
     correction::level,
     differences::{Differences, mean},
-    spread::{crossed, variance_of_mean},
+    spread::{VarianceOfMean, crossed},
     verdict::agreeing,
 };
 use crate::{
@@ -70,7 +70,7 @@ impl Estimate {
         let means: Vec<f64> = involved.iter().map(|(method, ..)| method.mean()).collect();
         Self {
             value: mean(&values),
-            variance: crossed((variance_of_mean(&values), values.len()), &weighed, over),
+            variance: crossed(VarianceOfMean::of(&values), &weighed, over),
             over,
             spread: least_certain,
             replicates: involved.iter().map(|(method, ..)| method.replicates.len()).min().unwrap_or_default(),
@@ -164,7 +164,7 @@ mod tests {
         let spreads = Spreads::new(&methods);
         let found = Estimate::new(&Contrast::trend(&[1, 2, 0]), &methods, &spreads, Over::UsersAndSeeds);
         near(found.value, 0.028);
-        let users = variance_of_mean(&Differences::new(&A, &B).values);
+        let users = VarianceOfMean::of(&Differences::new(&A, &B).values).variance;
         near(found.variance.users, users);
         near(found.variance.replicates, (spreads.methods[0].variance + spreads.methods[1].variance) / 2.0);
         near(found.level, (0.349 + 0.356 + 0.377) / 3.0);

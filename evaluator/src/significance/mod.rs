@@ -70,7 +70,7 @@ pub use method::{MethodValues, Replication};
 pub use moderation::Prior;
 pub use printed::{Agreement, BesidePrinted, PrintedMean};
 pub use settings::{Correction, Over, Significance};
-pub use spread::{MethodSpread, Spread, Spreads, over_users};
+pub use spread::{MethodSpread, Spread, Spreads, VarianceOfMean, over_users};
 pub use verdict::Verdict;
 
 use kind::{TestKind, tests};

@@ -11,7 +11,7 @@
 //! lies within the margin (two one-sided tests), contradicted where it is apart from zero and not within, and undecided otherwise. Numbers are
 //! judged one by one, each at the level `alpha`.
 
-use super::{Crossed, Interval, MethodSpread, Spread};
+use super::{Crossed, Interval, MethodSpread, Spread, VarianceOfMean};
 
 /// A number of a paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +67,8 @@ pub struct BesidePrinted {
 }
 
 impl PrintedMean {
-    /// Holds a method's mean against the number. `users` is the variance of the mean over so many users; `margin` is in units of the metric.
-    pub fn beside(&self, mean: f64, users: (f64, usize), spread: &MethodSpread, margin: f64, alpha: f64) -> BesidePrinted {
+    /// Holds a method's mean against the number. `users` is the variance of the mean over users; `margin` is in units of the metric.
+    pub fn beside(&self, mean: f64, users: VarianceOfMean, spread: &MethodSpread, margin: f64, alpha: f64) -> BesidePrinted {
         let difference = mean - self.value;
         if spread.source == Spread::Unknown {
             return BesidePrinted { difference, interval: None, p_value: 1.0, p_equivalence: 1.0, agreement: Agreement::Undecided };
@@ -89,7 +89,7 @@ impl PrintedMean {
         }
     }
 
-    fn variance(&self, (users, count): (f64, usize), spread: &MethodSpread) -> Crossed {
+    fn variance(&self, users: VarianceOfMean, spread: &MethodSpread) -> Crossed {
         let rounding = self.unit * self.unit / 12.0;
         let replicates = if spread.source == Spread::None {
             0.0
@@ -101,8 +101,8 @@ impl PrintedMean {
         if self.same_users {
             return same;
         }
-        let interaction = 2.0 * (spread.interaction / spread.replicates as f64).min(users);
-        Crossed { users: 2.0 * users + rounding, users_degrees: count.saturating_sub(1) as f64, interaction, ..same }
+        let interaction = 2.0 * (spread.interaction / spread.replicates as f64).min(users.variance);
+        Crossed { users: 2.0 * users.variance + rounding, users_degrees: users.degrees(), interaction, ..same }
     }
 }
 
@@ -112,6 +112,7 @@ mod tests {
 
     const SPREAD: MethodSpread =
         MethodSpread { replicates: 3, source: Spread::Own, raw: Some(4e-7), variance: 4e-7, degrees: 5.0, interaction: 1e-7, scale: 0.04 };
+    const USERS: VarianceOfMean = VarianceOfMean { variance: 1e-6, users: 939 };
     const EXACT: PrintedMean = PrintedMean { value: 0.0527, unit: 0.0, runs: 1, same_users: true };
 
     fn near(found: f64, expected: f64) {
@@ -121,14 +122,14 @@ mod tests {
     /// SciPy: `2 * t.sf(0.0012 / sqrt(4e-7 * (1/3 + 1)), 5)`, `t.ppf(0.975, 5) * sqrt(4e-7 * (1/3 + 1))`.
     #[test]
     fn on_the_same_users_seeds_alone_are_counted() {
-        let found = EXACT.beside(0.0539, (1e-6, 939), &SPREAD, 0.004, 0.05);
+        let found = EXACT.beside(0.0539, USERS, &SPREAD, 0.004, 0.05);
         near(found.p_value, P_VALUE);
         let interval = found.interval.unwrap();
         near(interval.high - 0.0012, HALF);
         near(0.0012 - interval.low, HALF);
         assert_eq!(found.agreement, Agreement::Reproduced);
-        assert_eq!(EXACT.beside(0.0539, (1e-6, 939), &SPREAD, 0.001, 0.05).agreement, Agreement::Undecided);
-        assert_eq!(EXACT.beside(0.0599, (1e-6, 939), &SPREAD, 0.004, 0.05).agreement, Agreement::Contradicted);
+        assert_eq!(EXACT.beside(0.0539, USERS, &SPREAD, 0.001, 0.05).agreement, Agreement::Undecided);
+        assert_eq!(EXACT.beside(0.0599, USERS, &SPREAD, 0.004, 0.05).agreement, Agreement::Contradicted);
     }
 
     const P_VALUE: f64 = 0.161_269_835_533_73;
@@ -137,17 +138,17 @@ mod tests {
     /// A mean of ten trainings is known better than one of a single training: `sqrt(4e-7 * (1/3 + 1/10))`.
     #[test]
     fn more_trainings_behind_the_number_make_it_surer() {
-        let ten = PrintedMean { runs: 10, ..EXACT }.beside(0.0539, (1e-6, 939), &SPREAD, 0.004, 0.05);
+        let ten = PrintedMean { runs: 10, ..EXACT }.beside(0.0539, USERS, &SPREAD, 0.004, 0.05);
         near(ten.interval.unwrap().high - 0.0012, HALF * (13.0f64 / 40.0).sqrt());
     }
 
     #[test]
     fn users_of_another_draw_are_counted_twice() {
         let other = PrintedMean { same_users: false, ..EXACT };
-        let variance = other.variance((1e-6, 939), &SPREAD);
+        let variance = other.variance(USERS, &SPREAD);
         near(variance.users, 2e-6);
         near(variance.interaction, 2e-7 / 3.0);
-        assert!(other.beside(0.0539, (1e-6, 939), &SPREAD, 0.004, 0.05).p_value > P_VALUE);
+        assert!(other.beside(0.0539, USERS, &SPREAD, 0.004, 0.05).p_value > P_VALUE);
     }
 
     /// A model that fits at once has no seeds: all that is between it and the same number is rounding, by half of the last digit.
@@ -156,16 +157,16 @@ mod tests {
         let fixed =
             MethodSpread { replicates: 1, source: Spread::None, raw: None, variance: 0.0, degrees: 0.0, interaction: 0.0, scale: 0.04 };
         let printed = PrintedMean { unit: 1e-4, ..EXACT };
-        let within = printed.beside(0.05274, (1e-6, 939), &fixed, 1e-4, 0.05);
+        let within = printed.beside(0.05274, USERS, &fixed, 1e-4, 0.05);
         assert_eq!((within.agreement, within.p_value > 0.05), (Agreement::Reproduced, true));
-        assert_eq!(printed.beside(0.0530, (1e-6, 939), &fixed, 1e-4, 0.05).agreement, Agreement::Contradicted);
-        assert_eq!(printed.beside(0.0530, (1e-6, 939), &fixed, 1e-3, 0.05).agreement, Agreement::Reproduced);
+        assert_eq!(printed.beside(0.0530, USERS, &fixed, 1e-4, 0.05).agreement, Agreement::Contradicted);
+        assert_eq!(printed.beside(0.0530, USERS, &fixed, 1e-3, 0.05).agreement, Agreement::Reproduced);
     }
 
     #[test]
     fn one_seed_beside_no_other_decides_nothing() {
         let unknown = MethodSpread { source: Spread::Unknown, variance: 0.0, degrees: 0.0, ..SPREAD };
-        let found = EXACT.beside(0.09, (1e-6, 939), &unknown, 0.001, 0.05);
+        let found = EXACT.beside(0.09, USERS, &unknown, 0.001, 0.05);
         assert_eq!((found.agreement, found.interval, found.p_value), (Agreement::Undecided, None, 1.0));
     }
 }

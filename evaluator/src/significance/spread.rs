@@ -101,12 +101,12 @@ impl Spreads {
 
     /// The variance of the difference of two methods' means, from that of the mean difference over so many users.
     pub(crate) fn crossed(&self, a: usize, b: usize, variance: f64, users: usize, over: Over) -> Crossed {
-        crossed((variance, users), &[(self.methods[a], 1.0), (self.methods[b], 1.0)], over)
+        crossed(VarianceOfMean { variance, users }, &[(self.methods[a], 1.0), (self.methods[b], 1.0)], over)
     }
 
     /// The variance of one method's mean, by the sources that are counted.
     pub fn of_mean(&self, method: usize, values: &[f64], over: Over) -> Crossed {
-        crossed((variance_of_mean(values), values.len()), &[(self.methods[method], 1.0)], over)
+        crossed(VarianceOfMean::of(values), &[(self.methods[method], 1.0)], over)
     }
 
     /// What a comparison of two methods really counts: users alone where a variance over seeds is not known.
@@ -180,6 +180,27 @@ fn variances(method: &MethodValues<'_>, common: &[Vec<f64>]) -> Option<(f64, f64
     Some((between, squares / (degrees * (users - 1) as f64) / users as f64))
 }
 
+/// The variance of a mean over users, and how many they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VarianceOfMean {
+    /// The variance; infinite for one user.
+    pub variance: f64,
+    /// How many users there are.
+    pub users: usize,
+}
+
+impl VarianceOfMean {
+    /// The variance of the mean of each user's values.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        Self { variance: variance_of_mean(values), users: values.len() }
+    }
+
+    /// The degrees of freedom.
+    pub(crate) fn degrees(self) -> f64 {
+        self.users.saturating_sub(1) as f64
+    }
+}
+
 /// The variance of a mean over users; infinite for one user.
 pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
     if values.len() < 2 {
@@ -192,11 +213,11 @@ pub(crate) fn variance_of_mean(values: &[f64]) -> f64 {
 
 /// The variance of a mean difference over users alone: what the paired t-test of two trained models counts.
 pub fn over_users(differences: &Differences) -> Crossed {
-    crossed((variance_of_mean(&differences.values), differences.values.len()), &[], Over::Users)
+    crossed(VarianceOfMean::of(&differences.values), &[], Over::Users)
 }
 
-/// The variance of a sum of methods' means, from that over so many users and from the methods' spreads with the squares of their weights.
-pub(crate) fn crossed((users, count): (f64, usize), spreads: &[(MethodSpread, f64)], over: Over) -> Crossed {
+/// The variance of a sum of methods' means, from that over users and from the methods' spreads with the squares of their weights.
+pub(crate) fn crossed(over_users: VarianceOfMean, spreads: &[(MethodSpread, f64)], over: Over) -> Crossed {
     let sum = |part: fn(&MethodSpread) -> f64| {
         spreads.iter().map(|(spread, square)| square * part(spread) / spread.replicates as f64).sum::<f64>()
     };
@@ -204,12 +225,12 @@ pub(crate) fn crossed((users, count): (f64, usize), spreads: &[(MethodSpread, f6
     // The mean of the degrees of freedom by harmonic weights: that of the one source where it is one source.
     let spent = sum(|spread| if spread.variance > 0.0 { spread.variance / spread.degrees } else { 0.0 });
     let all = Crossed {
-        users,
-        users_degrees: count.saturating_sub(1) as f64,
+        users: over_users.variance,
+        users_degrees: over_users.degrees(),
         replicates,
         replicates_degrees: if spent > 0.0 { replicates / spent } else { 0.0 },
         // It is part of both: where methods have users' values in common, as a loss and its identical twin do, less of it is left than each shows.
-        interaction: sum(|spread| spread.interaction).min(users),
+        interaction: sum(|spread| spread.interaction).min(over_users.variance),
     };
     match over {
         Over::UsersAndSeeds => all,

@@ -162,17 +162,17 @@ impl Graph {
 /// Short rows and the pieces of long ones, and then what the pieces come to.
 fn run_layer(gpu: &Gpu, edges: &Edges, mut layer: Layer, parts: &mut Buffer<f32>, none: &Buffer<u8>) -> Result<()> {
     let nodes = edges.rows[0] + edges.rows[1];
-    let mut arguments = layer.arguments(edges, none, (&edges.list, edges.pieces));
+    let mut arguments = layer.arguments(edges, none, &edges.list, edges.pieces);
     arguments.extend([count(nodes), write(parts)]);
     gpu.launch("propagate_pull", Grid::warps(edges.pieces + nodes), &arguments)?;
-    let mut arguments = layer.arguments(edges, none, (&edges.longs, edges.long));
+    let mut arguments = layer.arguments(edges, none, &edges.longs, edges.long);
     arguments.push(read(parts));
     gpu.launch("propagate_pieces", Grid::warps(edges.long), &arguments)
 }
 
 impl Layer<'_> {
-    /// The arguments of both kernels, with a list of pieces or of long rows.
-    fn arguments<'a>(&'a mut self, edges: &'a Edges, none: &'a Buffer<u8>, list: (&'a Buffer<u32>, usize)) -> Vec<Argument<'a>> {
+    /// The arguments of both kernels, with a list of so many pieces or long rows.
+    fn arguments<'a>(&'a mut self, edges: &'a Edges, none: &'a Buffer<u8>, list: &'a Buffer<u32>, entries: usize) -> Vec<Argument<'a>> {
         let Self { first, mean, marks, tables, vectors, out: [users, items], dim } = self;
         let (kind, marks) = match *marks {
             Marks::None => (0, [none; 2]),
@@ -183,7 +183,7 @@ impl Layer<'_> {
         let graph = [read(&edges.offsets), read(&edges.neighbours), count(edges.rows[0]), count(*dim), read(&edges.scales)];
         let kinds = [count(usize::from(*first)), count(kind), number(*mean)];
         let [tables, vectors] = [*tables, *vectors].map(|pair| pair.map(read));
-        let end = [write(users), write(items), read(list.0), count(list.1)];
+        let end = [write(users), write(items), read(list), count(entries)];
         graph.into_iter().chain(kinds).chain(tables).chain(vectors).chain(marks.map(read)).chain(end).collect()
     }
 }

@@ -39,8 +39,8 @@ pub fn top_k(gpu: &Gpu, users: View, items: View, who: &[u32], masked: Option<Li
     for who in who.chunks(blocks * TILE) {
         let parts = (blocks.min(AT_ONCE) / who.len().div_ceil(TILE)).clamp(1, catalogue.div_ceil(TILE));
         let who = gpu.upload(who)?;
-        let of_parts = of_tiles(gpu, sides, &who, masked, (parts, k), &mut first)?;
-        let best = of_all(gpu, sides, &who, &of_parts, (parts, k))?;
+        let of_parts = of_tiles(gpu, sides, &who, masked, parts, k, &mut first)?;
+        let best = of_all(gpu, sides, &who, &of_parts, parts, k)?;
         all.ids.extend(best.ids);
         all.scores.extend(best.scores);
     }
@@ -59,7 +59,8 @@ fn of_tiles(
     sides: Sides,
     who: &Buffer<u32>,
     masked: Option<Lists>,
-    (parts, k): (usize, usize),
+    parts: usize,
+    k: usize,
     first: &mut NotFinite,
 ) -> Result<Buffer<u64>> {
     let [_, catalogue] = sides.rows();
@@ -89,7 +90,7 @@ fn of_tiles(
 }
 
 /// The best items for each user, of the bests of all parts.
-fn of_all(gpu: &Gpu, sides: Sides, who: &Buffer<u32>, of_parts: &Buffer<u64>, (parts, k): (usize, usize)) -> Result<Best> {
+fn of_all(gpu: &Gpu, sides: Sides, who: &Buffer<u32>, of_parts: &Buffer<u64>, parts: usize, k: usize) -> Result<Best> {
     let (mut ids, mut scores) = (gpu.zeros(who.len() * k)?, gpu.zeros(who.len() * k)?);
     let arguments =
         [read(of_parts), sides.user_norms(), read(who), count(who.len()), count(parts), count(k), write(&mut ids), write(&mut scores)];

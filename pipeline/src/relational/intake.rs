@@ -49,7 +49,8 @@ impl<'a> Intake<'a> {
         preparation: &'a Preparation,
         workspace: &'a Workspace,
         rejected: &'a mut RejectedRows,
-        (limits, rows): (&'a Limits, u64),
+        limits: &'a Limits,
+        rows: u64,
         hash: Hash,
     ) -> Self {
         let count = AtomicUsize::default;

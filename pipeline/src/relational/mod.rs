@@ -44,7 +44,8 @@ use workspace::{Relation, Workspace};
 /// Prepares a dataset by relations, and stores it in `folder`. `unchanged` is asked when all of the source was read.
 pub(crate) fn prepare(
     preparation: &Preparation,
-    (fingerprint, settings): (String, serde_json::Value),
+    fingerprint: String,
+    settings: serde_json::Value,
     folder: &Location,
     limits: &Limits,
     steps: &mut Steps<'_>,
@@ -52,7 +53,7 @@ pub(crate) fn prepare(
 ) -> Result<Manifest> {
     let rows = size_estimate(preparation)?.interactions;
     let workspace = Workspace::new(limits, rows, folder)?;
-    let (reading, rejected) = read(preparation, &workspace, (limits, rows), 64)?;
+    let (reading, rejected) = read(preparation, &workspace, limits, rows, 64)?;
     unchanged()?;
     gather::report_rejected(preparation, &rejected, steps);
     reading.check(preparation, &rejected)?;
@@ -63,7 +64,7 @@ pub(crate) fn prepare(
         reading.report_given(distinct, steps);
     } else {
         reading.report(preparation, distinct, steps)?;
-        (pairs, interactions) = core(preparation, &workspace, limits, (pairs, interactions), steps)?;
+        (pairs, interactions) = core(preparation, &workspace, limits, pairs, interactions, steps)?;
     }
     let timed = reading.timed && !parts;
     let mut chunks = Chunks::new(&workspace, timed)?;
@@ -92,16 +93,11 @@ pub(crate) fn prepare(
 }
 
 /// Rows and ids of all parts, with ids of which no two have the same hash.
-fn read(
-    preparation: &Preparation,
-    workspace: &Workspace,
-    (limits, rows): (&Limits, u64),
-    mut bits: u32,
-) -> Result<(Reading, RejectedRows)> {
+fn read(preparation: &Preparation, workspace: &Workspace, limits: &Limits, rows: u64, mut bits: u32) -> Result<(Reading, RejectedRows)> {
     let mut key = 0;
     loop {
         let mut rejected = RejectedRows::new(limits)?;
-        let mut reading = Intake::new(preparation, workspace, &mut rejected, (limits, rows), Hash { key, bits }).read()?;
+        let mut reading = Intake::new(preparation, workspace, &mut rejected, limits, rows, Hash { key, bits }).read()?;
         let (users, items) = (ids(workspace, Side::Users)?, ids(workspace, Side::Items)?);
         if let (Some(users), Some(items)) = (users, items) {
             (reading.users, reading.items) = (users, items);
@@ -136,7 +132,8 @@ fn core(
     preparation: &Preparation,
     workspace: &Workspace,
     limits: &Limits,
-    (mut pairs, interactions): (Relation, usize),
+    mut pairs: Relation,
+    interactions: usize,
     steps: &mut Steps<'_>,
 ) -> Result<(Relation, usize)> {
     let Some(k_core) = preparation.k_core else { return Ok((pairs, interactions)) };
@@ -244,7 +241,7 @@ mod tests {
         let preparation = serde_json::from_value(json!({"name": "d", "source": source, "split": {"leave-last": {}}})).unwrap();
         let limits = Limits { threads: 1, memory: None, engine: None, scratch: None };
         let workspace = Workspace::new(&limits, 180, &Location::parse(url).unwrap()).unwrap();
-        let (reading, _) = read(&preparation, &workspace, (&limits, 180), 3).unwrap();
+        let (reading, _) = read(&preparation, &workspace, &limits, 180, 3).unwrap();
         assert_eq!((reading.users, reading.items, &reading.parts[..]), (60, 30, &[(dataset::Split::Train, 180)][..]));
         let (_, distinct) = latest(&workspace, false).unwrap();
         assert_eq!((distinct.users, distinct.items, distinct.interactions), (60, 30, 60));

@@ -64,7 +64,7 @@ impl SplitKind for ColdStart {
     }
 
     fn cut(&self) -> Result<Option<First>> {
-        Ok(Some(First { key: (self.seed, 0), count: self.count()? }))
+        Ok(Some(First { key: [self.seed, 0], count: self.count()? }))
     }
 }
 

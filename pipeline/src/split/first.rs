@@ -20,7 +20,7 @@ pub(crate) enum Count {
 #[derive(Clone, Copy)]
 pub(crate) struct First {
     /// The key of the order.
-    pub(crate) key: (u64, u64),
+    pub(crate) key: [u64; 2],
     /// How many interactions.
     pub(crate) count: Count,
 }

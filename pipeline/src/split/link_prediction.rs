@@ -76,6 +76,6 @@ impl LinkPrediction {
     /// The h of a link.
     fn hash(&self, user: &str, item: &str) -> usize {
         let (first, then) = if self.directed || user <= item { (user, item) } else { (item, user) };
-        (Order::new((self.seed, 0), first).hash(then) >> 11) as usize
+        (Order::new([self.seed, 0], first).hash(then) >> 11) as usize
     }
 }

@@ -17,9 +17,9 @@ pub(crate) struct Order {
 
 impl Order {
     /// Makes the hash of a user's interactions, by the two numbers of a key.
-    pub(crate) fn new(key: (u64, u64), user: &str) -> Self {
+    pub(crate) fn new(key: [u64; 2], user: &str) -> Self {
         let bytes = [user.as_bytes(), &[0xFF]].concat();
-        Self { hasher: SipHasher24::new_with_keys(key.0, key.1), user: bytes.len(), bytes }
+        Self { hasher: SipHasher24::new_with_keys(key[0], key[1]), user: bytes.len(), bytes }
     }
 
     pub(crate) fn hash(&mut self, item: &str) -> u64 {
@@ -34,7 +34,7 @@ pub(crate) struct Shuffled(Vec<(u64, usize)>);
 
 impl Shuffled {
     pub(crate) fn new(row: &UserRow<'_>, item_ids: &[String], seed: u64) -> Self {
-        let mut order = Order::new((seed, 0), row.user_id);
+        let mut order = Order::new([seed, 0], row.user_id);
         let mut keyed = Vec::with_capacity(row.items.len());
         let train = (0..row.items.len()).filter(|&place| row.parts[place] == Split::Train);
         keyed.extend(train.map(|place| (order.hash(&item_ids[row.items[place] as usize]), place)));

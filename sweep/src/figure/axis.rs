@@ -12,6 +12,15 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
+/// The size of a picture, or of a part of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Size {
+    /// From left to right.
+    pub(crate) width: f64,
+    /// From top to bottom.
+    pub(crate) height: f64,
+}
+
 /// A range of values, with round numbers to mark it by.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
@@ -102,8 +111,9 @@ fn round_up(step: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * unit).find(|&round| round >= 0.8 * step).unwrap_or(step)
 }
 
-/// The points of a line in a picture of this width and height, with its origin at the top left.
-pub(crate) fn line(points: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis, (width, height): (f64, f64)) -> String {
+/// The points of a line in a picture of this size, with its origin at the top left.
+pub(crate) fn line(points: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis, size: Size) -> String {
+    let Size { width, height } = size;
     let place = |(across, up): (f64, f64)| {
         format!("{},{}", tenth(width / 100.0 * x.percent(across)), tenth(height - height / 100.0 * y.percent(up)))
     };
@@ -162,10 +172,8 @@ mod tests {
     #[test]
     fn lines_run_from_the_top_left() {
         let (x, y) = (Axis::around([0.0, 10.0].into_iter(), 0.0, 5).unwrap(), Axis::around([0.0, 1.0].into_iter(), 0.0, 5).unwrap());
-        assert_eq!(
-            line([(0.0, 0.0), (5.0, 1.0), (6.0, f64::NAN), (10.0, 0.25)].into_iter(), &x, &y, (1000.0, 1000.0)),
-            "0,1000 500,0 1000,750"
-        );
+        let points = [(0.0, 0.0), (5.0, 1.0), (6.0, f64::NAN), (10.0, 0.25)].into_iter();
+        assert_eq!(line(points, &x, &y, Size { width: 1000.0, height: 1000.0 }), "0,1000 500,0 1000,750");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{
     Axis, Chart, Line, Mark, Panel,
-    axis::{Tick, line, tenth},
+    axis::{Size, Tick, line, tenth},
 };
 use serde::Serialize;
 
@@ -95,7 +95,10 @@ pub(super) fn drawing(chart: &Chart) -> Drawing<'_> {
         let (row, column) = ((at / chart.columns) as f64, (at % chart.columns) as f64);
         (MARGIN + LEFT + column * (width + LEFT + GAP), panels_top + ABOVE + row * (ABOVE + HEIGHT + BELOW))
     };
-    let panels = chart.panels.iter().enumerate().map(|(at, panel)| frame(chart, panel, corner(at), (width, HEIGHT)));
+    let panels = chart.panels.iter().enumerate().map(|(at, panel)| {
+        let (left, top) = corner(at);
+        frame(chart, panel, left, top, Size { width, height: HEIGHT })
+    });
     let rows = chart.panels.len().div_ceil(chart.columns) as f64;
     Drawing {
         style: concat!(include_str!("theme.css"), include_str!("chart.css")),
@@ -126,8 +129,8 @@ fn legend(chart: &Chart, top: f64) -> Vec<Sample<'_>> {
     samples
 }
 
-fn frame<'a>(chart: &'a Chart, panel: &'a Panel, (left, top): (f64, f64), size: (f64, f64)) -> Frame<'a> {
-    let (width, height) = size;
+fn frame<'a>(chart: &'a Chart, panel: &'a Panel, left: f64, top: f64, size: Size) -> Frame<'a> {
+    let Size { width, height } = size;
     let pixels = |ticks: Vec<Tick>, length: f64, reversed: bool| {
         let place = |at: f64| tenth(if reversed { length - length / 100.0 * at } else { length / 100.0 * at });
         ticks.into_iter().map(|tick| Tick { at: place(tick.at), label: tick.label }).collect()
@@ -147,12 +150,13 @@ fn frame<'a>(chart: &'a Chart, panel: &'a Panel, (left, top): (f64, f64), size: 
     }
 }
 
-fn stroke(chart: &Chart, panel: &Panel, drawn: &Line, (width, height): (f64, f64)) -> Stroke {
+fn stroke(chart: &Chart, panel: &Panel, drawn: &Line, size: Size) -> Stroke {
+    let Size { width, height } = size;
     let key = &chart.keys[drawn.key];
     let dot = |&(across, up): &(f64, f64)| (tenth(width / 100.0 * panel.x.percent(across)), place_up(&panel.y, up, height));
     let dots = drawn.points.iter().filter(|(_, up)| up.is_finite() && drawn.mark != Mark::Line).map(dot);
     let joined = drawn.points.iter().copied().filter(|_| drawn.mark != Mark::Dots);
-    let points = line(joined, &panel.x, &panel.y, (width, height));
+    let points = line(joined, &panel.x, &panel.y, size);
     Stroke { color: key.color, dashed: key.dashed, points, dots: dots.collect() }
 }
 

@@ -7,6 +7,6 @@ mod contrast;
 mod critical_difference;
 mod layout;
 
-pub(crate) use axis::{Axis, Tick, apart, line};
+pub(crate) use axis::{Axis, Size, Tick, apart, line};
 pub(crate) use chart::{Chart, Key, Line, Mark, Panel};
 pub(crate) use critical_difference::{CriticalDifference, LabelledRank};

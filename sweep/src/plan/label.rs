@@ -32,18 +32,18 @@ pub(super) fn labels(role: Role, parts: &[Part]) -> Vec<String> {
     let rivals = |part: &Part, own: &(String, Option<String>)| -> Vec<&Part> {
         shorts.iter().zip(parts).filter(|(short, other)| *short == own && *other != part).map(|(_, other)| other).collect()
     };
-    parts.iter().zip(&shorts).map(|(part, own)| label(part, own.clone(), &rivals(part, own))).collect()
+    parts.iter().zip(&shorts).map(|(part, own)| label(part, &own.0, own.1.as_deref(), &rivals(part, own))).collect()
 }
 
-/// The name of a part among those that would read the same.
-fn label(part: &Part, (head, values): (String, Option<String>), rivals: &[&Part]) -> String {
+/// The name of a part among those that would read the same: the head, and in brackets the first value and those that differ.
+fn label(part: &Part, head: &str, first: Option<&str>, rivals: &[&Part]) -> String {
     let differs = |name: &str| rivals.iter().any(|rival| rival.choices(name) != part.choices(name));
-    let mut inside: Vec<String> = values.into_iter().collect();
+    let mut inside: Vec<String> = first.map(str::to_owned).into_iter().collect();
     for name in part.names().filter(|name| differs(name)) {
         let choices: Vec<String> = part.choices(name).into_iter().map(plain).collect();
         inside.push(format!("{name}={}", choices.join("|")));
     }
-    if inside.is_empty() { head } else { format!("{head}({})", inside.join(", ")) }
+    if inside.is_empty() { head.to_owned() } else { format!("{head}({})", inside.join(", ")) }
 }
 
 /// The kind with the value that a reader looks for first, and what comes first in brackets.

@@ -345,10 +345,10 @@ fn model_file(path: &str) -> Result<Location> {
 
 /// The fingerprint of each split of each dataset.
 fn fingerprints(file: &SweepFile) -> Result<Vec<String>> {
-    file.splits().map(fingerprint).collect()
+    file.splits().map(|(entry, split)| fingerprint(entry, split)).collect()
 }
 
-fn fingerprint((entry, split): (&DatasetEntry, &Preparation)) -> Result<String> {
+fn fingerprint(entry: &DatasetEntry, split: &Preparation) -> Result<String> {
     pipeline::fingerprint(split).map_err(|error| {
         let node = match &error {
             pipeline::Error::Absent { key, .. } => entry.node.at(key),

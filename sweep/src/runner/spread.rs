@@ -102,7 +102,7 @@ impl<'a> Queue<'a> {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&(planned, until)) = self.trials.get(place) else { break };
             let alone = (self.is_on_cpu)(slot, planned.2).then(|| self.cpu.lock().unwrap_or_else(PoisonError::into_inner));
-            let standing = train::end((self.session, slot), (planned, until), &self.progress, &mut open, None);
+            let standing = train::end(self.session, slot, planned, until, &self.progress, &mut open, None);
             drop(alone);
             match standing {
                 Ok(Some(standing)) => self.standings.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(standing),

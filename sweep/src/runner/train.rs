@@ -39,7 +39,7 @@ pub fn train(session: &Session) -> Result<Vec<Standing>> {
     let progress = session.progress.trials(&session.plan, trials);
     let (mut open, mut ended) = (None, 0);
     let standings = search::standings(&session.plan, &mut |planned, until| {
-        let standing = end((session, devices), (planned, until), &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
+        let standing = end(session, devices, planned, until, &progress, &mut open, None)?.ok_or(Interrupted { ended, trials })?;
         ended += 1;
         Ok(standing)
     })?;
@@ -56,7 +56,7 @@ pub fn train_one(session: &Session, planned: PlannedRef<'_>) -> Result<Standing>
     if is_left_to_another(session, planned)? {
         return Ok(Standing::Missing);
     }
-    let standing = end((session, session.devices()?), (planned, None), &session.progress.trials(&session.plan, 1), &mut None, None)?;
+    let standing = end(session, session.devices()?, planned, None, &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(standing.ok_or(Interrupted { ended: 0, trials: 1 })?)
 }
 
@@ -74,7 +74,7 @@ pub fn train_in_rung(session: &Session, index: usize, rung: usize) -> Result<Opt
     if is_left_to_another(session, planned)? {
         return Ok(None);
     }
-    let standing = end((session, session.devices()?), (planned, until), &session.progress.trials(&session.plan, 1), &mut None, None)?;
+    let standing = end(session, session.devices()?, planned, until, &session.progress.trials(&session.plan, 1), &mut None, None)?;
     Ok(Some(standing.ok_or(Interrupted { ended: 0, trials: 1 })?))
 }
 
@@ -104,7 +104,7 @@ pub fn train_batch(session: &Session, index: usize, batch: usize, rung: Option<u
         say_where(session, planned);
         if !is_left_to_another(session, planned)? {
             let ended = standings.len();
-            let standing = end((session, session.devices()?), (planned, until), &progress, &mut open, None)?;
+            let standing = end(session, session.devices()?, planned, until, &progress, &mut open, None)?;
             standings.push(standing.ok_or(Interrupted { ended, trials })?);
         }
     }
@@ -134,8 +134,10 @@ fn is_left_to_another(session: &Session, (.., trial): PlannedRef<'_>) -> Result<
 /// How a trial ended before, or stands after training now; with `until`, after so many epochs. `None` where a signal interrupted it. `open`
 /// keeps the dataset for the next trial; `fence` knows whether the trial is this process's.
 pub(super) fn end(
-    (session, devices): (&Session, &Devices),
-    (planned, until): (PlannedRef<'_>, Option<u32>),
+    session: &Session,
+    devices: &Devices,
+    planned: PlannedRef<'_>,
+    until: Option<u32>,
     progress: &TrialStage<'_>,
     open: &mut Option<Dataset>,
     fence: Option<&dyn Fence>,
@@ -162,9 +164,12 @@ pub(super) fn end(
     let manifest = Dataset::read_manifest(&session.dataset(on))?;
     let place =
         Place { folder: session.trial(&trial.id), cache: session.dataset(on).join("samplers"), model_files: session.model_files(trial)? };
-    let standing = match lacks_memory((session, devices), trial, &manifest) {
+    let standing = match lacks_memory(session, devices, trial, &manifest) {
         Some(reason) => Some(Standing::Broken(reason)),
-        None => guarded((session, devices), (trial, until), &dataset, &mut progress.start(planned, until), (&hold, fence), place)?,
+        None => {
+            let stop = StopConditions { until, hold: &hold, fence };
+            guarded(session, devices, trial, &dataset, &mut progress.start(planned, until), stop, place)?
+        }
     };
     *open = Some(dataset);
     if let Some(standing) = &standing {
@@ -174,7 +179,7 @@ pub(super) fn end(
 }
 
 /// Why this machine cannot hold a training that it would have to: where the system gives no more memory, it ends the process and all other trials.
-pub(super) fn lacks_memory((session, devices): (&Session, &Devices), trial: &PlannedTrial, manifest: &Manifest) -> Option<String> {
+pub(super) fn lacks_memory(session: &Session, devices: &Devices, trial: &PlannedTrial, manifest: &Manifest) -> Option<String> {
     let limit = memory_limit().filter(|_| is_on_cpu(devices, trial))?;
     beyond(Estimate::of(&trial.trial, manifest, &session.plan.evaluation.metric_ats(), session.machine.memory).training, limit)
 }
@@ -212,14 +217,25 @@ pub(super) struct Place {
     pub(super) model_files: BTreeMap<String, Location>,
 }
 
+/// What ends a training before its last epoch.
+pub(super) struct StopConditions<'a> {
+    /// The epochs after which it stops for now; none where it goes on to its end.
+    pub(super) until: Option<u32>,
+    /// Tells that a signal has come.
+    pub(super) hold: &'a Hold,
+    /// Tells whether the trial is still this process's, where others train beside it.
+    pub(super) fence: Option<&'a dyn Fence>,
+}
+
 /// Trains; an error or a panic of this trial is its own and not the sweep's. A store that fails is the sweep's. `None` where a signal came.
 #[tracing::instrument(name = "trial", skip_all, fields(id = %trial.id))]
 pub(super) fn guarded(
-    (session, devices): (&Session, &Devices),
-    (trial, until): (&PlannedTrial, Option<u32>),
+    session: &Session,
+    devices: &Devices,
+    trial: &PlannedTrial,
     dataset: &Dataset,
     observer: &mut dyn Observer,
-    (hold, fence): (&Hold, Option<&dyn Fence>),
+    StopConditions { until, hold, fence }: StopConditions<'_>,
     Place { folder, cache, model_files }: Place,
 ) -> Result<Option<Standing>> {
     let timing = session.file.timing;

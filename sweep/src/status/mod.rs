@@ -78,7 +78,8 @@ impl Status {
         seen: Option<&Seen>,
         namespace: &str,
         notes: Vec<String>,
-        (storage, trials): (Option<String>, Vec<TrialStatus>),
+        storage: Option<String>,
+        trials: Vec<TrialStatus>,
     ) -> Self {
         let pods = if storage.is_some() { Vec::new() } else { pods::alone(seen) };
         let cluster = seen.map(|seen| OnCluster::of(seen, namespace));
@@ -132,7 +133,7 @@ pub fn find(named: &Named, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> R
         }
         (Err(error), _) => return Err(error),
     };
-    Ok(Status::of(named, seen.as_ref(), namespace(cluster), notes, (storage, trials)))
+    Ok(Status::of(named, seen.as_ref(), namespace(cluster), notes, storage, trials))
 }
 
 /// The status by the cluster alone.
@@ -142,7 +143,7 @@ fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<C
     let missing = || format!("sweep `{}` is not on the cluster, in namespace {namespace}; {list}", named.name);
     let seen = seen.map_err(|error| anyhow::anyhow!(error))?.with_context(missing)?;
     let notes = vec!["by its name alone, a sweep is known from the cluster: with its file, `status` reads the storage too".to_owned()];
-    Ok(Status::of(named, Some(&seen), namespace, notes, (None, Vec::new())))
+    Ok(Status::of(named, Some(&seen), namespace, notes, None, Vec::new()))
 }
 
 fn namespace(cluster: &Result<Cluster, Error>) -> &str {

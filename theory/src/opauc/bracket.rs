@@ -33,7 +33,7 @@ pub struct Brackets {
 }
 
 impl Brackets {
-    pub(super) fn add(&mut self, (low, high): (u64, u64), hits: u64) {
+    pub(super) fn add(&mut self, low: u64, high: u64, hits: u64) {
         self.lists += 1;
         self.violations += u64::from(!(low..=high).contains(&hits));
         self.single_points += u64::from(low == high);
@@ -59,7 +59,8 @@ pub fn brackets_of_all_lists(positives: u32, negatives: u32, cutoff: u32) -> Bra
     for list in (0..1_u32 << items).filter(|list| list.count_ones() == positives) {
         let sum = sums((0..items).map(|place| list >> place & 1 == 1))[cutoff as usize];
         let hits = (list & ((1 << cutoff) - 1)).count_ones();
-        brackets.add(hits_bracket(positives.into(), cutoff.into(), sum), hits.into());
+        let (low, high) = hits_bracket(positives.into(), cutoff.into(), sum);
+        brackets.add(low, high, hits.into());
     }
     brackets
 }

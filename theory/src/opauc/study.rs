@@ -141,8 +141,8 @@ impl<'a> Layout<'a> {
                 x[at] = f64::from(pass.hits[cutoff as usize]) - self.mean_hits[at];
                 x[cutoffs.len() + at] = pass.gains[cutoff as usize] - self.mean_gains[at];
                 if cutoff <= positives.min(negatives) {
-                    let bracket = hits_bracket(positives.into(), cutoff.into(), pass.sums[cutoff as usize]);
-                    tally.brackets[at].add(bracket, pass.hits[cutoff as usize].into());
+                    let (low, high) = hits_bracket(positives.into(), cutoff.into(), pass.sums[cutoff as usize]);
+                    tally.brackets[at].add(low, high, pass.hits[cutoff as usize].into());
                 }
             }
             y.iter_mut()

@@ -60,7 +60,7 @@ impl Init {
     }
 
     /// Fresh values `[rows, dim]`, each row with random numbers of its own, whatever the number of rows. `which` tells the matrices of a model apart.
-    pub fn matrix(&self, [rows, dim]: [usize; 2], (seed, which): (u64, u32)) -> Matrix {
+    pub fn matrix(&self, [rows, dim]: [usize; 2], seed: u64, which: u32) -> Matrix {
         let mut matrix = Matrix { rows, dim, values: vec![0.0; rows * dim] };
         let (std, bound) = ((2.0 / (rows + dim) as f64).sqrt(), (6.0 / (rows + dim) as f64).sqrt());
         matrix.values.par_chunks_exact_mut(dim).enumerate().for_each(|(row, values)| {
@@ -76,7 +76,7 @@ impl Init {
 
     /// Fresh tables.
     pub fn tables(&self, users: usize, items: usize, dim: usize, seed: u64) -> Tables {
-        Tables { users: self.matrix([users, dim], (seed, 0)), items: self.matrix([items, dim], (seed, 1)) }
+        Tables { users: self.matrix([users, dim], seed, 0), items: self.matrix([items, dim], seed, 1) }
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     /// Variance of a uniform law: a third of the square of its bound, here 6 / 4,000.
     #[test]
     fn xavier_uniform_has_the_variance_of_xavier_normal() {
-        let matrix = Init::XavierUniform(XavierUniform {}).matrix([3_936, 64], (7, 0));
+        let matrix = Init::XavierUniform(XavierUniform {}).matrix([3_936, 64], 7, 0);
         let (mean, variance, _) = moments(&matrix.values);
         let largest = matrix.values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         assert!(mean.abs() < 4e-4 && (variance * 2_000.0 - 1.0).abs() < 0.02, "{mean} {variance}");

@@ -99,24 +99,23 @@ impl QuantileEstimator {
 
     /// A user's quantile after it was `before`.
     pub fn estimate(self, before: f32, user: UserScores, cutoff: usize) -> f32 {
-        let UserScores { scores, draws, positives, items } = user;
         match self {
             Self::Regression(regression) => {
-                let steps = scores.chunks(draws.unwrap_or(items)).cycle();
-                regression.descend(before, steps, cutoff as f64 / items as f64)
+                let steps = user.scores.chunks(user.draws.unwrap_or(user.items)).cycle();
+                regression.descend(before, steps, cutoff as f64 / user.items as f64)
             }
-            Self::Unbiased(_) if scores.len() < items => unbiased(scores, positives, (cutoff, items)),
-            Self::Sample(_) | Self::Unbiased(_) => kth_largest(scores, cutoff),
+            Self::Unbiased(_) if user.scores.len() < user.items => unbiased(user, cutoff),
+            Self::Sample(_) | Self::Unbiased(_) => kth_largest(user.scores, cutoff),
         }
     }
 }
 
-/// The rule of appendix D.2 on the scores of so many train items and of the draws after them.
-fn unbiased(scores: &mut [f32], positives: usize, (cutoff, items): (usize, usize)) -> f32 {
-    let (own, drawn) = scores.split_at_mut(positives);
+/// The rule of appendix D.2 on the scores of a user's train items and of the draws after them.
+fn unbiased(user: UserScores, cutoff: usize) -> f32 {
+    let (own, drawn) = user.scores.split_at_mut(user.positives);
     match cutoff.checked_sub(own.len()) {
         None | Some(0) => kth_largest(own, cutoff),
-        Some(below) => kth_largest(drawn, (below * drawn.len()).div_ceil(items)),
+        Some(below) => kth_largest(drawn, (below * drawn.len()).div_ceil(user.items)),
     }
 }
 
@@ -138,7 +137,7 @@ mod tests {
 
     const UNBIASED: QuantileEstimator = QuantileEstimator::Unbiased(UnbiasedQuantile {});
 
-    fn estimate(estimator: QuantileEstimator, before: f32, (own, drawn): (&[f64], &[f64]), cutoff: usize) -> f32 {
+    fn estimate(estimator: QuantileEstimator, before: f32, own: &[f64], drawn: &[f64], cutoff: usize) -> f32 {
         let mut scores: Vec<f32> = own.iter().chain(drawn).map(|&score| score as f32).collect();
         let user = UserScores { scores: &mut scores, draws: Some(drawn.len().min(8)), positives: own.len(), items: 8 };
         estimator.estimate(before, user, cutoff)
@@ -150,7 +149,7 @@ mod tests {
         let own = [0, 2, 5].map(|item: usize| EXAMPLE_B[item]);
         let four = [-0.3, 0.7, -0.6, 0.4];
         for (cutoff, expected) in [(1, 0.9), (2, 0.5), (3, 0.1), (4, 0.7), (5, 0.7), (6, 0.4), (7, 0.4), (8, -0.3)] {
-            assert_eq!(estimate(UNBIASED, 0.0, (&own, &four), cutoff), expected, "{cutoff}");
+            assert_eq!(estimate(UNBIASED, 0.0, &own, &four, cutoff), expected, "{cutoff}");
         }
     }
 
@@ -159,7 +158,7 @@ mod tests {
         let own = [0, 2, 5].map(|item: usize| EXAMPLE_B[item]);
         let others = [1, 3, 4, 6, 7].map(|item: usize| EXAMPLE_B[item]);
         for estimator in [QuantileEstimator::default(), UNBIASED] {
-            assert_eq!(estimate(estimator, 0.0, (&own, &others), 3), 0.5);
+            assert_eq!(estimate(estimator, 0.0, &own, &others, 3), 0.5);
         }
     }
 
@@ -168,7 +167,7 @@ mod tests {
     fn three_steps_of_regression() {
         let at = |before: f32, steps: usize, lists: usize| {
             let regression = QuantileEstimator::Regression(QuantileRegression { learning_rate: 0.4, steps: steps as u32 });
-            estimate(regression, before, (&[], &EXAMPLE_B.repeat(lists)), 3)
+            estimate(regression, before, &[], &EXAMPLE_B.repeat(lists), 3)
         };
         for (steps, expected) in [(1, 0.15), (2, 0.25), (3, 0.3)] {
             assert!((at(0.0, steps, steps) - expected).abs() < 1e-6, "{steps}: {}", at(0.0, steps, steps));
@@ -197,7 +196,7 @@ mod tests {
             };
             let slope = (loss(before + 1e-4) - loss(before - 1e-4)) / 2e-4;
             let regression = QuantileEstimator::Regression(QuantileRegression { learning_rate: 0.5, steps: 1 });
-            let after = f64::from(estimate(regression, before as f32, (&[], &scores), cutoff));
+            let after = f64::from(estimate(regression, before as f32, &[], &scores, cutoff));
             prop_assert!((after - (before - 0.5 * slope)).abs() < 1e-6, "{after} {before} {slope}");
         }
     }

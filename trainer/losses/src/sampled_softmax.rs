@@ -84,7 +84,7 @@ impl LossKind for SampledSoftmax {
 }
 
 impl FusedLossOfDraws for SampledSoftmax {
-    fn row(&self, positive: &mut f32, negatives: &mut [f32], (own, drawn): (f32, &[f32])) -> f32 {
+    fn row(&self, positive: &mut f32, negatives: &mut [f32], own: f32, drawn: &[f32]) -> f32 {
         let sharpness = (1.0 / self.temperature) as f32;
         // What a draw counts for beside its own probability: of the positive's, or of a draw of all items.
         let of_draws = match self.correction {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// The loss of one row and its gradient as `[s+, negatives]`, from scores and probabilities.
-    fn evaluate_drawn(loss: &Loss, (positive, negatives): (f64, &[f64]), (own, drawn): (f64, &[f64])) -> (f64, Vec<f64>) {
+    fn evaluate_drawn(loss: &Loss, positive: f64, negatives: &[f64], own: f64, drawn: &[f64]) -> (f64, Vec<f64>) {
         let rows = Rows {
             positives: &[positive],
             negatives: &[negatives.to_vec()],
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let scores = (EXAMPLE_A.0, &EXAMPLE_A.1[..]);
-        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::All), scores, (PROBABILITIES.0, &PROBABILITIES.1));
+        let ((positive, negatives), (own, drawn)) = (EXAMPLE_A, PROBABILITIES);
+        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::All), positive, &negatives, own, &drawn);
         assert_close(&[value], &[0.81594939], 5e-9);
         assert_close(&gradient, &[-0.55778071, 0.04095051, 0.04933623, 0.09948893, 0.36800503], 6e-9);
         assert!(gradient.iter().sum::<f64>().abs() < 1e-12, "a shift of all scores changes nothing");
@@ -157,20 +157,20 @@ mod tests {
     /// The literals are `log(sum) - s+` of the corrected scores, worked out apart from this code.
     #[test]
     fn worked_example_of_corrected_negatives() {
-        let scores = (EXAMPLE_A.0, &EXAMPLE_A.1[..]);
-        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::Negatives), scores, (PROBABILITIES.0, &PROBABILITIES.1));
+        let ((positive, negatives), (own, drawn)) = (EXAMPLE_A, PROBABILITIES);
+        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::Negatives), positive, &negatives, own, &drawn);
         assert_close(&[value], &[1.98877910], 5e-9);
         assert_close(&gradient, &[-0.86313758, 0.06336886, 0.07634533, 0.15395412, 0.56946927], 6e-9);
         // 4 uniform draws of 100 items stand for 25 items each.
-        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::Negatives), scores, (0.01, &[0.01; 4]));
+        let (value, gradient) = evaluate_drawn(&loss(1.0, Correction::Negatives), positive, &negatives, 0.01, &[0.01; 4]);
         assert_close(&[value], &[4.20718141], 5e-9);
         assert_close(&gradient, &[-0.98511173, 0.27573760, 0.08305057, 0.50242667, 0.12389689], 6e-9);
     }
 
     #[test]
     fn the_temperature_divides_scores_and_not_corrections() {
-        let scores = (EXAMPLE_A.0, &EXAMPLE_A.1[..]);
-        let (value, gradient) = evaluate_drawn(&loss(0.5, Correction::All), scores, (PROBABILITIES.0, &PROBABILITIES.1));
+        let ((positive, negatives), (own, drawn)) = (EXAMPLE_A, PROBABILITIES);
+        let (value, gradient) = evaluate_drawn(&loss(0.5, Correction::All), positive, &negatives, own, &drawn);
         assert_close(&[value], &[0.51532908], 5e-9);
         assert_close(&gradient, &[-0.80539200, 0.08195185, 0.02973802, 0.36278628, 0.33091585], 6e-9);
     }
@@ -209,9 +209,9 @@ mod tests {
             let logs: Vec<f32> = probabilities.iter().map(|q| q.ln() as f32).collect();
             for correction in [Correction::All, Correction::Negatives] {
                 let loss = loss(0.4, correction);
-                let (value, gradient) = evaluate_drawn(&loss, (f64::from(positive), &wide), (own, &probabilities));
+                let (value, gradient) = evaluate_drawn(&loss, f64::from(positive), &wide, own, &probabilities);
                 let (mut by_positive, mut by_negatives) = (positive, negatives.clone());
-                let found = loss.fused_of_draws().unwrap().row(&mut by_positive, &mut by_negatives, (own.ln() as f32, &logs));
+                let found = loss.fused_of_draws().unwrap().row(&mut by_positive, &mut by_negatives, own.ln() as f32, &logs);
                 prop_assert!((f64::from(found) - value).abs() < 1e-5 * value.abs().max(1.0), "{found} {value}");
                 let steepest = gradient.iter().fold(1e-3, |steepest: f64, by| steepest.max(by.abs()));
                 for (found, expected) in [&[by_positive], &by_negatives[..]].concat().iter().zip(&gradient) {
@@ -228,7 +228,7 @@ mod tests {
         ) {
             let cce = evaluate_row(&Loss::Cce(Cce { similarity: Similarity::Dot }), positive, &negatives, 0.0);
             let probabilities = vec![probability; negatives.len()];
-            let found = evaluate_drawn(&loss(1.0, Correction::All), (positive, &negatives), (probability, &probabilities));
+            let found = evaluate_drawn(&loss(1.0, Correction::All), positive, &negatives, probability, &probabilities);
             assert_close(&[found.0], &[cce.0], 1e-12);
             assert_close(&found.1, &cce.1, 1e-12);
         }
@@ -241,7 +241,7 @@ mod tests {
             let (negatives, probabilities): (Vec<f64>, Vec<f64>) = drawn.into_iter().unzip();
             let own = 1.0 / negatives.len() as f64;
             let [all, of_negatives] = [Correction::All, Correction::Negatives]
-                .map(|correction| evaluate_drawn(&loss(0.7, correction), (positive, &negatives), (own, &probabilities)));
+                .map(|correction| evaluate_drawn(&loss(0.7, correction), positive, &negatives, own, &probabilities));
             assert_close(&[all.0], &[of_negatives.0], 1e-12);
             assert_close(&all.1, &of_negatives.1, 1e-12);
         }

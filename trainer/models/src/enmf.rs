@@ -127,7 +127,7 @@ struct Training<'d> {
 impl<'d> Training<'d> {
     fn new(settings: &Enmf, dataset: &'d Dataset, seed: u64) -> Self {
         let tables = settings.init.tables(dataset.users(), dataset.items(), settings.dim as usize, seed);
-        let output = Init::XavierNormal(XavierNormal {}).matrix([1, settings.dim as usize], (seed, 2));
+        let output = Init::XavierNormal(XavierNormal {}).matrix([1, settings.dim as usize], seed, 2);
         let mut parameters = Parameters::new(tables, vec![("output".to_owned(), output)]);
         parameters.users.leave_behind(true);
         let batches = UserBatches::new(&dataset.train, settings.batch_size, seed);

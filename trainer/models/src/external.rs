@@ -83,8 +83,8 @@ impl Pretrained for External {
     fn read(&self, contents: &Contents, dataset: &Dataset) -> Result<(Scorer, Vec<String>)> {
         let mut findings = Findings::default();
         let (users, items) = (Side::users(dataset), Side::items(dataset));
-        let users = side(contents, ("users", self.user_key.as_deref(), "user_ids"), &users, &mut findings);
-        let items = side(contents, ("items", self.item_key.as_deref(), "item_ids"), &items, &mut findings);
+        let users = side(contents, "users", self.user_key.as_deref(), "user_ids", &users, &mut findings);
+        let items = side(contents, "items", self.item_key.as_deref(), "item_ids", &items, &mut findings);
         if let (Some((_, users)), Some((_, items))) = (&users, &items)
             && users != items
         {
@@ -121,7 +121,9 @@ impl Pretrained for External {
 /// The vectors of the users or the items in their order, where that is possible, and how many numbers each has.
 fn side(
     contents: &Contents,
-    (file, key, ids): (&str, Option<&str>, &str),
+    file: &str,
+    key: Option<&str>,
+    ids: &str,
     side: &Side<'_>,
     findings: &mut Findings,
 ) -> Option<(Option<Matrix>, usize)> {

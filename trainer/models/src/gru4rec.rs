@@ -121,7 +121,7 @@ impl Learned for Gru4Rec {
             let [rows, dim] = shape;
             let mut values = match name.ends_with(".bias") {
                 true => Matrix { rows, dim, values: vec![0.0; dim] },
-                false => Init::xavier_uniform().matrix(shape, (seed, which)),
+                false => Init::xavier_uniform().matrix(shape, seed, which),
             };
             if name == "dense" {
                 let bounds = ((rows + dim) as f64 / (6 * dim) as f64).sqrt();

@@ -118,11 +118,11 @@ impl Iterative for Line {
             return Err(Error::Impossible("line: there are no train interactions to draw from".to_owned()));
         }
         let decay = Decay { learning_rate: self.learning_rate, epochs: self.samples_per_edge };
-        Ok(Box::new(Embedding::new(dataset, (seed, self.dim), self.samples(dataset, seed), decay, self.contexts())))
+        Ok(Box::new(Embedding::new(dataset, seed, self.dim, self.samples(dataset, seed), decay, self.contexts())))
     }
 
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
-        skip_gram::memory(sizes, ranking, (self.dim, self.contexts()), self.size())
+        skip_gram::memory(sizes, ranking, self.dim, self.contexts(), self.size())
     }
 }
 

@@ -98,9 +98,9 @@ impl Learned for Ncf {
             let [rows, dim] = shape;
             let values = match name {
                 "layer.bias" => Matrix { rows, dim, values: vec![0.0; dim] },
-                "output" => Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)),
+                "output" => Init::XavierNormal(XavierNormal {}).matrix(shape, seed, which),
                 // `xavier-normal` of the whole of W.
-                _ => Init::Normal(Normal { std: (2.0 / (rows + 2 * dim) as f64).sqrt() }).matrix(shape, (seed, which)),
+                _ => Init::Normal(Normal { std: (2.0 / (rows + 2 * dim) as f64).sqrt() }).matrix(shape, seed, which),
             };
             (name.to_owned(), values)
         });
@@ -240,7 +240,7 @@ mod tests {
             }
             let step = TrainStep { wanted: Wanted::default(), ..STEP };
             let (users, items): (Vec<u32>, Vec<u32>) = (0..5).flat_map(|user| (0..5).map(move |item| (user, item))).unzip();
-            let trained = ScoredPairs::new(&settings, &parameters, [&users, &items], (0, &step)).unwrap().scores().unwrap();
+            let trained = ScoredPairs::new(&settings, &parameters, [&users, &items], 0, &step).unwrap().scores().unwrap();
             let history = Interactions::empty(5);
             let all = |_: u32, ids: &mut Vec<u32>| ids.extend(0..5);
             let stored =

@@ -159,7 +159,7 @@ impl Learned for NeuMf {
             let [rows, dim] = shape;
             let values = match name.ends_with("bias") {
                 true => Matrix { rows, dim, values: vec![0.0; dim] },
-                false => start_of(&name, shape).matrix(shape, (seed, which)),
+                false => start_of(&name, shape).matrix(shape, seed, which),
             };
             (name, values)
         });
@@ -341,7 +341,7 @@ mod tests {
         let [users, items] = [7, 3].map(|factor| (0..1100u32).map(|at| (at * factor + at / 50) % 5).collect::<Vec<u32>>());
         let step = TrainStep { wanted: Wanted::default(), ..STEP };
         let derivatives: Vec<f32> = (0..1100).map(|at| (at as f32).cos()).collect();
-        let blocks = ScoredPairs::new(&*network, &parameters, [&users, &items], (10, &step)).unwrap();
+        let blocks = ScoredPairs::new(&*network, &parameters, [&users, &items], 10, &step).unwrap();
         let scores = blocks.scores().unwrap();
         let found = blocks.backward(&derivatives).unwrap();
 
@@ -382,7 +382,7 @@ mod tests {
             let network = settings.network(3).unwrap();
             let step = TrainStep { wanted: Wanted::default(), ..STEP };
             let (users, items): (Vec<u32>, Vec<u32>) = (0..5).flat_map(|user| (0..5).map(move |item| (user, item))).unzip();
-            let trained = ScoredPairs::new(&*network, &parameters, [&users, &items], (0, &step)).unwrap().scores().unwrap();
+            let trained = ScoredPairs::new(&*network, &parameters, [&users, &items], 0, &step).unwrap().scores().unwrap();
             let history = Interactions::empty(5);
             let stored = rank::reduce_lists(
                 &network.scorer(&parameters),

@@ -110,7 +110,7 @@ impl Learned for Ngcf {
         let xavier = Init::XavierNormal(XavierNormal {});
         let weights = (0..self.layers).flat_map(|layer| {
             let weight =
-                |name: &str, which: u32| (format!("layer{}.{name}", layer + 1), xavier.matrix([dim, dim], (seed, 2 + 2 * layer + which)));
+                |name: &str, which: u32| (format!("layer{}.{name}", layer + 1), xavier.matrix([dim, dim], seed, 2 + 2 * layer + which));
             let bias = |name: &str| (format!("layer{}.{name}", layer + 1), Matrix { rows: 1, dim, values: vec![0.0; dim] });
             [weight("sum", 0), bias("sum_bias"), weight("product", 1), bias("product_bias")]
         });

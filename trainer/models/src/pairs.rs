@@ -66,10 +66,11 @@ impl ScoredPairs {
         network: &dyn PairNetwork,
         parameters: &Parameters,
         [users, items]: [&[u32]; 2],
-        (first, step): (usize, &TrainStep),
+        first: usize,
+        step: &TrainStep,
     ) -> Result<Self> {
         let block =
-            |(at, (users, items)): (usize, (&[u32], &[u32]))| Block::new(network, parameters, [users, items], (first + at * BLOCK, step));
+            |(at, (users, items)): (usize, (&[u32], &[u32]))| Block::new(network, parameters, [users, items], first + at * BLOCK, step);
         users.par_chunks(BLOCK).zip(items.par_chunks(BLOCK)).enumerate().map(block).collect::<Result<_>>().map(Self)
     }
 
@@ -97,7 +98,8 @@ impl Block {
         network: &dyn PairNetwork,
         parameters: &Parameters,
         [users, items]: [&[u32]; 2],
-        (first, step): (usize, &TrainStep),
+        first: usize,
+        step: &TrainStep,
     ) -> Result<Self> {
         let mut touched: [Touched; 2] = Default::default();
         touched[0].find(users);

@@ -69,7 +69,7 @@ impl BackboneKind for Rg2 {
 
 impl Rg2 {
     fn training<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, Quadratic>> {
-        Alternating::new(self.model(), dataset, (self.init, self.dim), seed)
+        Alternating::new(self.model(), dataset, self.init, self.dim, seed)
     }
 
     fn model(&self) -> Quadratic {

@@ -58,7 +58,7 @@ impl BackboneKind for Rgx {
 
 impl Rgx {
     fn training<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, Quadratic>> {
-        Alternating::new(self.model(), dataset, (self.init, self.dim), seed)
+        Alternating::new(self.model(), dataset, self.init, self.dim, seed)
     }
 
     fn model(&self) -> Quadratic {

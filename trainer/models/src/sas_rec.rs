@@ -176,7 +176,7 @@ impl Learned for SasRec {
             let values = match &name {
                 name if name.ends_with(".gain") => constant(1.0),
                 name if name.ends_with(".bias") => constant(0.0),
-                _ => self.init.matrix([rows, dim], (seed, which)),
+                _ => self.init.matrix([rows, dim], seed, which),
             };
             (name, values)
         });
@@ -223,13 +223,7 @@ impl SasRec {
         noise.map_or(Ok(x.clone()), |noise| noise.drop(x, self.dropout, place))
     }
 
-    fn attention(
-        &self,
-        x: &Tensor,
-        [windows, length]: [usize; 2],
-        weights: &[Tensor],
-        (noise, place): (Option<Noise>, u32),
-    ) -> Result<Tensor> {
+    fn attention(&self, x: &Tensor, [windows, length]: [usize; 2], weights: &[Tensor], noise: Option<Noise>, place: u32) -> Result<Tensor> {
         let (heads, dim) = (self.heads as usize, self.dim as usize);
         let of_heads = |weights: &[Tensor]| map(x, weights)?.reshape((windows, length, heads, dim / heads))?.transpose(1, 2)?.contiguous();
         let [query, key, value] = [of_heads(&weights[0..2])?, of_heads(&weights[2..4])?, of_heads(&weights[4..6])?];
@@ -240,7 +234,7 @@ impl SasRec {
         self.drop(map(&mixed, &weights[6..8])?, noise, place + 1)
     }
 
-    fn network(&self, x: &Tensor, weights: &[Tensor], (noise, place): (Option<Noise>, u32)) -> Result<Tensor> {
+    fn network(&self, x: &Tensor, weights: &[Tensor], noise: Option<Noise>, place: u32) -> Result<Tensor> {
         let inner = map(x, &weights[0..2])?;
         let inner = match self.activation {
             Activation::Gelu => gelu(&inner)?,
@@ -267,12 +261,12 @@ impl Model for SasRec {
             let ([norm1, norm2], of_network) = ([&rest[..2], &rest[6..]], &rest[2..6]);
             x = match self.norm {
                 Norm::Post => {
-                    let x = normal(&(&x + self.attention(&x, shape, of_attention, (noise, place))?)?, norm1)?;
-                    normal(&(&x + self.network(&x, of_network, (noise, place + 2))?)?, norm2)?
+                    let x = normal(&(&x + self.attention(&x, shape, of_attention, noise, place)?)?, norm1)?;
+                    normal(&(&x + self.network(&x, of_network, noise, place + 2)?)?, norm2)?
                 }
                 Norm::Pre => {
-                    let x = (&x + self.attention(&normal(&x, norm1)?, shape, of_attention, (noise, place))?)?;
-                    (&x + self.network(&normal(&x, norm2)?, of_network, (noise, place + 2))?)?
+                    let x = (&x + self.attention(&normal(&x, norm1)?, shape, of_attention, noise, place)?)?;
+                    (&x + self.network(&normal(&x, norm2)?, of_network, noise, place + 2)?)?
                 }
             };
         }

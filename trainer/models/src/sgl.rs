@@ -70,7 +70,7 @@ impl Sgl {
     }
 
     /// The train interactions that a view of an epoch keeps.
-    fn kept(&self, train: &Interactions, seed: u64, (view, epoch): (u32, u32)) -> Interactions {
+    fn kept(&self, train: &Interactions, seed: u64, view: u32, epoch: u32) -> Interactions {
         let seed = Stream::key(seed, Purpose::Edges, view);
         let of_user = |user: u32| {
             let mut stream = Stream::new(seed, Purpose::Edges, epoch, 0, user);
@@ -179,7 +179,7 @@ impl DroppedViews {
     fn drop_edges(&mut self, epoch: u32) {
         if std::mem::replace(&mut self.epoch, epoch) != epoch {
             for (number, view) in (0..).zip(&mut self.views) {
-                let kept = self.settings.kept(&self.train, self.seed, (number, epoch));
+                let kept = self.settings.kept(&self.train, self.seed, number, epoch);
                 view.graph = Graph::new(&kept, self.vectors.items.rows, self.settings.layers);
             }
         }
@@ -260,7 +260,7 @@ impl Formula {
     fn views(&self, epoch: u32) -> [Adjacency; 2] {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let of_epoch = |view: u32| {
-            let kept = self.settings.kept(&self.train, self.seed, (view, epoch));
+            let kept = self.settings.kept(&self.train, self.seed, view, epoch);
             Adjacency::symmetric(&Links::train(&kept, self.items))
         };
         if views.as_ref().is_none_or(|(of, _)| *of != epoch) {
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_share_of_the_edges_is_dropped_anew_in_each_view_and_epoch() {
         let train = Interactions::from_pairs(200, (0..20_000u32).map(|pair| (pair / 100, pair % 100)));
-        let kept = |view, epoch| settings(0.3).kept(&train, 1, (view, epoch));
+        let kept = |view, epoch| settings(0.3).kept(&train, 1, view, epoch);
         let first = kept(0, 1);
         assert!((first.len() as f64 / 20_000.0 - 0.7).abs() < 0.013, "{}", first.len());
         assert_eq!(first, kept(0, 1));

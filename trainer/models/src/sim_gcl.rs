@@ -165,7 +165,7 @@ impl Encoder for TwoViews {
         layers.forward(parameters.tables(), wanted.get(), vectors);
         wanted.set(Wanted { users: Some(step.users), items: Some(step.positives) });
         for (number, view) in (0..).zip(&mut *views) {
-            layers.view(parameters.tables(), (number, step), wanted.get(), view, None);
+            layers.view(parameters.tables(), number, step, wanted.get(), view, None);
         }
         *contrasted = Some(contrast.compare(&views[0], &views[1], step));
         Ok(())

@@ -81,7 +81,7 @@ impl Learned for Simplex {
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let (users, items, dim) = (dataset.users(), dataset.items(), self.dim as usize);
-        let matrix = Init::XavierNormal(XavierNormal {}).matrix([dim, dim], (seed, 2));
+        let matrix = Init::XavierNormal(XavierNormal {}).matrix([dim, dim], seed, 2);
         let parameters = Parameters::new(self.init.tables(users, items, dim, seed), vec![("history".to_owned(), matrix)]);
         (parameters, Box::new(Autograd::new(Histories::new(self, dataset, seed), [users, items, dim])))
     }

@@ -96,7 +96,7 @@ impl Stack {
         let weights = shapes.zip(2..).map(|((name, [rows, dim]), which)| {
             let matrix = match name.ends_with("bias") {
                 true => Matrix { rows, dim, values: vec![0.0; rows * dim] },
-                false => Init::XavierNormal(XavierNormal {}).matrix([rows, dim], (seed, which)),
+                false => Init::XavierNormal(XavierNormal {}).matrix([rows, dim], seed, which),
             };
             (name, matrix)
         });

@@ -100,7 +100,7 @@ impl Learned for TwoTower {
             let [rows, dim] = shape;
             let values = match name.ends_with("bias") {
                 true => Matrix { rows, dim, values: vec![0.0; dim] },
-                false => Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)),
+                false => Init::XavierNormal(XavierNormal {}).matrix(shape, seed, which),
             };
             (name, values)
         });

@@ -180,7 +180,7 @@ impl Encoder for View {
         wanted.set(step.wanted);
         wanted.add([step.users, step.positives]);
         let kept = Kept { layer: *contrast_layer, vectors: layer };
-        layers.view(parameters.tables(), (0, step), wanted.get(), vectors, Some(kept));
+        layers.view(parameters.tables(), 0, step, wanted.get(), vectors, Some(kept));
         *contrasted = Some(contrast.compare(vectors, layer, step));
         Ok(())
     }

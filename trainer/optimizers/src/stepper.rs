@@ -95,12 +95,12 @@ impl Stepper {
                     [&*values, first, second].into_iter().for_each(prefetch);
                 }
                 gradient(place, &mut sum);
-                self.move_row(&mut part, row as usize, (&current[place * dim..][..dim], &sum), step);
+                self.move_row(&mut part, row as usize, &current[place * dim..][..dim], &sum, step);
             }
         });
     }
 
-    fn move_row(&self, part: &mut Part, row: usize, (now, gradient): (&[f32], &[f32]), step: Step) {
+    fn move_row(&self, part: &mut Part, row: usize, now: &[f32], gradient: &[f32], step: Step) {
         let dim = now.len();
         match &self.idle {
             Some(idle) if !part.left.is_empty() => {
@@ -123,7 +123,7 @@ impl Stepper {
         let gradients = gradients.values().par_chunks(BLOCK * parameter.values.dim).zip(gradients.touched().par_chunks(BLOCK));
         blocks(parameter, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
             None => self.move_block(block, gradients, touched, step),
-            Some(decays) => self.move_decayed_block(block, (gradients, touched), &decays[at * BLOCK..], step),
+            Some(decays) => self.move_decayed_block(block, gradients, touched, &decays[at * BLOCK..], step),
         });
     }
 
@@ -152,7 +152,7 @@ impl Stepper {
         }
     }
 
-    fn move_decayed_block(&self, block: Row, (gradients, touched): (&[f32], &[bool]), decays: &[f32], step: Step) {
+    fn move_decayed_block(&self, block: Row, gradients: &[f32], touched: &[bool], decays: &[f32], step: Step) {
         let dim = block.values.len() / touched.len();
         let rows = block.values.chunks_exact_mut(dim).zip(block.first.chunks_exact_mut(dim)).zip(block.second.chunks_exact_mut(dim));
         for (((((values, first), second), gradient), &touched), &decay) in rows.zip(gradients.chunks_exact(dim)).zip(touched).zip(decays) {

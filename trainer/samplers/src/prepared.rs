@@ -27,7 +27,7 @@ pub(super) enum Proposal {
 
 impl Proposal {
     /// Prepares a pool for so many draws a row; also with how many items it can draw.
-    fn new((pool, draws): (&Pool, u32), train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
+    fn new(pool: &Pool, draws: u32, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<(Self, usize), Error> {
         Ok(match pool {
             Pool::All(_) => (Proposal::All, items),
             Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
@@ -49,7 +49,7 @@ impl Proposal {
             Pool::Aobpr(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::aobpr(settings)), items),
             Pool::Kernel(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::kernel(settings)), items),
             Pool::AdaSir(settings) => {
-                let (proposal, drawable) = Self::new((&settings.pool, draws), train, items, cache)?;
+                let (proposal, drawable) = Self::new(&settings.pool, draws, train, items, cache)?;
                 (Proposal::AdaptiveProposal(AdaptiveProposal::ada_sir(settings, proposal, train.users())), drawable)
             }
             Pool::Irgan(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::irgan(settings, draws as usize, train, items)), items),
@@ -90,7 +90,7 @@ impl<'a> Prepared<'a> {
     /// Those of [`new`](Self::new), and when what is there cannot be read, or nothing can be written.
     pub fn with_cache(sampler: &Sampler, train: &'a Interactions, items: usize, cache: Option<&Location>) -> Result<Self, Error> {
         let (pool, count) = sampler.draws();
-        let (proposal, drawable) = Proposal::new((&pool, count.unwrap_or(1)), train, items, cache)?;
+        let (proposal, drawable) = Proposal::new(&pool, count.unwrap_or(1), train, items, cache)?;
         let distinct = match proposal {
             Proposal::Uniform { replacement: false } => count.unwrap_or(1) as usize,
             _ => 1,
@@ -124,9 +124,9 @@ impl<'a> Prepared<'a> {
     }
 
     /// Has the pool look at the model, in an epoch of a training of that seed.
-    pub fn refresh(&mut self, vectors: Vectors, seed_and_epoch: (u64, u32)) {
+    pub fn refresh(&mut self, vectors: Vectors, seed: u64, epoch: u32) {
         if let Proposal::AdaptiveProposal(live) = &mut self.proposal {
-            live.refresh(vectors, self.train, seed_and_epoch);
+            live.refresh(vectors, self.train, seed, epoch);
         }
     }
 
@@ -165,7 +165,7 @@ impl<'a> Prepared<'a> {
             Proposal::Ppr(proposal) => proposal.draw(row.user, non_positives, rng, ids, log_probabilities),
             Proposal::AdaptiveProposal(live) => {
                 let (mut again, user) = (rng.clone(), row.user as usize);
-                live.draw((self.train, non_positives), rng, user, ids);
+                live.draw(self.train, non_positives, rng, user, ids);
                 if let Some(log_probabilities) = log_probabilities {
                     live.log_probabilities_of_draws(non_positives, &mut again, user, ids, log_probabilities);
                 }

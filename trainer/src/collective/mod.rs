@@ -55,7 +55,7 @@ pub(crate) fn threads(ranks: u32, limit: Duration) -> Vec<Collective> {
 pub(crate) fn members(ranks: &Ranks, link: Option<&Arc<Link>>) -> Vec<Collective> {
     match (link, &ranks.nodes) {
         (Some(link), Some(nodes)) => {
-            let members = processes::members(link, ranks.local, (nodes.rank, nodes.world), ranks.limit);
+            let members = processes::members(link, ranks.local, nodes.rank, nodes.world, ranks.limit);
             members.into_iter().map(Collective::Processes).collect()
         }
         _ if ranks.local == 1 => vec![Collective::Single],

@@ -25,7 +25,7 @@ impl Member {
         let id = host.of_first(WHAT, &own, size_of::<Id>())?;
         let id = id.try_into().map_err(|_| host.error(WHAT, "rank 0 gave no id".to_owned()))?;
         let patience = Patience { limit, lost: &|| host.lost() };
-        let party = Party::new(gpu, (host.rank(), host.ranks()), &id, patience).map_err(error)?;
+        let party = Party::new(gpu, host.rank(), host.ranks(), &id, patience).map_err(error)?;
         Ok(Self { party, host: Box::new(host), limit })
     }
 

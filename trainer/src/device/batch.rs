@@ -76,12 +76,19 @@ impl Batch {
     }
 
     /// Puts the derivatives of the losses, times `scale`, in the place of the scores.
-    pub(crate) fn weigh(&mut self, gpu: &Gpu, loss: &DeviceLoss, quantiles: Option<&Buffer<f32>>, rows: usize, scale: f32) -> Result<()> {
+    pub(crate) fn score_gradients(
+        &mut self,
+        gpu: &Gpu,
+        loss: &DeviceLoss,
+        quantiles: Option<&Buffer<f32>>,
+        rows: usize,
+        scale: f32,
+    ) -> Result<()> {
         let scored = Scored { scores: &mut self.scores, rows, width: self.width, quantiles, users: &self.users };
-        loss.weigh(gpu, scored, scale, &mut self.losses)
+        loss.score_gradients(gpu, scored, scale, &mut self.losses)
     }
 
-    /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and weighed.
+    /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and the loss derived.
     pub(crate) fn user_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize, out: &mut Gradient) -> Result<()> {
         let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, _], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
@@ -90,7 +97,7 @@ impl Batch {
         Ok(by_user.sum(gpu, Terms { weights: ones, vectors: gradients, width: 1, dim: *dim }, out.sums())?)
     }
 
-    /// The gradients of the items' vectors; the rows must have been [found](Self::sort), and weighed.
+    /// The gradients of the items' vectors; the rows must have been [found](Self::sort), and the loss derived.
     pub(crate) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
         let Self { width, dim, scores, by_row: [_, by_item], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));

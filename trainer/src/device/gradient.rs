@@ -68,7 +68,7 @@ impl Gradient {
             return collective.exchange_buffers(what, gpu, calls);
         };
         let ([own_keys, _], [own_values, _]) = (keys.get_mut(), of_rows.get_mut());
-        marks::pack_rows(gpu, own, values.get(), [*room, *dim], (own_keys, own_values))?;
+        marks::pack_rows(gpu, own, values.get(), [*room, *dim], own_keys, own_values)?;
         collective.exchange_buffers(what, gpu, [CollectiveCall::AllGatherIds(keys.lend()), CollectiveCall::AllGather(of_rows.lend())])
     }
 

@@ -11,7 +11,7 @@ use losses::{Given, Kernel, KernelArgument, Loss, Scores};
 /// The rows of a batch.
 #[derive(Debug)]
 pub(crate) struct Scored<'a> {
-    /// `[rows, 1 + N]`, positives first; once weighed, the derivatives.
+    /// `[rows, 1 + N]`, positives first; after the loss, the derivatives.
     pub(crate) scores: &'a mut Buffer<f32>,
     /// Rows.
     pub(crate) rows: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Scored<'a> {
     pub(crate) users: &'a Buffer<u32>,
 }
 
-/// What weighs the rows of a batch.
+/// A loss on the rows of a batch.
 #[derive(Debug)]
 pub(crate) enum DeviceLoss {
     /// A kernel.
@@ -44,13 +44,13 @@ impl DeviceLoss {
     }
 
     /// Replaces scores `[rows, 1 + N]` by the derivatives of the losses times `scale`; `losses [rows]`.
-    pub(crate) fn weigh(&self, gpu: &Gpu, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+    pub(crate) fn score_gradients(&self, gpu: &Gpu, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
         if scored.rows == 0 {
             return Ok(()); // of a rank that has no row of a small batch: candle launches nothing of no numbers
         }
         match self {
             Self::Kernel(kernel) => run(gpu, kernel, scored, scale, losses),
-            Self::Formula { loss, items } => formula(gpu, (loss, *items), scored, scale, losses),
+            Self::Formula { loss, items } => formula(gpu, loss, *items, scored, scale, losses),
         }
     }
 }
@@ -69,7 +69,7 @@ fn run(gpu: &Gpu, kernel: &Kernel, scored: Scored, scale: f32, losses: &mut Buff
     Ok(rows::weigh(gpu, kernel, Rows { scores, rows, width }, scale, losses)?)
 }
 
-fn formula(gpu: &Gpu, (loss, items): (&Loss, usize), scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+fn formula(gpu: &Gpu, loss: &Loss, items: usize, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
     let all = gpu.tensor(scored.scores, (scored.rows, scored.width))?;
     let part = |from: usize, count: usize| -> Result<Var> { Ok(Var::from_tensor(&all.narrow(1, from, count)?.contiguous()?)?) };
     let (positives, negatives) = (part(0, 1)?, part(1, scored.width - 1)?);

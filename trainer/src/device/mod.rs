@@ -3,7 +3,7 @@
 //! A GPU computes the same trial with the same draws and the same mathematics as the CPU, whose code is the reference ([`device_checks`](crate::device_checks)). Tables, moments
 //! and interactions live on the device (`training`); a step asks it for kernels one after another and reads nothing back. A loss is a kernel or,
 //! where it has none, its formula on the device's scores (`loss`). Between epochs it ranks the validation part (`validation`) and finds the users'
-//! quantiles (`quantiles`) there too; tables and moments come home for checkpoints. None of it is part of a trial. What has no kernels
+//! quantiles (`quantiles`) there too; tables and moments are copied to the host for checkpoints. None of it is part of a trial. What has no kernels
 //! ([`has_kernels`]) is trained there by `fit/step/candle`.
 
 #[cfg(any(test, feature = "cuda"))]

@@ -29,7 +29,7 @@ impl Table {
         Ok(Self { dim, values: zeros()?, first: zeros()?, second: zeros()?, left, gradient: Gradient::new(gpu, rows, dim)? })
     }
 
-    /// Takes the numbers from home.
+    /// Takes the numbers from the host.
     pub(crate) fn load(&mut self, gpu: &Gpu, parameter: &Parameter) -> Result<()> {
         gpu.write(&mut self.values, &parameter.values.values)?;
         gpu.write(&mut self.first, &parameter.first)?;
@@ -37,7 +37,7 @@ impl Table {
         self.left.as_mut().map_or(Ok(()), |left| Ok(gpu.write(left, &parameter.left)?))
     }
 
-    /// Brings the numbers home, as they are.
+    /// Copies the numbers to the host, as they are.
     pub(crate) fn store(&self, gpu: &Gpu, parameter: &mut Parameter) -> Result<()> {
         parameter.values.values = gpu.read(&self.values)?;
         parameter.first = gpu.read(&self.first)?;

@@ -46,7 +46,7 @@ impl Estimator<'_> {
         let k = schedule.cutoff as usize;
         let sample =
             Sample { draws: self.draws, key: Stream::key(seed, Purpose::Quantiles, epoch), negatives: self.candidates.unwrap_or_default() };
-        let of_sampled = of_samples(self.gpu, self.vectors, (&sampled, &own), sample, k, self.memory)?;
+        let of_sampled = of_samples(self.gpu, self.vectors, &sampled, &own, sample, k, self.memory)?;
         let of_exact = of_catalogue(self.gpu, self.vectors, &exact, k, self.memory).map_err(not_finite)?;
         for (user, value) in sampled.into_iter().zip(of_sampled).chain(exact.into_iter().zip(of_exact)) {
             quantiles.values[user as usize] = value;
@@ -101,7 +101,7 @@ mod tests {
                 let estimator = Estimator { gpu: &gpu, vectors, train: &train, draws: &draws, candidates, memory: 1 << 20 };
                 estimator.update(&mut found, schedule, 5, 3).unwrap();
                 let vectors = Vectors { users: &users, items: &items, similarity };
-                quantiles::update(&mut expected, schedule, vectors, &train, candidates, (5, 3)).unwrap();
+                quantiles::update(&mut expected, schedule, vectors, &train, candidates, 5, 3).unwrap();
                 for (found, expected) in found.values.iter().zip(&expected.values) {
                     assert!(
                         (found - expected).abs() <= 1e-5 * expected.abs().max(1.0),

@@ -57,7 +57,7 @@ pub(crate) struct Training {
     /// Room for scores of all users and items.
     whole: Whole,
     validator: Option<Validator>,
-    /// Whether the tables have been taken from home, and whether those at home are still the same.
+    /// Whether the tables have been taken from the host, and whether those on the host are still the same.
     is_loaded: bool,
     is_on_host: bool,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) dataset: &'a Dataset,
     pub(crate) pool: &'a samplers::Prepared<'a>,
     /// Whether a step touches few of the users, and of the items.
-    pub(crate) few: [bool; 2],
+    pub(crate) sparse: [bool; 2],
     /// Ranks that train together.
     pub(crate) ranks: usize,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Setting<'a> {
 impl Training {
     /// Puts a trial that [has kernels](super::has_kernels) on the device, with room for its largest batch.
     pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
-        let Setting { trial, learning, dataset, pool, few, ranks } = *setting;
+        let Setting { trial, learning, dataset, pool, sparse, ranks } = *setting;
         let (sizes, train) = ([dataset.users(), dataset.items()], &dataset.train);
         let (dim, layers) = trial.backbone.mean_of_layers().map_or((0, 0), |mean| (mean.dim as usize, mean.layers as usize)); // others do not fit
         let similarity = match learning.loss.similarity() {
@@ -107,7 +107,7 @@ impl Training {
         };
         let negatives = learning.candidates().unwrap_or_default();
         let rows = (learning.training.batch_size as usize).min(train.len());
-        let leaves = few.map(|few| few && stepper.may_leave());
+        let leaves = sparse.map(|sparse| sparse && stepper.may_leave());
         let table = |side: usize| Table::new(&gpu, sizes[side], dim, leaves[side]);
         let leaps = leaves.contains(&true).then(|| Leaps::new(&gpu, stepper.epsilon(), &stepper.decays(LONGEST))).transpose()?;
         let touches = [rows.div_ceil(ranks), rows.div_ceil(ranks) * (1 + negatives)];
@@ -138,17 +138,17 @@ impl Training {
         })
     }
 
-    /// Whether the tables at home are those on the device.
+    /// Whether the tables on the host are those on the device.
     pub(crate) fn is_on_host(&self) -> bool {
         self.is_on_host
     }
 
-    /// Whether a state that is taken from home may have rows that were left behind so many steps ago.
+    /// Whether a state that is taken from the host may have rows that were left behind so many steps ago.
     pub(crate) fn takes(&self, steps_behind: u64) -> bool {
         self.is_loaded || steps_behind < LONGEST as u64
     }
 
-    /// Begins an epoch: takes tables and moments from home if it has not yet, and the users' quantiles.
+    /// Begins an epoch: takes tables and moments from the host if it has not yet, and the users' quantiles.
     pub(crate) fn begin(&mut self, parameters: &Parameters, quantiles: Option<&[f32]>, stepper: &Stepper) -> Result<()> {
         if !self.is_loaded {
             for (table, parameter) in self.tables.iter_mut().zip([&parameters.users, &parameters.items]) {
@@ -165,7 +165,7 @@ impl Training {
         }
     }
 
-    /// Brings tables and moments home, as they are.
+    /// Copies tables and moments to the host, as they are.
     pub(crate) fn store(&mut self, parameters: &mut Parameters) -> Result<()> {
         for (table, parameter) in self.tables.iter().zip([&mut parameters.users, &mut parameters.items]) {
             table.store(&self.gpu, parameter)?;
@@ -194,13 +194,13 @@ impl Training {
         self.is_on_host = false;
         let part = collective.part(step.rows);
         let rows = part.len();
-        self.draw(step, (part.start, rows))?;
+        self.draw(step, part.start, rows)?;
         self.batch.sort(&self.gpu, rows)?;
         self.look()?;
         self.encode(true)?;
         let vectors = vectors_of(&self.graph, &self.tables);
         self.batch.score(&self.gpu, vectors, rows)?;
-        self.batch.weigh(&self.gpu, &self.loss, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
+        self.batch.score_gradients(&self.gpu, &self.loss, self.quantiles.as_ref(), rows, 1.0 / step.rows as f32)?;
         self.totals.add(&self.gpu, &self.batch.losses, rows, step.step)?;
         self.move_tables(rows, stepper, collective)
     }
@@ -220,10 +220,10 @@ impl Training {
     }
 
     /// The batch's users, positives and negatives.
-    fn draw(&mut self, step: Step, (first, rows): (usize, usize)) -> Result<()> {
+    fn draw(&mut self, step: Step, first: usize, rows: usize) -> Result<()> {
         let Batch { users, ids, .. } = &mut self.batch;
         let width = 1 + self.negatives;
-        self.pairs.take(&self.gpu, (step.first + first, rows), users, (ids, width))?;
+        self.pairs.take(&self.gpu, step.first + first, rows, users, ids, width)?;
         let key = Stream::key(self.seed, Purpose::Negatives, step.epoch);
         let keys = Keys { key, step: step.step, first_row: first, by_user: false };
         let columns = Columns { width, first: 1, count: self.negatives };

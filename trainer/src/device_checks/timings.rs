@@ -139,7 +139,7 @@ impl<'a> Batch<'a> {
         let loss = DeviceLoss::new(&loss, self.sizes.items);
         timed(self.gpu, "loss: softmax at k", [2 * count * NUMBER, 4 * count], || {
             let scored = Scored { scores: &mut self.scores, rows, width, quantiles: Some(&quantiles), users: &self.users };
-            loss.weigh(self.gpu, scored, 1.0 / rows as f32, &mut losses)
+            loss.score_gradients(self.gpu, scored, 1.0 / rows as f32, &mut losses)
         })
     }
 

@@ -19,7 +19,8 @@ use models::{Trained, kind::Epochs};
 
 /// Trains to the end, or as far as is asked for.
 pub(crate) fn learn(
-    (trial, iterations): (&Trial, &Iterations),
+    trial: &Trial,
+    iterations: &Iterations,
     views: &Views<'_>,
     folder: &Location,
     resources: &Resources,
@@ -112,7 +113,7 @@ impl Training<'_, '_> {
         if mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best)) {
             self.resources.check_fence()?;
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
-            let checkpoint = Checkpoint::write(self.folder, (&scorer, &self.model.parameters()), per_user)?;
+            let checkpoint = Checkpoint::write(self.folder, &scorer, &self.model.parameters(), per_user)?;
             self.superseded = self.position.checkpoint.replace(checkpoint);
             self.position.best = mean.map(|mean| (epoch, mean));
         }

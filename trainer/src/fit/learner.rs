@@ -12,7 +12,7 @@ use crate::fit::{
     loss_state::{LossState, quantiles, statistics::Statistics},
     step::{
         batches::Batches,
-        path::{self, StepKind, StepPath},
+        path::{self, PathInputs, StepKind, StepPath},
     },
     views::Views,
     watch::{Due, Watch},
@@ -60,21 +60,23 @@ impl<'a> Learner<'a> {
         views: &'a Views<'a>,
         folder: &'a Location,
         resources: &'a Resources<'a>,
-        (observer, collective): (&'a mut dyn Observer, Collective),
+        observer: &'a mut dyn Observer,
+        collective: Collective,
     ) -> Result<Self> {
         let dataset = views.seen();
         let model =
             trial.backbone.learned().ok_or_else(|| Error::impossible("this backbone fits without a loss, a sampler and an optimizer"))?;
         let targets = model.targets(dataset)?;
         let (mut parameters, encoder) = model.start(dataset, learning.seed);
-        let kind = StepKind::new(&trial.backbone, learning, (dataset.users(), dataset.items(), dataset.train.len()));
+        let kind = StepKind::new(&trial.backbone, learning, [dataset.users(), dataset.items(), dataset.train.len()]);
         let moves_all_rows = collective.ranks() > 1 && resources.device == Device::Cpu || path::by_candle(trial, resources);
         let kind = if moves_all_rows { kind.with_all_rows() } else { kind };
         let batches = Batches::new(learning, dataset, targets, resources.cache.filter(|_| collective.leads()))?;
-        parameters.users.leave_behind(kind.few_users);
-        parameters.items.leave_behind(kind.few_items);
+        parameters.users.leave_behind(kind.sparse_users);
+        parameters.items.leave_behind(kind.sparse_items);
         let dim = encoder.vectors(&parameters)[0].dim;
-        let (path, collective) = path::of((trial, learning), dataset, (resources, collective), (kind, dim), &batches)?;
+        let inputs = PathInputs { trial, learning, dataset, batches: &batches, kind, dim };
+        let (path, collective) = path::of(inputs, resources, collective)?;
         let mut learner = Self {
             trial,
             learning,
@@ -107,7 +109,7 @@ impl<'a> Learner<'a> {
         let epochs = self.learning.training.epochs;
         let until = self.resources.until.unwrap_or(epochs).min(epochs);
         while self.position.epoch < until && !self.has_ended() {
-            self.heed_between()?;
+            self.save_or_stop()?;
             let done = self.run_epoch(self.position.epoch + 1);
             if let Err(error) = &done
                 && error.repeats()
@@ -216,7 +218,7 @@ impl<'a> Learner<'a> {
             let per_user = validation.map(|validation| validation.table(dataset, select_by)).transpose()?;
             let keeps = self.trial.backbone.how_to_fold_in().keeps_parameters();
             let parameters = if keeps { self.parameters.named() } else { Vec::new() };
-            let checkpoint = Checkpoint::write(self.folder, (&scorer, &parameters), per_user)?;
+            let checkpoint = Checkpoint::write(self.folder, &scorer, &parameters, per_user)?;
             self.superseded = self.position.checkpoint.replace(checkpoint);
         }
         Ok(mean)
@@ -226,7 +228,7 @@ impl<'a> Learner<'a> {
         mean.is_none() || self.position.best.is_none_or(|(_, best)| mean > Some(best))
     }
 
-    /// Brings the model home from a device, between epochs.
+    /// Copies the model from a device to the host, between epochs.
     pub(crate) fn sync_to_host(&mut self) -> Result<()> {
         let Self { parameters, work, .. } = self;
         work.as_mut().map_or(Ok(()), |(_, path)| path.sync_to_host(parameters))
@@ -285,7 +287,7 @@ impl<'a> Learner<'a> {
             let [users, items] = self.encoder.vectors(&self.parameters);
             let vectors = Vectors { users, items, similarity: self.learning.loss.similarity() };
             let (candidates, seed) = (self.learning.candidates(), self.learning.seed);
-            quantiles::update(quantiles, schedule, vectors, train, candidates, (seed, epoch)).map_err(Error::impossible)?;
+            quantiles::update(quantiles, schedule, vectors, train, candidates, seed, epoch).map_err(Error::impossible)?;
         }
         Ok(())
     }
@@ -330,7 +332,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Writes the state or stops where that is due, between two epochs.
-    fn heed_between(&mut self) -> Result<()> {
+    fn save_or_stop(&mut self) -> Result<()> {
         match self.due()? {
             None => Ok(()),
             Some(due) => self.save_between().and_then(|()| self.leave(due)),

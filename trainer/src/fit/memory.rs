@@ -57,15 +57,15 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     let of_vectors = Sizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
     let step = |sizes: Sizes| {
-        let kind = StepKind::new(&trial.backbone, learning, (manifest.users, manifest.items, manifest.train));
-        let rows = match (kind.few_items, kind.many_items()) {
+        let kind = StepKind::new(&trial.backbone, learning, [manifest.users, manifest.items, manifest.train]);
+        let rows = match (kind.sparse_items, kind.has_dense_items()) {
             _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
             _ if trial.backbone.has_network() => pairs(of_tables, learning, model.network(0).map_or(0, |network| network.floats_of_pair())),
-            (true, _) => few(sizes, learning),
-            (_, true) => many(sizes, learning),
-            _ => whole(sizes, learning),
+            (true, _) => sparse(sizes, learning),
+            (_, true) => dense_items(sizes, learning),
+            _ => full_tables(sizes, learning),
         };
-        rows + lists(sizes, learning) + own(sizes, learning) + formula(sizes, learning)
+        rows + lists(sizes, learning) + loss_state(sizes, learning) + formula(sizes, learning)
     };
     let pool = |sizes: Sizes| {
         let Sizes { users, items, train, dim } = sizes;
@@ -125,7 +125,7 @@ fn lists(sizes: Sizes, learning: &Learning) -> u64 {
 
 /// What a loss keeps of its own. Each number, its gradient, how often a batch has it and its part of the file of the resume state; where it is
 /// learned, two moments more in both. An adversary: its tables, their moments and gradients, their part of that file, and its own scores.
-fn own(sizes: Sizes, learning: &Learning) -> u64 {
+fn loss_state(sizes: Sizes, learning: &Learning) -> u64 {
     let of_column = |column: StateSpec| {
         let numbers = match column.per {
             Per::Users => sizes.users,
@@ -143,7 +143,7 @@ fn own(sizes: Sizes, learning: &Learning) -> u64 {
 }
 
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
-/// that are weighed at once; a fused form with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
+/// that a loss is computed of at once; a fused form with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
 /// rows at a time.
 fn formula(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
@@ -158,18 +158,18 @@ fn formula(sizes: Sizes, learning: &Learning) -> u64 {
 /// Tensors of the scores' size that a formula leaves for its derivative, about.
 pub(crate) const OPERATIONS: u64 = 32;
 
-/// Where a step touches few rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
+/// Where a step touches a small part of the rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
 /// touched rows, also as unit vectors.
-fn few(sizes: Sizes, learning: &Learning) -> u64 {
+fn sparse(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let touches = batch * (1 + scores);
     let plans = 2 * AHEAD as u64 * touches * (5 * ID + 8);
     plans + 2 * touches * sizes.dim * FLOAT + batch * scores * FLOAT
 }
 
-/// Where a step touches few users and most items: unit vectors of the items; of the batch the users' vectors as they are, as units and
+/// Where a step touches a small part of the users and most items: unit vectors of the items; of the batch the users' vectors as they are, as units and
 /// their gradients; and for each score an id, the score and an entry of the items' gradients.
-fn many(sizes: Sizes, learning: &Learning) -> u64 {
+fn dense_items(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT) + decays(sizes.items, learning)
 }
@@ -191,12 +191,12 @@ fn pairs(tables: Sizes, learning: &Learning, floats_of_pair: u64) -> u64 {
 
 /// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of
 /// the items' gradients.
-fn whole(sizes: Sizes, learning: &Learning) -> u64 {
+fn full_tables(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
     let of_score = if learning.candidates().is_some() { 2 * ID + 2 * FLOAT } else { FLOAT };
-    gradients + vectors + batch * scores * of_score + beside(sizes, learning) + decays(sizes.users + sizes.items, learning)
+    gradients + vectors + batch * scores * of_score + auxiliary_inputs(sizes, learning) + decays(sizes.users + sizes.items, learning)
 }
 
 /// A number for each of so many rows, where these have a weight in the loss by how often they stand in a batch.
@@ -208,7 +208,7 @@ fn decays(rows: u64, learning: &Learning) -> u64 {
 /// and for each distinct row its vector and gradient. Users, and positives, with each other: for each pair the similarity, its derivative
 /// and what the formula makes of them; and vectors and gradients. Ranks among all items, or among the user's:
 /// what finding them needs.
-fn beside(sizes: Sizes, learning: &Learning) -> u64 {
+fn auxiliary_inputs(sizes: Sizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let Related { of_negatives, of_rows } = learning.loss.relations();
     let of_rows_and_gradients = |rows: u64| 2 * rows * sizes.dim * FLOAT;

@@ -34,7 +34,7 @@ pub use memory::memory;
 pub use resources::{Device, Fence, Operations, Resources};
 pub use step::candle::{DeviceMemory, device_memory};
 #[cfg(any(test, feature = "nccl"))]
-pub(crate) use step::candle::{Reach, meet};
+pub(crate) use step::candle::{Reach, all_reduce};
 
 use crate::{Error, Result, Trial, collective::Link};
 use checkpoint::stored_files::{Checkpoint, StoredCurve};
@@ -90,9 +90,9 @@ impl Observer for () {}
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
     let views = Views::new(dataset, trial)?;
-    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, &views, folder, (resources, None), observer) };
+    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, &views, folder, resources, None, observer) };
     let result = match link.leads() {
-        true => lead(trial, &views, folder, (resources, Some(&link)), observer),
+        true => lead(trial, &views, folder, resources, Some(&link), observer),
         false => distributed::ranks::follow(trial, &views, folder, resources, &link),
     };
     if let Err(error) = &result {
@@ -106,7 +106,8 @@ fn lead(
     trial: &Trial,
     views: &Views<'_>,
     folder: &Location,
-    (resources, link): (&Resources, Option<&Arc<Link>>),
+    resources: &Resources,
+    link: Option<&Arc<Link>>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let id = trial.id();
@@ -121,10 +122,10 @@ fn lead(
     let result = match (&trial.learning, &trial.iterations) {
         (None, None) => match &trial.files {
             None => closed_form::fit(trial, views, folder, resources).map(Reached::Ended),
-            Some(files) => pretrained::read((trial, files), views, folder, resources).map(Reached::Ended),
+            Some(files) => pretrained::read(trial, files, views, folder, resources).map(Reached::Ended),
         },
-        (None, Some(iterations)) => iterative::learn((trial, iterations), views, folder, resources, observer),
-        (Some(learning), _) => distributed::ranks::learn((trial, learning), views, folder, (resources, link), observer),
+        (None, Some(iterations)) => iterative::learn(trial, iterations, views, folder, resources, observer),
+        (Some(learning), _) => distributed::ranks::learn(trial, learning, views, folder, resources, link, observer),
     };
     let fit = match result {
         Ok(Reached::Paused(fit)) => fit,

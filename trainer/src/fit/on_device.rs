@@ -1,4 +1,4 @@
-//! An epoch on a GPU, and what comes home from it.
+//! An epoch on a GPU, and what is copied to the host from it.
 
 use crate::fit::{
     Device,
@@ -70,7 +70,7 @@ impl Learner<'_> {
         self.add_losses(epoch, device)
     }
 
-    /// Brings tables, moments and losses home.
+    /// Copies tables, moments and losses to the host.
     fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
         device.finish(&self.collective)?;
         device.store(&mut self.parameters)?;

@@ -6,7 +6,7 @@ use dataset::Location;
 use models::pretrained::{Content, Contents};
 use std::time::Instant;
 
-pub(crate) fn read((trial, files): (&Trial, &ModelFiles), views: &Views<'_>, folder: &Location, resources: &Resources) -> Result<Finished> {
+pub(crate) fn read(trial: &Trial, files: &ModelFiles, views: &Views<'_>, folder: &Location, resources: &Resources) -> Result<Finished> {
     if resources.is_interrupted() {
         return Err(Error::Interrupted { epoch: 0 });
     }
@@ -14,7 +14,7 @@ pub(crate) fn read((trial, files): (&Trial, &ModelFiles), views: &Views<'_>, fol
     let fitted_here = || Error::impossible("this backbone is trained here: it has no files");
     let model = trial.backbone.pretrained().ok_or_else(fitted_here)?;
     let (scorer, remarks) = model.read(&contents(files, resources)?, views.whole())?;
-    closed_form::finish(trial, views, folder, resources, (scorer, remarks, start))
+    closed_form::finish(trial, views, folder, resources, scorer, remarks, start)
 }
 
 /// The files, which must be those of the plan.

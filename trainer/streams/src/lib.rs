@@ -29,7 +29,7 @@ pub enum Purpose {
     /// The positives of a list.
     Positives = 6,
     /// First values of a loss's own numbers.
-    Own = 7,
+    LossState = 7,
     /// What comes new to the users' pools.
     Pools = 8,
     /// Draws of a pool's second model.

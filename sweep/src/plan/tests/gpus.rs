@@ -42,9 +42,9 @@ fn gowalla() -> Found {
     prepared(29_858, 40_988, 810_128)
 }
 
-/// The lines on GPUs of a plan whose `resources` are these.
-fn advice(text: &str, found: Found, (gpus, nodes, parallelism): (u32, u32, u32)) -> String {
-    let resources = Resources { gpus, nodes, parallelism, ..Resources::default() };
+/// The lines on GPUs of a plan whose trials have so many GPUs of one node, and of which so many may run at once.
+fn advice(text: &str, found: Found, gpus: u32, parallelism: u32) -> String {
+    let resources = Resources { gpus, nodes: 1, parallelism, ..Resources::default() };
     let shown = show(&plan_of(text).unwrap(), &[found], 1, &resources, AskedDevice::Auto);
     let from = shown.find("GPUs: ").map_or(shown.len(), |at| at);
     shown[from..].to_owned()
@@ -60,11 +60,11 @@ fn a_plan_without_gpus_says_nothing_of_them() {
 
 #[test]
 fn trials_for_all_gpus_get_one_each() {
-    let text = advice(SWEEP, gowalla(), (8, 1, 1));
+    let text = advice(SWEEP, gowalla(), 8, 1);
     assert!(text.starts_with("GPUs: one a trial (`gpus: 1`, `nodes: 1`) is best for this sweep on up to 3: "), "{text}");
     let seeds: Vec<String> = (1..=24).map(|seed| seed.to_string()).collect();
     let many = SWEEP.replace("[1, 2, 3]", &format!("[{}]", seeds.join(", ")));
-    let text = advice(&many, gowalla(), (8, 1, 3));
+    let text = advice(&many, gowalla(), 8, 3);
     assert!(text.contains("on up to 24: its trials exchange nothing, while each of 8 that share one sends 18.6 MB in a step"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
 }
@@ -72,21 +72,21 @@ fn trials_for_all_gpus_get_one_each() {
 /// Three trials and 24 GPUs: eight a trial would use them all.
 #[test]
 fn idle_gpus_are_told() {
-    let text = advice(SWEEP, gowalla(), (1, 1, 24));
+    let text = advice(SWEEP, gowalla(), 1, 24);
     let idle = text.lines().nth(1).unwrap();
     assert_eq!(
         idle,
         "      of 24 that it may hold at once 21 have no trial then; with up to 8 a trial (`gpus: 8`, `nodes: 1`) all have work: time one trial on \
          either before"
     );
-    assert_eq!(advice(SWEEP, gowalla(), (1, 1, 5)).lines().count(), 1);
+    assert_eq!(advice(SWEEP, gowalla(), 1, 5).lines().count(), 1);
 }
 
 /// `psl` with `whole_batch` is one logarithm over all rows of a batch.
 #[test]
 fn losses_of_whole_batches_get_one_gpu() {
     let both = SWEEP.replace("losses: [", "losses: [{kind: psl, temperature: 0.1, whole_batch: true}, ");
-    let text = advice(&both, gowalla(), (1, 1, 24));
+    let text = advice(&both, gowalla(), 1, 24);
     assert_eq!(
         text,
         "GPUs: one a trial (`gpus: 1`, `nodes: 1`): of 6 trials 3 have a loss that looks at a batch as a whole, and take no more\n"
@@ -97,14 +97,14 @@ fn losses_of_whole_batches_get_one_gpu() {
 #[test]
 fn a_batch_that_fills_a_gpu_is_shared() {
     let large = SWEEP.replace("batch_size: 1024", "batch_size: 2000000").replace("1000", "2000");
-    let text = advice(&large, prepared(1_000_000, 40_988, 2_000_000), (1, 1, 24));
+    let text = advice(&large, prepared(1_000_000, 40_988, 2_000_000), 1, 24);
     assert!(text.starts_with("GPUs: at least 2 a trial (`gpus: 2`, `nodes: 1`): the largest takes 113 GB of a GPU alone, 57 GB"), "{text}");
 }
 
 /// Four copies of 100,001,000 rows of 256 bytes are 102 GB on each rank, whatever their number.
 #[test]
 fn tables_that_fill_a_gpu_are_not_shared() {
-    let text = advice(SWEEP, prepared(1_000, 100_000_000, 1_000_000), (8, 1, 1));
+    let text = advice(SWEEP, prepared(1_000, 100_000_000, 1_000_000), 8, 1);
     assert!(text.starts_with("GPUs: the largest trial takes 102 GB of a GPU, and 80 GB are reckoned with; more GPUs"), "{text}");
 }
 
@@ -133,11 +133,11 @@ fn trials_that_share_a_gpu_are_told_what_they_take() {
 #[test]
 fn what_trains_by_candle_says_its_memory() {
     let dns = SWEEP.replace("{kind: uniform, negatives: 1000}", "{kind: dns, candidates: 20}");
-    let text = advice(&dns, gowalla(), (1, 1, 1));
+    let text = advice(&dns, gowalla(), 1, 1);
     assert!(text.contains("\n      by candle's operations: 3 trials, of which the largest takes up to "), "{text}");
     let taken = |text: &str| text.split_once("takes up to ").unwrap().1.split_once(" GB").unwrap().0.parse::<f64>().unwrap();
     // Fifteen tables of 18.1 MB and a block of 50 MB by hand; the edges' rows are four times 1,620,256 of 256 bytes.
-    let (of_dns, of_gcn) = (taken(&text), taken(&advice(&dns.replace("mf, dim: 64", "gcn, dim: 64, layers: 2"), gowalla(), (1, 1, 1))));
+    let (of_dns, of_gcn) = (taken(&text), taken(&advice(&dns.replace("mf, dim: 64", "gcn, dim: 64, layers: 2"), gowalla(), 1, 1)));
     assert!((0.25..0.6).contains(&of_dns) && of_gcn > of_dns + 1.66, "{of_dns} {of_gcn}");
     let on_one_machine = show(&plan_of(&dns).unwrap(), &[gowalla()], 1, &Resources::default(), AskedDevice::Cuda);
     assert!(on_one_machine.ends_with(&format!("takes up to {of_dns:.2} GB of one GPU\n")), "{on_one_machine}");
@@ -146,11 +146,11 @@ fn what_trains_by_candle_says_its_memory() {
 
 #[test]
 fn what_is_not_known_yet_is_said() {
-    let text = advice(SWEEP, Found::raw(1), (1, 1, 1));
+    let text = advice(SWEEP, Found::raw(1), 1, 1);
     assert_eq!(text, "GPUs: how many a trial should have is known after `ranksweep prepare`\n");
     let popularity = "  - backbones: [{kind: popularity}]\n";
     let block = SWEEP.find("  - backbones").unwrap()..SWEEP.find("training:").unwrap();
     let closed = SWEEP.replace(&SWEEP[block], popularity);
-    let text = advice(&closed, gowalla(), (1, 1, 1));
+    let text = advice(&closed, gowalla(), 1, 1);
     assert_eq!(text, "GPUs: no trial of this sweep learns in steps; leave `gpus` out\n");
 }

@@ -1,10 +1,10 @@
 //! A picture of lines, one or more for each method, with the method's title beside its end.
 
-use crate::figure::{Axis, Tick, apart};
+use crate::figure::{Axis, Size, Tick, apart};
 use serde::Serialize;
 
 /// The square that lines are drawn in; the page stretches it.
-pub(super) const SQUARE: (f64, f64) = (1000.0, 1000.0);
+pub(super) const SQUARE: Size = Size { width: 1000.0, height: 1000.0 };
 /// Percent between two labels, at least.
 const GAP: f64 = 5.4;
 

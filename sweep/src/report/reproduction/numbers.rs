@@ -5,7 +5,11 @@ use crate::{
     plan::{Printed, PrintedValue},
     tables::{Ours, ReproductionRow},
 };
-use evaluator::{findings::MethodsAt, settings::Over, significance::PrintedMean};
+use evaluator::{
+    findings::MethodsAt,
+    settings::Over,
+    significance::{PrintedMean, VarianceOfMean},
+};
 
 /// The numbers of the sweep, in the order of the table.
 pub(super) fn numbers(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ReproductionRow> {
@@ -33,9 +37,10 @@ fn row(input: &Input, printed: &Printed, value: &PrintedValue, titles: &Titles, 
 fn ours(input: &Input, printed: &Printed, value: &PrintedValue, margin: f64, found: &MethodsAt<'_>, place: usize) -> Ours {
     let (method, spread) = (&found.methods[place], &found.spreads.methods[place]);
     let number = PrintedMean { value: value.value, unit: value.unit, runs: printed.runs, same_users: value.same_users };
-    let users = found.spreads.of_mean(place, &method.values, Over::Users).users;
+    let variance = found.spreads.of_mean(place, &method.values, Over::Users).users;
+    let users = VarianceOfMean { variance, users: method.users.len() };
     let mean = method.mean();
-    let beside = number.beside(mean, (users, method.users.len()), spread, margin, input.evaluation.significance.alpha);
+    let beside = number.beside(mean, users, spread, margin, input.evaluation.significance.alpha);
     let finite = beside.interval.filter(|interval| interval.low.is_finite());
     Ours {
         mean,

@@ -9,7 +9,7 @@ mod whole;
 
 use super::{
     Session, Standing,
-    train::{Interrupted, Place, guarded, lacks_memory, read},
+    train::{Interrupted, Place, StopConditions, guarded, lacks_memory, read},
 };
 use crate::{interrupt, plan::PlannedTrial, usage::Usage};
 use anyhow::{Result, anyhow};
@@ -38,7 +38,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let again = again(session, planned.2)?;
     let dataset = whole::of(read(session, on, again.trial.backbone.reads_order())?);
     let interactions = dataset.train.len();
-    if let Some(reason) = lacks_memory((session, devices), &again, &manifest(session, &dataset, planned.2)?) {
+    if let Some(reason) = lacks_memory(session, devices, &again, &manifest(session, &dataset, planned.2)?) {
         return Err(anyhow!("trial {trial}: {reason}"));
     }
     let folder = session.refit(&again.id);
@@ -47,7 +47,8 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     let hold = interrupt::hold();
     let progress = session.progress.trials(&session.plan, 1);
     let mut watch = progress.start((planned.0, planned.1, &again), None);
-    let standing = guarded((session, devices), (&again, None), &dataset, &mut watch, (&hold, None), place)?;
+    let stop = StopConditions { until: None, hold: &hold, fence: None };
+    let standing = guarded(session, devices, &again, &dataset, &mut watch, stop, place)?;
     match standing {
         Some(Standing::Done(fit)) => Ok(Refit { id: again.id, fit, interactions }),
         Some(other) => Err(anyhow!("trial {trial} on all interactions: {}", other.error().unwrap_or("it did not end"))),

@@ -75,7 +75,7 @@ fn of_method(plan: &Plan, method: &Method, reach: &mut Reach<'_>) -> Result<Vec<
     let shape = Shape::of(plan, method);
     let mut tuned: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
     let mut climb = |configuration: usize, rung: usize| {
-        tuned[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
+        tuned[configuration] = trials_at(plan, method, configuration, rung, reach)?;
         Ok(score(&tuned[configuration]))
     };
     let reached = match plan.search.halving().is_some_and(|halving| halving.asynchronous) {
@@ -123,7 +123,7 @@ fn which<'a>(plan: &Plan, method: &Method, configuration: &'a Configuration, tun
 }
 
 /// The trials of a configuration at a rung where it is compared.
-fn trials_at(plan: &Plan, method: &Method, (configuration, rung): (usize, usize), reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
+fn trials_at(plan: &Plan, method: &Method, configuration: usize, rung: usize, reach: &mut Reach<'_>) -> Result<Vec<Standing>> {
     let until = Shape::of(plan, method).until(plan, rung);
     let configuration = &method.configurations[configuration];
     which(plan, method, configuration, true).into_iter().map(|trial| reach((method, configuration, trial), until)).collect()
@@ -144,7 +144,7 @@ fn trials_of<'a>(plan: &'a Plan, rung: usize, reach: &mut Reach<'_>) -> Result<V
         }
         let mut stands: Vec<Vec<Standing>> = vec![Vec::new(); shape.configurations];
         let mut climb = |configuration, rung| {
-            stands[configuration] = trials_at(plan, method, (configuration, rung), reach)?;
+            stands[configuration] = trials_at(plan, method, configuration, rung, reach)?;
             Ok(score(&stands[configuration]))
         };
         if rung == shape.rungs {

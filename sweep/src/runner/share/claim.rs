@@ -61,7 +61,7 @@ impl Claim {
         if !at.create(content.to_json())? {
             return Ok(None);
         }
-        let (stop, renewals) = renew((folder.clone(), at.clone()), content.clone(), every);
+        let (stop, renewals) = renew(folder.clone(), at.clone(), content.clone(), every);
         Ok(Some(Self { folder: folder.clone(), at, content, stop, renewals }))
     }
 
@@ -95,7 +95,7 @@ fn is_newest(folder: &Location, at: &Location) -> dataset::Result<bool> {
 }
 
 /// Writes the claim anew at every interval, until the sender is dropped or the claim is lost.
-fn renew((folder, at): (Location, Location), mut content: Content, every: Duration) -> (Sender<()>, JoinHandle<()>) {
+fn renew(folder: Location, at: Location, mut content: Content, every: Duration) -> (Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = channel();
     let renewals = std::thread::spawn(move || {
         while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {

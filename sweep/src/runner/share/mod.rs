@@ -68,7 +68,7 @@ fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Op
                 },
             };
             let fence = claim.as_ref().map(|claim| claim as &dyn Fence);
-            let stands = train::end((session, session.devices()?), (planned, until), &progress, &mut open, fence);
+            let stands = train::end(session, session.devices()?, planned, until, &progress, &mut open, fence);
             has_worked = true;
             if stands.as_ref().is_err_and(|error| matches!(error.downcast_ref(), Some(Error::TakenOver))) {
                 tracing::warn!(trial = planned.2.id, "another process has taken this trial over, as this one was silent for too long");

@@ -32,7 +32,7 @@ pub(crate) fn rows(model: &Model, settings: &Settings, memory: usize) -> Result<
     let mut rows = Vec::new();
     for estimator in [Estimator::Union, Estimator::Sample] {
         for (place, &negatives) in settings.negatives.iter().enumerate() {
-            let estimates = estimates(model, settings, &users, (estimator, place, negatives), memory)?;
+            let estimates = estimates(model, settings, &users, estimator, place, negatives, memory)?;
             let off: Vec<f64> = estimates.iter().zip(&exact).map(|(estimate, exact)| f64::from(*estimate) - f64::from(*exact)).collect();
             let errors =
                 errors(&off, settings.error).with_context(|| format!("dataset `{}` has no user with train items", model.dataset.name))?;
@@ -47,7 +47,9 @@ fn estimates(
     model: &Model,
     settings: &Settings,
     users: &[u32],
-    (estimator, place, negatives): (Estimator, usize, u32),
+    estimator: Estimator,
+    place: usize,
+    negatives: u32,
     memory: usize,
 ) -> Result<Vec<f32>> {
     let (train, items) = (&model.dataset.train, model.scorer.items() as u32);

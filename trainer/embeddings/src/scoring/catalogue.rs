@@ -58,16 +58,19 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// One step: `weigh(first row, positives [R, P], negatives [R, items])` turns scores into the derivatives of the rows' losses and
+    /// One step: `derive(first row, positives [R, P], negatives [R, items])` turns scores into the derivatives of the rows' losses and
     /// returns the sum of those losses. Masked items come as [`MASKED`]; what is put in their places is dropped.
     ///
     /// # Errors
-    /// Those of `weigh`.
+    /// Those of `derive`.
     pub fn step<E>(
         &mut self,
-        (vectors, batch, masks): (Vectors, Batch, Masks),
-        mut weigh: impl FnMut(usize, &mut [f32], &mut [f32]) -> Result<f64, E>,
-        (users, items): (&mut RowGradients, &mut RowGradients),
+        vectors: Vectors,
+        batch: Batch,
+        masks: Masks,
+        mut derive: impl FnMut(usize, &mut [f32], &mut [f32]) -> Result<f64, E>,
+        users: &mut RowGradients,
+        items: &mut RowGradients,
     ) -> Result<f64, E> {
         self.queries.chosen_rows(vectors.users, batch.queries, vectors.similarity);
         self.items.all_rows(vectors.items, vectors.similarity);
@@ -81,7 +84,7 @@ impl Catalogue {
         for first in (0..batch.users.len()).step_by(rows_of_block) {
             let rows = first..(first + rows_of_block).min(batch.users.len());
             self.score(vectors, batch, masks, rows.clone());
-            total += weigh(first, &mut self.positives, &mut self.scores)?;
+            total += derive(first, &mut self.positives, &mut self.scores)?;
             self.place_positives(batch, masks, rows.clone());
             self.add_query_gradients(vectors, batch, rows.clone(), users);
             self.add_item_gradients(vectors, rows, items);
@@ -189,13 +192,13 @@ mod tests {
         )
         .unwrap();
         let loss = loss.fused().unwrap();
-        let weigh = |_: usize, positives: &mut [f32], negatives: &mut [f32]| {
+        let derive = |_: usize, positives: &mut [f32], negatives: &mut [f32]| {
             let rows = positives.chunks_mut(1).zip(negatives.chunks_mut(8));
             Ok::<f64, Infallible>(rows.map(|(positive, negatives)| f64::from(loss.row(positive, negatives, 0.5))).sum())
         };
         let (mut users, mut items) = (RowGradients::new(1, 1), RowGradients::new(8, 1));
         let batch = Batch::new(&[0, 0, 0], &[0, 2, 5]);
-        let total = Catalogue::default().step((vectors, batch, Masks::Positives), weigh, (&mut users, &mut items)).unwrap();
+        let total = Catalogue::default().step(vectors, batch, Masks::Positives, derive, &mut users, &mut items).unwrap();
         assert!((total - 3.34440489).abs() < 2e-6, "{total}");
         let expected = [1.70694171, 0.13836401, -1.25670295, 0.01135761, 1.68561868, -0.84320333, 0.00253423, 0.37611237];
         for (found, expected) in items.fill().iter().zip(expected) {

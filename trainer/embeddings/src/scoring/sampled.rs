@@ -191,13 +191,15 @@ impl Sampled {
         self.loss()
     }
 
-    /// Scores a batch and goes back at once, for losses that weigh a row by itself: `weigh(row)` turns scores into the derivatives of the row's loss
+    /// Scores a batch and goes back at once, for losses with a value of each row by itself: `derive(row)` turns scores into the derivatives of the row's loss
     /// and returns that loss. Returns the sum of the losses.
     pub fn step(
         &mut self,
-        (vectors, batch, negatives): (Vectors, Batch, usize),
+        vectors: Vectors,
+        batch: Batch,
+        negatives: usize,
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        weigh: impl Fn(Row) -> f32 + Sync,
+        derive: impl Fn(Row) -> f32 + Sync,
     ) -> f64 {
         self.prepare(vectors, batch, negatives);
         let (queries, prepared, drops) = (&self.queries, &self.items, self.drops_zeros);
@@ -207,7 +209,7 @@ impl Sampled {
                 task.score_row(at, vectors, queries, prepared);
                 let (positives, negatives) = task.scores[at * task.width..][..task.width].split_at_mut(task.list);
                 let ids = &task.ids[at * task.width..][..task.width];
-                task.losses[at] = weigh(Row { at: task.first_row + at, ids, positives, negatives });
+                task.losses[at] = derive(Row { at: task.first_row + at, ids, positives, negatives });
                 task.keep(at, drops);
                 task.query_gradient(at, vectors, queries, prepared);
             }
@@ -259,7 +261,7 @@ impl Sampled {
     }
 
     /// The gradients of the items of a bucket, `items` of whose vectors as they were scored: the entries of all tasks in order.
-    pub fn item_gradients(&self, similarity: Similarity, bucket: usize, items: &[f32], (values, touched): (&mut [f32], &mut [bool])) {
+    pub fn item_gradients(&self, similarity: Similarity, bucket: usize, items: &[f32], values: &mut [f32], touched: &mut [bool]) {
         let dim = items.len() / touched.len();
         touched.fill(false);
         if self.tasks.iter().all(|task| task.bucket(bucket).is_empty()) {
@@ -284,9 +286,11 @@ impl Sampled {
     pub fn collect(&self, vectors: Vectors, batch: Batch, users: &mut RowGradients, items: &mut RowGradients) {
         let (values, touched) = items.parts();
         let buckets = values.par_chunks_mut(BUCKET * vectors.items.dim).zip(touched.par_chunks_mut(BUCKET));
-        buckets.zip(vectors.items.values.par_chunks(BUCKET * vectors.items.dim)).enumerate().for_each(|(bucket, (gradients, items))| {
-            self.item_gradients(vectors.similarity, bucket, items, gradients);
-        });
+        buckets.zip(vectors.items.values.par_chunks(BUCKET * vectors.items.dim)).enumerate().for_each(
+            |(bucket, ((values, touched), items))| {
+                self.item_gradients(vectors.similarity, bucket, items, values, touched);
+            },
+        );
         users.clear();
         for (row, &query) in batch.queries.iter().enumerate() {
             users.add(query as usize, self.user_gradient(row));

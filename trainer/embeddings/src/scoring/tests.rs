@@ -91,7 +91,9 @@ fn sampled(case: &Case, similarity: Similarity) -> [Vec<f32>; 3] {
     let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
     let (seen, mut sampled) = (std::sync::Mutex::new(vec![0.0; case.weights.len()]), Sampled::default());
     sampled.step(
-        (vectors, batch, count),
+        vectors,
+        batch,
+        count,
         |row, _, ids| ids.copy_from_slice(&case.negatives[row * count..][..count]),
         |Row { at: row, positives, negatives, .. }| {
             let mut seen = seen.lock().expect("no holder panics");
@@ -201,7 +203,9 @@ proptest! {
             let mut items = RowGradients::new(case.tables.items.rows, case.tables.items.dim);
             let mut sampled = Sampled::new(drops);
             sampled.step(
-                (vectors, batch, width - 1),
+                vectors,
+                batch,
+                width - 1,
                 |row, _, ids| ids.copy_from_slice(&case.negatives[row * (width - 1)..][..width - 1]),
                 |Row { at, positives, negatives, .. }| {
                     positives[0] = case.weights[at * width];
@@ -264,7 +268,7 @@ proptest! {
                 }
                 Ok::<f64, std::convert::Infallible>(1.0)
             };
-            let total = Catalogue::default().step((vectors, batch, Masks::Train(&train)), weigh, (&mut user_rows, &mut item_rows)).unwrap();
+            let total = Catalogue::default().step(vectors, batch, Masks::Train(&train), weigh, &mut user_rows, &mut item_rows).unwrap();
             prop_assert_eq!(total, 1.0);
             assert_close(&format!("{similarity:?} users"), user_rows.fill(), &user_gradients);
             assert_close(&format!("{similarity:?} items"), item_rows.fill(), &item_gradients);

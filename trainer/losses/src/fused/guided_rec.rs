@@ -23,7 +23,8 @@ pub(crate) fn guided_rec(
     losses: &mut [f32],
     positives: &mut [f32],
     negatives: &mut [f32],
-    (parameters, by_parameters): (&[f32], &mut [f64]),
+    parameters: &[f32],
+    by_parameters: &mut [f64],
 ) {
     let (rows, width) = (losses.len(), negatives.len() / losses.len());
     let (mut scores, mut derivatives) = (vec![ZERO; width + 1], vec![ZERO; width + 1]);
@@ -32,7 +33,7 @@ pub(crate) fn guided_rec(
     }
     let found = match phase {
         0 => first(&scores, &mut derivatives),
-        1 => error(&scores, parameters, (rows, by_parameters)),
+        1 => error(&scores, parameters, rows, by_parameters),
         _ => guide(&scores, parameters, &mut derivatives),
     };
     losses.copy_from_slice(&found[..rows]);
@@ -63,7 +64,7 @@ fn first(scores: &[Lanes], derivatives: &mut [Lanes]) -> Lanes {
 
 /// `(S(x) - d)²` of so many rows, and its derivatives by the network.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn error(scores: &[Lanes], parameters: &[f32], (rows, by_parameters): (usize, &mut [f64])) -> Lanes {
+fn error(scores: &[Lanes], parameters: &[f32], rows: usize, by_parameters: &mut [f64]) -> Lanes {
     let mut network = Network::forward(scores, parameters);
     let (mut losses, mut by_estimates) = (ZERO, ZERO);
     for lane in 0..ROWS {
@@ -127,7 +128,7 @@ impl<'a> Layer<'a> {
 
     /// `by_y` are derivatives by the outputs `y`; those by the inputs are added to `by_x`, those by the parameters to `by_parameters`, of the whole network.
     #[inline(always)]
-    fn backward(&self, (x, by_x): (&[Lanes], &mut [Lanes]), (y, by_y): (&[Lanes], &[Lanes]), by_parameters: &mut Option<&mut [f64]>) {
+    fn backward(&self, x: &[Lanes], by_x: &mut [Lanes], y: &[Lanes], by_y: &[Lanes], by_parameters: &mut Option<&mut [f64]>) {
         let inputs = x.len();
         for (at, (y, by_y)) in y.iter().zip(by_y).enumerate() {
             let mut by_sum = ZERO;
@@ -247,13 +248,13 @@ impl<'a> Network<'a> {
         let zeros = |count: usize| vec![ZERO; count];
         let [mut by_hidden, mut by_both, mut by_products, mut by_flat, mut by_inputs] = [8, wide, length, wide, wide].map(zeros);
         let [mut by_flatter, mut by_pairs, mut by_mean] = [wide; 3].map(zeros);
-        layers[5].backward((hidden, &mut by_hidden), (out, &[by_estimates]), &mut by_parameters);
-        layers[4].backward((both, &mut by_both), (hidden, &by_hidden), &mut by_parameters);
+        layers[5].backward(hidden, &mut by_hidden, out, &[by_estimates], &mut by_parameters);
+        layers[4].backward(both, &mut by_both, hidden, &by_hidden, &mut by_parameters);
         for at in 0..wide {
             add_product(&mut by_flatter[at], &by_both[at], &pairs[at]);
             add_product(&mut by_pairs[at], &by_both[at], &flatter[at]);
         }
-        layers[3].backward((products, &mut by_products), (pairs, &by_pairs), &mut by_parameters);
+        layers[3].backward(products, &mut by_products, pairs, &by_pairs, &mut by_parameters);
         for (item, by_product) in items.chunks_exact(wide).zip(&by_products) {
             item.iter().zip(&mut by_mean).for_each(|(item, by_mean)| add_product(by_mean, item, by_product));
         }
@@ -264,10 +265,10 @@ impl<'a> Network<'a> {
                 add(by_item, by_mean, 1.0 / length as f32);
             }
             let input = 2 * at..2 * at + 2;
-            layers[2].backward((&inputs[input.clone()], &mut by_inputs[input]), (item, &by_item), &mut by_parameters);
+            layers[2].backward(&inputs[input.clone()], &mut by_inputs[input], item, &by_item, &mut by_parameters);
         }
-        layers[1].backward((flat, &mut by_flat), (flatter, &by_flatter), &mut by_parameters);
-        layers[0].backward((inputs, &mut by_inputs), (flat, &by_flat), &mut by_parameters);
+        layers[1].backward(flat, &mut by_flat, flatter, &by_flatter, &mut by_parameters);
+        layers[0].backward(inputs, &mut by_inputs, flat, &by_flat, &mut by_parameters);
         by_inputs
     }
 }

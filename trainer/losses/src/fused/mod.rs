@@ -67,8 +67,8 @@ pub trait FusedLossOfDraws: Sync {
     /// The loss of a row of one positive.
     ///
     /// `positive` and `negatives [N]` hold scores when called, of which masked negatives stand for no item, and derivatives of the loss by them
-    /// afterwards. `log_probabilities` are those of the positive, were it a negative, and of the draws, `[N]`.
-    fn row(&self, positive: &mut f32, negatives: &mut [f32], log_probabilities: (f32, &[f32])) -> f32;
+    /// afterwards. `own` is the log-probability of the positive, were it a negative, and `drawn [N]` are those of the draws.
+    fn row(&self, positive: &mut f32, negatives: &mut [f32], own: f32, drawn: &[f32]) -> f32;
 }
 
 /// A loss of pairs that has more to move than a model: numbers of its own, or an adversary.

@@ -36,14 +36,14 @@ fn sort(scores: &[f64], ranks: usize, temperature: f64) -> Matrix {
     let distances: Vec<f64> = scores.iter().map(|score| scores.iter().map(|other| (score - other).abs()).sum()).collect();
     let mut permutation = Matrix { columns: scores.len(), values: vec![0.0; ranks * scores.len()] };
     for ((rank, row), &largest) in permutation.values.chunks_exact_mut(scores.len()).enumerate().zip(&order) {
-        share_out(row, (scores, &distances), slope(scores.len(), rank), largest, 1.0 / temperature);
+        share_out(row, scores, &distances, slope(scores.len(), rank), largest, 1.0 / temperature);
     }
     permutation
 }
 
 /// A row of the permutation; its largest logit is that of the item that has the rank.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl", "x86_64+avx2"))]
-fn share_out(row: &mut [f64], (scores, distances): (&[f64], &[f64]), slope: f64, largest: usize, sharpness: f64) {
+fn share_out(row: &mut [f64], scores: &[f64], distances: &[f64], slope: f64, largest: usize, sharpness: f64) {
     let max = slope * scores[largest] - distances[largest];
     for (share, (score, distance)) in row.iter_mut().zip(scores.iter().zip(distances)) {
         *share = f64::from(exp_of_negative(((slope * score - distance - max) * sharpness) as f32));

@@ -90,7 +90,7 @@ impl FusedLossWithState for GuidedRec {
         let width = negatives.len() / losses.len();
         let rows = positives.chunks_mut(ROWS).zip(negatives.chunks_mut(ROWS * width));
         for (losses, (positives, negatives)) in losses.chunks_mut(ROWS).zip(rows) {
-            fused::guided_rec::guided_rec(own.phase, losses, positives, negatives, (own.numbers, &mut *own.by_numbers));
+            fused::guided_rec::guided_rec(own.phase, losses, positives, negatives, own.numbers, &mut *own.by_numbers);
         }
     }
 }

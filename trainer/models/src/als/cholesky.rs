@@ -43,27 +43,27 @@ impl WithSimd for AddOuter<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         for (tile, rows) in self.matrix.chunks_exact_mut(TILE * self.width).enumerate() {
-            outer(simd, rows, tile * TILE, (self.rows, self.width), 1.0);
+            outer(simd, rows, tile * TILE, self.rows, self.width, 1.0);
         }
     }
 }
 
 /// Adds `sign` times the sum of r r^T to four rows of a matrix, the first of which is `first`, from its diagonal on.
 #[inline(always)]
-fn outer<S: Simd>(simd: S, target: &mut [f32], first: usize, (rows, width): (&[f32], usize), sign: f32) {
+fn outer<S: Simd>(simd: S, target: &mut [f32], first: usize, rows: &[f32], width: usize, sign: f32) {
     let (mut at, vectors) = (first / S::F32_LANES, width / S::F32_LANES);
     while at + 2 <= vectors {
-        columns::<S, 2>(simd, target, [first, at], (rows, width), sign);
+        columns::<S, 2>(simd, target, [first, at], rows, width, sign);
         at += 2;
     }
     if at < vectors {
-        columns::<S, 1>(simd, target, [first, at], (rows, width), sign);
+        columns::<S, 1>(simd, target, [first, at], rows, width, sign);
     }
 }
 
 /// As [`outer`], for `C` vectors of columns from one on.
 #[inline(always)]
-fn columns<S: Simd, const C: usize>(simd: S, target: &mut [f32], [first, at]: [usize; 2], (rows, width): (&[f32], usize), sign: f32) {
+fn columns<S: Simd, const C: usize>(simd: S, target: &mut [f32], [first, at]: [usize; 2], rows: &[f32], width: usize, sign: f32) {
     let mut sums = [[simd.splat_f32s(0.0); C]; TILE];
     for row in rows.chunks_exact(width) {
         let factors: &[f32; TILE] = row[first..first + TILE].try_into().expect("as many as a tile has rows");
@@ -116,7 +116,7 @@ impl Solve<'_> {
             for (row, least) in least.iter_mut().enumerate() {
                 *least = SINGULAR * tile[row * width + first + row];
             }
-            outer(simd, tile, first, (done, width), -1.0);
+            outer(simd, tile, first, done, width, -1.0);
             for row in 0..TILE {
                 let pivot = tile[row * width + first + row];
                 if !(pivot > least[row] && pivot.is_finite()) {

@@ -65,7 +65,7 @@ impl<'d, M: LeastSquares> Alternating<'d, M> {
     ///
     /// # Errors
     /// [`Error::Impossible`] without train interactions.
-    pub(super) fn new(model: M, dataset: &'d Dataset, (init, dim): (Init, u32), seed: u64) -> Result<Self> {
+    pub(super) fn new(model: M, dataset: &'d Dataset, init: Init, dim: u32, seed: u64) -> Result<Self> {
         if dataset.train.is_empty() {
             return Err(Error::Impossible(format!("{}: the dataset has no train interactions to learn from", model.name())));
         }

@@ -16,7 +16,7 @@ const ITEMS: [f32; 12] = [0.2, -0.1, 0.1, 0.1, -0.2, 0.2, 0.3, 0.0, 0.1, -0.2, 0
 
 /// A dataset of so many train pairs, without a pattern; some users and items have none.
 pub(in super::super) fn random([users, items]: [u32; 2], count: usize) -> Dataset {
-    let mut stream = Stream::new(5, Purpose::Own, 0, 0, 0);
+    let mut stream = Stream::new(5, Purpose::LossState, 0, 0, 0);
     let pairs: Vec<(u32, u32)> = (0..count).map(|_| (stream.below(users - 1), stream.below(items).min(stream.below(items)))).collect();
     dataset_of([users as usize, items as usize], &pairs)
 }

@@ -57,7 +57,8 @@ impl LaterLayers {
     pub(crate) fn view(
         &mut self,
         tables: [&Matrix; 2],
-        (view, step): (u32, &TrainStep),
+        view: u32,
+        step: &TrainStep,
         wanted: [Option<&[bool]>; 2],
         out: &mut Tables,
         mut kept: Option<Kept>,

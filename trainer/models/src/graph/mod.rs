@@ -127,7 +127,7 @@ impl Graph {
         for side in SIDES {
             let neighbours = Neighbours::all(&sides[side].neighbours);
             let half = Half { side: &sides[side], neighbours, vectors: strip.start[1 - side].get::<V>(), start: None };
-            half.finish(0, wanted[side], (tables[side], dim, columns.clone()));
+            half.finish(0, wanted[side], tables[side], dim, columns.clone());
         }
     }
 
@@ -146,7 +146,7 @@ impl Graph {
         for side in SIDES {
             let last = strip.chain::<V>(side, *layers, sides, all);
             let Matrix { dim, values, .. } = &mut *out[side];
-            last.finish(*layers, wanted[side], (values, *dim, columns.clone()));
+            last.finish(*layers, wanted[side], values, *dim, columns.clone());
         }
     }
 
@@ -184,7 +184,7 @@ impl Graph {
         let first = SIDES.map(|side| reached[side].or(&sides[side].neighbours));
         for side in SIDES {
             let last = strip.chain::<V>(side, *layers, sides, first);
-            last.finish(*layers, None, (gradients[side].0, dim, columns.clone()));
+            last.finish(*layers, None, gradients[side].0, dim, columns.clone());
         }
     }
 }
@@ -245,11 +245,11 @@ impl Strip {
 impl<const V: usize> Half<'_, V> {
     /// Some rows from `first` on; those that are not wanted are left as they are.
     fn rows(&self, first: usize, wanted: Option<&[bool]>, out: &mut [Row<V>]) {
-        self.neighbours.pull(self.vectors, (self.start, &self.side.inverse), (first, wanted), out);
+        self.neighbours.pull(self.vectors, self.start, &self.side.inverse, first, wanted, out);
     }
 
     /// The last half, as P: into some columns of a table, in the rows that are wanted.
-    fn finish(&self, layers: u32, wanted: Option<&[bool]>, (values, dim, columns): (&mut [f32], usize, Range<usize>)) {
+    fn finish(&self, layers: u32, wanted: Option<&[bool]>, values: &mut [f32], dim: usize, columns: Range<usize>) {
         let mean = 1.0 / (layers + 1) as f32;
         values.par_chunks_mut(BLOCK * dim).enumerate().for_each(|(block, values)| {
             let (first, mut out) = (block * BLOCK, [zero(); BLOCK]);

@@ -28,8 +28,10 @@ impl<'a> Neighbours<'a> {
     pub(super) fn pull<const V: usize>(
         self,
         vectors: &[Row<V>],
-        (start, scale): (Option<&[Row<V>]>, &[f32]),
-        (first, wanted): (usize, Option<&[bool]>),
+        start: Option<&[Row<V>]>,
+        scale: &[f32],
+        first: usize,
+        wanted: Option<&[bool]>,
         out: &mut [Row<V>],
     ) {
         Arch::new().dispatch(Pull { neighbours: self, vectors, start, scale, first, wanted, out });

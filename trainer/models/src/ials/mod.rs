@@ -94,7 +94,7 @@ impl Iterative for Ials {
 impl Ials {
     /// The training before its first epoch, under the name that messages have.
     pub(super) fn training<'d>(&self, name: &'static str, dataset: &'d Dataset, seed: u64) -> Result<Alternating<'d, WeightedSquares>> {
-        let mut training = Alternating::new(self.model(name, self.solver), dataset, (self.init, self.dim), seed)?;
+        let mut training = Alternating::new(self.model(name, self.solver), dataset, self.init, self.dim, seed)?;
         if self.item_bias {
             let Tables { users, items } = &mut training.tables;
             (*users, *items) = (with_number(users, 1.0), with_number(items, 0.0));

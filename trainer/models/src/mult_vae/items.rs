@@ -49,7 +49,7 @@ impl Batch<'_> {
         row[from..].iter().map(move |&item| item as usize - first).take_while(move |&at| at < count)
     }
 
-    fn chunk(&self, first: usize, (weights, bias): (&[f32], &[f32]), dim: usize) -> Chunk {
+    fn chunk(&self, first: usize, weights: &[f32], bias: &[f32], dim: usize) -> Chunk {
         let count = bias.len();
         let mut logits: Vec<f32> = self.users.iter().flat_map(|_| bias).copied().collect();
         let (hidden, weights) = (View { values: self.hidden, row: dim, column: 1 }, View { values: weights, row: 1, column: dim });
@@ -66,8 +66,8 @@ impl Batch<'_> {
         let keeps = self.users.len() * items <= KEPT;
         let parts = weights.values.values.par_chunks(ITEMS * dim).zip(bias.values.values.par_chunks(ITEMS)).enumerate();
         let chunks: Vec<Chunk> = parts
-            .map(|(at, part)| {
-                let mut chunk = self.chunk(at * ITEMS, part, dim);
+            .map(|(at, (weights, bias))| {
+                let mut chunk = self.chunk(at * ITEMS, weights, bias, dim);
                 if !keeps {
                     chunk.exponentials = Vec::new();
                 }
@@ -85,7 +85,7 @@ impl Batch<'_> {
         stepper.move_blocks(weights, ITEMS, |at, values, gradients, touched| {
             touched.fill(true);
             let (first, count) = (at * ITEMS, touched.len());
-            let again = (!keeps).then(|| self.chunk(first, (values, &bias_values[first..first + count]), dim).exponentials);
+            let again = (!keeps).then(|| self.chunk(first, values, &bias_values[first..first + count], dim).exponentials);
             let mut derivatives = again.unwrap_or_else(|| chunks[at].exponentials.clone());
             for (place, (row, &user)) in derivatives.chunks_exact_mut(count).zip(self.users).enumerate() {
                 let ((max, _), (all_max, all_sum)) = (chunks[at].sums[place], sums[place]);

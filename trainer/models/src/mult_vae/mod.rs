@@ -173,7 +173,7 @@ impl<'d> Training<'d> {
     fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
         let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
         let matrix = |name: &str, shape: [usize; 2], which: u32| {
-            Parameter::new(name, Init::XavierNormal(XavierNormal {}).matrix(shape, (seed, which)))
+            Parameter::new(name, Init::XavierNormal(XavierNormal {}).matrix(shape, seed, which))
         };
         let bias = |name: &str, dim: usize| Parameter::new(name, Matrix { rows: 1, dim, values: vec![0.0; dim] });
         let weights = [
@@ -226,7 +226,7 @@ impl<'d> Training<'d> {
     }
 
     /// One step; the sum of L_u over the batch.
-    fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], (beta, stepper): (f64, &mut Stepper)) -> f64 {
+    fn step(&mut self, users: &[u32], rows: &[Numbered], noise: &[f32], beta: f64, stepper: &mut Stepper) -> f64 {
         let Middle { hidden, latent, drawn, decoded } = middle(self.matrices(), rows, Some(noise));
         let (width, dim) = (self.settings.hidden as usize, self.settings.dim as usize);
         let [first, first_bias, second, second_bias, third, third_bias, last, last_bias] = &mut self.weights;
@@ -278,7 +278,7 @@ impl Epochs for Training<'_> {
         for (users, step) in self.batches.of_epoch(epoch).iter().zip(1..) {
             let (rows, noise) = (self.dropped(users, epoch, step), self.noise(users, epoch, step));
             let beta = self.beta(before + u64::from(step));
-            let loss = self.step(users, &rows, &noise, (beta, &mut stepper));
+            let loss = self.step(users, &rows, &noise, beta, &mut stepper);
             if !loss.is_finite() {
                 return Err(Error::NotFinite { epoch, step, tensor: format!("the loss (value {loss})") });
             }

@@ -22,7 +22,7 @@ fn product(input: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
 }
 
 /// The mean of L_u over users, with every row and the softmax written out, in f64.
-fn dense(train: &Interactions, users: &[u32], (rows, noise): (&[Numbered], &[f32]), weights: &[Vec<f64>], beta: f64) -> f64 {
+fn dense(train: &Interactions, users: &[u32], rows: &[Numbered], noise: &[f32], weights: &[Vec<f64>], beta: f64) -> f64 {
     let tanh = |values: Vec<f64>| values.into_iter().map(f64::tanh).collect::<Vec<f64>>();
     let of_user = |(place, &user): (usize, &u32)| {
         let mut input = [0.0; 5];
@@ -51,8 +51,8 @@ fn a_step_follows_the_formula() {
     assert!(rows.iter().map(|row| row.ids.len()).sum::<usize>() < 8, "nothing is dropped");
     let start: Vec<Vec<f64>> =
         training.weights.iter().map(|weights| weights.values.values.iter().copied().map(f64::from).collect()).collect();
-    let value = |weights: &[Vec<f64>]| dense(&dataset.train, &users, (&rows, &noise), weights, 0.4);
-    let total = training.step(&users, &rows, &noise, (0.4, &mut Stepper::new(&adam(), 0)));
+    let value = |weights: &[Vec<f64>]| dense(&dataset.train, &users, &rows, &noise, weights, 0.4);
+    let total = training.step(&users, &rows, &noise, 0.4, &mut Stepper::new(&adam(), 0));
     assert!((total / 4.0 - value(&start)).abs() < 1e-5, "{total} {}", value(&start));
     for (which, weights) in training.weights.iter().enumerate() {
         for (at, found) in weights.first.iter().enumerate() {

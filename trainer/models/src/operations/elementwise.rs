@@ -12,7 +12,7 @@ const NUMBERS: usize = 4096;
 const SHORTEST: f64 = 1e-12;
 
 /// The numbers of a tensor that lies as one piece.
-fn numbers<'a, T: Real>((storage, layout): (&'a CpuStorage, &Layout)) -> Result<&'a [T]> {
+fn numbers<'a, T: Real>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [T]> {
     let Some((start, end)) = layout.contiguous_offsets() else { bail!("the numbers of a tensor lie as one piece") };
     Ok(&storage.as_slice::<T>()?[start..end])
 }
@@ -31,7 +31,7 @@ pub(super) trait Operation {
 /// Runs an operation for the type of its numbers.
 pub(super) fn run(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)]) -> Result<(CpuStorage, Shape)> {
     fn of<T: Real>(operation: &impl Operation, tensors: &[(&CpuStorage, &Layout)], shape: &Shape) -> Result<CpuStorage> {
-        let from: Vec<&[T]> = tensors.iter().map(|&tensor| numbers(tensor)).collect::<Result<_>>()?;
+        let from: Vec<&[T]> = tensors.iter().map(|&(storage, layout)| numbers(storage, layout)).collect::<Result<_>>()?;
         Ok(T::to_cpu_storage_owned(operation.run(&from, shape)?))
     }
     let shape = tensors[0].1.shape();

@@ -61,7 +61,7 @@ fn learn(piece: &Local, table: &Matrix, rate: f32, moves: &mut [f32]) -> f64 {
         own.copy_from_slice(table.row(row as usize));
     }
     let mut group = Group::default();
-    let loss = piece.groups().map(|(inputs, outputs)| group.learn(inputs, outputs, rate, (moves, dim))).sum();
+    let loss = piece.groups().map(|(inputs, outputs)| group.learn(inputs, outputs, rate, moves, dim)).sum();
     for (own, &row) in moves.chunks_exact_mut(dim).zip(&piece.rows) {
         own.iter_mut().zip(table.row(row as usize)).for_each(|(own, before)| *own -= before);
     }
@@ -81,7 +81,7 @@ struct Group {
 
 impl Group {
     /// The loss of a group, whose rows it moves.
-    fn learn(&mut self, inputs: &[u32], outputs: &[u32], rate: f32, (rows, dim): (&mut [f32], usize)) -> f64 {
+    fn learn(&mut self, inputs: &[u32], outputs: &[u32], rate: f32, rows: &mut [f32], dim: usize) -> f64 {
         let (Self { scores, of_input, derivatives }, count) = (self, inputs.len());
         scores.resize(outputs.len() * count, 0.0);
         for (at, (&output, scores)) in outputs.iter().zip(scores.chunks_exact_mut(count)).enumerate() {

@@ -117,7 +117,7 @@ pub(super) struct Embedding<S> {
 
 impl<S: Source> Embedding<S> {
     /// Makes the training as it is before the first epoch.
-    pub(super) fn new(dataset: &Dataset, (seed, dim): (u64, u32), source: S, decay: Decay, contexts: Contexts) -> Self {
+    pub(super) fn new(dataset: &Dataset, seed: u64, dim: u32, source: S, decay: Decay, contexts: Contexts) -> Self {
         let (users, nodes, dim) = (dataset.users(), dataset.users() + dataset.items(), dim as usize);
         let rows = if contexts == Contexts::None { nodes } else { 2 * nodes };
         let mut table = Matrix { rows, dim, values: vec![0.0; rows * dim] };
@@ -177,7 +177,7 @@ impl<S: Source> Epochs for Embedding<S> {
 
 /// Bytes of a training at its peak: the table, the interactions by items, what draws, the moves of a block; and drawn blocks, or the
 /// model as it is ranked and stored.
-pub(super) fn memory(sizes: Sizes, ranking: u64, (dim, contexts): (u32, Contexts), piece: PieceSize) -> u64 {
+pub(super) fn memory(sizes: Sizes, ranking: u64, dim: u32, contexts: Contexts, piece: PieceSize) -> u64 {
     let nodes = sizes.users + sizes.items;
     let tables = if contexts == Contexts::None { 1 } else { 2 };
     let pieces = piece.of_block(nodes as usize);

@@ -63,12 +63,12 @@ impl Walks {
         }
         let decay = Decay { learning_rate: self.learning_rate, epochs: self.walks_per_node };
         let corpus = Corpus::new(self, dataset, seed);
-        Ok(Box::new(Embedding::new(dataset, (seed, self.dim), corpus, decay, Contexts::Aside)))
+        Ok(Box::new(Embedding::new(dataset, seed, self.dim, corpus, decay, Contexts::Aside)))
     }
 
     /// Bytes of a training at its peak.
     pub(super) fn memory(&self, sizes: Sizes, ranking: u64) -> u64 {
-        skip_gram::memory(sizes, ranking, (self.dim, Contexts::Aside), self.size())
+        skip_gram::memory(sizes, ranking, self.dim, Contexts::Aside, self.size())
     }
 
     /// The mean width is half of the window and half a place, on either side.

@@ -179,7 +179,7 @@ impl Pools {
     }
 
     /// Renews the pools of all users that have train items; those of the first epoch are all new.
-    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, (seed, epoch): (u64, u32)) {
+    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed: u64, epoch: u32) {
         let (of_users, items) =
             (inner_product::users(vectors.users, vectors.similarity), inner_product::items(vectors.items, vectors.similarity));
         let Self { pool_size, proposals, proposal, ids, log_weights } = self;
@@ -297,7 +297,7 @@ mod tests {
     fn refresh(prepared: &mut Prepared, scores: [f32; 2], epoch: u32) {
         let users = Matrix { rows: USERS as usize + 5, dim: 1, values: vec![1.0; USERS as usize + 5] };
         let items = Matrix { rows: 3, dim: 1, values: vec![scores[0], scores[1], 9.0] };
-        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, (7, epoch));
+        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, 7, epoch);
     }
 
     fn pool(pool_size: u32, proposals: u32, pool: Pool) -> Pool {

@@ -295,7 +295,12 @@ mod tests {
         let pool = |scale| Pool::Aobpr(AobprPool { scale });
         let (users, items) = vectors(30, 4);
         for (own, scale) in [(&[][..], 0.1), (&[2, 3, 17], 0.3)] {
-            assert_law(&pool(scale), (&users, &items, Similarity::Dot), own, &law(&users, &items, own, scale));
+            assert_law(
+                &pool(scale),
+                Vectors { users: &users, items: &items, similarity: Similarity::Dot },
+                own,
+                &law(&users, &items, own, scale),
+            );
         }
         // The user has all but the three least probable: nearly no try finds one.
         let all = law(&users, &items, &[], 0.05);
@@ -303,7 +308,12 @@ mod tests {
         own.sort_by(|&a, &b| all[b as usize].total_cmp(&all[a as usize]));
         own.truncate(27);
         assert!(own.iter().map(|&item| all[item as usize]).sum::<f64>() > 0.995);
-        assert_law(&pool(0.05), (&users, &items, Similarity::Dot), &own, &law(&users, &items, &own, 0.05));
+        assert_law(
+            &pool(0.05),
+            Vectors { users: &users, items: &items, similarity: Similarity::Dot },
+            &own,
+            &law(&users, &items, &own, 0.05),
+        );
     }
 
     /// Their share of all draws is less than any float: the nearest of them is drawn, and certain.
@@ -312,7 +322,7 @@ mod tests {
         let (users, items) = vectors(3_000, 4);
         let train = Interactions::from_pairs(1, (0..3_000).filter(|item| item % 1_000 != 7).map(|item| (0, item)));
         let mut prepared = Prepared::new(&sampler(&Pool::Aobpr(AobprPool { scale: 1e-5 }), 1), &train, 3_000).unwrap();
-        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, (7, 1));
+        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, 7, 1);
         let (mut ids, mut log_probabilities) = ([0], [f32::NAN]);
         prepared.draw(&mut Stream::new(7, Purpose::Negatives, 1, 1, 0), Row::alone(0), &mut ids, Some(&mut log_probabilities));
         assert!(ids[0] % 1_000 == 7 && log_probabilities[0].abs() < 1e-4, "{ids:?}, {log_probabilities:?}");

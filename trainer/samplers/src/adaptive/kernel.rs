@@ -231,7 +231,7 @@ mod tests {
         let items = Matrix { rows: 4, dim: 1, values: vec![0.9, -0.3, 1.5, 0.1] };
         let laws = [(1.0, [0.2527933, 0.15223464, 0.45391061, 0.14106145]), (100.0, [0.25625, 0.03125, 0.70625, 0.00625])];
         for (curvature, law) in laws {
-            assert_law(&pool(curvature), (&users, &items, Similarity::Dot), &[], &law);
+            assert_law(&pool(curvature), Vectors { users: &users, items: &items, similarity: Similarity::Dot }, &[], &law);
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
             let weight = |item: usize| if own.contains(&(item as u32)) { 0.0 } else { curvature * score(item, similarity).powi(2) + 1.0 };
             let total: f64 = (0..150).map(weight).sum();
             let law: Vec<f64> = (0..150).map(|item| weight(item) / total).collect();
-            assert_law(&pool(curvature), (&users, &items, similarity), own, &law);
+            assert_law(&pool(curvature), Vectors { users: &users, items: &items, similarity }, own, &law);
         }
     }
 }

@@ -75,17 +75,17 @@ impl AdaptiveProposal {
     }
 
     /// Looks at the model.
-    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed_and_epoch: (u64, u32)) {
+    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed: u64, epoch: u32) {
         match self {
             AdaptiveProposal::Aobpr(lists) => lists.refresh(vectors),
             AdaptiveProposal::Kernel(tree) => tree.refresh(vectors),
-            AdaptiveProposal::AdaSir(pools) => pools.refresh(vectors, train, seed_and_epoch),
-            AdaptiveProposal::Irgan(game) => game.refresh(vectors, train, seed_and_epoch),
+            AdaptiveProposal::AdaSir(pools) => pools.refresh(vectors, train, seed, epoch),
+            AdaptiveProposal::Irgan(game) => game.refresh(vectors, train, seed, epoch),
         }
     }
 
     /// Draws `ids [N]`.
-    pub(super) fn draw(&self, (train, non_positives): (&Interactions, NonPositives), rng: &mut Stream, user: usize, ids: &mut [u32]) {
+    pub(super) fn draw(&self, train: &Interactions, non_positives: NonPositives, rng: &mut Stream, user: usize, ids: &mut [u32]) {
         match self {
             AdaptiveProposal::Aobpr(lists) => lists.draw(non_positives, rng, user, ids),
             AdaptiveProposal::Kernel(tree) => tree.draw(non_positives, rng, user, ids),

@@ -5,7 +5,7 @@ use dataset::Interactions;
 use embeddings::Vectors;
 use streams::{Purpose, Stream};
 use testing::assert_drawn_from;
-use vectors::{Matrix, Similarity};
+use vectors::Matrix;
 
 /// One user and some items, from a stream.
 pub(super) fn vectors(items: usize, dim: usize) -> (Matrix, Matrix) {
@@ -21,11 +21,11 @@ pub(super) fn sampler(pool: &Pool, negatives: u32) -> Sampler {
 
 /// Frequencies and log-probabilities of a user's draws are those of the law.
 #[track_caller]
-pub(super) fn assert_law(pool: &Pool, (users, items, similarity): (&Matrix, &Matrix, Similarity), own: &[u32], law: &[f64]) {
+pub(super) fn assert_law(pool: &Pool, vectors: Vectors, own: &[u32], law: &[f64]) {
     let train = Interactions::from_pairs(1, own.iter().map(|&item| (0, item)));
-    let mut prepared = Prepared::new(&sampler(pool, 10), &train, items.rows).unwrap();
-    prepared.refresh(Vectors { users, items, similarity }, (7, 1));
-    let mut found = vec![0.0; items.rows];
+    let mut prepared = Prepared::new(&sampler(pool, 10), &train, vectors.items.rows).unwrap();
+    prepared.refresh(vectors, 7, 1);
+    let mut found = vec![0.0; vectors.items.rows];
     let (mut ids, mut log_probabilities) = ([0; 10], [0.0; 10]);
     for row in 0..6_000 {
         prepared.draw(&mut Stream::new(7, Purpose::Negatives, 1, 1, row), Row::alone(0), &mut ids, Some(&mut log_probabilities));

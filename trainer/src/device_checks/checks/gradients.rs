@@ -72,9 +72,9 @@ fn of_similarity(
     let scored = sampled.scored();
     let expected = interleaved(&scored.positives, &scored.negatives, negatives);
     let split = |from: usize, to: usize| weights.chunks_exact(width).flat_map(|row| &row[from..to]).copied().collect();
-    let weighed = ScoreGradients { losses: vec![0.0; rows], positives: split(0, 1), negatives: split(1, width) };
+    let score_gradients = ScoreGradients { losses: vec![0.0; rows], positives: split(0, 1), negatives: split(1, width) };
     let mut of_tables = [RowGradients::new(users, DIM), RowGradients::new(items, DIM)];
-    sampled.backward(vectors, &weighed);
+    sampled.backward(vectors, &score_gradients);
     let [of_users, of_items] = &mut of_tables;
     sampled.collect(vectors, of_batch, of_users, of_items);
     let compare = |side: usize, name: &str, expected: &mut RowGradients| -> Result<Comparison> {

@@ -35,7 +35,7 @@ fn of_loss(gpu: &Gpu, sizes: Sizes, what: &str, loss: &Loss) -> Result<Compariso
     let (mut scores, mut losses) = (gpu.upload(&expected)?, gpu.zeros(rows)?);
     let (on_quantiles, on_users) = (gpu.upload(&quantiles)?, gpu.upload(&users)?);
     let scored = Scored { scores: &mut scores, rows, width, quantiles: Some(&on_quantiles), users: &on_users };
-    DeviceLoss::new(loss, sizes.items).weigh(gpu, scored, scale, &mut losses)?;
+    DeviceLoss::new(loss, sizes.items).score_gradients(gpu, scored, scale, &mut losses)?;
     let mut found = gpu.read(&losses)?;
     found.extend(gpu.read(&scores)?);
 

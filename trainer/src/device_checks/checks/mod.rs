@@ -2,13 +2,13 @@
 //!
 //! The same checks run in the tests, where the emulator is the device, and in `ranksweep doctor --check`, on a GPU.
 
+#[cfg(any(test, feature = "nccl"))]
+mod all_reduce;
 mod draws;
 mod gradients;
 mod losses;
 #[cfg(feature = "nccl")]
-mod meeting;
-#[cfg(any(test, feature = "nccl"))]
-mod met_gradients;
+mod nccl;
 mod ranking;
 mod trainings;
 
@@ -63,7 +63,7 @@ pub fn trainings(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Compari
 /// When NCCL or the device fails.
 #[cfg(feature = "nccl")]
 pub fn meetings(ordinal: usize) -> Result<Vec<Comparison>> {
-    meeting::check(ordinal)
+    nccl::check(ordinal)
 }
 
 /// Numbers from -`bound` to `bound`, always the same ones of a number.
@@ -113,12 +113,12 @@ mod tests {
         assert_agree(&kernels(&Gpu::emulated(), Sizes::SMALL).unwrap());
     }
 
-    /// The check that a GPU's ranks are held against by NCCL, here with ranks that meet at home.
+    /// The check that a GPU's ranks are held against by NCCL, here with ranks whose sums are made on the host.
     #[test]
     fn gradients_meet_as_they_are_added_up_by_hand() {
         for ranks in [1, 2, 3] {
             let seats = if ranks == 1 { vec![Collective::Single] } else { collective::threads(ranks, Duration::from_secs(60)) };
-            let work = |seat: Collective| met_gradients::check(&Gpu::emulated(), &seat);
+            let work = |seat: Collective| all_reduce::check(&Gpu::emulated(), &seat);
             assert_agree(&collective::run(seats, work, work).unwrap());
         }
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_agree(&trainings(Device::Emulated, 1, Sizes::TINY).unwrap());
     }
 
-    /// Each rank has a device of its own; what they have meets at home.
+    /// Each rank has a device of its own; sums are made on the host.
     #[test]
     fn trainings_on_several_devices_agree_with_those_on_the_cpu() {
         for ranks in [2, 3] {

@@ -140,8 +140,7 @@ impl<'a> Case<'a> {
         let [mut found, mut expected] = [Quantiles::new(self.users.rows), Quantiles::new(self.users.rows)];
         estimator.update(&mut found, schedule, 8, 2)?;
         let vectors = Vectors { users: &self.users, items: &self.items, similarity };
-        quantiles::update(&mut expected, schedule, vectors, &self.train, Some(sizes.negatives), (8, 2))
-            .map_err(crate::Error::impossible)?;
+        quantiles::update(&mut expected, schedule, vectors, &self.train, Some(sizes.negatives), 8, 2).map_err(crate::Error::impossible)?;
         Ok(vec![Comparison::new(format!("quantiles by {what}"), &found.values, &expected.values, 0.0)])
     }
 }

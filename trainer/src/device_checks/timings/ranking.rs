@@ -44,7 +44,7 @@ pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
     let own = vec![TRAIN as u32; users];
     let sample = Sample { draws: &draws, key: 1, negatives };
     let quantiles = timed(gpu, "quantiles of all users", [all[0] + users * NUMBER, 2 * scored * DIM], || {
-        Ok(of_samples(gpu, [p, q], (&who, &own), sample, K, MEMORY).map(|_| ())?)
+        Ok(of_samples(gpu, [p, q], &who, &own, sample, K, MEMORY).map(|_| ())?)
     })?;
     Ok(vec![ranks, best, quantiles])
 }

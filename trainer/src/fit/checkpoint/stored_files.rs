@@ -39,7 +39,7 @@ pub(crate) struct StoredCurve {
 
 impl Checkpoint {
     /// Writes a model, the parameters that it folds users in by, and the table of its validation values, where there are any.
-    pub(crate) fn write(folder: &Location, (scorer, parameters): (&Scorer, &NamedMatrices<'_>), per_user: Option<Vec<u8>>) -> Result<Self> {
+    pub(crate) fn write(folder: &Location, scorer: &Scorer, parameters: &NamedMatrices<'_>, per_user: Option<Vec<u8>>) -> Result<Self> {
         let kept = (!parameters.is_empty()).then(|| parameters::encode(parameters, folder)).transpose()?;
         let kept = kept.map(|content| (parameters::NAME, content));
         let per_user = per_user.map(|table| ("per_user.parquet", table));

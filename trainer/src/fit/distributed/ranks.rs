@@ -25,14 +25,16 @@ pub(crate) fn meet(trial: &Trial, resources: &Resources) -> Result<Option<Arc<Li
 
 /// Trains with all ranks of this process. Rank 0 writes and is observed.
 pub(crate) fn learn(
-    (trial, learning): (&Trial, &Learning),
+    trial: &Trial,
+    learning: &Learning,
     views: &Views<'_>,
     folder: &Location,
-    (resources, link): (&Resources, Option<&Arc<Link>>),
+    resources: &Resources,
+    link: Option<&Arc<Link>>,
     observer: &mut dyn Observer,
 ) -> Result<Reached> {
     let run = |observer: &mut dyn Observer, collective: Collective| {
-        Learner::new(trial, learning, views, folder, resources, (observer, collective)).and_then(|mut learner| learner.run())
+        Learner::new(trial, learning, views, folder, resources, observer, collective).and_then(|mut learner| learner.run())
     };
     let mut members = collective::members(&resources.ranks, link);
     match members.pop_if(|member| member.ranks() == 1) {
@@ -51,7 +53,7 @@ pub(crate) fn follow(trial: &Trial, views: &Views<'_>, folder: &Location, resour
     match &trial.learning {
         None => link.hear(resources.ranks.limit, resources.interrupt),
         Some(learning) => {
-            let stand = learn((trial, learning), views, folder, (resources, Some(link)), &mut ());
+            let stand = learn(trial, learning, views, folder, resources, Some(link), &mut ());
             stand.map(|(Reached::Ended(Finished { fit, .. }) | Reached::Paused(fit))| fit)
         }
     }

@@ -24,7 +24,7 @@ const OTHER_SEED: u64 = 1 << 63;
 
 impl AdversaryModel {
     /// Makes a fresh adversary, of so many users and items.
-    pub(crate) fn new(adversary: Adversary, learning: &Learning, (users, items): (usize, usize)) -> Self {
+    pub(crate) fn new(adversary: Adversary, learning: &Learning, [users, items]: [usize; 2]) -> Self {
         let tables = Init::Normal(Normal { std: 1.0 }).tables(users, items, adversary.dim, learning.seed ^ OTHER_SEED);
         Self {
             gradients: tables.both().map(|table| RowGradients::new(table.rows, table.dim)),
@@ -66,13 +66,13 @@ impl AdversaryModel {
         if batch.users.is_empty() {
             return self.gradients.iter_mut().for_each(RowGradients::clear);
         }
-        let weighed = ScoreGradients {
+        let score_gradients = ScoreGradients {
             losses: vec![0.0; batch.users.len()],
             positives: vec![0.0; batch.positives.len()],
             negatives: derivatives.iter().map(|derivative| -derivative).collect(),
         };
         let mut sampled = std::mem::take(&mut self.sampled);
-        sampled.backward(self.vectors(), &weighed);
+        sampled.backward(self.vectors(), &score_gradients);
         let Self { users: of_users, items: of_items, gradients: [users, items], adversary, .. } = self;
         let vectors = Vectors { users: &of_users.values, items: &of_items.values, similarity: adversary.similarity };
         sampled.collect(vectors, batch, users, items);

@@ -18,7 +18,8 @@ pub(crate) fn update(
     vectors: Vectors,
     train: &Interactions,
     candidates: Option<usize>,
-    (seed, epoch): (u64, u32),
+    seed: u64,
+    epoch: u32,
 ) -> Result<(), samplers::Error> {
     let items = vectors.items.rows;
     let fresh = match candidates {
@@ -77,7 +78,8 @@ mod tests {
             vectors,
             &train,
             candidates,
-            (1, 1),
+            1,
+            1,
         )
         .unwrap();
         quantiles.values[0]

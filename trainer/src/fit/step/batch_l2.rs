@@ -21,9 +21,9 @@ impl Learner<'_> {
     }
 
     /// Finds the weight that each row of the tables has in a step, of all ranks' rows of the batch.
-    pub(crate) fn find_decays(&self, batch: BatchShard, whole: &mut FullTableStep) -> Result<()> {
+    pub(crate) fn find_decays(&self, batch: BatchShard, full: &mut FullTableStep) -> Result<()> {
         let Some(weight) = self.batch_l2(batch.whole.users.len()) else { return Ok(()) };
-        let FullTableStep { decays: [users, items], sampled, .. } = whole;
+        let FullTableStep { decays: [users, items], sampled, .. } = full;
         for (decays, table) in [&mut *users, &mut *items].into_iter().zip(self.parameters.tables()) {
             decays.clear();
             decays.resize(table.rows, 0.0);
@@ -46,7 +46,7 @@ pub(crate) fn add(weight: Option<f32>, times: f32, vector: &[f32], gradient: &mu
 }
 
 /// Adds those of the items of a bucket, by how often each item of the catalogue stands in the batch.
-pub(crate) fn add_bucket(weight: f32, counts: &[f32], bucket: usize, items: &[f32], (gradients, touched): (&mut [f32], &mut [bool])) {
+pub(crate) fn add_bucket(weight: f32, counts: &[f32], bucket: usize, items: &[f32], gradients: &mut [f32], touched: &mut [bool]) {
     let dim = items.len() / touched.len();
     let rows = gradients.chunks_exact_mut(dim).zip(items.chunks_exact(dim)).zip(touched).zip(&counts[bucket * BUCKET..]);
     for (((gradient, item), touched), &count) in rows.filter(|(_, count)| **count > 0.0) {

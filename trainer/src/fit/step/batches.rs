@@ -1,5 +1,6 @@
 //! Where the batches of an epoch come from: its order of pairs or of users, and its draws.
 
+use crate::fit::step::id::{RowId, StepId};
 use crate::{EpochRows, Error, Learning, Result};
 use dataset::{Dataset, Interactions, Location};
 use embeddings::{MASKED, Vectors};
@@ -140,19 +141,19 @@ impl<'a> Batches<'a> {
     }
 
     /// The users of a step's rows, `[B]`, and their positives, `[B, P]`.
-    pub(crate) fn fill(&self, (epoch, step): (u32, u32), users: &mut Vec<u32>, positives: &mut Vec<u32>) {
+    pub(crate) fn fill(&self, at: StepId, users: &mut Vec<u32>, positives: &mut Vec<u32>) {
         users.clear();
         positives.clear();
         match &self.rows {
-            Rows::Pairs(..) => self.pairs(step).for_each(|(user, positive)| {
+            Rows::Pairs(..) => self.pairs(at.step).for_each(|(user, positive)| {
                 users.push(user);
                 positives.push(positive);
             }),
             Rows::Lists(of_rows, list) => {
-                users.extend(self.order(step).iter().map(|&row| of_rows[row as usize]));
+                users.extend(self.order(at.step).iter().map(|&row| of_rows[row as usize]));
                 positives.resize(users.len() * list, 0);
                 for (row, (&user, positives)) in users.iter().zip(positives.chunks_exact_mut(*list)).enumerate() {
-                    let mut stream = Stream::new(self.seed, Purpose::Positives, epoch, step, row as u32);
+                    let mut stream = Stream::new(self.seed, Purpose::Positives, at.epoch, at.step, row as u32);
                     samplers::some_of(&mut stream, self.train.row(user as usize), positives);
                 }
             }
@@ -181,19 +182,19 @@ impl<'a> Batches<'a> {
 
     /// Has the pool look at the model.
     pub(crate) fn refresh(&mut self, vectors: Vectors, epoch: u32) {
-        self.sampler.refresh(vectors, (self.seed, epoch));
+        self.sampler.refresh(vectors, self.seed, epoch);
     }
 
     /// Draws the candidates of a row of a step.
-    pub(crate) fn draw(&self, (epoch, step, place): (u32, u32, usize), user: u32, ids: &mut [u32]) {
-        let mut stream = self.draws((epoch, step, place));
-        let positives = self.positives.chunks(self.batch_size).nth(step as usize - 1).unwrap_or_default();
-        self.sampler.draw(&mut stream, samplers::Row { user, place, positives }, ids, None);
+    pub(crate) fn draw(&self, at: RowId, user: u32, ids: &mut [u32]) {
+        let mut stream = self.draws(at);
+        let positives = self.positives.chunks(self.batch_size).nth(at.step.step as usize - 1).unwrap_or_default();
+        self.sampler.draw(&mut stream, samplers::Row { user, place: at.row, positives }, ids, None);
     }
 
     /// The random numbers of the draws in a row of a step.
-    fn draws(&self, (epoch, step, place): (u32, u32, usize)) -> Stream {
-        Stream::new(self.seed, Purpose::Negatives, epoch, step, place as u32)
+    fn draws(&self, at: RowId) -> Stream {
+        self.stream(Purpose::Negatives, at)
     }
 
     /// What the sampler makes of its candidates' scores.
@@ -202,8 +203,12 @@ impl<'a> Batches<'a> {
     }
 
     /// The random numbers of the rule in a row of a step.
-    pub(crate) fn choices(&self, (epoch, step, row): (u32, u32, usize)) -> Stream {
-        Stream::new(self.seed, Purpose::Choices, epoch, step, row as u32)
+    pub(crate) fn choices(&self, at: RowId) -> Stream {
+        self.stream(Purpose::Choices, at)
+    }
+
+    fn stream(&self, purpose: Purpose, RowId { step: StepId { epoch, step }, row }: RowId) -> Stream {
+        Stream::new(self.seed, purpose, epoch, step, row as u32)
     }
 
     /// Masks what stands for no item in the scores of a row: the places of a list that the user has no positives for, and candidates that
@@ -228,26 +233,26 @@ impl<'a> Batches<'a> {
     }
 
     /// The log-probabilities of the candidates that were drawn for a row of a step.
-    pub(crate) fn log_probabilities_of_draws(&self, at: (u32, u32, usize), user: u32, ids: &[u32], out: &mut [f32]) {
+    pub(crate) fn log_probabilities_of_draws(&self, at: RowId, user: u32, ids: &[u32], out: &mut [f32]) {
         self.sampler.log_probabilities_of_draws(&mut self.draws(at), user, ids, out);
     }
 
     /// The log-probabilities of the items `[P + N]` of a row of a step: those of the positives, were they none, and of the negatives.
-    pub(crate) fn log_probabilities_of_row(&self, at: (u32, u32, usize), user: u32, ids: &[u32], [own, drawn]: [&mut [f32]; 2]) {
+    pub(crate) fn log_probabilities_of_row(&self, at: RowId, user: u32, ids: &[u32], [own, drawn]: [&mut [f32]; 2]) {
         let (positives, negatives) = ids.split_at(own.len());
         self.sampler.log_probabilities(user, positives, own);
         self.log_probabilities_of_draws(at, user, negatives, drawn);
     }
 
-    /// The log-probabilities of the items of a step's rows from a place on, `[B, P + N]`: those of the positives, were they none, and of the
+    /// The log-probabilities of the items of a step's rows from one of them on, `[B, P + N]`: those of the positives, were they none, and of the
     /// negatives.
-    pub(crate) fn log_probabilities(&self, (epoch, step, first): (u32, u32, usize), users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
+    pub(crate) fn log_probabilities(&self, first: RowId, users: &[u32], ids: &[u32]) -> [Vec<f32>; 2] {
         let (list, width) = (self.list(), ids.len() / users.len());
         let mut all = vec![0.0; ids.len()];
         let rows = all.par_chunks_exact_mut(width).zip(ids.par_chunks_exact(width)).zip(users).enumerate();
         rows.for_each(|(row, ((out, ids), &user))| {
             let (own, drawn) = out.split_at_mut(list);
-            self.log_probabilities_of_row((epoch, step, first + row), user, ids, [own, drawn]);
+            self.log_probabilities_of_row(first.step.row(first.row + row), user, ids, [own, drawn]);
         });
         let rows = || all.chunks_exact(width).map(|row| row.split_at(list));
         [rows().flat_map(|(positives, _)| positives).copied().collect(), rows().flat_map(|(_, negatives)| negatives).copied().collect()]
@@ -308,7 +313,7 @@ mod tests {
             order: Vec::new(),
             positives: Vec::new(),
         };
-        let [own, drawn] = batches.log_probabilities((1, 1, 0), &[2, 0], &[3, 1, 2, 1, 2, 3]);
+        let [own, drawn] = batches.log_probabilities(StepId { epoch: 1, step: 1 }.row(0), &[2, 0], &[3, 1, 2, 1, 2, 3]);
         let expected = |user: u32, ids: &[u32]| ids.iter().map(|&id| prepared().log_probability(user, id)).collect::<Vec<_>>();
         assert_eq!(own, [expected(2, &[3]), expected(0, &[1])].concat());
         assert_eq!(drawn, [expected(2, &[1, 2]), expected(0, &[2, 3])].concat());

@@ -9,6 +9,7 @@ use crate::fit::{
     step::{
         batch_l2,
         batches::Batches,
+        id::StepId,
         loss_step::{Extra, LossStep},
     },
 };
@@ -38,7 +39,7 @@ impl DenseItemStep {
         }
     }
 
-    fn take(&mut self, batches: &Batches, at: (u32, u32)) {
+    fn take(&mut self, batches: &Batches, at: StepId) {
         batches.fill(at, &mut self.user_ids, &mut self.positives);
         self.touched.find(&self.user_ids);
         self.users.rows = self.touched.rows.len();
@@ -55,24 +56,24 @@ impl DenseItemStep {
 
 impl Learner<'_> {
     /// Trains every pair once.
-    pub(crate) fn many_epoch(&mut self, epoch: u32, batches: &mut Batches, many: &mut DenseItemStep) -> Result<()> {
+    pub(crate) fn dense_items_epoch(&mut self, epoch: u32, batches: &mut Batches, dense: &mut DenseItemStep) -> Result<()> {
         self.steps(epoch, batches, |learner, at, batches| {
-            many.take(batches, at);
-            learner.many_step(at, batches, many)
+            dense.take(batches, at);
+            learner.dense_items_step(at, batches, dense)
         })
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn many_step(&mut self, at: (u32, u32), batches: &Batches, many: &mut DenseItemStep) -> Result<f64> {
-        self.stepper.current(&many.touched.rows, &self.parameters.users, &mut many.users.values);
-        let total = self.many_gradients(at, batches, many)?;
+    fn dense_items_step(&mut self, at: StepId, batches: &Batches, dense: &mut DenseItemStep) -> Result<f64> {
+        self.stepper.current(&dense.touched.rows, &self.parameters.users, &mut dense.users.values);
+        let total = self.dense_items_gradients(at, batches, dense)?;
         self.check_loss(at, total)?;
-        let l2 = self.batch_l2(many.user_ids.len());
+        let l2 = self.batch_l2(dense.user_ids.len());
         if l2.is_some() {
-            many.count(self.parameters.items.values.rows);
+            dense.count(self.parameters.items.values.rows);
         }
         let Self { stepper, parameters, learning, .. } = self;
-        let DenseItemStep { touched, users, sampled, counts, .. } = &*many;
+        let DenseItemStep { touched, users, sampled, counts, .. } = &*dense;
         stepper.move_rows(&touched.rows, &users.values, &mut parameters.users, |k, gradient| {
             gradient.fill(0.0);
             for &row in touched.places(k) {
@@ -82,28 +83,28 @@ impl Learner<'_> {
         });
         let similarity = learning.loss.similarity();
         stepper.move_blocks(&mut parameters.items, BUCKET, |bucket, rows, gradients, touched| {
-            sampled.item_gradients(similarity, bucket, rows, (&mut *gradients, &mut *touched));
+            sampled.item_gradients(similarity, bucket, rows, gradients, touched);
             if let Some(weight) = l2 {
-                batch_l2::add_bucket(weight, counts, bucket, rows, (gradients, touched));
+                batch_l2::add_bucket(weight, counts, bucket, rows, gradients, touched);
             }
         });
         stepper.finish_step();
         Ok(total)
     }
 
-    /// Scores, weighs, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
-    fn many_gradients(&self, (epoch, step): (u32, u32), batches: &Batches, many: &mut DenseItemStep) -> Result<f64> {
-        let DenseItemStep { user_ids, positives, touched, users, sampled, .. } = many;
+    /// Scores, derives the loss, and leaves the gradients of the mean loss with `sampled`; returns the sum of the losses.
+    fn dense_items_gradients(&self, at: StepId, batches: &Batches, dense: &mut DenseItemStep) -> Result<f64> {
+        let DenseItemStep { user_ids, positives, touched, users, sampled, .. } = dense;
         let vectors = Vectors { users, items: &self.parameters.items.values, similarity: self.learning.loss.similarity() };
         let batch = Batch::new(&touched.locals, positives);
         let count = self.learning.candidates().expect("items are drawn");
-        let draw = |row: usize, _, ids: &mut [u32]| batches.draw((epoch, step, row), user_ids[row], ids);
-        let weigher = LossStep::new(&self.learning.loss, batches, (epoch, step), user_ids, self.quantiles());
-        match weigher.fused() {
-            Some(fused) => Ok(sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row))),
+        let draw = |row: usize, _, ids: &mut [u32]| batches.draw(at.row(row), user_ids[row], ids);
+        let loss_step = LossStep::new(&self.learning.loss, batches, at, user_ids, self.quantiles());
+        match loss_step.fused() {
+            Some(fused) => Ok(sampled.step(vectors, batch, count, draw, |row| loss_step.row(fused, row))),
             None => {
                 sampled.score(vectors, batch, count, draw);
-                Ok(sampled.backward(vectors, &weigher.rows(sampled.scored(), Extra::default())?.scores))
+                Ok(sampled.backward(vectors, &loss_step.rows(sampled.scored(), Extra::default())?.scores))
             }
         }
     }

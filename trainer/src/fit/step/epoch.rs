@@ -8,6 +8,7 @@ use crate::fit::{
         batch_shard::BatchShard,
         batches::Batches,
         formula::Derivatives,
+        id::StepId,
         loss_step::{Extra, LossStep},
         path::{FullTableStep, StepPath},
     },
@@ -25,9 +26,9 @@ impl Learner<'_> {
         batches.shuffle(epoch);
         self.collective.agree("the steps of the epoch", batches.steps().into())?;
         match &mut path {
-            StepPath::Sparse(few) => self.few_epoch(epoch, &batches, few),
-            StepPath::DenseItems(many) => self.many_epoch(epoch, &mut batches, many),
-            StepPath::FullTables(whole) => self.whole_epoch(epoch, &mut batches, whole),
+            StepPath::Sparse(sparse) => self.sparse_epoch(epoch, &batches, sparse),
+            StepPath::DenseItems(dense) => self.dense_items_epoch(epoch, &mut batches, dense),
+            StepPath::FullTables(full) => self.full_tables_epoch(epoch, &mut batches, full),
             StepPath::Mixed(mixed) => self.mixed_epoch(epoch, &mut batches, mixed),
             StepPath::Pairs(pairs) => self.pairs_epoch(epoch, &mut batches, pairs),
             StepPath::Candle(steps) => self.candle_epoch(epoch, &mut batches, steps),
@@ -53,19 +54,19 @@ impl Learner<'_> {
         &mut self,
         epoch: u32,
         batches: &mut Batches,
-        mut step: impl FnMut(&mut Self, (u32, u32), &Batches) -> Result<f64>,
+        mut step: impl FnMut(&mut Self, StepId, &Batches) -> Result<f64>,
     ) -> Result<()> {
         for number in self.position.so_far.step + 1..=batches.steps() {
             self.collective.at(epoch, number);
-            self.show_model((epoch, number), batches)?;
-            self.position.so_far.total += step(self, (epoch, number), batches)?;
+            self.show_model(epoch, number, batches)?;
+            self.position.so_far.total += step(self, StepId { epoch, step: number }, batches)?;
             self.position.so_far.step = number;
             self.after_step(|| batches.state(true))?;
         }
         Ok(())
     }
 
-    fn whole_epoch(&mut self, epoch: u32, batches: &mut Batches, whole: &mut FullTableStep) -> Result<()> {
+    fn full_tables_epoch(&mut self, epoch: u32, batches: &mut Batches, full: &mut FullTableStep) -> Result<()> {
         let ahead = self.draws_ahead();
         // Models of sequences have a vector for each row, others one for each user.
         let most = batches.len().min(self.learning.training.batch_size as usize) as u32;
@@ -75,7 +76,7 @@ impl Learner<'_> {
             batches.fill(at, &mut users, &mut positives);
             let queries = rows.as_ref().map_or(&users[..], |rows| &rows[..users.len()]);
             let batch = BatchShard::new(&learner.collective, Batch { users: &users, queries, positives: &positives });
-            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw((at.0, at.1, batch.first + row), user, ids);
+            let draw = |row: usize, user: u32, ids: &mut [u32]| batches.draw(at.row(batch.first + row), user, ids);
             match ahead {
                 Some(count) => {
                     let Batch { users, positives, .. } = batch.local;
@@ -86,15 +87,15 @@ impl Learner<'_> {
                     rows.for_each(|(row, (ids, &user))| draw(row, user, ids));
                     let drawn = &items[positives.len()..];
                     let again = |row: usize, _: u32, ids: &mut [u32]| ids.copy_from_slice(&drawn[row * count..][..count]);
-                    learner.whole_step(at, (batches, batch), Some(&items), again, whole)
+                    learner.full_tables_step(at, batches, batch, Some(&items), again, full)
                 }
-                None => learner.whole_step(at, (batches, batch), None, draw, whole),
+                None => learner.full_tables_step(at, batches, batch, None, draw, full),
             }
         })
     }
 
     /// Has the sampler's pool look at the model, where it does and it is time.
-    pub(crate) fn show_model(&mut self, (epoch, step): (u32, u32), batches: &mut Batches) -> Result<()> {
+    pub(crate) fn show_model(&mut self, epoch: u32, step: u32, batches: &mut Batches) -> Result<()> {
         if batches.is_due(step, self.learning.candidates()) { self.refresh(epoch, batches) } else { Ok(()) }
     }
 
@@ -115,27 +116,28 @@ impl Learner<'_> {
     }
 
     /// One step, which scores the wanted items, in the phases of the loss; returns the sum of the rows' losses in the first.
-    fn whole_step(
+    fn full_tables_step(
         &mut self,
-        at: (u32, u32),
-        (batches, batch): (&Batches, BatchShard),
+        at: StepId,
+        batches: &Batches,
+        batch: BatchShard,
         items: Option<&[u32]>,
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        whole: &mut FullTableStep,
+        full: &mut FullTableStep,
     ) -> Result<f64> {
         let mut first = None;
-        for phase in self.learning.loss.phases(at.0) {
+        for phase in self.learning.loss.phases(at.epoch) {
             let Batch { users, positives, .. } = batch.whole;
             let wanted = match self.collective.ranks() {
                 1 => Wanted { users: Some(batch.local.users), items },
                 _ => Wanted { users: Some(users), items: None }, // the gradients of all ranks' rows go back through each of them
             };
-            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.0, step: at.1, users, positives, wanted })?;
-            let mut total = self.gradients((at, phase), (batches, batch), &draw, whole)?;
+            self.encoder.encode_step(&self.parameters, &TrainStep { epoch: at.epoch, step: at.step, users, positives, wanted })?;
+            let mut total = self.gradients(at, phase, batches, batch, &draw, full)?;
             self.check_loss(at, total)?;
             if phase.moves_model {
-                self.find_decays(batch, whole)?;
-                total += self.move_model(whole)? * users.len() as f64;
+                self.find_decays(batch, full)?;
+                total += self.move_model(full)? * users.len() as f64;
                 self.check_loss(at, total)?;
             }
             first.get_or_insert(total);
@@ -144,11 +146,11 @@ impl Learner<'_> {
     }
 
     /// Moves the parameters by the gradients of the vectors; returns the model's own loss, a mean over the batch.
-    fn move_model(&mut self, whole: &mut FullTableStep) -> Result<f64> {
+    fn move_model(&mut self, full: &mut FullTableStep) -> Result<f64> {
         let Self { encoder, parameters, stepper, .. } = self;
         let Backward { tables: [of_users, of_items], weights: of_weights, auxiliary } =
-            encoder.backward([&mut whole.users, &mut whole.items])?;
-        let decays = whole.decays.each_ref().map(|decays| (!decays.is_empty()).then_some(&decays[..]));
+            encoder.backward([&mut full.users, &mut full.items])?;
+        let decays = full.decays.each_ref().map(|decays| (!decays.is_empty()).then_some(&decays[..]));
         stepper.move_decayed(&mut parameters.users, of_users, decays[0]);
         stepper.move_decayed(&mut parameters.items, of_items, decays[1]);
         parameters.weights.iter_mut().zip(of_weights).for_each(|(weights, gradients)| stepper.move_all(weights, gradients));
@@ -161,37 +163,39 @@ impl Learner<'_> {
     }
 
     /// Stops a training whose loss is not a number.
-    pub(crate) fn check_loss(&self, (epoch, step): (u32, u32), total: f64) -> Result<()> {
+    pub(crate) fn check_loss(&self, at: StepId, total: f64) -> Result<()> {
         if total.is_finite() {
             return Ok(());
         }
         let tensor = self.parameters.not_finite().or_else(|| self.loss_state.not_finite()).unwrap_or_else(|| "the loss".to_owned());
-        Err(models::Error::NotFinite { epoch, step, tensor }.into())
+        Err(models::Error::NotFinite { epoch: at.epoch, step: at.step, tensor }.into())
     }
 
     /// Gradients of the mean loss of a batch by the vectors; returns the sum of the rows' losses. What the loss has of its own moves at once.
     fn gradients(
         &mut self,
-        (at, phase): ((u32, u32), Phase),
-        (batches, batch): (&Batches, BatchShard),
+        at: StepId,
+        phase: Phase,
+        batches: &Batches,
+        batch: BatchShard,
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        whole: &mut FullTableStep,
+        full: &mut FullTableStep,
     ) -> Result<f64> {
-        whole.users.resize(self.encoder.vectors(&self.parameters)[0].rows);
+        full.users.resize(self.encoder.vectors(&self.parameters)[0].rows);
         let (total, derivatives) = match batch.is_empty() {
             true => {
-                whole.users.clear();
-                whole.items.clear();
+                full.users.clear();
+                full.items.clear();
                 (0.0, Derivatives::none(&self.learning.loss))
             }
-            false => self.own_gradients((at, phase), (batches, batch), draw, whole)?,
+            false => self.shard_gradients(at, phase, batches, batch, draw, full)?,
         };
         let Self { learning, collective, loss_state, .. } = self;
         if phase.moves_model {
             let rows = batch.whole.users.len();
             let items = learning.candidates().map_or(usize::MAX, |count| batch.whole.positives.len() + rows * count);
-            all_reduce(collective, "the gradient of the users", &mut whole.users, rows)?;
-            all_reduce(collective, "the gradient of the items", &mut whole.items, items)?;
+            all_reduce(collective, "the gradient of the users", &mut full.users, rows)?;
+            all_reduce(collective, "the gradient of the items", &mut full.items, items)?;
         }
         if phase.moves_state {
             loss_state.step(collective, &learning.loss, batch, derivatives)?;
@@ -201,32 +205,34 @@ impl Learner<'_> {
 
     /// Gradients of the loss of this rank's rows by the vectors; returns the sum of these rows' losses, and the derivatives by all that is not the
     /// model's.
-    fn own_gradients(
+    fn shard_gradients(
         &mut self,
-        (at, phase): ((u32, u32), Phase),
-        (batches, batch): (&Batches, BatchShard),
+        at: StepId,
+        phase: Phase,
+        batches: &Batches,
+        batch: BatchShard,
         draw: impl Fn(usize, u32, &mut [u32]) + Sync,
-        whole: &mut FullTableStep,
+        full: &mut FullTableStep,
     ) -> Result<(f64, Derivatives)> {
         let Self { learning, dataset, parameters, encoder, quantiles, loss_state, .. } = self;
-        let FullTableStep { users, items, sampled, catalogue, auxiliary, .. } = whole;
+        let FullTableStep { users, items, sampled, catalogue, auxiliary, .. } = full;
         let [of_users, of_items] = encoder.vectors(parameters);
         let vectors = Vectors { users: of_users, items: of_items, similarity: learning.loss.similarity() };
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
         let (rows, first, batch) = (batch.whole.users.len(), batch.first, batch.local);
-        let weigher = LossStep::new(&learning.loss, batches, at, batch.users, quantiles).some(first, rows);
-        match (learning.candidates(), weigher.fused()) {
+        let loss_step = LossStep::new(&learning.loss, batches, at, batch.users, quantiles).some(first, rows);
+        match (learning.candidates(), loss_step.fused()) {
             (None, _) => {
-                let weigh = |first: usize, positives: &mut [f32], scores: &mut [f32]| weigher.block(first, positives, scores);
+                let derive = |first: usize, positives: &mut [f32], scores: &mut [f32]| loss_step.block(first, positives, scores);
                 let masks = match learning.sampler.exclude() {
                     Exclude::Train => Masks::Train(&dataset.train),
                     Exclude::Row => Masks::Positives,
                 };
-                let total = catalogue.step((vectors, batch, masks), weigh, (users, items))?;
+                let total = catalogue.step(vectors, batch, masks, derive, users, items)?;
                 Ok((total, Derivatives::none(&learning.loss)))
             }
             (Some(count), Some(fused)) => {
-                let total = sampled.step((vectors, batch, count), draw, |row| weigher.row(fused, row));
+                let total = sampled.step(vectors, batch, count, draw, |row| loss_step.row(fused, row));
                 sampled.collect(vectors, batch, users, items);
                 Ok((total, Derivatives::none(&learning.loss)))
             }
@@ -240,7 +246,7 @@ impl Learner<'_> {
                 let found = auxiliary.find(vectors, batch, &scored.ids, &dataset.train);
                 let (ranks, others, relations) = (found.ranks(), found.others(), found.relations());
                 let extra = Extra { phase: phase.number, columns: &columns, ranks, others, adversary: adversary.as_deref(), relations };
-                let derivatives = weigher.rows(scored, extra)?;
+                let derivatives = loss_step.rows(scored, extra)?;
                 let total = sampled.backward(vectors, &derivatives.scores);
                 sampled.collect(vectors, batch, users, items);
                 auxiliary.backward(batch, &derivatives.relations, users, items);

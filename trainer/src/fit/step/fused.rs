@@ -9,7 +9,7 @@ use rayon::prelude::*;
 const ROWS: usize = 16;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn weigh(fused: &dyn FusedLossWithState, rows: Rows, scale: f32) -> Derivatives {
+pub(crate) fn score_gradients(fused: &dyn FusedLossWithState, rows: Rows, scale: f32) -> Derivatives {
     let (count, numbers) = (rows.positives.len(), rows.columns.concat());
     let width = rows.negatives.len() / count;
     let (mut positives, mut negatives, mut losses) = (rows.positives.to_vec(), rows.negatives.to_vec(), vec![0.0; count]);
@@ -74,8 +74,8 @@ mod tests {
             let given =
                 Rows { positives: &positives, negatives: &negatives, items: 5000, phase, columns: &columns, adversary, ..Rows::default() };
             let (expected, found) = (
-                formula::weigh(&loss, given, 0.5, &candle_core::Device::Cpu).unwrap(),
-                weigh(loss.fused_with_state().unwrap(), given, 0.5),
+                formula::score_gradients(&loss, given, 0.5, &candle_core::Device::Cpu).unwrap(),
+                score_gradients(loss.fused_with_state().unwrap(), given, 0.5),
             );
             near(&found.scores.losses, &expected.scores.losses, 1e-5);
             near(&found.scores.positives, &expected.scores.positives, 1e-5);

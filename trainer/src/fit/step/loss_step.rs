@@ -5,6 +5,7 @@ use crate::fit::step::{
     batches::Batches,
     formula::{Derivatives, Rows},
     fused,
+    id::StepId,
     narrowed::Narrowed,
     parts,
 };
@@ -24,13 +25,12 @@ pub(crate) enum FusedForm<'a> {
     Draws(&'a dyn FusedLossOfDraws),
 }
 
-/// What the rows of a step are weighed by.
+/// The loss of the rows of a step, with what it needs beside their scores.
 #[derive(Clone, Copy)]
 pub(crate) struct LossStep<'a> {
     pub(crate) loss: &'a Loss,
     pub(crate) batches: &'a Batches<'a>,
-    /// The epoch and the step.
-    pub(crate) at: (u32, u32),
+    pub(crate) at: StepId,
     /// `[B]`
     pub(crate) users: &'a [u32],
     /// The place in the batch of the first of these rows, and what derivatives are multiplied by: a step's loss is the mean of its rows'.
@@ -55,16 +55,25 @@ pub(crate) struct Extra<'a> {
     pub(crate) relations: [Option<&'a [f32]>; 3],
 }
 
+/// What a rule leaves of a row.
+#[derive(Default)]
+struct Chosen {
+    choice: Choice,
+    /// Of the chosen candidates.
+    scores: Vec<f32>,
+    /// The log-probabilities of the row's draws.
+    draws: Vec<f32>,
+}
+
 thread_local! {
-    /// What a rule leaves of a row, its chosen scores and the log-probabilities of its draws.
-    static CHOSEN: RefCell<(Choice, Vec<f32>, Vec<f32>)> = RefCell::default();
+    static CHOSEN: RefCell<Chosen> = RefCell::default();
     /// The log-probabilities of a row's draws.
     static DRAWS: RefCell<Vec<f32>> = RefCell::default();
 }
 
 impl<'a> LossStep<'a> {
-    /// What all rows of a step are weighed by.
-    pub(crate) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: (u32, u32), users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
+    /// The loss of all rows of a step.
+    pub(crate) fn new(loss: &'a Loss, batches: &'a Batches<'a>, at: StepId, users: &'a [u32], quantiles: Option<&'a [f32]>) -> Self {
         Self { loss, batches, at, users, first: 0, scale: 1.0 / users.len() as f32, quantiles, formula_on: None }
     }
 
@@ -73,7 +82,7 @@ impl<'a> LossStep<'a> {
         Self { formula_on: Some(device), ..self }
     }
 
-    /// What some of so many rows are weighed by: these users' rows follow each other from `first` on.
+    /// The loss of some of so many rows: these users' rows follow each other from `first` on.
     pub(crate) fn some(self, first: usize, rows: usize) -> Self {
         Self { first, scale: 1.0 / rows as f32, ..self }
     }
@@ -101,8 +110,8 @@ impl<'a> LossStep<'a> {
             FusedForm::Draws(fused) => DRAWS.with_borrow_mut(|draws| {
                 draws.resize(row.ids.len(), 0.0);
                 let (own, drawn) = draws.split_at_mut(1);
-                self.batches.log_probabilities_of_row((self.at.0, self.at.1, self.first + row.at), user, row.ids, [own, drawn]);
-                fused.row(&mut row.positives[0], row.negatives, (own[0], drawn))
+                self.batches.log_probabilities_of_row(self.at.row(self.first + row.at), user, row.ids, [own, drawn]);
+                fused.row(&mut row.positives[0], row.negatives, own[0], drawn)
             }),
         };
         row.positives.iter_mut().for_each(|weight| *weight *= self.scale);
@@ -111,14 +120,9 @@ impl<'a> LossStep<'a> {
     }
 
     /// One row by the fused loss, with those candidates alone that the sampler's rule chooses.
-    fn narrow_row(
-        &self,
-        fused: &dyn FusedLoss,
-        row: Row,
-        quantile: f32,
-        (choice, scores, draws): &mut (Choice, Vec<f32>, Vec<f32>),
-    ) -> f32 {
-        self.choose(row.at, row.ids.get(row.positives.len()..), (row.positives[0], row.negatives), draws, choice);
+    fn narrow_row(&self, fused: &dyn FusedLoss, row: Row, quantile: f32, chosen: &mut Chosen) -> f32 {
+        let Chosen { choice, scores, draws } = chosen;
+        self.choose(row.at, row.ids.get(row.positives.len()..), row.positives[0], row.negatives, draws, choice);
         scores.clear();
         scores.extend(choice.places.iter().zip(&choice.weights).map(|(&place, &weight)| left(row.negatives[place as usize], weight)));
         let loss = match self.weighs() {
@@ -158,10 +162,8 @@ impl<'a> LossStep<'a> {
         if let Some(narrowed) = narrowed {
             negatives.to_mut().iter_mut().zip(&narrowed.weights).for_each(|(score, &weight)| *score = left(*score, weight));
         }
-        let draws = self
-            .loss
-            .needs_log_probabilities()
-            .then(|| self.batches.log_probabilities((self.at.0, self.at.1, self.first), self.users, &scored.ids));
+        let draws =
+            self.loss.needs_log_probabilities().then(|| self.batches.log_probabilities(self.at.row(self.first), self.users, &scored.ids));
         let of_draws = draws.as_ref().map(|[own, drawn]| (own, left_of(narrowed, drawn)));
         let ranks = extra.ranks.map(|[own, others]| (own, left_of(narrowed, others)));
         let others = extra.others.map(|[own, drawn, counts]| (own, left_of(narrowed, drawn), counts));
@@ -184,8 +186,8 @@ impl<'a> LossStep<'a> {
             relations: [of_negatives.as_deref(), extra.relations[1], extra.relations[2]],
         };
         match (self.formula_on, self.loss.fused_with_state()) {
-            (None, Some(fused)) => Ok(fused::weigh(fused, rows, self.scale)),
-            (device, _) => parts::weigh(self.loss, rows, self.scale, device.unwrap_or(&Device::Cpu)),
+            (None, Some(fused)) => Ok(fused::score_gradients(fused, rows, self.scale)),
+            (device, _) => parts::score_gradients(self.loss, rows, self.scale, device.unwrap_or(&Device::Cpu)),
         }
     }
 
@@ -195,15 +197,15 @@ impl<'a> LossStep<'a> {
         let rule = self.batches.rule()?;
         Some(Narrowed::new([self.users.len(), candidates, rule.chosen(candidates)], |at, choice| {
             let ids = scored.ids.get(at * width + list..(at + 1) * width);
-            let scores = (scored.positives[at * list], &scored.negatives[at * candidates..][..candidates]);
-            self.choose(at, ids, scores, &mut Vec::new(), choice);
+            let (positive, negatives) = (scored.positives[at * list], &scored.negatives[at * candidates..][..candidates]);
+            self.choose(at, ids, positive, negatives, &mut Vec::new(), choice);
         }))
     }
 
     /// Has the sampler's rule look at the candidates of a row, `ids [N]`, none where they are the whole catalogue, and at its scores.
-    fn choose(&self, at: usize, ids: Option<&[u32]>, (positive, negatives): (f32, &[f32]), draws: &mut Vec<f32>, choice: &mut Choice) {
+    fn choose(&self, at: usize, ids: Option<&[u32]>, positive: f32, negatives: &[f32], draws: &mut Vec<f32>, choice: &mut Choice) {
         let Some(rule) = self.batches.rule() else { return };
-        let row = (self.at.0, self.at.1, self.first + at);
+        let row = self.at.row(self.first + at);
         let log_probabilities = ids.filter(|_| rule.needs_log_probabilities()).map(|ids| {
             draws.resize(ids.len(), 0.0);
             self.batches.log_probabilities_of_draws(row, self.users[at], ids, draws);
@@ -225,10 +227,10 @@ impl<'a> LossStep<'a> {
             }
             None => {
                 let scored = Scored { ids: Vec::new(), positives: positives.to_vec(), negatives: scores.to_vec() };
-                let weighed = Self { users, first: self.first + first, ..*self }.rows(scored, Extra::default())?.scores;
-                positives.copy_from_slice(&weighed.positives);
-                scores.copy_from_slice(&weighed.negatives);
-                weighed.losses
+                let score_gradients = Self { users, first: self.first + first, ..*self }.rows(scored, Extra::default())?.scores;
+                positives.copy_from_slice(&score_gradients.positives);
+                scores.copy_from_slice(&score_gradients.negatives);
+                score_gradients.losses
             }
         };
         Ok(losses.iter().map(|&loss| f64::from(loss)).sum())
@@ -344,24 +346,24 @@ mod tests {
             batches.shuffle(1);
             for step in 1..=batches.steps() {
                 let (mut users, mut own) = (Vec::new(), Vec::new());
-                batches.fill((1, step), &mut users, &mut own);
+                batches.fill(StepId { epoch: 1, step }, &mut users, &mut own);
                 let count = learning.candidates().unwrap();
                 let mut ids = vec![0; users.len() * (1 + count)];
                 for (row, ids) in ids.chunks_exact_mut(1 + count).enumerate() {
                     ids[0] = own[row];
-                    batches.draw((1, step, row), users[row], &mut ids[1..]);
+                    batches.draw(StepId { epoch: 1, step }.row(row), users[row], &mut ids[1..]);
                 }
                 let mut random = Stream::new(9, streams::Purpose::Parameters, 1, step, 0);
                 let mut scores = |length: usize| -> Vec<f32> { (0..length).map(|_| 4.0 * random.fraction() as f32 - 2.0).collect() };
                 let (mut positives, mut negatives) = (scores(users.len()), scores(users.len() * count));
-                let weigher = LossStep::new(&learning.loss, &batches, (1, step), &users, None);
+                let loss_step = LossStep::new(&learning.loss, &batches, StepId { epoch: 1, step }, &users, None);
                 let scored = Scored { ids: ids.clone(), positives: positives.clone(), negatives: negatives.clone() };
-                let expected = weigher.rows(scored, Extra::default()).unwrap().scores;
-                let fused = weigher.fused().unwrap();
+                let expected = loss_step.rows(scored, Extra::default()).unwrap().scores;
+                let fused = loss_step.fused().unwrap();
                 let rows =
                     positives.chunks_exact_mut(1).zip(negatives.chunks_exact_mut(count)).zip(ids.chunks_exact(1 + count)).enumerate();
                 let losses: Vec<f32> =
-                    rows.map(|(at, ((positives, negatives), ids))| weigher.row(fused, Row { at, ids, positives, negatives })).collect();
+                    rows.map(|(at, ((positives, negatives), ids))| loss_step.row(fused, Row { at, ids, positives, negatives })).collect();
                 assert_close(sampler, &losses, &expected.losses);
                 assert_close(sampler, &positives, &expected.positives);
                 assert_close(sampler, &negatives, &expected.negatives);

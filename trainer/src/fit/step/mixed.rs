@@ -4,6 +4,7 @@ use crate::fit::{
     learner::Learner,
     step::{
         batches::Batches,
+        id::StepId,
         loss_step::{Extra, LossStep},
     },
 };
@@ -31,22 +32,22 @@ impl Learner<'_> {
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn mixed_step(&mut self, at: (u32, u32), batches: &Batches, mixed: &mut Mixed) -> Result<f64> {
+    fn mixed_step(&mut self, at: StepId, batches: &Batches, mixed: &mut Mixed) -> Result<f64> {
         let layers = self.encoder.layers(self.parameters.tables());
         let [drawn, negatives] = [self.learning.candidates(), self.learning.negatives()].map(|count| count.expect("items are drawn"));
         let (first, rows) = mixed.draw(at, batches, &self.collective, drawn);
-        let mut weighed = ScoreGradients { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() };
+        let mut score_gradients = ScoreGradients { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() };
         if !mixed.users.is_empty() {
-            let scored = mixed.score(&layers, negatives, |row| batches.choices((at.0, at.1, first + row)));
-            let weigher = LossStep::new(&self.learning.loss, batches, at, &mixed.users, self.quantiles()).some(first, rows);
-            weighed = weigher.rows(scored, Extra::default())?.scores;
+            let scored = mixed.score(&layers, negatives, |row| batches.choices(at.row(first + row)));
+            let loss_step = LossStep::new(&self.learning.loss, batches, at, &mixed.users, self.quantiles()).some(first, rows);
+            score_gradients = loss_step.rows(scored, Extra::default())?.scores;
         }
-        let total = weighed.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let total = score_gradients.losses.iter().map(|&loss| f64::from(loss)).sum();
         let total = self.collective.total("the losses", total)?;
         self.check_loss(at, total)?;
-        let mut gradients = mixed.gradients(&layers, &weighed.positives, &weighed.negatives);
+        let mut gradients = mixed.gradients(&layers, &score_gradients.positives, &score_gradients.negatives);
         if let Some(weight) = self.batch_l2(rows) {
-            mixed.add_l2(weight, (&layers[0], layers.len()), &mut gradients[0]);
+            mixed.add_l2(weight, &layers[0], layers.len(), &mut gradients[0]);
         }
         for layer in &mut gradients {
             self.collective.sum("the gradient of a layer's users", &mut layer.users.values)?;
@@ -63,7 +64,7 @@ impl Learner<'_> {
 
 impl Mixed {
     /// Draws for this rank's rows of a step's; says the place of the first, and how many there are of all ranks.
-    fn draw(&mut self, at: (u32, u32), batches: &Batches, collective: &Collective, count: usize) -> (usize, usize) {
+    fn draw(&mut self, at: StepId, batches: &Batches, collective: &Collective, count: usize) -> (usize, usize) {
         batches.fill(at, &mut self.users, &mut self.positives);
         let (all, part) = (self.users.len(), collective.part(self.users.len()));
         for ids in [&mut self.users, &mut self.positives] {
@@ -72,7 +73,7 @@ impl Mixed {
         }
         self.drawn.resize(self.users.len() * count, 0);
         let rows = self.drawn.par_chunks_exact_mut(count).zip(&self.users).enumerate();
-        rows.for_each(|(row, (ids, &user))| batches.draw((at.0, at.1, part.start + row), user, ids));
+        rows.for_each(|(row, (ids, &user))| batches.draw(at.row(part.start + row), user, ids));
         (part.start, all)
     }
 
@@ -127,7 +128,7 @@ impl Mixed {
     }
 
     /// Adds the gradient of half the squared norms in layer 0, of so many layers, with a weight: of users, positives and mixed negatives.
-    fn add_l2(&self, weight: f32, (layer, layers): (&Tables, usize), gradients: &mut Tables) {
+    fn add_l2(&self, weight: f32, layer: &Tables, layers: usize, gradients: &mut Tables) {
         let parts = self.parts.len() / self.users.len().max(1);
         for (row, (&user, &positive)) in self.users.iter().zip(&self.positives).enumerate() {
             let (user, own) = (user as usize, layer.items.row(positive as usize));
@@ -264,7 +265,7 @@ mod tests {
         let layer = tables(vec![1.0, 0.0], vec![0.5, 0.2, 0.1, 0.4, 0.6, -0.3], 2);
         let mixed = Mixed { users: vec![0], positives: vec![0], drawn: Vec::new(), parts: vec![(2, 0.4), (1, 0.9)] };
         let mut gradients = Tables::zeros(1, 3, 2);
-        mixed.add_l2(0.5, (&layer, 2), &mut gradients);
+        mixed.add_l2(0.5, &layer, 2, &mut gradients);
         let near = |found: &[f32], expected: &[f32]| found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6);
         assert!(near(&gradients.users.values, &[0.5, 0.0]), "{:?}", gradients.users.values);
         let expected = [0.25 + 0.2 * 0.56, 0.1 - 0.2 * 0.1, 0.0, 0.0, 0.3 * 0.56, -0.3 * 0.1];

@@ -9,6 +9,7 @@ pub(crate) mod dense_items;
 pub(crate) mod epoch;
 pub(crate) mod formula;
 pub(crate) mod fused;
+pub(crate) mod id;
 pub(crate) mod loss_step;
 pub(crate) mod mixed;
 pub(crate) mod narrowed;

@@ -7,6 +7,7 @@ use crate::fit::{
     step::{
         batch_shard::BatchShard,
         batches::Batches,
+        id::StepId,
         loss_step::{Extra, LossStep},
     },
 };
@@ -38,7 +39,7 @@ impl Learner<'_> {
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn pairs_step(&mut self, at: (u32, u32), batches: &Batches, pairs: &mut PairRows) -> Result<f64> {
+    fn pairs_step(&mut self, at: StepId, batches: &Batches, pairs: &mut PairRows) -> Result<f64> {
         let PairRows { users, positives, gradients: [of_users, of_items] } = pairs;
         batches.fill(at, users, positives);
         let batch = BatchShard::new(&self.collective, Batch::new(users, positives));
@@ -72,7 +73,7 @@ impl Learner<'_> {
     }
 
     /// The sum of the losses of this rank's rows, and the gradients of the mean loss of the batch.
-    fn pair_gradients(&self, at: (u32, u32), batches: &Batches, batch: BatchShard) -> Result<(f64, PairGradients)> {
+    fn pair_gradients(&self, at: StepId, batches: &Batches, batch: BatchShard) -> Result<(f64, PairGradients)> {
         let network = self.network.as_deref().expect("the model has a network");
         let count = self.learning.candidates().expect("items are drawn");
         let Batch { users, positives, .. } = batch.local;
@@ -82,13 +83,18 @@ impl Learner<'_> {
         ids.par_chunks_exact_mut(width).zip(positives.par_chunks_exact(list)).zip(users).enumerate().for_each(
             |(row, ((ids, own), &user))| {
                 ids[..list].copy_from_slice(own);
-                batches.draw((at.0, at.1, batch.first + row), user, &mut ids[list..]);
+                batches.draw(at.row(batch.first + row), user, &mut ids[list..]);
             },
         );
         let of_pairs: Vec<u32> = users.iter().flat_map(|&user| std::iter::repeat_n(user, width)).collect();
-        let step =
-            TrainStep { epoch: at.0, step: at.1, users: batch.whole.users, positives: batch.whole.positives, wanted: Wanted::default() };
-        let scored_pairs = ScoredPairs::new(network, &self.parameters, [&of_pairs, &ids], (batch.first * width, &step))?;
+        let step = TrainStep {
+            epoch: at.epoch,
+            step: at.step,
+            users: batch.whole.users,
+            positives: batch.whole.positives,
+            wanted: Wanted::default(),
+        };
+        let scored_pairs = ScoredPairs::new(network, &self.parameters, [&of_pairs, &ids], batch.first * width, &step)?;
         let scores = scored_pairs.scores()?;
         let rows = || scores.chunks_exact(width).map(|row| row.split_at(list));
         let scored = Scored {
@@ -96,11 +102,11 @@ impl Learner<'_> {
             positives: rows().flat_map(|(positives, _)| positives).copied().collect(),
             negatives: rows().flat_map(|(_, negatives)| negatives).copied().collect(),
         };
-        let weigher = LossStep::new(&self.learning.loss, batches, at, users, None).some(batch.first, batch.whole.users.len());
-        let weighed = weigher.rows(scored, Extra::default())?.scores;
-        let of_rows = weighed.positives.chunks_exact(list).zip(weighed.negatives.chunks_exact(count));
+        let loss_step = LossStep::new(&self.learning.loss, batches, at, users, None).some(batch.first, batch.whole.users.len());
+        let score_gradients = loss_step.rows(scored, Extra::default())?.scores;
+        let of_rows = score_gradients.positives.chunks_exact(list).zip(score_gradients.negatives.chunks_exact(count));
         let derivatives: Vec<f32> = of_rows.flat_map(|(positives, negatives)| positives.iter().chain(negatives)).copied().collect();
-        let total = weighed.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let total = score_gradients.losses.iter().map(|&loss| f64::from(loss)).sum();
         Ok((total, scored_pairs.backward(&derivatives)?))
     }
 }

@@ -16,12 +16,12 @@ pub(crate) const SCORES: usize = 1 << 15;
 pub(crate) const SCORES_ELSEWHERE: usize = 1 << 23;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
+pub(crate) fn score_gradients(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
     let scores = if device.is_cpu() { SCORES } else { SCORES_ELSEWHERE };
     let count = rows.positives.len() / loss.list().unwrap_or(1);
     let of_part = (scores * count / rows.negatives.len()).clamp(1, count);
     if loss.sees_the_batch() || of_part == count {
-        return formula::weigh(loss, rows, scale, device);
+        return formula::score_gradients(loss, rows, scale, device);
     }
     let columns = loss.columns();
     let weigh_part = |part: usize| {
@@ -34,7 +34,7 @@ pub(crate) fn weigh(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Res
                 Per::Users | Per::Items => cut(numbers, count, &range).to_vec(),
             })
             .collect();
-        formula::weigh(loss, Rows { columns: &numbers, ..part_of(rows, count, &range) }, scale, device)
+        formula::score_gradients(loss, Rows { columns: &numbers, ..part_of(rows, count, &range) }, scale, device)
     };
     let parts = 0..count.div_ceil(of_part);
     let parts: Vec<Derivatives> = match device.is_cpu() {
@@ -131,8 +131,10 @@ mod tests {
                 relations: [Some(&hardness), None, None],
                 ..Rows::default()
             };
-            let (whole, parts) =
-                (formula::weigh(&loss, given, 0.5, &Device::Cpu).unwrap(), weigh(&loss, given, 0.5, &Device::Cpu).unwrap());
+            let (whole, parts) = (
+                formula::score_gradients(&loss, given, 0.5, &Device::Cpu).unwrap(),
+                score_gradients(&loss, given, 0.5, &Device::Cpu).unwrap(),
+            );
             near(&whole.scores.losses, &parts.scores.losses, 1e-5);
             near(&whole.scores.positives, &parts.scores.positives, 1e-5);
             near(&whole.scores.negatives, &parts.scores.negatives, 1e-5);

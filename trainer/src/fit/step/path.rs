@@ -21,13 +21,15 @@ use models::{Backbone, parameters::Parameters};
 use optimizers::Stepper;
 
 /// A step touches few rows of a table when this many times its touches do not exceed the rows.
-const FEW: usize = 4;
+const SPARSE: usize = 4;
 
-/// Which of the tables have many rows beside those that a step touches.
+/// How steps go over the rows of the tables.
 #[derive(Clone, Copy)]
 pub(crate) struct StepKind {
-    pub(crate) few_users: bool,
-    pub(crate) few_items: bool,
+    /// Whether a step touches a small part of the users, and leaves the others behind.
+    pub(crate) sparse_users: bool,
+    /// The same of the items.
+    pub(crate) sparse_items: bool,
     by_row: bool,
     sampled: bool,
     /// Whether the sampler leaves some of its candidates aside.
@@ -41,28 +43,28 @@ pub(crate) struct StepKind {
 impl StepKind {
     /// Finds the kind of steps from the numbers of users, items and pairs. Steps go by row where a vector is its own row of a table, the loss is one
     /// of rows too, and leaves them as long as they are.
-    pub(crate) fn new(backbone: &Backbone, learning: &Learning, (users, items, pairs): (usize, usize, usize)) -> Self {
+    pub(crate) fn new(backbone: &Backbone, learning: &Learning, [users, items, pairs]: [usize; 3]) -> Self {
         let batch = (learning.training.batch_size as usize).min(pairs);
         let by_row = backbone.mean_of_layers().is_some_and(|mean| mean.layers == 0);
         let by_row = by_row && learning.loss.is_by_row() && learning.loss.max_norm().is_none();
-        let few = |touches: usize, rows: usize| by_row && !learning.sampler.needs_tables() && touches * FEW <= rows;
+        let sparse = |touches: usize, rows: usize| by_row && !learning.sampler.needs_tables() && touches * SPARSE <= rows;
         let sampled = learning.candidates().is_some();
         let of_pairs = learning.loss.list().is_none();
-        let few_items = learning.candidates().is_some_and(|negatives| of_pairs && few(batch * (1 + negatives), items));
+        let sparse_items = learning.candidates().is_some_and(|negatives| of_pairs && sparse(batch * (1 + negatives), items));
         let narrows = learning.candidates() > learning.negatives();
         let mixes = learning.sampler.mixes();
         let has_network = backbone.has_network();
-        Self { narrows, mixes, has_network, few_users: sampled && few(batch, users), few_items, by_row: by_row && !mixes, sampled }
+        Self { narrows, mixes, has_network, sparse_users: sampled && sparse(batch, users), sparse_items, by_row: by_row && !mixes, sampled }
     }
 
     /// The way without rows that are left behind: gradients of whole tables, or of layers where vectors are mixed.
     pub(crate) fn with_all_rows(self) -> Self {
-        Self { few_users: false, few_items: false, by_row: false, ..self }
+        Self { sparse_users: false, sparse_items: false, by_row: false, ..self }
     }
 
     /// Whether a step draws from an item table most of whose rows it touches, and whose vectors are its rows.
-    pub(crate) fn many_items(self) -> bool {
-        self.by_row && self.sampled && !self.few_items
+    pub(crate) fn has_dense_items(self) -> bool {
+        self.by_row && self.sampled && !self.sparse_items
     }
 }
 
@@ -100,27 +102,33 @@ pub(crate) fn by_candle(trial: &Trial, resources: &Resources) -> bool {
     resources.operations == Operations::Candle || resources.device != Device::Cpu && has_kernels(trial).is_err()
 }
 
-/// The way of a training on its device, and the ranks, who meet there.
+/// What the path of a training follows from.
+pub(crate) struct PathInputs<'a> {
+    pub(crate) trial: &'a Trial,
+    pub(crate) learning: &'a Learning,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) batches: &'a Batches<'a>,
+    pub(crate) kind: StepKind,
+    /// Numbers of a vector.
+    pub(crate) dim: usize,
+}
+
+/// The path of a training on its device, and the ranks, whose sums are made there.
 ///
 /// # Errors
 /// `Error::Impossible` when the trial cannot be trained there, and those of the device.
-pub(crate) fn of(
-    (trial, learning): (&Trial, &Learning),
-    dataset: &Dataset,
-    (resources, collective): (&Resources, Collective),
-    (kind, dim): (StepKind, usize),
-    batches: &Batches,
-) -> Result<(StepPath, Collective)> {
+pub(crate) fn of(inputs: PathInputs<'_>, resources: &Resources, collective: Collective) -> Result<(StepPath, Collective)> {
+    let PathInputs { trial, learning, dataset, batches, kind, dim } = inputs;
     if by_candle(trial, resources) {
-        let (steps, collective) = CandleSteps::new(trial, learning, dataset, (resources, collective))?;
+        let (steps, collective) = CandleSteps::new(trial, learning, dataset, resources, collective)?;
         return Ok((StepPath::Candle(Box::new(steps)), collective));
     }
     #[cfg(any(test, feature = "cuda"))]
     if let Some(gpu) = on_device::gpu(resources.device, &collective)? {
         let collective = collective.on(&gpu, resources.ranks.limit)?;
-        let few = [kind.few_users, kind.few_items];
+        let sparse = [kind.sparse_users, kind.sparse_items];
         let ranks = collective.ranks() as usize;
-        let path = on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), few, ranks })?;
+        let path = on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), sparse, ranks })?;
         return Ok((path, collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
@@ -130,7 +138,7 @@ pub(crate) fn of(
 }
 
 impl StepPath {
-    /// Brings parameters and moments home from a device, where they are newer.
+    /// Copies parameters and moments from a device to the host, where they are newer.
     pub(crate) fn sync_to_host(&mut self, parameters: &mut Parameters) -> Result<()> {
         match self {
             Self::Candle(steps) => steps.store(parameters),
@@ -149,8 +157,8 @@ impl StepPath {
         }
     }
 
-    /// Has a device take tables and moments from home, if it has not yet.
-    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    /// Has a device take tables and moments from the host, if it has not yet.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them on the host"))]
     pub(crate) fn load(&mut self, parameters: &Parameters, stepper: &Stepper) -> Result<()> {
         match self {
             #[cfg(any(test, feature = "cuda"))]
@@ -159,8 +167,8 @@ impl StepPath {
         }
     }
 
-    /// Ranks the validation part by vectors that are on a device; `None` where they are at home.
-    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    /// Ranks the validation part by vectors that are on a device; `None` where they are on the host.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them on the host"))]
     pub(crate) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Option<Result<Option<Validation>>> {
         match self {
             #[cfg(any(test, feature = "cuda"))]
@@ -169,8 +177,8 @@ impl StepPath {
         }
     }
 
-    /// Sets the quantiles between epochs from vectors that are on a device; `None` where they are at home.
-    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them at home"))]
+    /// Sets the quantiles between epochs from vectors that are on a device; `None` where they are on the host.
+    #[cfg_attr(not(any(test, feature = "cuda")), expect(unused_variables, reason = "a build without a device has them on the host"))]
     pub(crate) fn update_quantiles(
         &mut self,
         quantiles: &mut Quantiles,
@@ -187,7 +195,7 @@ impl StepPath {
 
     /// Makes the path of steps for the vectors of so many users and items, of `dim` numbers each.
     pub(crate) fn new(kind: StepKind, [users, items, dim]: [usize; 3], loss: &Loss) -> Self {
-        if kind.few_items {
+        if kind.sparse_items {
             return Self::Sparse(Box::new(SparseStep::new(SparseSampled::new(dim, loss.similarity()))));
         }
         if kind.mixes {
@@ -196,7 +204,7 @@ impl StepPath {
         if kind.has_network {
             return Self::Pairs(Box::new(PairRows::new([users, items, dim])));
         }
-        if kind.many_items() {
+        if kind.has_dense_items() {
             return Self::DenseItems(Box::new(DenseItemStep::new(dim, kind.narrows)));
         }
         let (users, items) = (RowGradients::new(users, dim), RowGradients::new(items, dim));

@@ -1,4 +1,4 @@
-//! An epoch whose steps touch few rows of the item table.
+//! An epoch whose steps touch a small part of the rows of the item table.
 //!
 //! Draws depend on no parameter, so the steps ahead are planned together, each by one thread: their negatives, and the rows that they
 //! touch. A step then brings these rows up to date, scores them and moves them.
@@ -8,6 +8,7 @@ use crate::fit::{
     step::{
         batch_l2,
         batches::Batches,
+        id::StepId,
         loss_step::{Extra, LossStep},
     },
 };
@@ -19,25 +20,25 @@ pub(crate) const AHEAD: usize = 16;
 
 /// The rows that a step touches, and plans of some steps and of those that follow them.
 pub(crate) struct SparseStep {
-    few: SparseSampled,
+    sampled: SparseSampled,
     plans: Vec<Plan>,
     next: Vec<Plan>,
 }
 
 impl SparseStep {
-    pub(crate) fn new(few: SparseSampled) -> Self {
+    pub(crate) fn new(sampled: SparseSampled) -> Self {
         let plans = || (0..AHEAD).map(|_| Plan::default()).collect();
-        Self { few, plans: plans(), next: plans() }
+        Self { sampled, plans: plans(), next: plans() }
     }
 }
 
 impl Learner<'_> {
     /// Trains every pair once. The losses of the steps that are planned at once are added up first.
-    pub(crate) fn few_epoch(&mut self, epoch: u32, batches: &Batches, rows: &mut SparseStep) -> Result<()> {
-        let SparseStep { few, plans, next } = rows;
+    pub(crate) fn sparse_epoch(&mut self, epoch: u32, batches: &Batches, sparse: &mut SparseStep) -> Result<()> {
+        let SparseStep { sampled, plans, next } = sparse;
         let negatives = self.learning.candidates().expect("few rows are drawn");
         let plan = |step: u32, plan: &mut Plan| {
-            plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw((epoch, step, row), user, ids));
+            plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw(StepId { epoch, step }.row(row), user, ids));
         };
         let done = self.position.so_far.step;
         let whole = done / AHEAD as u32 * AHEAD as u32;
@@ -52,7 +53,7 @@ impl Learner<'_> {
                 let following = first + AHEAD as u32..=batches.steps();
                 following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
                 for (step, plan) in (first..=batches.steps()).zip(plans.iter()).filter(|(step, _)| *step > done) {
-                    self.position.so_far.part += self.few_step((epoch, step), batches, plan, few)?;
+                    self.position.so_far.part += self.sparse_step(StepId { epoch, step }, batches, plan, sampled)?;
                     self.position.so_far.step = step;
                     self.after_step(Vec::new)?; // no pool that looks at the model draws so few
                 }
@@ -65,42 +66,42 @@ impl Learner<'_> {
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.
-    fn few_step(&mut self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
-        few.resize(plan);
+    fn sparse_step(&mut self, at: StepId, batches: &Batches, plan: &Plan, sampled: &mut SparseSampled) -> Result<f64> {
+        sampled.resize(plan);
         let Self { stepper, parameters, .. } = self;
         rayon::join(
-            || stepper.current(&plan.users.rows, &parameters.users, &mut few.users.values),
-            || stepper.current(&plan.items.rows, &parameters.items, &mut few.items.values),
+            || stepper.current(&plan.users.rows, &parameters.users, &mut sampled.users.values),
+            || stepper.current(&plan.items.rows, &parameters.items, &mut sampled.items.values),
         );
-        let total = self.weigh(at, batches, plan, few)?;
+        let total = self.score_gradients(at, batches, plan, sampled)?;
         self.check_loss(at, total)?;
         let l2 = self.batch_l2(plan.rows());
         let Self { stepper, parameters, .. } = self;
-        let (users, items, few) = (&plan.users.rows, &plan.items.rows, &*few);
+        let (users, items, sampled) = (&plan.users.rows, &plan.items.rows, &*sampled);
         let of_user = |k: usize, gradient: &mut [f32]| {
-            few.user_gradient(plan, k, gradient);
-            batch_l2::add(l2, plan.users.places(k).len() as f32, few.users.row(k), gradient);
+            sampled.user_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.users.places(k).len() as f32, sampled.users.row(k), gradient);
         };
         let of_item = |k: usize, gradient: &mut [f32]| {
-            few.item_gradient(plan, k, gradient);
-            batch_l2::add(l2, plan.count(k) as f32, few.items.row(k), gradient);
+            sampled.item_gradient(plan, k, gradient);
+            batch_l2::add(l2, plan.count(k) as f32, sampled.items.row(k), gradient);
         };
         rayon::join(
-            || stepper.move_rows(users, &few.users.values, &mut parameters.users, of_user),
-            || stepper.move_rows(items, &few.items.values, &mut parameters.items, of_item),
+            || stepper.move_rows(users, &sampled.users.values, &mut parameters.users, of_user),
+            || stepper.move_rows(items, &sampled.items.values, &mut parameters.items, of_item),
         );
         stepper.finish_step();
         Ok(total)
     }
 
     /// Turns scores into the derivatives of the mean loss by them; returns the sum of the losses.
-    fn weigh(&self, at: (u32, u32), batches: &Batches, plan: &Plan, few: &mut SparseSampled) -> Result<f64> {
-        let weigher = LossStep::new(&self.learning.loss, batches, at, plan.users(), self.quantiles());
-        match weigher.fused() {
-            Some(fused) => Ok(few.step(plan, |row| weigher.row(fused, row))),
+    fn score_gradients(&self, at: StepId, batches: &Batches, plan: &Plan, sampled: &mut SparseSampled) -> Result<f64> {
+        let loss_step = LossStep::new(&self.learning.loss, batches, at, plan.users(), self.quantiles());
+        match loss_step.fused() {
+            Some(fused) => Ok(sampled.step(plan, |row| loss_step.row(fused, row))),
             None => {
-                few.step(plan, |_| 0.0);
-                Ok(few.set_weights(plan, &weigher.rows(few.scored(plan), Extra::default())?.scores))
+                sampled.step(plan, |_| 0.0);
+                Ok(sampled.set_weights(plan, &loss_step.rows(sampled.scored(plan), Extra::default())?.scores))
             }
         }
     }

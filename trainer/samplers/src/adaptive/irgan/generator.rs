@@ -108,6 +108,6 @@ impl Lesson {
             Ok::<f64, Infallible>(0.0)
         };
         let batch = Batch::new(users, &[0; USERS][..users.len()]); // a row has a positive, whose derivative is 0
-        let Ok(_) = self.catalogue.step((vectors, batch, Masks::Train(&self.no_items)), weigh, (&mut self.users, &mut self.items));
+        let Ok(_) = self.catalogue.step(vectors, batch, Masks::Train(&self.no_items), weigh, &mut self.users, &mut self.items);
     }
 }

@@ -218,7 +218,7 @@ impl Game {
     }
 
     /// What is to be done before an epoch of the model: the generator moves, and draws.
-    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, (seed, epoch): (u64, u32)) {
+    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed: u64, epoch: u32) {
         let Self { settings, generator, .. } = self;
         let users: Vec<u32> = (0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect();
         if epoch == 1 {
@@ -239,12 +239,12 @@ impl Game {
             });
         }
         if settings.redraws(epoch) {
-            self.redraw(train, (seed, epoch));
+            self.redraw(train, seed, epoch);
         }
     }
 
     /// Makes all users' draws.
-    fn redraw(&mut self, train: &Interactions, (seed, epoch): (u64, u32)) {
+    fn redraw(&mut self, train: &Interactions, seed: u64, epoch: u32) {
         let (temperature, draws) = (self.settings.temperature, self.draws);
         let (of_users, items) = self.generator.vectors();
         let all: Vec<u32> = (0..items.rows as u32).collect();

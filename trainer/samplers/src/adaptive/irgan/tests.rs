@@ -95,7 +95,7 @@ fn game(draws: usize, temperature: f64) -> (Game, Vec<f64>) {
 fn draws_have_the_exact_law() {
     for temperature in [0.2, 1.0] {
         let (mut game, law) = game(3, temperature);
-        game.redraw(&train(), (7, 1));
+        game.redraw(&train(), 7, 1);
         let mut found = vec![0.0; 7];
         for user in 0..USERS as usize {
             let (mut ids, mut log_probabilities) = ([0; 3], [0.0; 3]);
@@ -117,7 +117,7 @@ fn the_users_own_items_may_have_all_the_weight() {
     let values = game.state().into_iter().find_map(|(name, values)| (name == "generator.items").then_some(values)).unwrap();
     let (user, _) = vectors(7, 5);
     values[..5].iter_mut().zip(user.row(0)).for_each(|(value, user)| *value = 1e4 * user);
-    game.redraw(&train(), (7, 1));
+    game.redraw(&train(), 7, 1);
     assert!(game.ids.iter().all(|id| ![0, 3].contains(id)));
     let mut own = [0.0];
     game.log_probabilities(0, &[0], &mut own);
@@ -135,7 +135,7 @@ fn the_generator_follows_the_model_when_it_is_time() {
     let users = Matrix { rows: 40, dim: 1, values: vec![1.0; 40] };
     let items = Matrix { rows: 6, dim: 1, values: vec![-4.0, -4.0, 4.0, -4.0, -4.0, -4.0] };
     let mut drawn = |epoch: u32| {
-        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, (7, epoch));
+        prepared.refresh(Vectors { users: &users, items: &items, similarity: Similarity::Dot }, 7, epoch);
         let mut ids = [0; 200];
         for (user, ids) in ids.chunks_exact_mut(5).enumerate() {
             prepared.draw(&mut Stream::new(7, Purpose::Negatives, 1, 1, user as u32), Row::alone(user as u32), ids, None);

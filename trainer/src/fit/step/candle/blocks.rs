@@ -1,4 +1,4 @@
-//! Functions of rows, block by block: their values at home, and the gradients of what they are made of.
+//! Functions of rows, block by block: their values on the host, and the gradients of what they are made of.
 
 use crate::Result;
 use candle_core::{Device, Tensor, Var};

@@ -2,12 +2,12 @@
 
 use super::{
     CandleSteps,
-    gradients::{Own, Rows, Weigher},
+    gradients::{RankGradients, Rows, ShardGradients},
     touched::{self, Gradients, Marks, Reach, gradient, marks},
 };
 use crate::fit::{
     learner::Learner,
-    step::{batch_shard::BatchShard, batches::Batches},
+    step::{batch_shard::BatchShard, batches::Batches, id::StepId},
 };
 use crate::{Learning, Result, collective::Collective};
 use candle_core::{Tensor, Var};
@@ -36,7 +36,7 @@ impl Learner<'_> {
                 steps.store(&mut self.parameters)?;
                 self.refresh(epoch, batches)?;
             }
-            self.position.so_far.total += self.candle_step((epoch, step), batches, steps)?;
+            self.position.so_far.total += self.candle_step(StepId { epoch, step }, batches, steps)?;
             self.position.so_far.step = step;
             self.after_step_saving(|learner| {
                 steps.store(&mut learner.parameters)?;
@@ -47,7 +47,7 @@ impl Learner<'_> {
     }
 
     /// One step, in the phases of the loss; returns the sum of the rows' losses in the first.
-    fn candle_step(&mut self, at: (u32, u32), batches: &Batches, steps: &mut CandleSteps) -> Result<f64> {
+    fn candle_step(&mut self, at: StepId, batches: &Batches, steps: &mut CandleSteps) -> Result<f64> {
         let (mut users, mut positives) = (Vec::new(), Vec::new());
         batches.fill(at, &mut users, &mut positives);
         let of_rows: Option<Vec<u32>> = self.encoder.has_vectors_of_rows().then(|| (0..users.len() as u32).collect());
@@ -55,9 +55,9 @@ impl Learner<'_> {
         let batch = BatchShard::new(&self.collective, Batch { users: &users, queries, positives: &positives });
         let ids = self.learning.candidates().map_or_else(Vec::new, |count| draw(at, batches, batch, count));
         let wanted = Wanted { users: Some(batch.local.users), items: self.draws_ahead().map(|_| &ids[..]) };
-        let step = TrainStep { epoch: at.0, step: at.1, users: &users, positives: &positives, wanted };
+        let step = TrainStep { epoch: at.epoch, step: at.step, users: &users, positives: &positives, wanted };
         let mut first = None;
-        for phase in self.learning.loss.phases(at.0) {
+        for phase in self.learning.loss.phases(at.epoch) {
             let total = self.candle_phase(Rows { at, phase, batches, batch, ids: &ids, step }, steps)?;
             first.get_or_insert(total);
         }
@@ -70,17 +70,17 @@ impl Learner<'_> {
         let Self { learning, dataset, network, quantiles, loss_state, collective, .. } = &mut *self;
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
         let CandleSteps { auxiliary, device, .. } = &mut *steps;
-        let mut weigher = Weigher { learning, dataset, network: network.as_deref(), quantiles, loss_state, auxiliary, device };
-        let Own { total, gradients, derivatives } = weigher.gradients(rows, &pass.scored)?;
+        let mut of_rank = RankGradients { learning, dataset, network: network.as_deref(), quantiles, loss_state, auxiliary, device };
+        let ShardGradients { total, gradients, derivatives } = of_rank.gradients(rows, &pass.scored)?;
         let Phase { moves_model, moves_state, .. } = rows.phase;
-        let gradients = if moves_model { Some(meet(collective, steps, gradients, (rows, learning))?) } else { None };
+        let gradients = if moves_model { Some(all_reduce(collective, steps, gradients, rows, learning)?) } else { None };
         if moves_state {
             loss_state.step(collective, &learning.loss, rows.batch, derivatives)?;
         }
         let mut total = collective.total("the losses", total)?;
         self.check_candle_loss(rows.at, total, steps)?;
         if let Some(gradients) = gradients {
-            total += self.move_candle_model((pass, gradients), rows, steps)? * rows.batch.whole.users.len() as f64;
+            total += self.move_candle_model(pass, gradients, rows, steps)? * rows.batch.whole.users.len() as f64;
             self.check_candle_loss(rows.at, total, steps)?;
         }
         Ok(total)
@@ -103,7 +103,7 @@ impl Learner<'_> {
     }
 
     /// Moves the parameters by the gradients of what was scored; returns the model's own loss.
-    fn move_candle_model(&mut self, (pass, gradients): (Pass, Gradients), rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
+    fn move_candle_model(&mut self, pass: Pass, gradients: Gradients, rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
         let Pass { variables, scored, auxiliary } = pass;
         let mut total = auxiliary.clone().map_or_else(|| Tensor::zeros((), scored[0].dtype(), &steps.device), Ok)?;
         for (scored, (gradient, _)) in scored.iter().zip(&gradients).filter(|(scored, _)| scored.elem_count() > 0) {
@@ -159,7 +159,7 @@ impl Learner<'_> {
     }
 
     /// Stops a training whose loss is not a number.
-    fn check_candle_loss(&mut self, at: (u32, u32), total: f64, steps: &mut CandleSteps) -> Result<()> {
+    fn check_candle_loss(&mut self, at: StepId, total: f64, steps: &mut CandleSteps) -> Result<()> {
         if !total.is_finite() {
             steps.store(&mut self.parameters)?;
         }
@@ -167,18 +167,22 @@ impl Learner<'_> {
     }
 }
 
-/// Adds up the gradients of all ranks' rows: on their devices, or at home.
-fn meet(collective: &Collective, steps: &CandleSteps, gradients: Gradients, (rows, learning): (Rows, &Learning)) -> Result<Gradients> {
+/// Adds up the gradients of all ranks' rows: on their devices, or on the host.
+fn all_reduce(collective: &Collective, steps: &CandleSteps, gradients: Gradients, rows: Rows, learning: &Learning) -> Result<Gradients> {
     if collective.ranks() == 1 {
         return Ok(gradients);
     }
     let reach: Vec<Option<Reach>> = reach(rows, learning).into_iter().chain(repeat(None)).take(gradients.len()).collect();
     #[cfg(any(test, feature = "cuda"))]
     if let Some(gpu) = &steps.gpu {
-        return super::meeting::meet(gpu, collective, gradients, &reach);
+        return super::all_reduce::all_reduce(gpu, collective, gradients, &reach);
     }
     let _ = steps;
-    gradients.into_iter().zip(reach).map(|((gradient, marks), reach)| touched::meet(collective, gradient, marks, reach)).collect()
+    gradients
+        .into_iter()
+        .zip(reach)
+        .map(|((gradient, marks), reach)| touched::all_reduce_on_host(collective, gradient, marks, reach))
+        .collect()
 }
 
 /// How many users and items a batch reaches; `None` where it may be all of them.
@@ -193,7 +197,7 @@ fn reach(rows: Rows, learning: &Learning) -> [Option<Reach>; 2] {
 }
 
 /// The items of this rank's rows, `[b, P + N]`, positives first.
-fn draw(at: (u32, u32), batches: &Batches, batch: BatchShard, count: usize) -> Vec<u32> {
+fn draw(at: StepId, batches: &Batches, batch: BatchShard, count: usize) -> Vec<u32> {
     let Batch { users, positives, .. } = batch.local;
     if users.is_empty() {
         return Vec::new();
@@ -203,7 +207,7 @@ fn draw(at: (u32, u32), batches: &Batches, batch: BatchShard, count: usize) -> V
     let rows = ids.par_chunks_exact_mut(list + count).zip(positives.par_chunks_exact(list)).zip(users).enumerate();
     rows.for_each(|(row, ((ids, own), &user))| {
         ids[..list].copy_from_slice(own);
-        batches.draw((at.0, at.1, batch.first + row), user, &mut ids[list..]);
+        batches.draw(at.row(batch.first + row), user, &mut ids[list..]);
     });
     ids
 }

@@ -12,6 +12,7 @@ use crate::fit::{
         batch_shard::BatchShard,
         batches::Batches,
         formula::Derivatives,
+        id::StepId,
         loss_step::{Extra, LossStep},
     },
 };
@@ -24,23 +25,23 @@ use losses::Phase;
 use models::{encoder::TrainStep, pairs::PairNetwork};
 use samplers::Exclude;
 
-/// Scores of rows with every item that are held at home at once, about.
+/// Scores of rows with every item that are held on the host at once, about.
 const SCORES: usize = 1 << 22;
 
 /// The rows of a step, and where it stands.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
-    pub(super) at: (u32, u32),
+    pub(super) at: StepId,
     pub(super) phase: Phase,
     pub(super) batches: &'a Batches<'a>,
     pub(super) batch: BatchShard<'a>,
-    /// `[b, P + N]` of this rank's rows, positives first; empty where a row meets every item.
+    /// `[b, P + N]` of this rank's rows, positives first; empty where a row is scored with every item.
     pub(super) ids: &'a [u32],
     pub(super) step: TrainStep<'a>,
 }
 
-/// What weighs the scores of rows.
-pub(super) struct Weigher<'a> {
+/// What gradients of a rank's rows are made with.
+pub(super) struct RankGradients<'a> {
     pub(super) learning: &'a Learning,
     pub(super) dataset: &'a Dataset,
     pub(super) network: Option<&'a dyn PairNetwork>,
@@ -51,7 +52,7 @@ pub(super) struct Weigher<'a> {
 }
 
 /// What a rank has of a step.
-pub(super) struct Own {
+pub(super) struct ShardGradients {
     /// The sum of its rows' losses.
     pub(super) total: f64,
     /// Gradients of what was scored, with marks of the rows that have one.
@@ -60,26 +61,26 @@ pub(super) struct Own {
     pub(super) derivatives: Derivatives,
 }
 
-impl Weigher<'_> {
-    /// Scores this rank's rows, weighs them, and goes back to what they were made of.
-    pub(super) fn gradients(&mut self, rows: Rows, from: &[Tensor]) -> Result<Own> {
+impl RankGradients<'_> {
+    /// Scores this rank's rows, derives the loss by the scores, and goes back to what these were made of.
+    pub(super) fn gradients(&mut self, rows: Rows, from: &[Tensor]) -> Result<ShardGradients> {
         let Rows { batch: BatchShard { local, first, .. }, ids, step, at, batches, .. } = rows;
         if rows.batch.is_empty() {
             let none = |from: &Tensor| Ok((from.zeros_like()?, Some(vec![false; from.dim(0)?])));
             let gradients = from.iter().map(none).collect::<Result<_>>()?;
-            return Ok(Own { total: 0.0, gradients, derivatives: Derivatives::none(&self.learning.loss) });
+            return Ok(ShardGradients { total: 0.0, gradients, derivatives: Derivatives::none(&self.learning.loss) });
         }
         let (users, items, loss) = (local.users, self.dataset.items(), &self.learning.loss);
         match (self.learning.negatives().filter(|_| self.learning.sampler.mixes()), self.network) {
             (Some(negatives), _) => {
-                let choices = |row: usize| batches.choices((at.0, at.1, first + row));
-                self.of_drawn_items(rows, &Layers::new(from, (users, ids, negatives), items, choices)?, from)
+                let choices = |row: usize| batches.choices(at.row(first + row));
+                self.of_drawn_items(rows, &Layers::new(from, users, ids, negatives, items, choices)?, from)
             }
             (_, Some(network)) => self.of_drawn_items(rows, &NetworkPairs { network, step, users, ids, list: local.list(), first }, from),
             _ if self.learning.candidates().is_none() => self.of_every_item(rows, from),
             _ => {
                 let related = loss.relations().of_negatives;
-                self.of_drawn_items(rows, &Scores::new(local, Items::Drawn(ids), items, (loss.similarity(), related)), from)
+                self.of_drawn_items(rows, &Scores::new(local, Items::Drawn(ids), items, loss.similarity(), related), from)
             }
         }
     }
@@ -92,8 +93,8 @@ impl Weigher<'_> {
             .by_formula_on(self.device)
     }
 
-    /// Rows that meet the items that were drawn for them.
-    fn of_drawn_items(&mut self, rows: Rows, scoring: &dyn Scoring, from: &[Tensor]) -> Result<Own> {
+    /// Rows that are scored with the items that were drawn for them.
+    fn of_drawn_items(&mut self, rows: Rows, scoring: &dyn Scoring, from: &[Tensor]) -> Result<ShardGradients> {
         let (batch, loss) = (rows.batch.local, &self.learning.loss);
         let mut values = blocks::values(scoring, from)?.into_iter();
         let mut next = || values.next().unwrap_or_default();
@@ -107,7 +108,7 @@ impl Weigher<'_> {
         let of_rows = if loss.relations().of_rows { blocks::values(&relations, from)? } else { Vec::new() };
         let found = match loss.needs_ranks() || loss.needs_others() {
             true => {
-                let Tables { users, items } = at_home(from)?;
+                let Tables { users, items } = to_host(from)?;
                 let vectors = Vectors { users: &users, items: &items, similarity: loss.similarity() };
                 Some(self.auxiliary.find(vectors, batch, rows.ids, &self.dataset.train))
             }
@@ -139,11 +140,11 @@ impl Weigher<'_> {
             backward.add(&relations, &[of_users, of_positives], self.device)?;
         }
         let touched = self.touched(rows, from, Some(&derivatives.scores.negatives))?;
-        Ok(Own { total, gradients: backward.finish()?.into_iter().zip(touched).collect(), derivatives })
+        Ok(ShardGradients { total, gradients: backward.finish()?.into_iter().zip(touched).collect(), derivatives })
     }
 
-    /// Rows that meet every item, some at a time: such a loss weighs each by itself.
-    fn of_every_item(&self, rows: Rows, from: &[Tensor]) -> Result<Own> {
+    /// Rows that are scored with every item, some rows at a time: such a loss has a value of each row by itself.
+    fn of_every_item(&self, rows: Rows, from: &[Tensor]) -> Result<ShardGradients> {
         let (batch, items, mut total) = (rows.batch.local, self.dataset.items(), 0.0);
         let masks = match self.learning.sampler.exclude() {
             Exclude::Train => Masks::Train(&self.dataset.train),
@@ -153,7 +154,7 @@ impl Weigher<'_> {
         let of_part = (SCORES / items).max(1);
         for start in (0..batch.users.len()).step_by(of_part) {
             let part = part_of(batch, start..batch.users.len().min(start + of_part));
-            let scoring = Scores::new(part, Items::Every(items), items, (self.learning.loss.similarity(), false));
+            let scoring = Scores::new(part, Items::Every(items), items, self.learning.loss.similarity(), false);
             let mut values = blocks::values(&scoring, from)?.into_iter();
             let [positives, mut negatives] = [values.next().unwrap_or_default(), values.next().unwrap_or_default()];
             let masked = |scores: &mut [f32], with: f32| {
@@ -169,7 +170,7 @@ impl Weigher<'_> {
         }
         let touched = self.touched(rows, from, None)?;
         let gradients = backward.finish()?.into_iter().zip(touched).collect();
-        Ok(Own { total, gradients, derivatives: Derivatives::none(&self.learning.loss) })
+        Ok(ShardGradients { total, gradients, derivatives: Derivatives::none(&self.learning.loss) })
     }
 
     /// The weight of a vector's half squared norm that stands once in a batch of so many rows, where there is one.
@@ -206,8 +207,8 @@ fn part_of(batch: Batch, rows: std::ops::Range<usize>) -> Batch {
     Batch { users: &users[rows.clone()], queries: &queries[rows.clone()], positives: &positives[rows.start * list..rows.end * list] }
 }
 
-/// The vectors of users and items, at home.
-fn at_home(from: &[Tensor]) -> Result<Tables> {
+/// The vectors of users and items, on the host.
+fn to_host(from: &[Tensor]) -> Result<Tables> {
     let table = |tensor: &Tensor| -> Result<Matrix> {
         let (rows, dim) = tensor.dims2()?;
         Ok(Matrix { rows, dim, values: tensor.flatten_all()?.to_vec1()? })

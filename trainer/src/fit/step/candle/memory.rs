@@ -35,7 +35,7 @@ impl DeviceMemory {
     }
 }
 
-/// Tensors of vectors while scores are weighed: the variables, gradients as a block gives them, and their sums; and while the model moves.
+/// Tensors of vectors while the loss is derived: the variables, gradients as a block gives them, and their sums; and while the model moves.
 const OF_VECTORS: u64 = 4;
 /// Numbers that a block of products leaves for each of its places on the way there, by similarity; those of one product on the way back; and those for each score of its rows.
 const OF_PRODUCT: u64 = 1;

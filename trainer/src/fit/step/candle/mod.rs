@@ -2,29 +2,29 @@
 //!
 //! ```text
 //! parameters on the device --> vectors, layers or pairs of rows        the model's formula (`models::Forward`)
-//! rows of the batch, block by block --> scores, brought home           products and gathers (`scoring`)
-//! masks, the sampler's rule, what the loss asks for beside scores      at home, by the code of the other ways
+//! rows of the batch, block by block --> scores, on the host           products and gathers (`scoring`)
+//! masks, the sampler's rule, what the loss asks for beside scores      on the host, by the code of the other paths
 //! the loss's formula --> derivatives by the scores                     on the device
 //! rows, block by block --> gradients of what was scored                candle's backward, with the derivatives as weights
-//! gradients of all ranks                                               from device to device (`meeting`), or at home
+//! gradients of all ranks                                               from device to device (`all_reduce`), or on the host
 //! gradients --> parameters --> the optimizer's step                    candle's backward; dense, or of the rows that were touched
 //! ```
 //! Draws are those of the other ways, id by id. Candidates, ranks, quantiles, an adversary and the numbers of a loss are the host's: they are ids, counts, or small
 //! beside a model. A block is recomputed on the way back, so that no more than one is ever held. On a CPU these steps are the reference of the faster
 //! ways, on a GPU they train what has no kernels.
 
+#[cfg(any(test, feature = "cuda"))]
+mod all_reduce;
 mod blocks;
 mod epoch;
 mod gradients;
-#[cfg(any(test, feature = "cuda"))]
-mod meeting;
 mod memory;
 mod parameters;
 mod scoring;
 mod touched;
 
 #[cfg(any(test, feature = "nccl"))]
-pub(crate) use meeting::meet;
+pub(crate) use all_reduce::all_reduce;
 pub use memory::{DeviceMemory, device_memory};
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use touched::Reach;
@@ -45,9 +45,9 @@ pub(crate) struct CandleSteps {
     #[cfg(any(test, feature = "cuda"))]
     gpu: Option<gpu::Gpu>,
     model: Box<dyn Forward>,
-    /// The parameters, once they have been taken from home.
+    /// The parameters, once they have been taken from the host.
     parameters: Option<OnDevice>,
-    /// Whether those at home are the same.
+    /// Whether those on the host are the same.
     is_on_host: bool,
     auxiliary: AuxiliaryInputs,
 }
@@ -61,7 +61,8 @@ impl CandleSteps {
         trial: &Trial,
         learning: &Learning,
         dataset: &Dataset,
-        (resources, collective): (&Resources, Collective),
+        resources: &Resources,
+        collective: Collective,
     ) -> Result<(Self, Collective)> {
         let model = trial.backbone.learned().ok_or_else(|| Error::impossible("the backbone learns by no loss"))?;
         resources.check_device()?;
@@ -88,7 +89,7 @@ impl CandleSteps {
         Ok((steps, collective))
     }
 
-    /// Takes parameters and moments from home, if it has not yet.
+    /// Takes parameters and moments from the host, if it has not yet.
     fn load(&mut self, parameters: &Parameters) -> Result<()> {
         if self.parameters.is_none() {
             self.parameters = Some(OnDevice::load(parameters, &self.device)?);
@@ -96,7 +97,7 @@ impl CandleSteps {
         Ok(())
     }
 
-    /// Brings parameters and moments home, where they are newer.
+    /// Copies parameters and moments to the host, where they are newer.
     pub(crate) fn store(&mut self, parameters: &mut Parameters) -> Result<()> {
         if let Some(on_device) = self.parameters.as_ref().filter(|_| !self.is_on_host) {
             on_device.store(parameters)?;

@@ -25,7 +25,7 @@ pub(super) struct Gradient {
 }
 
 impl OnDevice {
-    /// Takes the numbers from home.
+    /// Takes the numbers from the host.
     pub(super) fn load(parameters: &Parameters, device: &Device) -> Result<Self> {
         let moving = |Parameter { values: matrix, first, second, .. }: &Parameter| {
             // A table without rows, as of users whom sequences stand for, is in no operation.
@@ -36,10 +36,10 @@ impl OnDevice {
         parameters.iter().map(moving).collect::<Result<_>>().map(Self)
     }
 
-    /// Brings the numbers home.
+    /// Copies the numbers to the host.
     pub(super) fn store(&self, parameters: &mut Parameters) -> Result<()> {
-        for (Moving { values, first, second }, at_home) in self.0.iter().zip(parameters.iter_mut()) {
-            let Parameter { values: matrix, first: to_first, second: to_second, .. } = at_home;
+        for (Moving { values, first, second }, to_host) in self.0.iter().zip(parameters.iter_mut()) {
+            let Parameter { values: matrix, first: to_first, second: to_second, .. } = to_host;
             for (from, to) in [(values, &mut matrix.values), (first, to_first), (second, to_second)] {
                 *to = from.flatten_all()?.to_vec1()?;
             }

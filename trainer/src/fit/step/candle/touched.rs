@@ -33,22 +33,22 @@ pub(super) fn marks(rows: impl IntoIterator<Item = u32>, count: usize) -> Vec<bo
     marks
 }
 
-/// Adds up the gradients of all ranks at home, and joins their marks; without `reach` all rows are reached.
-pub(super) fn meet(collective: &Collective, gradient: Tensor, own: Marks, reach: Option<Reach>) -> Result<(Tensor, Marks)> {
+/// Adds up the gradients of all ranks on the host, and joins their marks; without `reach` all rows are reached.
+pub(super) fn all_reduce_on_host(collective: &Collective, gradient: Tensor, own: Marks, reach: Option<Reach>) -> Result<(Tensor, Marks)> {
     if collective.ranks() == 1 || gradient.elem_count() == 0 {
         return Ok((gradient, own));
     }
     let (rows, dim) = gradient.dims2()?;
-    let mut at_home = RowGradients::new(rows, dim);
-    let (values, touched) = at_home.parts();
+    let mut on_host = RowGradients::new(rows, dim);
+    let (values, touched) = on_host.parts();
     values.copy_from_slice(&gradient.flatten_all()?.to_vec1::<f32>()?);
     match &own {
         Some(marks) => touched.copy_from_slice(marks),
         None => touched.fill(true),
     }
-    all_reduce(collective, "the gradient of the vectors", &mut at_home, reach.map_or(usize::MAX, Reach::all))?;
-    let marks = own.map(|_| at_home.touched().to_vec());
-    Ok((Tensor::from_slice(at_home.fill(), (rows, dim), gradient.device())?, marks))
+    all_reduce(collective, "the gradient of the vectors", &mut on_host, reach.map_or(usize::MAX, Reach::all))?;
+    let marks = own.map(|_| on_host.touched().to_vec());
+    Ok((Tensor::from_slice(on_host.fill(), (rows, dim), gradient.device())?, marks))
 }
 
 /// The gradient of a matrix with its marks, which stay where every row moves anyway.

@@ -49,7 +49,9 @@ impl<'a> Layers<'a> {
     /// Chooses what is mixed: of the ids `[B, 1 + K M]` of rows, with the random numbers of each row.
     pub(crate) fn new(
         from: &[Tensor],
-        (users, ids, negatives): (&'a [u32], &[u32], usize),
+        users: &'a [u32],
+        ids: &[u32],
+        negatives: usize,
         items: usize,
         stream: impl Fn(usize) -> Stream,
     ) -> Result<Self> {
@@ -90,7 +92,7 @@ impl<'a> Layers<'a> {
     }
 
     /// Half the squared norms of the users, positives and negatives of layer 0, `[b, 1]`.
-    fn half_norms(&self, from: &[Tensor], rows: &Range<usize>, (chosen, shares): (&Tensor, &Tensor)) -> Result<Tensor> {
+    fn half_norms(&self, from: &[Tensor], rows: &Range<usize>, chosen: &Tensor, shares: &Tensor) -> Result<Tensor> {
         let ((users, items), device) = (Self::layer(from, 0), from[0].device());
         let places = self.columns.places(rows, self.width, device)?;
         let vectors = |places: &Tensor| {
@@ -135,6 +137,6 @@ impl Scoring for Layers<'_> {
             first.get_or_insert((chosen, shares));
         }
         let (chosen, shares) = first.expect("the parameters are a layer");
-        Ok(vec![mean(&positives)?, mean(&negatives)?, self.half_norms(from, &rows, (&chosen, &shares))?])
+        Ok(vec![mean(&positives)?, mean(&negatives)?, self.half_norms(from, &rows, &chosen, &shares)?])
     }
 }

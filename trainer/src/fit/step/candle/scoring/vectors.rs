@@ -29,7 +29,7 @@ pub(crate) struct Scores<'a> {
 
 impl<'a> Scores<'a> {
     /// Scores rows of a batch, whose items are among so many.
-    pub(crate) fn new(batch: Batch<'a>, negatives: Items, items: usize, (similarity, is_related): (Similarity, bool)) -> Self {
+    pub(crate) fn new(batch: Batch<'a>, negatives: Items, items: usize, similarity: Similarity, is_related: bool) -> Self {
         let (columns, has_every_item) = match negatives {
             Items::Drawn(ids) => (Columns::new(ids, items), false),
             Items::Every(items) => (Columns { chosen: None, count: items, places: batch.positives.to_vec() }, true),

@@ -4,7 +4,7 @@ use super::{Comparison, wave};
 use crate::{
     Result,
     collective::Collective,
-    fit::{Reach, meet},
+    fit::{self, Reach},
 };
 use candle_core::Tensor;
 use gpu::Gpu;
@@ -27,7 +27,7 @@ pub(super) fn check(gpu: &Gpu, collective: &Collective) -> Result<Vec<Comparison
     let marks = |rank: u32| (0..rows).map(|row| is_touched(rank, row)).collect::<Vec<bool>>();
     let gradient = || Ok::<_, crate::Error>((Tensor::from_vec(own(rank), (rows, dim), &gpu.candle())?, Some(marks(rank))));
     let reach = [Some(Reach { batch: ranks as usize, of_row: rows.div_ceil(ONE_OF) + 1 }), None];
-    let found = meet(gpu, collective, vec![gradient()?, gradient()?], &reach)?;
+    let found = fit::all_reduce(gpu, collective, vec![gradient()?, gradient()?], &reach)?;
     let mut expected = vec![0.0f32; rows * dim];
     for rank in 0..ranks {
         expected.iter_mut().zip(own(rank)).for_each(|(sum, value)| *sum += value);

@@ -1,6 +1,6 @@
 //! What ranks make of each other's numbers by NCCL: one rank on a GPU, and two where NCCL lets them share it.
 
-use super::{Comparison, met_gradients, wave};
+use super::{Comparison, all_reduce, wave};
 use crate::{
     Error, Result,
     collective::{self, Collective},
@@ -22,26 +22,26 @@ pub(super) fn check(ordinal: usize) -> Result<Vec<Comparison>> {
     let (since, variable) = SHARED;
     let shares = gpu::nccl::version()? >= since && std::env::var(variable).is_ok_and(|value| value == "1");
     let counts = if shares { vec![1, 2] } else { vec![1] };
-    counts.into_iter().map(|ranks| meet(ordinal, ranks)).collect::<Result<Vec<_>>>().map(|comparisons| comparisons.concat())
+    counts.into_iter().map(|ranks| compare(ordinal, ranks)).collect::<Result<Vec<_>>>().map(|comparisons| comparisons.concat())
 }
 
 /// What rank 0 finds of so many: of bare numbers, and of the gradients of candle's steps.
-fn meet(ordinal: usize, ranks: u32) -> Result<Vec<Comparison>> {
+fn compare(ordinal: usize, ranks: u32) -> Result<Vec<Comparison>> {
     let id = gpu::nccl::id()?;
-    let rank = |rank: u32| Ok::<_, Error>(compare(&Gpu::cuda(ordinal)?, (rank, ranks), &id)?);
+    let rank = |rank: u32| Ok::<_, Error>(compare_numbers(&Gpu::cuda(ordinal)?, rank, ranks, &id)?);
     let of_numbers = collective::run((0..ranks).collect(), rank, rank)?;
     let seats = if ranks == 1 { vec![Collective::Single] } else { collective::threads(ranks, LIMIT) };
     let gradients = |seat: Collective| {
         let gpu = Gpu::cuda(ordinal)?;
-        met_gradients::check(&gpu, &seat.by_nccl(&gpu, LIMIT)?)
+        all_reduce::check(&gpu, &seat.by_nccl(&gpu, LIMIT)?)
     };
     let of_gradients = collective::run(seats, gradients, gradients)?;
     Ok([of_numbers, of_gradients].concat())
 }
 
-fn compare(gpu: &Gpu, (rank, ranks): (u32, u32), id: &Id) -> gpu::Result<Vec<Comparison>> {
+fn compare_numbers(gpu: &Gpu, rank: u32, ranks: u32, id: &Id) -> gpu::Result<Vec<Comparison>> {
     let patience = Patience { limit: LIMIT, lost: &|| None };
-    let party = Party::new(gpu, (rank, ranks), id, patience)?;
+    let party = Party::new(gpu, rank, ranks, id, patience)?;
     let own = |rank: u32| wave(LENGTH, 3.0, 90 + rank);
     let all = gpu.zeros(LENGTH * ranks as usize)?;
     let calls = [CollectiveCall::AllGather([gpu.upload(&own(rank))?, all]), CollectiveCall::AllReduce(gpu.upload(&own(rank))?)];

@@ -1,4 +1,4 @@
-//! Where the gradients of ranks meet that have devices: from one device to the others, beside which the ids of rows alone come home.
+//! The sum of the gradients of ranks that have devices: from one device to the others; the ids of rows alone come to the host.
 //!
 //! ```text
 //! whole    gradients [rows, dim] and marks [rows] of all ranks are added up
@@ -17,16 +17,16 @@ const NONE: u32 = u32::MAX;
 const WHAT: &str = "the gradients of the vectors";
 
 /// Adds up the gradients of all ranks, and joins their marks; `reach` is how many rows of each matrix a batch reaches, of which all ranks know the same.
-pub(crate) fn meet(gpu: &Gpu, collective: &Collective, own: Gradients, reach: &[Option<Reach>]) -> Result<Gradients> {
+pub(crate) fn all_reduce(gpu: &Gpu, collective: &Collective, own: Gradients, reach: &[Option<Reach>]) -> Result<Gradients> {
     let mut calls = Vec::new();
     for ((gradient, marks), reach) in own.iter().zip(reach).filter(|((gradient, _), _)| gradient.elem_count() > 0) {
         let (rows, _) = gradient.dims2()?;
         calls.extend(match reach.filter(|reach| is_by_row(reach.all(), rows)) {
             Some(Reach { batch, of_row }) => {
                 let room = (batch.div_ceil(collective.ranks() as usize) * of_row).min(rows);
-                by_row(gpu, collective, (gradient, marks.as_deref()), room)?
+                by_row(gpu, collective, gradient, marks.as_deref(), room)?
             }
-            None => whole(gpu, (gradient, marks.as_deref()))?,
+            None => whole(gpu, gradient, marks.as_deref())?,
         });
     }
     let under_way = collective.exchange_buffers(WHAT, gpu, calls)?;
@@ -36,14 +36,14 @@ pub(crate) fn meet(gpu: &Gpu, collective: &Collective, own: Gradients, reach: &[
     for (gradient, own) in own {
         all.push(match gradient.elem_count() {
             0 => (gradient, own),
-            _ => taken(gpu, collective, (gradient, own), [calls.next(), calls.next()])?,
+            _ => taken(gpu, collective, gradient, own, [calls.next(), calls.next()])?,
         });
     }
     Ok(all)
 }
 
 /// All rows with their marks; all are marked where there are no marks.
-fn whole(gpu: &Gpu, (gradient, marks): (&Tensor, Option<&[bool]>)) -> Result<[CollectiveCall; 2]> {
+fn whole(gpu: &Gpu, gradient: &Tensor, marks: Option<&[bool]>) -> Result<[CollectiveCall; 2]> {
     let (rows, dim) = gradient.dims2()?;
     let marks = marks.map_or_else(|| vec![1.0; rows], |marks| marks.iter().map(|&mark| f32::from(u8::from(mark))).collect());
     let mut values = gpu.zeros(rows * dim)?;
@@ -52,7 +52,7 @@ fn whole(gpu: &Gpu, (gradient, marks): (&Tensor, Option<&[bool]>)) -> Result<[Co
 }
 
 /// The marked rows, of which there is room for so many.
-fn by_row(gpu: &Gpu, collective: &Collective, (gradient, marks): (&Tensor, Option<&[bool]>), room: usize) -> Result<[CollectiveCall; 2]> {
+fn by_row(gpu: &Gpu, collective: &Collective, gradient: &Tensor, marks: Option<&[bool]>, room: usize) -> Result<[CollectiveCall; 2]> {
     let (rows, dim) = gradient.dims2()?;
     let is_marked = |row: &u32| marks.is_none_or(|marks| marks[*row as usize]);
     let touched: Vec<u32> = (0..rows as u32).filter(is_marked).collect();
@@ -73,7 +73,8 @@ fn by_row(gpu: &Gpu, collective: &Collective, (gradient, marks): (&Tensor, Optio
 fn taken(
     gpu: &Gpu,
     collective: &Collective,
-    (own, own_marks): (Tensor, Option<Vec<bool>>),
+    own: Tensor,
+    own_marks: Option<Vec<bool>>,
     calls: [Option<CollectiveCall>; 2],
 ) -> Result<(Tensor, Option<Vec<bool>>)> {
     let (rows, dim) = own.dims2()?;
@@ -131,19 +132,19 @@ mod tests {
 
     /// By row, as whole matrices, and without marks; `(1e8 + 0) - 1e8` leaves nothing of the first rank's row.
     #[test]
-    fn devices_leave_what_meeting_at_home_does() {
+    fn devices_leave_what_the_host_does() {
         let reach = [Some(Reach { batch: 4, of_row: 1 }), Some(Reach { batch: 1, of_row: 5 }), None, None];
         let work = |collective: Collective| {
             let gpu = Gpu::emulated();
             let collective = collective.on(&gpu, LONG)?;
-            let found = meet(&gpu, &collective, own(collective.rank() as usize), &reach)?;
-            let mut at_home = Vec::new();
+            let found = all_reduce(&gpu, &collective, own(collective.rank() as usize), &reach)?;
+            let mut to_host = Vec::new();
             for ((gradient, marks), reach) in own(collective.rank() as usize).into_iter().zip(reach) {
-                at_home.push(touched::meet(&collective, gradient, marks, reach)?);
+                to_host.push(touched::all_reduce_on_host(&collective, gradient, marks, reach)?);
             }
-            Ok((values(&found), values(&at_home)))
+            Ok((values(&found), values(&to_host)))
         };
-        let (found, at_home) = collective::run(collective::threads(3, LONG), work, work).unwrap();
+        let (found, to_host) = collective::run(collective::threads(3, LONG), work, work).unwrap();
         let mut expected = (vec![0.0; 20], vec![false; 10]);
         for (row, gradient) in [(1, [0.0, 101.0]), (4, [2.0, 3.0]), (9, [0.0, 0.5])] {
             expected.0[2 * row..][..2].copy_from_slice(&gradient);
@@ -151,7 +152,7 @@ mod tests {
         }
         let marked = (expected.0.clone(), Some(expected.1));
         assert_eq!(found, [marked.clone(), marked, (expected.0, None), (Vec::new(), None)]);
-        assert_eq!(at_home, found);
+        assert_eq!(to_host, found);
     }
 
     /// A rank that is not of this build.
@@ -160,7 +161,7 @@ mod tests {
         let work = |collective: Collective| {
             let (gpu, leads) = (Gpu::emulated(), collective.leads());
             if leads {
-                return meet(&gpu, &collective, own(0), &[Some(Reach { batch: 4, of_row: 1 })]).map(|_| ());
+                return all_reduce(&gpu, &collective, own(0), &[Some(Reach { batch: 4, of_row: 1 })]).map(|_| ());
             }
             let ids = [gpu.upload(&[10u32, NONE])?, gpu.zeros(4)?];
             let calls = [CollectiveCall::AllGatherIds(ids), CollectiveCall::AllGather([gpu.zeros(4)?, gpu.zeros(8)?])];
@@ -168,7 +169,8 @@ mod tests {
         };
         let error = collective::run(collective::threads(2, LONG), work, work).unwrap_err().to_string();
         assert!(error.contains("a rank brings row 10 of a matrix of 10"), "{error}");
-        let many = meet(&Gpu::emulated(), &Collective::Single, own(0), &[Some(Reach { batch: 1, of_row: 1 })]).unwrap_err().to_string();
+        let many =
+            all_reduce(&Gpu::emulated(), &Collective::Single, own(0), &[Some(Reach { batch: 1, of_row: 1 })]).unwrap_err().to_string();
         assert!(many.contains("this rank has gradients of 2 rows: expected at most 1"), "{many}");
     }
 }
