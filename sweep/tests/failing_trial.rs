@@ -48,12 +48,12 @@ fn the_step_and_the_tensor_stand_in_the_table_and_the_others_finish() {
     for row in rows.iter().filter(|row| row.status == Status::Failed) {
         // The first step moves every touched value to 1e38; the second one's products are beyond what a number holds.
         let error = row.error.as_deref().unwrap();
-        assert!(error.starts_with("epoch 1, step 2: the user table (row "), "{error}");
+        assert!(error.starts_with("epoch 1, step 2: the parameter `users` (row "), "{error}");
         assert!(error.ends_with("is not finite; a smaller learning rate or a larger temperature may help"), "{error}");
         assert_eq!((row.epochs, row.validation), (None, None));
         assert!(ended.out.contains(&format!("({}): {error}", row.trial)), "{}", ended.out);
         let page = std::fs::read_to_string(sandbox.path("runs/sweeps/tiny/report.html")).unwrap();
-        assert!(page.contains("epoch 1, step 2: the user table (row "));
+        assert!(page.contains("epoch 1, step 2: the parameter `users` (row "));
     }
     assert!(ended.out.contains("2 trials failed:"), "{}", ended.out);
     let failed: Vec<(u32, u32, bool)> = leaderboard_rows(&sandbox).iter().map(|row| (row.seeds, row.failed, row.mean.is_some())).collect();
@@ -151,7 +151,7 @@ fn one_failed_trial_alone_ends_with_42_and_is_not_to_be_tried_again() {
     assert_eq!(prepared.code, Some(0), "{}", prepared.error);
     let train = |index: &str| sandbox.ended(&mut sandbox.command(&["train", "s.yaml", "--index", index]));
     let first = train("0").complaint(42).to_owned();
-    assert!(first.starts_with("the trial failed, and would again: epoch 1, step 2: the user table (row "), "{first}");
+    assert!(first.starts_with("the trial failed, and would again: epoch 1, step 2: the parameter `users` (row "), "{first}");
     assert_eq!(train("0").complaint(42), first);
     assert_eq!(train("2").code, Some(0));
 }

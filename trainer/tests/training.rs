@@ -407,7 +407,7 @@ fn numbers_that_are_none_fail_the_trial_for_good() {
     let folder = folder("not-finite");
     let error = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err();
     assert!(matches!(error, Error::Model(models::Error::NotFinite { epoch: 1, .. })), "{error}");
-    assert!(error.to_string().contains("user table"), "{error}");
+    assert!(error.to_string().contains("the parameter `users` (row "), "{error}");
     let again = train(&trial, &tastes(), &folder, &RESOURCES, &mut ()).unwrap_err();
     assert_eq!((again.to_string(), matches!(again, Error::FailedBefore(_))), (error.to_string(), true));
 }

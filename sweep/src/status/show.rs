@@ -166,8 +166,11 @@ mod tests {
             reasons: vec![Reason { what, remedy, pods: 2 }],
         };
         let cluster = OnCluster { namespace: "team".to_owned(), submission: "1a2b3c4d".to_owned(), ended: true, stages: vec![stage] };
-        let trials =
-            vec![trial(0, TrialState::Failed, Some("epoch 3, step 2: the user table (row 7) is not finite; a smaller learning rate"))];
+        let trials = vec![trial(
+            0,
+            TrialState::Failed,
+            Some("epoch 3, step 2: the parameter `users` (row 7, value inf) is not finite; a smaller learning rate"),
+        )];
         let status = Status {
             sweep: "s".to_owned(),
             storage: Some("r".to_owned()),
@@ -183,6 +186,9 @@ mod tests {
         assert!(
             wide.contains("2 pods: no node for it (0/3 nodes are available: 3 Insufficient nvidia.com/gpu): it asks for nvidia.com/gpu 8:")
         );
-        assert!(wide.contains("\n1 trial failed (index 0: epoch 3, step 2: the user table (row 7) is not finite;"), "{wide}");
+        assert!(
+            wide.contains("\n1 trial failed (index 0: epoch 3, step 2: the parameter `users` (row 7, value inf) is not finite;"),
+            "{wide}"
+        );
     }
 }

@@ -110,7 +110,7 @@ fn failed_trials_are_named_and_not_run_again_for_nothing() {
     assert_eq!(setting.drive(), Outcome::FailedTrials(2));
     let ended = setting.ranksweep("submit s.yaml --namespace team --wait");
     let (hash, words) = (setting.hash(), ended.complaint(1).to_owned());
-    assert!(words.starts_with("2 trials failed (index 1: epoch 1, step 2: the user table (row "), "{words}");
+    assert!(words.starts_with("2 trials failed (index 1: epoch 1, step 2: the parameter `users` (row "), "{words}");
     assert!(words.contains("; index 3: epoch 1, step 2") && words.ends_with("); everything else was done"), "{words}");
     let left = format!("sweep tiny: submission {hash} is done, but for trials that would fail again (");
     assert!(ended.out.starts_with(&left) && ended.out.contains("nothing was changed. With --retry-failed"), "{}", ended.out);

@@ -6,7 +6,9 @@
 //! R_p is the [smooth rank](super::smooth_rank) of one of the P positives of the user's list, and the second sigmoid smooths the step
 //! where it leaves the top k. Several cutoffs together let all positives feel a gradient. ITEM says neither which nor at what temperature
 //! t_k; the defaults are those of Patel et al., "Recall@k Surrogate Loss with Large Batches and Similarity Mixup", CVPR 2022,
-//! arXiv:2108.11179. Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 8.
+//! arXiv:2108.11179. Before anything is learned R_p is near half of the items that are ranked: where that is many times t_k above the
+//! longest list, as with 200 negatives and `cutoff_temperature: 1`, the second sigmoid is flat and the loss has no gradient.
+//! Karmim et al., "ITEM", TMLR 2024, hal-04645098, Eq. 8.
 
 use super::primitives::sigmoid;
 use super::smooth_rank::{check_positives, smooth_ranks};
@@ -24,7 +26,8 @@ pub struct SmoothRecall {
     /// Lengths of the top lists whose recalls are averaged; a list within a list of a sweep file, where the outer one is tuned.
     #[serde(default = "cutoffs")]
     pub cutoffs: Vec<u32>,
-    /// Temperature of the step at a cutoff, above 0.
+    /// Temperature of the step at a cutoff, above 0. With N negatives ranks begin near N / 2; where that is many times more than this and the
+    /// cutoffs, the loss has no gradient: with hundreds of negatives tune it, from 10 up.
     #[serde(default = "one")]
     pub cutoff_temperature: f64,
     /// Positives of a list; users with fewer have shorter lists.
