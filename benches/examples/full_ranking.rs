@@ -16,7 +16,7 @@ use evaluator::{
     MetricAt, Scorer,
     metric::{self, Given},
     rank::rank_within,
-    settings::{Recall, Ties},
+    settings::{RecallDenominator, Ties},
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -50,7 +50,7 @@ type Values = (usize, Vec<f64>, String);
 /// Ranks and measures once: seconds, and what came out.
 fn timed(scorer: &Scorer, dataset: &Dataset, metrics: &[MetricAt]) -> Result<(f64, Values)> {
     let start = Instant::now();
-    let (depth, given) = (metric::depth(metrics), Given::new(Recall::Standard, &dataset.train, dataset.items()));
+    let (depth, given) = (metric::depth(metrics), Given::new(RecallDenominator::Standard, &dataset.train, dataset.items()));
     let rankings = rank_within(scorer, &dataset.train, &[&dataset.train], &dataset.test, Ties::Pessimistic, MEMORY, depth)?;
     let values: Vec<Vec<f64>> = metrics.iter().map(|&at| metric::values(&rankings, at, &given)).collect();
     let means = values.iter().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect();

@@ -1,7 +1,7 @@
 //! The driver: it starts each stage of a sweep when the one before it is done. It looks, does what [`crate::stages`] decide, and sleeps.
 
 use crate::{
-    client::{Away, Cluster, Error, Selector, call},
+    client::{Away, ClientError, Cluster, Selector, call},
     labels,
     stages::{self, Action, Outcome, Pause, SeenJob, State, step},
 };
@@ -61,7 +61,7 @@ fn ended(stages: &[SeenJob]) -> usize {
 ///
 /// # Errors
 /// Credentials that are refused again and again, and what the server refuses otherwise.
-pub async fn drive(cluster: &Cluster, sweep: &str, submission: &str, pace: Pace) -> Result<Outcome, Error> {
+pub async fn drive(cluster: &Cluster, sweep: &str, submission: &str, pace: Pace) -> Result<Outcome, ClientError> {
     drive_telling(cluster, sweep, submission, pace, &mut |_| ()).await
 }
 
@@ -75,7 +75,7 @@ pub async fn drive_telling(
     submission: &str,
     pace: Pace,
     tell: &mut (dyn FnMut(&[SeenJob]) + Send),
-) -> Result<Outcome, Error> {
+) -> Result<Outcome, ClientError> {
     let mut driver = Driver::new(cluster, sweep, submission, pace);
     let mut away = Away::default();
     loop {
@@ -112,7 +112,7 @@ impl<'a> Driver<'a> {
     }
 
     /// One look at the Jobs and what follows from it; the outcome, where the sweep has ended.
-    async fn turn(&mut self, tell: &mut (dyn FnMut(&[SeenJob]) + Send)) -> Result<Option<Outcome>, Error> {
+    async fn turn(&mut self, tell: &mut (dyn FnMut(&[SeenJob]) + Send)) -> Result<Option<Outcome>, ClientError> {
         let jobs = self.cluster.jobs(&self.jobs).await?;
         let Some(mut stages) = stages::stages(&jobs) else { return Ok(Some(Outcome::Gone("of the driver".to_owned()))) };
         tell(&stages);
@@ -166,25 +166,25 @@ impl<'a> Driver<'a> {
     }
 
     /// A Job that is suspended so counts as one that was never started.
-    async fn suspend(&self, job: &str) -> Result<(), Error> {
+    async fn suspend(&self, job: &str) -> Result<(), ClientError> {
         tracing::info!(job, "suspended: nodes for some of its pods are missing while others wait for theirs");
         self.patch(job, json!({"metadata": {"annotations": {labels::STARTED: null}}, "spec": {"suspend": true}})).await
     }
 
-    async fn unsuspend(&self, job: &str) -> Result<(), Error> {
+    async fn unsuspend(&self, job: &str) -> Result<(), ClientError> {
         tracing::info!(job, "unsuspended");
         let patch = json!({"metadata": {"annotations": {labels::STARTED: "true"}}, "spec": {"suspend": false}});
         self.patch(job, patch).await
     }
 
-    async fn label(&self, job: &str, queue: &str) -> Result<(), Error> {
+    async fn label(&self, job: &str, queue: &str) -> Result<(), ClientError> {
         tracing::info!(job, queue, "queued");
         self.patch(job, json!({"metadata": {"labels": {labels::KUEUE_QUEUE: queue}}})).await
     }
 
     /// Lets the controller clean up behind a sweep that has ended; its results are stored. Its Jobs go with the driver's, which owns them; those that it
     /// does not own belong to whoever applied them.
-    async fn let_expire(&self, jobs: &[Job]) -> Result<(), Error> {
+    async fn let_expire(&self, jobs: &[Job]) -> Result<(), ClientError> {
         let Some(driver) = stages::driver(jobs) else { return Ok(()) };
         let is_owned = |job: &Job| job.owner_references().iter().any(|owner| Some(&owner.uid) == driver.metadata.uid.as_ref());
         let seconds = driver.annotations().get(labels::TTL).and_then(|text| text.parse::<u32>().ok());
@@ -195,7 +195,7 @@ impl<'a> Driver<'a> {
     }
 
     /// A Job that has gone in the meantime is seen by the next look.
-    async fn patch(&self, job: &str, patch: Value) -> Result<(), Error> {
+    async fn patch(&self, job: &str, patch: Value) -> Result<(), ClientError> {
         let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
         let (jobs, patch) = (self.cluster.api::<Job>(), Patch::Merge(patch));
         match self.cluster.ask(call::PATCH_JOBS, jobs.patch(job, &parameters, &patch)).await {

@@ -42,16 +42,16 @@ impl Gang {
         let global = Global { connect: Some(connect), ..global };
         ended(&global, || {
             let Command::Ranksweep(command) = command else { bail!("the command behind `--` is none of ranksweep's") };
-            let _scheduler = Scheduler::start(&self.scheduler)?;
+            let _scheduler = SchedulerProcess::start(&self.scheduler)?;
             command.run(&global)
         })
     }
 }
 
 /// The scheduler as a process, which ends with its guard.
-struct Scheduler(Child);
+struct SchedulerProcess(Child);
 
-impl Scheduler {
+impl SchedulerProcess {
     fn start(url: &str) -> Result<Self> {
         let address: Address = url.parse().map_err(anyhow::Error::msg)?;
         let own = std::env::current_exe().context("the system does not say where this program is")?;
@@ -62,7 +62,7 @@ impl Scheduler {
     }
 }
 
-impl Drop for Scheduler {
+impl Drop for SchedulerProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

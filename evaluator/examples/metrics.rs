@@ -7,7 +7,7 @@ use evaluator::{
     Factors, Matrix, MetricAt, Scorer, Similarity,
     metric::{self, Given, depth},
     rank::rank_within,
-    settings::{Recall, Ties},
+    settings::{RecallDenominator, Ties},
 };
 use std::{collections::BTreeMap, io};
 
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, io};
 struct Input {
     users: Vec<User>,
     metrics: Vec<MetricAt>,
-    recall: Recall,
+    recall: RecallDenominator,
     ties: Ties,
 }
 

@@ -65,7 +65,7 @@ pub fn evaluate(
     let masked: Vec<&Interactions> = masked(dataset, &known, split, settings.mask)?.into_iter().chain(&own).collect();
     let part = RankedPart::new(dataset, split, settings.users)?;
     let given = Given::new(settings.recall, &known, dataset.items());
-    let task = Task { dataset, known: &known, given, split, part, masked, settings, memory };
+    let task = EvaluationTask { dataset, known: &known, given, split, part, masked, settings, memory };
     let mut ids: Arc<[String]> = Arc::new([]);
     let values = candidates.iter().map(|candidate| {
         let mut values =
@@ -93,7 +93,7 @@ fn masked<'a>(dataset: &'a Dataset, known: &'a Interactions, split: Split, mask:
     }
 }
 
-struct Task<'a> {
+struct EvaluationTask<'a> {
     dataset: &'a Dataset,
     /// What a model may know of each user.
     known: &'a Interactions,
@@ -105,7 +105,7 @@ struct Task<'a> {
     memory: usize,
 }
 
-impl Task<'_> {
+impl EvaluationTask<'_> {
     fn values(&self, candidate: &Candidate) -> Result<TrialValues> {
         let Self { dataset, known, given, split, part, masked, settings, memory } = self;
         let scorer = candidate.scorer()?;

@@ -1,7 +1,7 @@
 //! The `evaluation` block of a sweep file.
 
 pub use crate::{
-    metric::denominator::Recall,
+    metric::denominator::RecallDenominator,
     part::Users,
     rank::SampledCandidates,
     significance::{Correction, Family, Margin, Over, Significance, Test},
@@ -31,7 +31,7 @@ pub struct Evaluation {
     /// Which known items are left out of the test ranking.
     pub mask: Mask,
     /// The denominator of recall.
-    pub recall: Recall,
+    pub recall: RecallDenominator,
     /// Where a held-out item stands among items of the same score.
     pub ties: Ties,
     /// How differences between methods are tested.
@@ -132,7 +132,7 @@ impl Default for Evaluation {
             users: Users::Known,
             sampled_candidates: None,
             mask: Mask::TrainAndValidation,
-            recall: Recall::Standard,
+            recall: RecallDenominator::Standard,
             ties: Ties::Pessimistic,
             significance: Significance::default(),
         }

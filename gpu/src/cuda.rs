@@ -4,7 +4,7 @@
 use crate::{
     Error, Result, SOURCES,
     buffer::Element,
-    launch::{Argument, Grid, Kernel},
+    launch::{Grid, Kernel, LaunchArgument},
 };
 use candle_core::{
     Shape, Storage, Tensor,
@@ -126,9 +126,9 @@ impl Cuda {
         self.stream.memcpy_dtod(&values, &mut memory.slice_mut(..flat.elem_count())).map_err(failed("copy numbers"))
     }
 
-    pub(crate) fn launch(&self, kernel: &'static Kernel, grid: Grid, arguments: &[Argument]) -> Result<()> {
+    pub(crate) fn launch(&self, kernel: &'static Kernel, grid: Grid, arguments: &[LaunchArgument]) -> Result<()> {
         let function = self.function(kernel)?;
-        let wide: Vec<u64> = arguments.iter().map(Argument::bits).collect();
+        let wide: Vec<u64> = arguments.iter().map(LaunchArgument::bits).collect();
         let narrow: Vec<u32> = wide.iter().map(|&bits| bits as u32).collect();
         let mut builder = self.stream.launch_builder(&function);
         for (at, argument) in arguments.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     buffer::{Buffer, Element, Memory},
-    launch::{Argument, Grid, kernel},
+    launch::{Grid, LaunchArgument, kernel},
 };
 use candle_core::{Shape, Tensor};
 
@@ -240,7 +240,7 @@ impl Gpu {
     }
 
     /// Runs a kernel; nothing where there is nothing to do.
-    pub(crate) fn launch(&self, name: &'static str, grid: Grid, arguments: &[Argument]) -> Result<()> {
+    pub(crate) fn launch(&self, name: &'static str, grid: Grid, arguments: &[LaunchArgument]) -> Result<()> {
         let kernel = kernel(name, arguments);
         if grid.blocks == 0 {
             return Ok(());

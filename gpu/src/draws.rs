@@ -42,7 +42,7 @@ pub struct Keys {
 
 /// The users that are drawn for: the first `rows` of `users`.
 #[derive(Clone, Copy)]
-struct Rows<'a> {
+struct UserRows<'a> {
     users: &'a Buffer<u32>,
     rows: usize,
 }
@@ -84,7 +84,7 @@ impl Draws {
     /// # Errors
     /// Those of the device.
     pub fn draw(&self, gpu: &Gpu, users: &Buffer<u32>, rows: usize, keys: Keys, out: &mut Buffer<u32>, columns: Columns) -> Result<()> {
-        self.draw_by(self.weighted, gpu, Rows { users, rows }, keys, out, columns)
+        self.draw_by(self.weighted, gpu, UserRows { users, rows }, keys, out, columns)
     }
 
     /// Draws as [`draw`](Self::draw) does, but with every other item as likely, even where there are weights.
@@ -100,14 +100,14 @@ impl Draws {
         out: &mut Buffer<u32>,
         columns: Columns,
     ) -> Result<()> {
-        self.draw_by(false, gpu, Rows { users, rows }, keys, out, columns)
+        self.draw_by(false, gpu, UserRows { users, rows }, keys, out, columns)
     }
 
     fn draw_by(
         &self,
         weighted: bool,
         gpu: &Gpu,
-        Rows { users, rows }: Rows,
+        UserRows { users, rows }: UserRows,
         keys: Keys,
         out: &mut Buffer<u32>,
         columns: Columns,

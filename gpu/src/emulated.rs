@@ -3,7 +3,7 @@
 
 use crate::{
     buffer::Element,
-    launch::{Argument, Grid, Kernel},
+    launch::{Grid, Kernel, LaunchArgument},
 };
 use std::ffi::c_void;
 
@@ -49,8 +49,8 @@ fn guard<T: Element>() -> T {
 
 impl Emulated {
     /// Runs a kernel to its end.
-    pub(crate) fn launch(self, kernel: &Kernel, grid: Grid, arguments: &[Argument]) {
-        let mut bits: Vec<u64> = arguments.iter().map(Argument::bits).collect();
+    pub(crate) fn launch(self, kernel: &Kernel, grid: Grid, arguments: &[LaunchArgument]) {
+        let mut bits: Vec<u64> = arguments.iter().map(LaunchArgument::bits).collect();
         let mut addresses: Vec<*mut c_void> = bits.iter_mut().map(|bits| std::ptr::from_mut(bits).cast()).collect();
         // SAFETY: the arguments have the types that the kernel's text gives them (`launch::kernel` compares), little-endian numbers begin at the
         // address of their bits, buffers are borrowed as long as the arguments, and those that are written were borrowed mutably.

@@ -55,7 +55,7 @@ impl Grid {
 
 /// An argument of a kernel: its type, and its bits.
 #[derive(Debug)]
-pub(crate) struct Argument<'a> {
+pub(crate) struct LaunchArgument<'a> {
     pub(crate) kind: &'static str,
     pub(crate) value: Value<'a>,
 }
@@ -67,7 +67,7 @@ pub(crate) enum Value<'a> {
     Address(u64, std::marker::PhantomData<&'a ()>),
 }
 
-impl Argument<'_> {
+impl LaunchArgument<'_> {
     pub(crate) fn bits(&self) -> u64 {
         match self.value {
             Value::Bits(bits) | Value::Address(bits, _) => bits,
@@ -76,41 +76,41 @@ impl Argument<'_> {
 }
 
 /// Numbers that a kernel reads.
-pub(crate) fn read<T: Element>(buffer: &Buffer<T>) -> Argument<'_> {
-    Argument { kind: T::POINTERS[0], value: Value::Address(buffer.address(), std::marker::PhantomData) }
+pub(crate) fn read<T: Element>(buffer: &Buffer<T>) -> LaunchArgument<'_> {
+    LaunchArgument { kind: T::POINTERS[0], value: Value::Address(buffer.address(), std::marker::PhantomData) }
 }
 
 /// Numbers that a kernel writes.
-pub(crate) fn write<T: Element>(buffer: &mut Buffer<T>) -> Argument<'_> {
-    Argument { kind: T::POINTERS[1], value: Value::Address(buffer.address_mut(), std::marker::PhantomData) }
+pub(crate) fn write<T: Element>(buffer: &mut Buffer<T>) -> LaunchArgument<'_> {
+    LaunchArgument { kind: T::POINTERS[1], value: Value::Address(buffer.address_mut(), std::marker::PhantomData) }
 }
 
 /// A count or an id.
-pub(crate) fn count(value: usize) -> Argument<'static> {
+pub(crate) fn count(value: usize) -> LaunchArgument<'static> {
     let value = u32::try_from(value).expect("what kernels count is below 2^32");
-    Argument { kind: "unsigned", value: Value::Bits(u64::from(value)) }
+    LaunchArgument { kind: "unsigned", value: Value::Bits(u64::from(value)) }
 }
 
 /// A number with a fraction.
-pub(crate) fn number(value: f32) -> Argument<'static> {
-    Argument { kind: "float", value: Value::Bits(u64::from(value.to_bits())) }
+pub(crate) fn number(value: f32) -> LaunchArgument<'static> {
+    LaunchArgument { kind: "float", value: Value::Bits(u64::from(value.to_bits())) }
 }
 
 /// 64 bits.
-pub(crate) fn bits(value: u64) -> Argument<'static> {
-    Argument { kind: "u64", value: Value::Bits(value) }
+pub(crate) fn bits(value: u64) -> LaunchArgument<'static> {
+    LaunchArgument { kind: "u64", value: Value::Bits(value) }
 }
 
 /// No numbers, in the place of some that a kernel then does not look at.
-pub(crate) fn nothing(kind: &'static str) -> Argument<'static> {
-    Argument { kind, value: Value::Bits(0) }
+pub(crate) fn nothing(kind: &'static str) -> LaunchArgument<'static> {
+    LaunchArgument { kind, value: Value::Bits(0) }
 }
 
 /// The kernel of a name.
 ///
 /// # Panics
 /// When there is none, or it takes other arguments: a mistake in this crate.
-pub(crate) fn kernel(name: &str, arguments: &[Argument]) -> &'static Kernel {
+pub(crate) fn kernel(name: &str, arguments: &[LaunchArgument]) -> &'static Kernel {
     let kernel = KERNELS.iter().find(|kernel| kernel.name == name).unwrap_or_else(|| panic!("no kernel {name}"));
     let given = || arguments.iter().map(|argument| argument.kind);
     assert!(given().eq(kernel.arguments.iter().copied()), "{name} takes {:?}, not {:?}", kernel.arguments, given().collect::<Vec<_>>());

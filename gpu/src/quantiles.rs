@@ -3,7 +3,7 @@
 use crate::{
     Buffer, Gpu, Result,
     draws::{Columns, Draws, Keys},
-    launch::{Argument, Grid, count, read, write},
+    launch::{Grid, LaunchArgument, count, read, write},
     ranking::{Sides, top_k},
     vectors::View,
 };
@@ -57,7 +57,7 @@ pub fn of_samples(
             write(&mut work),
             write(&mut found),
         ];
-        let arguments: Vec<Argument> = sides.arguments().into_iter().chain(own).collect();
+        let arguments: Vec<LaunchArgument> = sides.arguments().into_iter().chain(own).collect();
         gpu.launch("kth_of_lists", Grid::blocks(who.len(), THREADS), &arguments)?;
         all.extend(gpu.read(&found)?);
     }

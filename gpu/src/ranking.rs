@@ -9,7 +9,7 @@ pub use top_k::{Best, top_k};
 
 use crate::{
     Buffer, Error, Gpu, Result,
-    launch::{Argument, Grid, count, nothing, number, read, write},
+    launch::{Grid, LaunchArgument, count, nothing, number, read, write},
     vectors::{Similarity, View},
 };
 
@@ -33,7 +33,7 @@ pub struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     /// The lists as arguments of a kernel.
-    fn arguments(self) -> [Argument<'a>; 4] {
+    fn arguments(self) -> [LaunchArgument<'a>; 4] {
         [read(self.starts), read(self.items), count(self.starts.len() - 1), count(self.items.len())]
     }
 }
@@ -82,7 +82,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The vectors of both sides as the first arguments of a kernel.
-    pub(crate) fn arguments(self) -> [Argument<'a>; 5] {
+    pub(crate) fn arguments(self) -> [LaunchArgument<'a>; 5] {
         let [users, items] = self.0;
         let is_distance = items.similarity == Similarity::NegativeSquaredDistance;
         let norms = if is_distance { read(items.norms) } else { nothing("const float*") };

@@ -2,7 +2,7 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{self, Grid, count, nothing, number, read, write},
+    launch::{Grid, LaunchArgument, count, nothing, number, read, write},
 };
 
 /// Threads of a block that makes a row.
@@ -23,7 +23,7 @@ pub enum Argument<'a> {
 
 /// Rows of scores.
 #[derive(Debug)]
-pub struct Rows<'a> {
+pub struct ScoreRows<'a> {
     /// `[rows, width]`, the positive of a row first; after a kernel the derivatives.
     pub scores: &'a mut Buffer<f32>,
     /// Rows.
@@ -34,7 +34,7 @@ pub struct Rows<'a> {
 
 /// A kernel of rows, with its own arguments: those between the width of a row and the scale.
 #[derive(Clone, Copy, Debug)]
-pub struct Kernel<'a> {
+pub struct RowKernel<'a> {
     /// The name of its function.
     pub name: &'static str,
     /// What it is given beside scores, width, scale and losses.
@@ -48,8 +48,8 @@ pub struct Kernel<'a> {
 ///
 /// # Panics
 /// When there is no kernel of the name, or it takes other arguments.
-pub fn weigh(gpu: &Gpu, kernel: Kernel, rows: Rows, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
-    let Rows { scores, rows, width } = rows;
+pub fn weigh(gpu: &Gpu, kernel: RowKernel, rows: ScoreRows, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {
+    let ScoreRows { scores, rows, width } = rows;
     assert!(rows * width <= scores.len() && rows <= losses.len() && width > 1, "{rows} rows of {width} scores");
     let own = kernel.arguments.iter().map(|argument| match *argument {
         Argument::Number(value) => number(value),
@@ -58,7 +58,7 @@ pub fn weigh(gpu: &Gpu, kernel: Kernel, rows: Rows, scale: f32, losses: &mut Buf
         Argument::Numbers(Some(numbers)) => read(numbers),
         Argument::Ids(ids) => read(ids),
     });
-    let mut given: Vec<launch::Argument> = vec![write(scores), count(width)];
+    let mut given: Vec<LaunchArgument> = vec![write(scores), count(width)];
     given.extend(own);
     given.extend([number(scale), write(losses)]);
     gpu.launch(kernel.name, Grid::blocks(rows, THREADS), &given)

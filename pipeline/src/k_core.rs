@@ -59,8 +59,8 @@ impl KCore {
 
 impl<'de> Deserialize<'de> for KCore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct KCoreVisitor;
+        impl<'de> de::Visitor<'de> for KCoreVisitor {
             type Value = KCore;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for KCore {
                 KCoreBounds::deserialize(de::value::MapAccessDeserializer::new(map)).map(KCore::Each)
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(KCoreVisitor)
     }
 }
 
@@ -164,8 +164,8 @@ pub(crate) fn peel_part(rows: &impl Neighbours, degrees: &mut Degrees, bounds: K
 }
 
 fn rounds(rows: &impl Neighbours, columns: &Interactions, degrees: &mut Degrees, bounds: KCoreBounds) -> usize {
-    let mut users = Side { degrees: &mut degrees.users, bound: bounds.users };
-    let mut items = Side { degrees: &mut degrees.items, bound: bounds.items };
+    let mut users = SideDegrees { degrees: &mut degrees.users, bound: bounds.users };
+    let mut items = SideDegrees { degrees: &mut degrees.items, bound: bounds.items };
     let (mut leaving_users, mut leaving_items) = (users.below(), items.below());
     let mut rounds = 0;
     while !leaving_users.is_empty() || !leaving_items.is_empty() {
@@ -196,12 +196,12 @@ fn transpose(rows: &impl Neighbours, degrees: &[u32]) -> Interactions {
 }
 
 /// The users, or the items, with what is left of each one's interactions.
-struct Side<'a> {
+struct SideDegrees<'a> {
     degrees: &'a mut [u32],
     bound: u32,
 }
 
-impl Side<'_> {
+impl SideDegrees<'_> {
     fn below(&self) -> Vec<u32> {
         (0..self.degrees.len() as u32).filter(|&node| (1..self.bound).contains(&self.degrees[node as usize])).collect()
     }

@@ -117,8 +117,8 @@ fn sampled(preparation: &Preparation, threads: usize) -> Result<Read> {
 #[derive(Default)]
 struct Read {
     rated: f64,
-    users: Ids,
-    items: Ids,
+    users: IdEstimate,
+    items: IdEstimate,
 }
 
 impl Read {
@@ -147,13 +147,13 @@ impl Read {
 
 /// How many ids there will be, how many of them each thread sees, and the mean length of their text.
 #[derive(Clone, Copy, Default)]
-struct Ids {
+struct IdEstimate {
     count: f64,
     seen: f64,
     length: f64,
 }
 
-impl Ids {
+impl IdEstimate {
     /// Bytes of one thread's codes.
     fn own(self) -> f64 {
         Coder::memory(self.seen, self.length)
@@ -175,24 +175,24 @@ impl Ids {
 #[derive(Default)]
 struct Sample {
     least: Option<f64>,
-    users: Distinct,
-    items: Distinct,
+    users: DistinctIds,
+    items: DistinctIds,
     rows: usize,
     rated: usize,
 }
 
 /// Distinct ids, and how many there were after the first half of the rows.
 #[derive(Default)]
-struct Distinct {
+struct DistinctIds {
     ids: Dictionary,
     half: usize,
 }
 
-impl Distinct {
+impl DistinctIds {
     /// Extrapolated from a sample to all rows, and to those of one of the threads that read.
-    fn among(&self, rows: f64, sample: usize, readers: f64) -> Ids {
+    fn among(&self, rows: f64, sample: usize, readers: f64) -> IdEstimate {
         let length = self.ids.bytes() as f64 / self.ids.len().max(1) as f64;
-        Ids { count: self.count(rows, sample), seen: self.count(rows / readers, sample), length }
+        IdEstimate { count: self.count(rows, sample), seen: self.count(rows / readers, sample), length }
     }
 
     fn count(&self, rows: f64, sample: usize) -> f64 {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_extrapolation_goes_through_its_points() {
-        let mut distinct = Distinct { half: 600, ..Distinct::default() };
+        let mut distinct = DistinctIds { half: 600, ..DistinctIds::default() };
         for id in 0..1_000 {
             distinct.ids.code(&format!("{id:04}"));
         }
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn threads_hold_codes_and_chunks_of_their_own() {
-        let ids = |length: f64| Ids { count: 1_000.0, seen: 800.0, length };
+        let ids = |length: f64| IdEstimate { count: 1_000.0, seen: 800.0, length };
         let of = |length: f64, readers: f64| Read { rated: 1e6, users: ids(length), items: ids(0.0) }.reading(readers, 0.0);
         // 800 ids: of at most 8 bytes, 2,048 slots of 16 bytes; of 20, text, ends and codes, and 1,024 slots of 9 bytes.
         let chunks = 256.0 * 8_192.0;
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn relations_hold_what_the_limit_says() {
-        let read = Read { rated: 1e7, users: Ids::default(), items: Ids::default() };
+        let read = Read { rated: 1e7, users: IdEstimate::default(), items: IdEstimate::default() };
         assert_eq!(read.reading(1.0, 5.0) - read.reading(1.0, 0.0), 5.0);
         let of = |limit| read.by_relations(limit) - SOME;
         assert_eq!((read.numbering(), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST as f64));
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_string_takes_a_block() {
-        let strings = |length: f64| Ids { count: 1.0, seen: 1.0, length }.strings();
+        let strings = |length: f64| IdEstimate { count: 1.0, seen: 1.0, length }.strings();
         assert_eq!([5.0, 24.0, 25.0, 40.0].map(strings), [64.0, 64.0, 80.0, 80.0]);
     }
 }

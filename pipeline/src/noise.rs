@@ -167,8 +167,8 @@ impl JsonSchema for Noise {
 
 impl<'de> Deserialize<'de> for Noise {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct NoiseVisitor;
+        impl<'de> de::Visitor<'de> for NoiseVisitor {
             type Value = Noise;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Noise {
                 Ok(Noise { ratio, seed })
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(NoiseVisitor)
     }
 }
 

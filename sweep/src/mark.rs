@@ -64,11 +64,11 @@ pub(crate) fn is_scratch(folder: &Location) -> Result<bool> {
 /// Whether a folder holds the tables of a sweep of its name.
 pub(crate) fn is_sweep(folder: &Location) -> Result<bool> {
     #[derive(Deserialize)]
-    struct Plan {
+    struct PlanName {
         name: String,
     }
     let Some(text) = optional(folder.join("plan.json").read())? else { return Ok(false) };
-    Ok(serde_json::from_slice::<Plan>(&text).is_ok_and(|plan| plan.name == folder.name()))
+    Ok(serde_json::from_slice::<PlanName>(&text).is_ok_and(|plan| plan.name == folder.name()))
 }
 
 fn optional<T>(read: Result<T>) -> Result<Option<T>> {

@@ -8,7 +8,7 @@ use evaluator::{
     metric::{self, Given},
     part::RankedPart,
     rank,
-    settings::{Recall, Ties, Users},
+    settings::{RecallDenominator, Ties, Users},
 };
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Validation {
     /// The validation metric of at least one user's ranks.
     pub(crate) fn new(rankings: Rankings, select_by: MetricAt, dataset: &Dataset) -> Self {
         // What picks looks at ranks alone, for which it does not matter what models know.
-        let given = Given::new(Recall::Standard, &dataset.train, dataset.items());
+        let given = Given::new(RecallDenominator::Standard, &dataset.train, dataset.items());
         let values = metric::values(&rankings, select_by, &given);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         Self { mean, users: rankings.users, values }

@@ -396,7 +396,7 @@ fn patience_stops_and_the_best_model_stays() {
     let rankings =
         evaluator::rank::rank(&scorer, &data.train, &[&data.train], &data.validation, evaluator::settings::Ties::Pessimistic, 1 << 24)
             .unwrap();
-    let given = evaluator::metric::Given::new(evaluator::settings::Recall::Standard, &data.train, data.items());
+    let given = evaluator::metric::Given::new(evaluator::settings::RecallDenominator::Standard, &data.train, data.items());
     let values = evaluator::metric::values(&rankings, trial.select_by, &given);
     assert_eq!(Some(values.iter().sum::<f64>() / values.len() as f64), fit.validation);
 }

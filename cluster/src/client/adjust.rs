@@ -1,7 +1,7 @@
 //! Changes to a submission while it runs: how many trials run at once, and for how long its objects are kept.
 
 use super::{
-    Cluster, Error, call,
+    ClientError, Cluster, call,
     find::{Found, Selector},
 };
 use crate::{
@@ -21,7 +21,7 @@ const MANAGER: &str = "ranksweep";
 
 impl Cluster {
     /// The changes that the Jobs on the cluster lack to be as is now asked. The driver's comes last: what was only half changed is seen again.
-    pub(super) async fn adjustments(&self, sweep: &str, found: &Found, objects: &[Object]) -> Result<Vec<(String, Value)>, Error> {
+    pub(super) async fn adjustments(&self, sweep: &str, found: &Found, objects: &[Object]) -> Result<Vec<(String, Value)>, ClientError> {
         let wanted = objects.iter().filter_map(|object| if let Object::Job(job) = object { Some(&**job) } else { None });
         let (drivers, stages): (Vec<&Job>, Vec<&Job>) = wanted.partition(|job| job.annotations().contains_key(PARALLELISM));
         let Some(driver) = drivers.first() else { return Ok(Vec::new()) };
@@ -43,7 +43,7 @@ impl Cluster {
     }
 
     /// Changes a Job.
-    pub(super) async fn adjust(&self, job: &str, patch: &Value) -> Result<(), Error> {
+    pub(super) async fn adjust(&self, job: &str, patch: &Value) -> Result<(), ClientError> {
         let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
         self.ask(call::PATCH_JOBS, self.api::<Job>().patch(job, &parameters, &Patch::Merge(patch))).await.map(drop)
     }

@@ -1,6 +1,6 @@
 //! Objects are created by server-side apply.
 
-use super::{Call, Cluster, Error, call};
+use super::{Call, ClientError, Cluster, call};
 use crate::Object;
 use k8s_openapi::{NamespaceResourceScope, api::batch::v1::Job};
 use kube::{
@@ -20,21 +20,21 @@ impl Cluster {
     ///
     /// # Errors
     /// Refusals that the server would give, and a namespace that would not let the pods start.
-    pub(super) async fn rehearse(&self, objects: &[Object]) -> Result<(), Error> {
+    pub(super) async fn rehearse(&self, objects: &[Object]) -> Result<(), ClientError> {
         drop(self.warnings());
         for object in objects {
             self.apply_with(object, &parameters().dry_run()).await?;
         }
         let forbidden = self.warnings().into_iter().find(|warning| warning.contains(VIOLATION));
-        forbidden.map_or(Ok(()), |message| Err(Error::PodsForbidden { namespace: self.namespace().to_owned(), message }))
+        forbidden.map_or(Ok(()), |message| Err(ClientError::PodsForbidden { namespace: self.namespace().to_owned(), message }))
     }
 
     /// Creates an object, or brings it up to date. A Job is given back as it is then.
-    pub(super) async fn apply(&self, object: &Object) -> Result<Option<Job>, Error> {
+    pub(super) async fn apply(&self, object: &Object) -> Result<Option<Job>, ClientError> {
         self.apply_with(object, &parameters()).await
     }
 
-    async fn apply_with(&self, object: &Object, parameters: &PatchParams) -> Result<Option<Job>, Error> {
+    async fn apply_with(&self, object: &Object, parameters: &PatchParams) -> Result<Option<Job>, ClientError> {
         match object {
             Object::Job(job) => return self.put(call::PATCH_JOBS, object.name(), &**job, parameters).await.map(Some),
             Object::ConfigMap(map) => drop(self.put(call::PATCH_CONFIG_MAPS, object.name(), &**map, parameters).await?),
@@ -44,7 +44,7 @@ impl Cluster {
         Ok(None)
     }
 
-    async fn put<K>(&self, call: Call, name: &str, object: &K, parameters: &PatchParams) -> Result<K, Error>
+    async fn put<K>(&self, call: Call, name: &str, object: &K, parameters: &PatchParams) -> Result<K, ClientError>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + DeserializeOwned + Serialize + Debug,
     {

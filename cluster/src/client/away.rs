@@ -1,6 +1,6 @@
 //! How long an API server that does not answer is waited for.
 
-use super::Error;
+use super::ClientError;
 use std::time::Duration;
 
 /// Time between the first two questions that are not answered; doubled for each further one.
@@ -30,7 +30,7 @@ impl Away {
     ///
     /// # Errors
     /// The given one, where asking again would not help.
-    pub(crate) fn failed(&mut self, error: Error) -> Result<Duration, Error> {
+    pub(crate) fn failed(&mut self, error: ClientError) -> Result<Duration, ClientError> {
         self.refusals = if error.is_of_credentials() { self.refusals + 1 } else { 0 };
         if !error.is_transient() && (self.refusals == 0 || self.refusals == REFUSALS) {
             return Err(error);
@@ -49,12 +49,12 @@ mod tests {
     use super::*;
     use crate::client::call::LIST_JOBS;
 
-    fn unreachable() -> Error {
-        Error::Unreachable { at: "here".to_owned(), reason: "refused".to_owned() }
+    fn unreachable() -> ClientError {
+        ClientError::Unreachable { at: "here".to_owned(), reason: "refused".to_owned() }
     }
 
-    fn forbidden() -> Error {
-        Error::Forbidden { message: "no".to_owned() }
+    fn forbidden() -> ClientError {
+        ClientError::Forbidden { message: "no".to_owned() }
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_refused_question_is_not_asked_again() {
-        let refused = |code| Error::Refused { call: LIST_JOBS, code, message: String::new() };
+        let refused = |code| ClientError::Refused { call: LIST_JOBS, code, message: String::new() };
         assert!(Away::default().failed(refused(422)).is_err());
         assert!([500, 503, 429].iter().all(|code| Away::default().failed(refused(*code)).is_ok()));
     }

@@ -1,6 +1,6 @@
 //! How many trials a pod has in a submission that stands on the cluster.
 
-use super::{Cluster, Error, find::Selector};
+use super::{ClientError, Cluster, find::Selector};
 use crate::{Resources, Submission, labels, stages::trials_per_pod};
 use kube::ResourceExt;
 
@@ -9,7 +9,7 @@ use kube::ResourceExt;
 ///
 /// # Errors
 /// Refusals of the server.
-pub async fn standing_batch(cluster: &Cluster, submission: &Submission) -> Result<Option<u32>, Error> {
+pub async fn standing_batch(cluster: &Cluster, submission: &Submission) -> Result<Option<u32>, ClientError> {
     let trains = Selector::sweep(&submission.name).and(labels::STAGE, "train");
     let jobs = cluster.jobs(&trains).await?;
     let with = |several: u32| {

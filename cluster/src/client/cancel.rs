@@ -1,6 +1,6 @@
 //! A sweep's objects, removed.
 
-use super::{Call, Cluster, Error, call, find::Selector};
+use super::{Call, ClientError, Cluster, call, find::Selector};
 use crate::labels;
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -24,8 +24,8 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Gives the hashes of what was removed.
 ///
 /// # Errors
-/// Refusals of the server, and [`Error::NotGone`] when pods go on for minutes.
-pub async fn cancel(cluster: &Cluster, sweep: &str, submission: Option<&str>) -> Result<Vec<String>, Error> {
+/// Refusals of the server, and [`ClientError::NotGone`] when pods go on for minutes.
+pub async fn cancel(cluster: &Cluster, sweep: &str, submission: Option<&str>) -> Result<Vec<String>, ClientError> {
     let hash = |job: &Job| job.labels().get(labels::SUBMISSION).cloned();
     let mut hashes: Vec<String> = cluster.jobs(&Selector::sweep(sweep)).await?.iter().filter_map(hash).collect();
     hashes.sort();
@@ -40,7 +40,7 @@ pub async fn cancel(cluster: &Cluster, sweep: &str, submission: Option<&str>) ->
 impl Cluster {
     /// Removes a submission: the driver first, so that it starts nothing more, then what it does not own, as where `ranksweep render` was
     /// applied. Ends when no pod of it is left, which might write what a pod of the next submission writes.
-    pub(super) async fn remove(&self, sweep: &str, hash: &str) -> Result<(), Error> {
+    pub(super) async fn remove(&self, sweep: &str, hash: &str) -> Result<(), ClientError> {
         let of = Selector::submission(sweep, hash);
         let (drivers, stages): (Vec<Job>, Vec<Job>) = self.jobs(&of).await?.into_iter().partition(is_driver);
         for job in drivers.iter().chain(&stages) {
@@ -54,7 +54,7 @@ impl Cluster {
     }
 
     /// Removes the objects of a network between nodes. The Services go last: without one there is nothing to look for.
-    async fn remove_network(&self, of: &Selector) -> Result<(), Error> {
+    async fn remove_network(&self, of: &Selector) -> Result<(), ClientError> {
         let services = self.services(of).await?;
         if services.is_empty() {
             return Ok(());
@@ -69,7 +69,7 @@ impl Cluster {
     }
 
     /// Deletes an object, and in the background what it owns. One that is gone already is no error.
-    async fn delete<K>(&self, call: Call, name: &str) -> Result<(), Error>
+    async fn delete<K>(&self, call: Call, name: &str) -> Result<(), ClientError>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + DeserializeOwned + Debug,
     {
@@ -80,7 +80,7 @@ impl Cluster {
     }
 
     /// Waits until no Job and no pod is left.
-    async fn gone(&self, hash: &str, of: &Selector) -> Result<(), Error> {
+    async fn gone(&self, hash: &str, of: &Selector) -> Result<(), ClientError> {
         for _ in 0..STOPPED_WITHIN.as_secs() / LOOK.as_secs() {
             let (pods, jobs) = (self.pods(of).await?.len(), self.jobs(of).await?.len());
             if pods + jobs == 0 {
@@ -90,7 +90,7 @@ impl Cluster {
             sleep(LOOK).await;
         }
         let (namespace, submission) = (self.namespace().to_owned(), hash.to_owned());
-        Err(Error::NotGone { namespace, submission, seconds: STOPPED_WITHIN.as_secs() })
+        Err(ClientError::NotGone { namespace, submission, seconds: STOPPED_WITHIN.as_secs() })
     }
 }
 

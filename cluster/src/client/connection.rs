@@ -1,6 +1,6 @@
 //! One namespace of one cluster.
 
-use super::{Call, Error, error::innermost, warnings::Warnings};
+use super::{Call, ClientError, error::innermost, warnings::Warnings};
 use http::{Request, Response};
 use k8s_openapi::{NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::APIGroupList};
 use kube::{
@@ -31,17 +31,17 @@ impl Cluster {
     /// current context's is taken.
     ///
     /// # Errors
-    /// [`Error::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
-    pub async fn connect(namespace: Option<&str>) -> Result<Self, Error> {
-        let config = Config::infer().await.map_err(|error| Error::NoCluster { reason: unconfigured(&error) })?;
+    /// [`ClientError::NoCluster`] when neither is there or whole. Nothing is asked of the cluster yet.
+    pub async fn connect(namespace: Option<&str>) -> Result<Self, ClientError> {
+        let config = Config::infer().await.map_err(|error| ClientError::NoCluster { reason: unconfigured(&error) })?;
         Self::of(config, namespace)
     }
 
-    fn of(mut config: Config, namespace: Option<&str>) -> Result<Self, Error> {
+    fn of(mut config: Config, namespace: Option<&str>) -> Result<Self, ClientError> {
         config.connect_timeout = Some(CONNECTION);
         let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
         let (at, warnings) = (config.cluster_url.to_string(), Warnings::default());
-        let builder = ClientBuilder::try_from(config).map_err(|error| Error::NoCluster { reason: innermost(&error) })?;
+        let builder = ClientBuilder::try_from(config).map_err(|error| ClientError::NoCluster { reason: innermost(&error) })?;
         Ok(Self { client: builder.with_layer(&keeping(&warnings)).build(), at, namespace, warnings })
     }
 
@@ -93,10 +93,10 @@ impl Cluster {
     }
 
     /// Asks once, within a time limit.
-    pub(crate) async fn ask<T>(&self, call: Call, answer: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {
+    pub(crate) async fn ask<T>(&self, call: Call, answer: impl Future<Output = kube::Result<T>>) -> Result<T, ClientError> {
         match tokio::time::timeout(ANSWER, answer).await {
-            Ok(answer) => answer.map_err(|error| Error::of(error, call, &self.at, &self.namespace)),
-            Err(_) => Err(Error::Unreachable { at: self.at.clone(), reason: format!("no answer within {} s", ANSWER.as_secs()) }),
+            Ok(answer) => answer.map_err(|error| ClientError::of(error, call, &self.at, &self.namespace)),
+            Err(_) => Err(ClientError::Unreachable { at: self.at.clone(), reason: format!("no answer within {} s", ANSWER.as_secs()) }),
         }
     }
 }

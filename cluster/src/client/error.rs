@@ -4,7 +4,7 @@ use super::Call;
 
 /// Why the cluster did not do what was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ClientError {
     /// Neither a kubeconfig nor a pod's environment says which cluster.
     #[error("no cluster is configured: {reason}; point KUBECONFIG to a kubeconfig, or write ~/.kube/config")]
     NoCluster {
@@ -97,7 +97,7 @@ pub enum Error {
     Objects(#[from] crate::Error),
 }
 
-impl Error {
+impl ClientError {
     /// Whether the same question may be answered a little later.
     pub fn is_transient(&self) -> bool {
         match self {

@@ -1,6 +1,6 @@
 //! A sweep's objects, found by their labels.
 
-use super::{Call, Cluster, Error, call};
+use super::{Call, ClientError, Cluster, call};
 use crate::{labels, stages::State};
 use k8s_openapi::{
     NamespaceResourceScope,
@@ -46,27 +46,27 @@ impl fmt::Display for Selector {
 }
 
 impl Cluster {
-    pub(crate) async fn jobs(&self, of: &Selector) -> Result<Vec<Job>, Error> {
+    pub(crate) async fn jobs(&self, of: &Selector) -> Result<Vec<Job>, ClientError> {
         self.list(call::LIST_JOBS, of).await
     }
 
-    pub(super) async fn pods(&self, of: &Selector) -> Result<Vec<Pod>, Error> {
+    pub(super) async fn pods(&self, of: &Selector) -> Result<Vec<Pod>, ClientError> {
         self.list(call::LIST_PODS, of).await
     }
 
-    pub(super) async fn config_maps(&self, of: &Selector) -> Result<Vec<ConfigMap>, Error> {
+    pub(super) async fn config_maps(&self, of: &Selector) -> Result<Vec<ConfigMap>, ClientError> {
         self.list(call::LIST_CONFIG_MAPS, of).await
     }
 
-    pub(super) async fn services(&self, of: &Selector) -> Result<Vec<Service>, Error> {
+    pub(super) async fn services(&self, of: &Selector) -> Result<Vec<Service>, ClientError> {
         self.list(call::LIST_SERVICES, of).await
     }
 
-    pub(super) async fn network_policies(&self, of: &Selector) -> Result<Vec<NetworkPolicy>, Error> {
+    pub(super) async fn network_policies(&self, of: &Selector) -> Result<Vec<NetworkPolicy>, ClientError> {
         self.list(call::LIST_NETWORK_POLICIES, of).await
     }
 
-    async fn list<K>(&self, call: Call, of: &Selector) -> Result<Vec<K>, Error>
+    async fn list<K>(&self, call: Call, of: &Selector) -> Result<Vec<K>, ClientError>
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug,
     {
@@ -75,7 +75,7 @@ impl Cluster {
     }
 
     /// A sweep's submissions, the newest first.
-    pub(super) async fn submissions(&self, sweep: &str) -> Result<Vec<Found>, Error> {
+    pub(super) async fn submissions(&self, sweep: &str) -> Result<Vec<Found>, ClientError> {
         let drivers = self.jobs(&Selector::sweep(sweep).and(labels::STAGE, labels::DRIVER)).await?;
         let mut found: Vec<Found> = drivers.into_iter().map(Found::of).collect();
         found.sort_by(|a, b| b.driver.metadata.creation_timestamp.cmp(&a.driver.metadata.creation_timestamp));

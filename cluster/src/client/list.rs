@@ -1,6 +1,6 @@
 //! The sweeps of a namespace.
 
-use super::{Cluster, Error, StageView, find::Selector, wait::end};
+use super::{ClientError, Cluster, StageView, find::Selector, wait::end};
 use crate::{
     labels,
     stages::{Outcome, State, driver, stages},
@@ -31,7 +31,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// Refusals of the server.
-pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, Error> {
+pub async fn list(cluster: &Cluster) -> Result<Vec<Listed>, ClientError> {
     let mut of: BTreeMap<String, Vec<Job>> = BTreeMap::new();
     for job in cluster.jobs(&Selector::all()).await? {
         of.entry(job.labels().get(labels::SUBMISSION).cloned().unwrap_or_default()).or_default().push(job);

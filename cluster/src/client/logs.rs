@@ -1,7 +1,7 @@
 //! The logs of pods.
 
 use super::{
-    Cluster, Error, call,
+    ClientError, Cluster, call,
     find::Selector,
     status::{PodView, stage_of},
 };
@@ -24,18 +24,18 @@ pub struct Whose {
 /// drivers followed each other, the last one's log is read. With `follow`, the log of the only pod that fits is read until the pod ends.
 ///
 /// # Errors
-/// [`Error::NotThere`] where no pod fits, or several do that cannot be followed together; refusals of the server.
+/// [`ClientError::NotThere`] where no pod fits, or several do that cannot be followed together; refusals of the server.
 pub async fn logs(
     cluster: &Cluster,
     sweep: &str,
     whose: &Whose,
     follow: bool,
     line: &mut (dyn FnMut(&str, &str) -> bool + Send),
-) -> Result<(), Error> {
+) -> Result<(), ClientError> {
     let namespace = cluster.namespace();
     let Some(newest) = cluster.submissions(sweep).await?.into_iter().next() else {
         let words = format!("sweep `{sweep}` is not on the cluster, in namespace `{namespace}`");
-        return Err(Error::NotThere(format!("{words}; `ranksweep list --namespace {namespace}` shows which are")));
+        return Err(ClientError::NotThere(format!("{words}; `ranksweep list --namespace {namespace}` shows which are")));
     };
     let mut pods = cluster.pods(&Selector::submission(sweep, &newest.hash)).await?;
     pods.retain(|pod| whose.is_of(pod, &newest.hash));
@@ -45,12 +45,12 @@ pub async fn logs(
         pods.drain(..pods.len().saturating_sub(1));
     }
     if pods.is_empty() {
-        return Err(Error::NotThere(format!(
+        return Err(ClientError::NotThere(format!(
             "there is no pod of {whose}: it has not begun, or was removed; `ranksweep status {sweep} --namespace {namespace}` says which"
         )));
     }
     if follow && pods.len() > 1 {
-        return Err(Error::NotThere(format!("{} pods fit {whose}, and one can be followed: name it with --index", pods.len())));
+        return Err(ClientError::NotThere(format!("{} pods fit {whose}, and one can be followed: name it with --index", pods.len())));
     }
     for pod in &pods {
         if !cluster.read(pod, follow, line).await? {
@@ -72,11 +72,11 @@ impl Whose {
 
 impl Cluster {
     /// Reads one pod's log; `false` where nobody listens any longer.
-    async fn read(&self, pod: &PodView, follow: bool, line: &mut (dyn FnMut(&str, &str) -> bool + Send)) -> Result<bool, Error> {
+    async fn read(&self, pod: &PodView, follow: bool, line: &mut (dyn FnMut(&str, &str) -> bool + Send)) -> Result<bool, ClientError> {
         let parameters = LogParams { follow, ..LogParams::default() };
         let stream = self.ask(call::READ_LOGS, self.api::<Pod>().log_stream(&pod.name, &parameters)).await?;
         let mut lines = stream.lines();
-        let broken = |error: std::io::Error| Error::Unreachable { at: self.at().to_owned(), reason: error.to_string() };
+        let broken = |error: std::io::Error| ClientError::Unreachable { at: self.at().to_owned(), reason: error.to_string() };
         while let Some(text) = lines.try_next().await.map_err(broken)? {
             if !line(&pod.name, &text) {
                 return Ok(false);

@@ -26,7 +26,7 @@ pub use batch::standing_batch;
 pub use call::Call;
 pub use cancel::cancel;
 pub use connection::Cluster;
-pub use error::Error;
+pub use error::ClientError;
 pub(crate) use find::Selector;
 pub use list::{Listed, list};
 pub use logs::{Whose, logs};

@@ -1,7 +1,7 @@
 //! The state of a submission: its stages, its pods, and why they do not move.
 
 use super::{
-    Cluster, Error, Reason,
+    ClientError, Cluster, Reason,
     find::Selector,
     reason::{container, words},
 };
@@ -87,7 +87,7 @@ pub struct PodView {
 ///
 /// # Errors
 /// Refusals of the server.
-pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, Error> {
+pub async fn status(cluster: &Cluster, sweep: &str) -> Result<Option<Seen>, ClientError> {
     let Some(newest) = cluster.submissions(sweep).await?.into_iter().next() else { return Ok(None) };
     let of = Selector::submission(sweep, &newest.hash);
     let jobs = cluster.jobs(&of).await?;

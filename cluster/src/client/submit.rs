@@ -1,7 +1,7 @@
 //! A submission's objects, created once.
 
 use super::{
-    Cluster, Error,
+    ClientError, Cluster,
     find::{Found, Selector},
     reason::no_kueue,
     wait::end,
@@ -73,9 +73,9 @@ pub struct Rehearsed {
 /// starts again. `replace` removes other submissions of the sweep that have not ended.
 ///
 /// # Errors
-/// A submission that no objects can be made of, [`Error::StillRunning`] without `replace`, [`Error::PodsForbidden`], and what the server
+/// A submission that no objects can be made of, [`ClientError::StillRunning`] without `replace`, [`ClientError::PodsForbidden`], and what the server
 /// would refuse.
-pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Rehearsed, Error> {
+pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Rehearsed, ClientError> {
     let (all, hash, sweep) = (objects(submission)?, submission.hash(), submission.name.clone());
     let (same, others): (Vec<Found>, Vec<Found>) = cluster.submissions(&sweep).await?.into_iter().partition(|found| found.hash == hash);
     let (how, missing) = match same.first().map(|found| &found.state) {
@@ -102,7 +102,7 @@ pub async fn rehearse(cluster: &Cluster, submission: &Submission, replace: bool)
     }
     if let (Some(other), false) = (rehearsed.running.first(), replace) {
         let namespace = cluster.namespace().to_owned();
-        return Err(Error::StillRunning { sweep: rehearsed.sweep, namespace, submission: other.clone() });
+        return Err(ClientError::StillRunning { sweep: rehearsed.sweep, namespace, submission: other.clone() });
     }
     cluster.rehearse(&rehearsed.missing).await?;
     Ok(rehearsed)
@@ -128,8 +128,8 @@ impl Rehearsed {
     /// after it.
     ///
     /// # Errors
-    /// Refusals of the server, and [`Error::NotGone`].
-    pub async fn create(self, cluster: &Cluster) -> Result<Submitted, Error> {
+    /// Refusals of the server, and [`ClientError::NotGone`].
+    pub async fn create(self, cluster: &Cluster) -> Result<Submitted, ClientError> {
         if self.is_needless() {
             return Ok(Submitted { hash: self.hash, how: self.how, replaced: Vec::new(), left: self.left, warnings: Vec::new() });
         }
@@ -148,7 +148,7 @@ impl Rehearsed {
 
 impl Cluster {
     /// The objects of a submission that are not there.
-    async fn missing(&self, sweep: &str, hash: &str, objects: &[Object]) -> Result<Vec<Object>, Error> {
+    async fn missing(&self, sweep: &str, hash: &str, objects: &[Object]) -> Result<Vec<Object>, ClientError> {
         let of = Selector::submission(sweep, hash);
         let mut found = BTreeSet::new();
         found.extend(self.jobs(&of).await?.iter().map(|job| ("Job", job.name_any())));
@@ -162,13 +162,13 @@ impl Cluster {
     }
 
     /// Whether a submission has ended with everything done, but for some trials.
-    async fn has_only_failed_trials(&self, sweep: &str, hash: &str) -> Result<bool, Error> {
+    async fn has_only_failed_trials(&self, sweep: &str, hash: &str) -> Result<bool, ClientError> {
         let end = end(&self.jobs(&Selector::submission(sweep, hash)).await?);
         Ok(end.as_ref().is_some_and(Outcome::is_of_trials))
     }
 
     /// Creates objects in their order. Those that come after the driver's Job are owned by it.
-    async fn create(&self, sweep: &str, hash: &str, objects: Vec<Object>) -> Result<(), Error> {
+    async fn create(&self, sweep: &str, hash: &str, objects: Vec<Object>) -> Result<(), ClientError> {
         let mut owner = self.submissions(sweep).await?.into_iter().find(|found| found.hash == hash).map(|found| found.driver);
         for mut object in objects {
             if let Some(owner) = &owner {

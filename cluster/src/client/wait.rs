@@ -1,6 +1,6 @@
 //! The end of a submission, waited for.
 
-use super::{Away, Cluster, Error, find::Selector};
+use super::{Away, ClientError, Cluster, find::Selector};
 use crate::stages::{Action, Outcome, SeenJob, State, driver, stages, step};
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
@@ -17,7 +17,7 @@ const LOOKS_FOR_REASONS: u64 = 6;
 ///
 /// # Errors
 /// Refusals of the server.
-pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&str) + Send)) -> Result<Outcome, Error> {
+pub async fn wait(cluster: &Cluster, sweep: &str, hash: &str, news: &mut (dyn FnMut(&str) + Send)) -> Result<Outcome, ClientError> {
     let (of, mut away, mut said, mut reasons) = (Selector::submission(sweep, hash), Away::default(), Vec::new(), Vec::new());
     for looks in 0_u64.. {
         match look(cluster, &of, looks % LOOKS_FOR_REASONS == 0).await {
@@ -48,7 +48,7 @@ struct Looked {
     reasons: Option<Vec<String>>,
 }
 
-async fn look(cluster: &Cluster, of: &Selector, asks: bool) -> Result<Looked, Error> {
+async fn look(cluster: &Cluster, of: &Selector, asks: bool) -> Result<Looked, ClientError> {
     let jobs = cluster.jobs(of).await?;
     let end = end(&jobs);
     let pauses = if end.is_some() { Vec::new() } else { pauses(&jobs) };
@@ -60,7 +60,7 @@ async fn look(cluster: &Cluster, of: &Selector, asks: bool) -> Result<Looked, Er
     Ok(Looked { end, pauses, reasons })
 }
 
-async fn reasons(cluster: &Cluster, of: &Selector, jobs: &[Job]) -> Result<Vec<String>, Error> {
+async fn reasons(cluster: &Cluster, of: &Selector, jobs: &[Job]) -> Result<Vec<String>, ClientError> {
     let (pods, events) = (cluster.pods(of).await?, cluster.events().await?);
     let of_jobs = cluster.reasons(jobs, &pods, &events).await?;
     let lines = of_jobs.iter().flat_map(|(job, reasons)| reasons.iter().map(move |reason| format!("{job}: {reason}")));

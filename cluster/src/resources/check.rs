@@ -1,6 +1,6 @@
 //! Rules that `resources` must keep before anything is made of it.
 
-use super::{Cache, Quantity, Resources, Stage, Volume};
+use super::{Cache, Quantity, Resources, StageResources, Volume};
 use crate::{
     names::{not_a_key, not_a_name, not_a_value},
     objects::{CACHE, RENDEZVOUS},
@@ -72,7 +72,7 @@ impl Resources {
             return Err(format!("trials_per_pod is {several}, and nodes is {nodes}, so that a trial has several pods: expected 1"));
         }
         quantities("", Some(&self.cpu), Some(&self.memory), self.scratch.as_ref())?;
-        let of = |name: &str, stage: &Stage| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
+        let of = |name: &str, stage: &StageResources| quantities(name, stage.cpu.as_ref(), stage.memory.as_ref(), stage.scratch.as_ref());
         of("prepare.", &self.prepare)?;
         of("evaluate.", &self.evaluate)
     }

@@ -41,9 +41,9 @@ pub struct Resources {
     /// Disk of one pod for temporary files and cached datasets: requested, and the limit. Without it: as much as the node has.
     pub scratch: Option<Quantity>,
     /// Resources of the pod that prepares, in place of the trial's.
-    pub prepare: Stage,
+    pub prepare: StageResources,
     /// Resources of the pod that evaluates, in place of the trial's; the driver's pod goes where this one goes.
-    pub evaluate: Stage,
+    pub evaluate: StageResources,
     /// Pods that train at once, or trials where each has several pods; submitted with another number, a sweep that runs goes on with that one.
     pub parallelism: u32,
     /// Trials that one pod trains, as many at once as share its GPU: of short ones a pod of its own costs more than the trial. Left out, whoever
@@ -100,8 +100,8 @@ pub enum LogFormat {
 
 /// Resources of one stage's pod, in place of those of a trial's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Stage {
+#[serde(deny_unknown_fields, default, rename = "Stage")]
+pub struct StageResources {
     /// Cores.
     pub cpu: Option<Quantity>,
     /// Memory.
@@ -144,8 +144,8 @@ impl Default for Resources {
             cpu: quantity("2"),
             memory: quantity("8Gi"),
             scratch: None,
-            prepare: Stage::default(),
-            evaluate: Stage::default(),
+            prepare: StageResources::default(),
+            evaluate: StageResources::default(),
             parallelism: 32,
             trials_per_pod: None,
             retries: 3,

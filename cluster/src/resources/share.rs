@@ -1,6 +1,6 @@
 //! The resources of one pod: the stage's own settings laid over the trial's.
 
-use super::{Quantity, Resources, Stage, Toleration};
+use super::{Quantity, Resources, StageResources, Toleration};
 use std::collections::BTreeMap;
 
 /// The resources of one pod, and where it may go.
@@ -40,7 +40,7 @@ impl Resources {
         self.share(Some(&self.evaluate))
     }
 
-    fn share<'a>(&'a self, stage: Option<&'a Stage>) -> Share<'a> {
+    fn share<'a>(&'a self, stage: Option<&'a StageResources>) -> Share<'a> {
         Share {
             cpu: stage.and_then(|stage| stage.cpu.as_ref()).unwrap_or(&self.cpu),
             memory: stage.and_then(|stage| stage.memory.as_ref()).unwrap_or(&self.memory),

@@ -14,7 +14,7 @@ mod submitting;
 
 use cluster::{
     Submission,
-    client::{Cluster, Error, Submitted, call, rehearse},
+    client::{ClientError, Cluster, Submitted, call, rehearse},
     drive::{Pace, drive},
     stages::Outcome,
 };
@@ -29,7 +29,7 @@ fn ask<T, F: Future<Output = T>>(fake: &Fake, action: impl FnOnce(Cluster) -> F)
 }
 
 /// Submits as `ranksweep submit` does.
-async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
+async fn submit(cluster: &Cluster, submission: &Submission, replace: bool) -> Result<Submitted, ClientError> {
     rehearse(cluster, submission, replace).await?.create(cluster).await
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use cluster::{
     Submission,
-    client::{Error, call},
+    client::{ClientError, call},
 };
 use std::time::Duration;
 use tokio::runtime::Builder;
@@ -61,7 +61,7 @@ fn a_namespace_that_does_not_exist() {
     let fake = server();
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let error = runtime.block_on(async { submit(&fake.cluster_in("elsewhere"), &submission(), false).await.unwrap_err() });
-    assert!(matches!(&error, Error::NoNamespace { namespace, .. } if namespace == "elsewhere"), "{error}");
+    assert!(matches!(&error, ClientError::NoNamespace { namespace, .. } if namespace == "elsewhere"), "{error}");
     assert!(error.to_string().starts_with("namespace `elsewhere` does not exist at http://fake; create it"), "{error}");
 }
 

@@ -6,7 +6,7 @@ use crate::{
     server,
 };
 use cluster::{
-    client::{Error, Seen, Whose, cancel, list, logs, status, wait},
+    client::{ClientError, Seen, Whose, cancel, list, logs, status, wait},
     stages::{Outcome, State},
 };
 
@@ -14,7 +14,7 @@ fn seen(fake: &Fake) -> Option<Seen> {
     ask(fake, async |cluster| status(&cluster, "s").await).unwrap()
 }
 
-fn lines(fake: &Fake, stage: &str, index: Option<u32>, follow: bool) -> Result<Vec<(String, String)>, Error> {
+fn lines(fake: &Fake, stage: &str, index: Option<u32>, follow: bool) -> Result<Vec<(String, String)>, ClientError> {
     let mut lines = Vec::new();
     let whose = Whose { stage: stage.to_owned(), index };
     let mut note = |pod: &str, line: &str| {

@@ -5,7 +5,7 @@ use crate::{
 };
 use cluster::{
     Submission,
-    client::{Error, How, Submitted, rehearse, wait},
+    client::{ClientError, How, Submitted, rehearse, wait},
     drive::{Pace, drive},
     stages::Outcome,
 };
@@ -15,7 +15,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-fn submitted(fake: &Fake, submission: &Submission, replace: bool) -> Result<Submitted, Error> {
+fn submitted(fake: &Fake, submission: &Submission, replace: bool) -> Result<Submitted, ClientError> {
     ask(fake, async |cluster| submit(&cluster, submission, replace).await)
 }
 
@@ -96,7 +96,7 @@ fn another_submission_of_the_sweep_is_not_disturbed_unless_asked() {
     let fake = server();
     let first = submitted(&fake, &submission(), false).unwrap().hash;
     let error = submitted(&fake, &changed(), false).unwrap_err();
-    assert!(matches!(&error, Error::StillRunning { submission, .. } if *submission == first), "{error}");
+    assert!(matches!(&error, ClientError::StillRunning { submission, .. } if *submission == first), "{error}");
     assert_eq!(names(&fake, "jobs").len(), 4);
     let second = submitted(&fake, &changed(), true).unwrap();
     assert_eq!((second.how, second.replaced), (How::Created, vec![first.clone()]));

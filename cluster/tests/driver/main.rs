@@ -9,7 +9,7 @@ mod preempted;
 mod setting;
 
 use cluster::{
-    client::{Error, call},
+    client::{ClientError, call},
     stages::Outcome,
 };
 use fake::{Act, Fake, Start, World};
@@ -181,7 +181,7 @@ fn an_api_server_that_is_away_for_minutes_is_waited_for() {
 fn a_role_that_allows_nothing_is_an_error_that_says_what_is_missing() {
     let fake = sweep();
     let error = setting::driven_with(&fake, &[]).unwrap_err();
-    assert!(matches!(&error, Error::Forbidden { message } if message.contains("cannot list resource \"jobs\"")), "{error}");
+    assert!(matches!(&error, ClientError::Forbidden { message } if message.contains("cannot list resource \"jobs\"")), "{error}");
     let error = setting::driven_with(&fake, &call::DRIVER[..1]).unwrap_err();
     assert!(error.to_string().starts_with("the cluster forbids it: jobs.batch \"s-"), "{error}");
     assert!(error.to_string().contains("cannot patch resource \"jobs\" in API group \"batch\" in the namespace \"team\""), "{error}");

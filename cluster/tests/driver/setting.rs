@@ -3,7 +3,7 @@
 use crate::fake::{Act, Fake, PodRun, World, submission, submitted};
 use cluster::{
     Stage, Submission,
-    client::{Call, Error, call},
+    client::{Call, ClientError, call},
     drive::{Pace, drive},
     stages::Outcome,
 };
@@ -67,11 +67,11 @@ pub(crate) fn started(fake: &Fake) -> Vec<String> {
 }
 
 /// How a driver ends that may do what its role allows.
-pub(crate) fn driven(fake: &Fake) -> Result<Outcome, Error> {
+pub(crate) fn driven(fake: &Fake) -> Result<Outcome, ClientError> {
     driven_with(fake, &call::DRIVER)
 }
 
-pub(crate) fn driven_with(fake: &Fake, allowed: &'static [Call]) -> Result<Outcome, Error> {
+pub(crate) fn driven_with(fake: &Fake, allowed: &'static [Call]) -> Result<Outcome, ClientError> {
     run(fake, allowed, None).unwrap()
 }
 
@@ -123,7 +123,7 @@ fn drivers(fake: &Fake, act: Act) {
 }
 
 /// Runs the driver on a clock that leaps over its sleeps. A week without an end is a driver that hangs.
-fn run(fake: &Fake, allowed: &'static [Call], questions: Option<u32>) -> Option<Result<Outcome, Error>> {
+fn run(fake: &Fake, allowed: &'static [Call], questions: Option<u32>) -> Option<Result<Outcome, ClientError>> {
     let submission = full(fake, "").split('-').nth(1).unwrap().to_owned();
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// What a folder holds for a dataset.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundCheckpoints {
     /// The dataset's finished trials, by id.
     pub(super) candidates: Vec<Candidate>,
     /// How many trials belong to other datasets.
@@ -52,15 +52,15 @@ const REMEDY: &str = "delete the trial's folder and train it again";
 /// # Errors
 /// [`Error::Settings`] when there is none that is finished and belongs to the dataset, or when the one checkpoint is of a trial of
 /// another dataset.
-pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
+pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<FoundCheckpoints> {
     if folder.join("scorer.json").exists()? {
         let (trial, seed) = check_trial(folder, dataset)?;
         let candidate = candidate(trial, seed, folder.clone(), None, dataset);
-        return Ok(Found { candidates: vec![candidate], other_datasets: 0, unfinished: 0 });
+        return Ok(FoundCheckpoints { candidates: vec![candidate], other_datasets: 0, unfinished: 0 });
     }
     let single = folder.join("trial.json").exists()?;
     let trials = if single { vec![folder.clone()] } else { folder.folders()? };
-    let mut found = Found { candidates: Vec::new(), other_datasets: 0, unfinished: 0 };
+    let mut found = FoundCheckpoints { candidates: Vec::new(), other_datasets: 0, unfinished: 0 };
     for trial in trials {
         let ended = optional(marker::read::<Ended>(&trial.join("done.json"), REMEDY))?;
         let Some(stored) = read_trial(&trial, ended.as_ref())? else { continue };
@@ -74,7 +74,7 @@ pub(super) fn find(folder: &Location, dataset: &Dataset) -> Result<Found> {
         }
     }
     if found.candidates.is_empty() {
-        let Found { other_datasets, unfinished, .. } = found;
+        let FoundCheckpoints { other_datasets, unfinished, .. } = found;
         let reason = format!(
             "{folder} has no finished trial of dataset `{}` ({}): {other_datasets} are of other datasets, {unfinished} failed or are not done",
             dataset.name, dataset.fingerprint

@@ -11,7 +11,7 @@ use crate::{
     Error, Evaluation, Metric, Result, TrialValues,
     evaluate::{Candidate, evaluate},
     findings::{self, Findings},
-    settings::{Correction, Margin, Mask, Over, Recall, SampledCandidates, Significance, Test, Ties, Users},
+    settings::{Correction, Margin, Mask, Over, RecallDenominator, SampledCandidates, Significance, Test, Ties, Users},
     tables,
 };
 use dataset::{Dataset, Location, Split};
@@ -49,8 +49,8 @@ pub struct Evaluate {
     #[arg(long, default_value = "train-and-validation", value_parser = named::<Mask>)]
     pub mask: Mask,
     /// The denominator of recall: standard (all held-out items) or capped (at most the cutoff)
-    #[arg(long, default_value = "standard", value_parser = named::<Recall>)]
-    pub recall: Recall,
+    #[arg(long, default_value = "standard", value_parser = named::<RecallDenominator>)]
+    pub recall: RecallDenominator,
     /// Where a held-out item stands among equal scores: pessimistic or optimistic
     #[arg(long, default_value = "pessimistic", value_parser = named::<Ties>)]
     pub ties: Ties,
@@ -163,7 +163,7 @@ mod tests {
         let flags = parse(&["--metrics", "map,hit-rate", "--cutoffs", "5,50", "--tests", "wilcoxon", "--recall", "capped"]).unwrap();
         let settings = flags.settings();
         assert_eq!((settings.metrics, settings.cutoffs), (vec![Metric::Map, Metric::HitRate], vec![5, 50]));
-        assert_eq!((settings.significance.tests, settings.recall), (vec![Test::Wilcoxon], Recall::Capped));
+        assert_eq!((settings.significance.tests, settings.recall), (vec![Test::Wilcoxon], RecallDenominator::Capped));
         assert_eq!(settings.significance.over, Over::Users);
     }
 

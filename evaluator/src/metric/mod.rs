@@ -29,7 +29,7 @@ use crate::{
     Error, Rankings, Result,
     rank::{Depth, Ranked},
 };
-use denominator::Recall;
+use denominator::RecallDenominator;
 pub use direction::Direction;
 pub use given::Given;
 use item_vectors::ItemVectors;
@@ -63,7 +63,7 @@ trait MetricKind: Sync {
 /// What a metric needs and makes of it.
 enum Measure {
     /// Of one user: the ranks of the held-out items, and after how many the list is cut.
-    Ranks(fn(&Ranked<'_>, u32, Recall) -> f64),
+    Ranks(fn(&Ranked<'_>, u32, RecallDenominator) -> f64),
     /// Of one user: the list, and how popular items are.
     List(fn(&List<'_>) -> f64),
     /// Of one user: the list, and vectors of items, with working space.

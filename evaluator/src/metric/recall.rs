@@ -7,7 +7,7 @@
 //! `n` is the number of the user's held-out items. The capped form is that of Mult-VAE (Liang et al., WWW 2018,
 //! doi:10.1145/3178876.3186150) and of the appendix of paper 002; all other papers use the standard one.
 
-use super::{Measure, MetricKind, denominator, hits};
+use super::{Measure, MetricKind, denominator::RecallDenominator, hits};
 
 /// `recall` in a sweep file.
 pub(super) struct Recall;
@@ -23,10 +23,10 @@ impl MetricKind for Recall {
 }
 
 /// From one user's ascending ranks.
-fn recall(ranks: &[u32], cutoff: u32, convention: denominator::Recall) -> f64 {
+fn recall(ranks: &[u32], cutoff: u32, convention: RecallDenominator) -> f64 {
     let reachable = match convention {
-        denominator::Recall::Standard => ranks.len(),
-        denominator::Recall::Capped => ranks.len().min(cutoff as usize),
+        RecallDenominator::Standard => ranks.len(),
+        RecallDenominator::Capped => ranks.len().min(cutoff as usize),
     };
     hits(ranks, cutoff) as f64 / reachable as f64
 }

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 use vectors::Ties;
 
 fn of(metric: Metric, cutoff: u32, ranks: &[u32]) -> f64 {
-    with(metric, cutoff, ranks, Recall::Standard)
+    with(metric, cutoff, ranks, RecallDenominator::Standard)
 }
 
-fn with(metric: Metric, cutoff: u32, ranks: &[u32], recall: Recall) -> f64 {
+fn with(metric: Metric, cutoff: u32, ranks: &[u32], recall: RecallDenominator) -> f64 {
     value(metric, &Ranked { user: 0, ranks, candidates: 100, auc: 0.75, tied: false, list: &[] }, cutoff, recall)
 }
 
-fn value(metric: Metric, ranked: &Ranked<'_>, cutoff: u32, recall: Recall) -> f64 {
+fn value(metric: Metric, ranked: &Ranked<'_>, cutoff: u32, recall: RecallDenominator) -> f64 {
     let Measure::Ranks(value) = metric.kind().measure() else { panic!("{} is not of ranks", metric.name()) };
     value(ranked, cutoff, recall)
 }
@@ -42,9 +42,9 @@ fn the_running_example() {
         let value = of(metric, 5, &EXAMPLE);
         assert!((value - expected).abs() < 5e-9, "{}: {value}", metric.name());
     }
-    assert!((with(Metric::Recall, 2, &EXAMPLE, Recall::Capped) - 0.5).abs() < 5e-9);
-    assert!((with(Metric::Recall, 2, &EXAMPLE, Recall::Standard) - 0.33333333).abs() < 5e-9);
-    assert!((with(Metric::Recall, 5, &EXAMPLE, Recall::Capped) - 0.66666667).abs() < 5e-9);
+    assert!((with(Metric::Recall, 2, &EXAMPLE, RecallDenominator::Capped) - 0.5).abs() < 5e-9);
+    assert!((with(Metric::Recall, 2, &EXAMPLE, RecallDenominator::Standard) - 0.33333333).abs() < 5e-9);
+    assert!((with(Metric::Recall, 5, &EXAMPLE, RecallDenominator::Capped) - 0.66666667).abs() < 5e-9);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn more_held_out_items_than_places() {
     assert_eq!(of(Metric::Ndcg, 5, &ranks), 1.0);
     assert_eq!(of(Metric::Map, 5, &ranks), 1.0);
     assert_eq!(of(Metric::Recall, 5, &ranks), 0.625);
-    assert_eq!(with(Metric::Recall, 5, &ranks, Recall::Capped), 1.0);
+    assert_eq!(with(Metric::Recall, 5, &ranks, RecallDenominator::Capped), 1.0);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn without_a_cutoff_the_whole_list_counts() {
     let (lists, held_out) = (Lists::from_rows(8, vec![(0..8).map(|item| (item, 8.0 - f64::from(item))).collect()]).unwrap(), [(0, 3)]);
     let (history, held_out) = (Interactions::empty(1), Interactions::from_pairs(1, held_out.into_iter()));
     let rankings = rank_within(&Scorer::Lists(lists), &history, &[], &held_out, Ties::Pessimistic, 0, None).unwrap();
-    let given = Given::new(Recall::Standard, &history, 8);
+    let given = Given::new(RecallDenominator::Standard, &history, 8);
     let of = |metric| values(&rankings, MetricAt { metric, cutoff: None }, &given)[0];
     assert_eq!((of(Metric::Mrr), of(Metric::Precision), of(Metric::Recall)), (0.25, 0.125, 1.0));
 }
@@ -142,7 +142,7 @@ fn of_lists(text: &str) -> Vec<f64> {
     let (history, held_out) = (Interactions::from_pairs(6, pairs), Interactions::from_pairs(6, (0..6).map(|user| (user, 6))));
     let depth = Depth { ranks: Some(0), list: 3 };
     let rankings = rank_within(&scorer, &history, &[&history], &held_out, Ties::Pessimistic, 0, depth).unwrap();
-    values(&rankings, text.parse().unwrap(), &Given::new(Recall::Standard, &history, 7))
+    values(&rankings, text.parse().unwrap(), &Given::new(RecallDenominator::Standard, &history, 7))
 }
 
 /// By NumPy, from the formulas with dense matrices: pairs of items by `Xn.T @ Xn`, the Gini index also as the mean absolute difference.

@@ -8,7 +8,7 @@
 use super::{
     Matrix, ScorerKind,
     kind::Stored,
-    scores::{Scores, pairs::Pairs},
+    scores::{Scores, pairs::NetworkScores},
     tensors::{Tensors, check_finite, dense},
 };
 use crate::Result;
@@ -67,7 +67,7 @@ impl ScorerKind for TanhLayer {
     }
 
     fn scores<'a>(&'a self, _history: &'a Interactions, _is_ordered: bool, _memory: usize) -> Result<Box<dyn Scores + 'a>> {
-        Ok(Box::new(Pairs::new(self)))
+        Ok(Box::new(NetworkScores::new(self)))
     }
 }
 

@@ -51,7 +51,7 @@ struct Tails {
 
 /// Sums over nodes of the integral.
 #[derive(Default)]
-struct Sums {
+struct QuadratureSums {
     weight: f64,
     tail: f64,
     density: f64,
@@ -90,7 +90,7 @@ impl BehrensFisher {
 
     fn tails(&self, size: f64) -> Tails {
         let step = STEP.min(STEP_OF_DEVIATION * (2.0 / self.replicates_degrees).sqrt());
-        let (mut sums, mut node) = (Sums::default(), 0.0);
+        let (mut sums, mut node) = (QuadratureSums::default(), 0.0);
         for direction in [-step, step] {
             let mut y = node;
             while self.add(&mut sums, y, size) {
@@ -102,7 +102,7 @@ impl BehrensFisher {
     }
 
     /// Adds the node at `y`; false where it was negligible.
-    fn add(&self, sums: &mut Sums, y: f64, size: f64) -> bool {
+    fn add(&self, sums: &mut QuadratureSums, y: f64, size: f64) -> bool {
         let theta = self.replicates * y.exp();
         let variance = self.users + theta;
         let likelihood = -self.replicates_degrees / 2.0 * (y + (-y).exp() - 1.0);

@@ -65,8 +65,8 @@ impl JsonSchema for Family {
 
 impl<'de> Deserialize<'de> for Family {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> de::Visitor<'de> for Visitor {
+        struct FamilyVisitor;
+        impl<'de> de::Visitor<'de> for FamilyVisitor {
             type Value = Family;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for Family {
                 }
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(FamilyVisitor)
     }
 }
 

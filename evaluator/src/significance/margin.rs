@@ -68,8 +68,8 @@ impl JsonSchema for Margin {
 
 impl<'de> Deserialize<'de> for Margin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
+        struct MarginVisitor;
+        impl de::Visitor<'_> for MarginVisitor {
             type Value = Margin;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Margin {
                 Margin::parse(text).map_err(E::custom)
             }
         }
-        deserializer.deserialize_str(Visitor)
+        deserializer.deserialize_str(MarginVisitor)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::{Rows, Step, Table};
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Argument, Grid, count, number, read, write},
+    launch::{Grid, LaunchArgument, count, number, read, write},
 };
 
 /// Some steps without gradient at once, as trainer/optimizers/src/catch_up.rs has them.
@@ -150,7 +150,7 @@ impl Leaps {
         gpu.launch("adam_catch_up", Grid::warps(rows), &arguments)
     }
 
-    fn arguments(&self) -> [Argument<'_>; 3] {
+    fn arguments(&self) -> [LaunchArgument<'_>; 3] {
         [count(self.now), read(&self.leaps), read(&self.decays)]
     }
 }

@@ -12,7 +12,7 @@ pub use leaps::{Leap, Leaps};
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Argument, Grid, count, number, read, write},
+    launch::{Grid, LaunchArgument, count, number, read, write},
 };
 
 /// The constants of one step, as trainer/optimizers/src/kernels.rs has them.
@@ -37,7 +37,7 @@ pub struct Step {
 }
 
 impl Step {
-    fn arguments(&self) -> [Argument<'static>; 8] {
+    fn arguments(&self) -> [LaunchArgument<'static>; 8] {
         let Self { weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon } = *self;
         [weight_decay, first_decay, first_gain, second_decay, second_gain, second_scale, rate, epsilon].map(number)
     }
@@ -61,7 +61,7 @@ impl Table<'_> {
         self.values.len() / self.dim
     }
 
-    fn arguments(&mut self) -> [Argument<'_>; 4] {
+    fn arguments(&mut self) -> [LaunchArgument<'_>; 4] {
         let length = self.values.len();
         assert_eq!([self.first.len(), self.second.len()], [length; 2], "moments have the shape of their table");
         [write(self.values), write(self.first), write(self.second), count(self.dim)]

@@ -13,7 +13,7 @@ mod tests;
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Argument, Grid, count, number, read, write},
+    launch::{Grid, LaunchArgument, count, number, read, write},
 };
 use edges::Edges;
 
@@ -172,7 +172,13 @@ fn run_layer(gpu: &Gpu, edges: &Edges, mut layer: Layer, parts: &mut Buffer<f32>
 
 impl Layer<'_> {
     /// The arguments of both kernels, with a list of so many pieces or long rows.
-    fn arguments<'a>(&'a mut self, edges: &'a Edges, none: &'a Buffer<u8>, list: &'a Buffer<u32>, entries: usize) -> Vec<Argument<'a>> {
+    fn arguments<'a>(
+        &'a mut self,
+        edges: &'a Edges,
+        none: &'a Buffer<u8>,
+        list: &'a Buffer<u32>,
+        entries: usize,
+    ) -> Vec<LaunchArgument<'a>> {
         let Self { first, mean, marks, tables, vectors, out: [users, items], dim } = self;
         let (kind, marks) = match *marks {
             Marks::None => (0, [none; 2]),

@@ -3,7 +3,7 @@
 use super::{Lists, NotFinite, Sides, THREADS, TILE};
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Argument, Grid, count, nothing, read, write},
+    launch::{Grid, LaunchArgument, count, nothing, read, write},
     vectors::{Similarity, View},
 };
 
@@ -84,7 +84,7 @@ fn of_tiles(
         write(&mut best),
         write(&mut first.0),
     ];
-    let arguments: Vec<Argument> = sides.arguments().into_iter().chain(own).collect();
+    let arguments: Vec<LaunchArgument> = sides.arguments().into_iter().chain(own).collect();
     gpu.launch("best_of_tiles", Grid::blocks(user_blocks * parts, THREADS), &arguments)?;
     Ok(best)
 }
@@ -100,7 +100,7 @@ fn of_all(gpu: &Gpu, sides: Sides, who: &Buffer<u32>, of_parts: &Buffer<u64>, pa
 
 impl<'a> Sides<'a> {
     /// The users' norms as an argument of a kernel, which takes them from the scores; null for other similarities than distances.
-    pub(crate) fn user_norms(self) -> Argument<'a> {
+    pub(crate) fn user_norms(self) -> LaunchArgument<'a> {
         let [users, _] = self.0;
         if users.similarity == Similarity::NegativeSquaredDistance { read(users.norms) } else { nothing("const float*") }
     }

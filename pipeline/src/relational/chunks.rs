@@ -77,7 +77,7 @@ impl<'a> Chunks<'a> {
     }
 
     fn runs(&mut self) -> Result<Runs<'a>> {
-        let user_ids = Ids { workspace: self.workspace, batches: open(self.workspace, Relation::UserIds)?, batch: None, at: 0 };
+        let user_ids = UserIdReader { workspace: self.workspace, batches: open(self.workspace, Relation::UserIds)?, batch: None, at: 0 };
         Ok(Runs { user_ids, item_ids: mem::take(&mut self.item_ids), timed: self.timed, chunk: Chunk::default() })
     }
 }
@@ -103,7 +103,7 @@ fn open(workspace: &Workspace, relation: Relation) -> Result<ParquetRecordBatchR
 
 /// Sorted rows on their way to runs of whole users.
 struct Runs<'a> {
-    user_ids: Ids<'a>,
+    user_ids: UserIdReader<'a>,
     item_ids: Vec<String>,
     timed: bool,
     chunk: Chunk,
@@ -191,14 +191,14 @@ impl Chunk {
 }
 
 /// The users' own ids, in the order of dense ids.
-struct Ids<'a> {
+struct UserIdReader<'a> {
     workspace: &'a Workspace,
     batches: ParquetRecordBatchReader,
     batch: Option<RecordBatch>,
     at: usize,
 }
 
-impl Ids<'_> {
+impl UserIdReader<'_> {
     /// The next ones.
     fn next(&mut self, count: usize) -> Result<Vec<String>> {
         let mut ids = Vec::with_capacity(count);

@@ -25,20 +25,20 @@ pub(super) struct Fingerprint {
 /// ids once in 10^9 times.
 #[derive(Default)]
 #[repr(align(64))]
-struct Line([AtomicU64; WAYS]);
+struct CacheLine([AtomicU64; WAYS]);
 
 /// What all threads have written. Where a line is full, a new id takes the place of another one, which may then be written once more.
 pub(super) struct Known {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
 }
 
 impl Known {
     /// Knows nothing yet. There is room for an id in every second row, within a sixth of the memory limit.
     pub(super) fn new(rows: u64, memory: Option<usize>) -> Self {
-        let most = memory.unwrap_or(usize::MAX) / SHARE / size_of::<Line>();
+        let most = memory.unwrap_or(usize::MAX) / SHARE / size_of::<CacheLine>();
         let wanted = rows.div_ceil(ROWS * WAYS as u64).min(most as u64) as usize;
         let lines = 1 << wanted.max(LINES).ilog2();
-        Self { lines: (0..lines).map(|_| Line::default()).collect() }
+        Self { lines: (0..lines).map(|_| CacheLine::default()).collect() }
     }
 
     /// Brings what will be looked at for an id into the processor's cache. Of many ids at once, these are under way side by side; [`Self::is_new`]

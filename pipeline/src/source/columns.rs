@@ -127,8 +127,8 @@ impl fmt::Display for ColumnRef {
 
 impl<'de> Deserialize<'de> for ColumnRef {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
+        struct ColumnRefVisitor;
+        impl de::Visitor<'_> for ColumnRefVisitor {
             type Value = ColumnRef;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for ColumnRef {
                 Ok(ColumnRef::Name(name.to_owned()))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(ColumnRefVisitor)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 type Take<'a> = &'a mut (dyn FnMut(Rows<'_>, usize) + Send);
 
 /// Rows that are still taken, and what takes them.
-struct Sample<'a> {
+struct SampleSink<'a> {
     left: usize,
     take: Take<'a>,
 }
@@ -20,14 +20,14 @@ impl Source {
     /// # Errors
     /// A source that cannot be read, or a bad row among the first.
     pub(crate) fn first_rows(&self, part: Split, most: usize, take: Take<'_>) -> Result<bool> {
-        let sample = Mutex::new(Sample { left: most, take });
+        let sample = Mutex::new(SampleSink { left: most, take });
         let ended = self.read(part, &sample);
         let left = sample.into_inner().expect("no holder of this lock panics").left;
         if left == 0 { Ok(ended.is_ok()) } else { ended.map(|()| true) }
     }
 }
 
-impl Sinks for Mutex<Sample<'_>> {
+impl Sinks for Mutex<SampleSink<'_>> {
     fn threads(&self) -> usize {
         1
     }
@@ -41,7 +41,7 @@ impl Sinks for Mutex<Sample<'_>> {
     }
 }
 
-impl Sink for &Mutex<Sample<'_>> {
+impl Sink for &Mutex<SampleSink<'_>> {
     fn rows(&mut self, rows: Rows<'_>) -> Result<()> {
         let mut sample = self.lock().expect("no holder of this lock panics");
         for place in 0..rows.users.len() {

@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 
 /// Usable rows by columns, between two lines that are not.
 #[derive(Default)]
-pub(crate) struct Columns<'t> {
+pub(crate) struct ColumnBuffers<'t> {
     users: Vec<&'t str>,
     items: Vec<&'t str>,
     ratings: Vec<f64>,
@@ -40,7 +40,7 @@ pub(crate) enum Piece<'p, 't> {
 /// Gives the text piece by piece, in order.
 pub(crate) fn pieces<'t, E>(text: &'t str, shape: Shape, mut give: impl FnMut(Piece<'_, 't>) -> Result<(), E>) -> Result<(), E> {
     let bytes = text.as_bytes();
-    let (mut marks, mut columns) = (Vec::with_capacity(WINDOW), Columns::default());
+    let (mut marks, mut columns) = (Vec::with_capacity(WINDOW), ColumnBuffers::default());
     let (mut marked, mut start) = (0, 0);
     while marked < bytes.len() {
         let window = &bytes[marked..bytes.len().min(marked + WINDOW)];
@@ -84,7 +84,7 @@ fn line(bytes: &[u8], marks: &[u32], shape: Shape) -> Option<Line> {
     }
 }
 
-impl<'t> Columns<'t> {
+impl<'t> ColumnBuffers<'t> {
     /// Takes a row; `None`, and nothing is taken, when a value is not plainly good.
     fn take(&mut self, text: &'t str, start: usize, marks: &[u32], shape: Shape) -> Option<()> {
         let field = |index: usize| {

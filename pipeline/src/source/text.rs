@@ -49,7 +49,7 @@ pub enum OnBadRow {
 
 /// Reads a file; every row goes to one of `sinks`.
 pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Result<()> {
-    let reading = Reading { at, layout, sinks };
+    let reading = TextReader { at, layout, sinks };
     let (mut blocks, mut block) = (Blocks::open(at, layout.separator)?, Block::default());
     let mut sink = sinks.sink();
     let mut places = None;
@@ -65,13 +65,13 @@ pub(crate) fn read(at: &Location, layout: &Layout<'_>, sinks: &dyn Sinks) -> Res
 }
 
 /// What all threads that read a file know.
-struct Reading<'a> {
+struct TextReader<'a> {
     at: &'a Location,
     layout: &'a Layout<'a>,
     sinks: &'a dyn Sinks,
 }
 
-impl Reading<'_> {
+impl TextReader<'_> {
     /// Looks for the columns' places in a block, and takes what it read away from the block's start.
     fn start(&self, block: &mut Block, sink: &mut dyn Sink) -> Result<Option<Places>> {
         let mut records = Records::new(&block.text, block.line, self.layout.separator.as_bytes());

@@ -52,8 +52,8 @@ impl Last {
 
 impl<'de> Deserialize<'de> for Last {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
+        struct LastVisitor;
+        impl de::Visitor<'_> for LastVisitor {
             type Value = Last;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,6 +76,6 @@ impl<'de> Deserialize<'de> for Last {
                 Ok(Last::From(moment.to_owned()))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(LastVisitor)
     }
 }

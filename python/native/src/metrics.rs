@@ -8,7 +8,7 @@ use evaluator::{
     Factors, Matrix, MetricAt, Rankings, Result, Scorer, Similarity,
     metric::{self, Given, depth},
     rank::rank_within,
-    settings::{Recall, Ties},
+    settings::{RecallDenominator, Ties},
 };
 use pyo3::{Bound, FromPyObject, PyResult, Python, pyfunction, types::PyBytes};
 use rayon::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) struct Asked {
 /// The metrics that were asked for, parsed, and the lists in rows.
 struct Task {
     metrics: Vec<MetricAt>,
-    recall: Recall,
+    recall: RecallDenominator,
     ties: Ties,
     held_out: (Vec<u64>, Vec<u32>),
     masked: (Vec<u64>, Vec<u32>),

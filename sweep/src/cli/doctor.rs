@@ -1,7 +1,7 @@
 //! `ranksweep doctor [--check] [--bench] [--out FILE]`
 
 use super::{Ending, Global, Usage, output};
-use crate::doctor::{self, Report};
+use crate::doctor::{self, DoctorReport};
 use anyhow::{Result, bail};
 use clap::Args;
 use dataset::Location;
@@ -42,7 +42,7 @@ impl Doctor {
         timed.and_then(|()| self.verdict(&report))
     }
 
-    fn verdict(&self, report: &Report) -> Result<Ending> {
+    fn verdict(&self, report: &DoctorReport) -> Result<Ending> {
         let differing: Vec<&str> = report.differing().map(|judged| judged.comparison.what.as_str()).collect();
         match differing.first() {
             Some(first) => bail!("{} of {} comparisons differ, first: {first}", differing.len(), report.comparisons.len()),

@@ -1,6 +1,6 @@
 //! `ranksweep evaluate SWEEP.yaml`, or `ranksweep evaluate --checkpoints URL --dataset URL --out URL`
 
-use super::{Ending, Global, output, planned::Planned, report, stored::Stored};
+use super::{Ending, Global, output, planned::Planned, report, stored::EvaluatorArguments};
 use crate::runner;
 use anyhow::Result;
 use clap::Args;
@@ -24,7 +24,7 @@ pub struct Evaluate {
     all: bool,
     /// Without a sweep file: rank all checkpoints of a folder, by flags
     #[command(flatten)]
-    stored: Stored,
+    stored: EvaluatorArguments,
 }
 
 impl Evaluate {

@@ -9,7 +9,7 @@ use evaluator::MetricAt;
 
 /// How the methods of a sweep that has run serve groups of users.
 #[derive(Debug, Args)]
-pub struct Groups {
+pub struct GroupsArguments {
     /// A sweep file that has run, or a folder of its tables
     sweep: String,
     /// A table of users: CSV or .tsv with a header, or .parquet, with a column user_id of the users' own ids
@@ -26,7 +26,7 @@ pub struct Groups {
     out: Option<String>,
 }
 
-impl Groups {
+impl GroupsArguments {
     /// Reads the sweep's tables and the file, prints the groups, and writes the table where it is asked for.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub enum Command {
     /// Prepare, train every trial, evaluate and report, on this machine; goes on where it stopped
     Run(run::Run),
     /// Print the datasets, methods and trials, with an estimate of memory and work; write nothing
-    Plan(plan::Plan),
+    Plan(plan::PlanArguments),
     /// Prepare the datasets
     Prepare(prepare::Prepare),
     /// Train all trials, or one
@@ -81,15 +81,15 @@ pub enum Command {
     /// Pick values by validation, rank the test part and write the tables
     Evaluate(evaluate::Evaluate),
     /// Write the leaderboard and the report from the stored tables
-    Report(report::Report),
+    Report(report::ReportArguments),
     /// Compare the methods of one sweep or several over all of their datasets, from the stored tables
     Compare(compare::Compare),
     /// Show what differs between two sweeps, or a sweep and what its name stood for before: settings, and results on shared users
     Diff(diff::Diff),
     /// Show how the methods serve groups of users, by a column of a table of users
-    Groups(groups::Groups),
+    Groups(groups::GroupsArguments),
     /// Train the winner, or another method, once more on all interactions, for serving
-    Refit(refit::Refit),
+    Refit(refit::RefitArguments),
     /// Write the best items for each user, with the users' and items' own ids
     Recommend(recommend::Recommend),
     /// Write the splits of the datasets, or the vectors of a trial, for other programs
@@ -101,7 +101,7 @@ pub enum Command {
     /// Start the sweep on a Kubernetes cluster
     Submit(submit::Submit),
     /// Show how the stages and trials of a sweep fare, on the cluster and on the storage
-    Status(status::Status),
+    Status(status::StatusArguments),
     /// Print the sweeps that a storage has tables of, with --storage; else those of a namespace, and how far they are
     List(list::List),
     /// Print what the pods of a sweep wrote

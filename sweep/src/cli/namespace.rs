@@ -1,7 +1,7 @@
 //! `--namespace`: where on the cluster.
 
 use super::Global;
-use crate::status::Way;
+use crate::status::StorageAccess;
 use anyhow::Result;
 use clap::Args;
 use cluster::client::Cluster;
@@ -21,12 +21,12 @@ impl Namespace {
     }
 
     /// Nothing is asked of the cluster yet.
-    pub(super) fn cluster(&self) -> Result<Cluster, cluster::client::Error> {
+    pub(super) fn cluster(&self) -> Result<Cluster, cluster::client::ClientError> {
         block_on(Cluster::connect(Some(&self.namespace)))
     }
 }
 
 /// How the sweep's storage is looked at.
-pub(super) fn way(global: &Global) -> Way<'_> {
-    Way { storage: global.storage.as_deref(), machine: global.machine() }
+pub(super) fn way(global: &Global) -> StorageAccess<'_> {
+    StorageAccess { storage: global.storage.as_deref(), machine: global.machine() }
 }

@@ -11,7 +11,7 @@ use clap::Args;
 
 /// The resolved sweep, in words or as JSON.
 #[derive(Debug, Args)]
-pub struct Plan {
+pub struct PlanArguments {
     /// The sweep file
     sweep: String,
     /// Print plan.json instead of words
@@ -19,7 +19,7 @@ pub struct Plan {
     json: bool,
 }
 
-impl Plan {
+impl PlanArguments {
     /// Prints; writes nothing.
     ///
     /// # Errors

@@ -3,14 +3,14 @@
 use super::{Ending, Global, output};
 use crate::{
     model,
-    runner::{self, Refit as Refitted, Session},
+    runner::{self, Refit, Session},
 };
 use anyhow::Result;
 use clap::Args;
 
 /// A trial trained on train, validation and test, for serving.
 #[derive(Debug, Args)]
-pub struct Refit {
+pub struct RefitArguments {
     /// The sweep file
     sweep: String,
     /// The dataset; may be left out where the sweep has one, or a trial is named
@@ -24,7 +24,7 @@ pub struct Refit {
     trial: Option<String>,
 }
 
-impl Refit {
+impl RefitArguments {
     /// Trains, for as many epochs as validation picked.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Refit {
     pub fn run(&self, global: &Global) -> Result<Ending> {
         let session = Session::open(&self.sweep, global.storage.as_deref(), global.machine(), global.progress())?;
         let trial = model::pick(&session, self.dataset.as_deref(), self.method.as_deref(), self.trial.as_deref())?;
-        let Refitted { id, fit, interactions } = runner::refit(&session, &trial.trial)?;
+        let Refit { id, fit, interactions } = runner::refit(&session, &trial.trial)?;
         let epochs = match fit.epochs {
             0 => String::new(),
             1 => ", 1 epoch".to_owned(),

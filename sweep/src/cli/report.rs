@@ -2,7 +2,7 @@
 
 use super::{Ending, Global, Usage, output, planned::Planned};
 use crate::{
-    report::{Report as Findings, ReportFormat, Style},
+    report::{Report, ReportFormat, Style},
     runner::{self, Results, Session},
 };
 use anyhow::Result;
@@ -11,7 +11,7 @@ use dataset::Location;
 
 /// The leaderboard and the report, from the stored tables.
 #[derive(Debug, Args)]
-pub struct Report {
+pub struct ReportArguments {
     /// The sweep file
     sweep: String,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub struct Report {
     figures: Option<String>,
 }
 
-impl Report {
+impl ReportArguments {
     /// Writes `leaderboard.parquet` and `report.html`, and prints the leaderboard, or writes it in another format.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Report {
 }
 
 /// The leaderboard for whoever reads standard output, and where the report is.
-pub(super) fn terminal(report: &Findings, session: &Session, results: &Results) -> String {
+pub(super) fn terminal(report: &Report, session: &Session, results: &Results) -> String {
     let style = Style { width: output::width(), color: output::is_colored() };
     format!("{}\n\nreport: {}\n", report.terminal(&results.input(session), style), session.folder().join("report.html"))
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     file::Named,
-    status::{Status as Found, find, show},
+    status::{SweepStatus, find, show},
 };
 use anyhow::Result;
 use clap::Args;
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// How a sweep fares.
 #[derive(Debug, Args)]
-pub struct Status {
+pub struct StatusArguments {
     /// The sweep file, or the sweep's name, by which only the cluster's side is known
     sweep: String,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct Status {
     watch: bool,
 }
 
-impl Status {
+impl StatusArguments {
     /// Prints what the cluster and the storage know; where only one can be asked, what it knows.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Status {
         }
     }
 
-    fn print(&self, status: &Found) -> Result<()> {
+    fn print(&self, status: &SweepStatus) -> Result<()> {
         if self.json {
             return output::print_exact(&format!("{}\n", serde_json::to_string_pretty(status)?));
         }

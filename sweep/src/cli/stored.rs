@@ -5,9 +5,9 @@ use evaluator::command::Evaluate as Flags;
 
 /// All of the evaluator's flags, where `--checkpoints` is given; with a sweep file, none may be.
 #[derive(Debug)]
-pub(super) struct Stored(pub(super) Option<Flags>);
+pub(super) struct EvaluatorArguments(pub(super) Option<Flags>);
 
-impl Args for Stored {
+impl Args for EvaluatorArguments {
     fn augment_args(command: Command) -> Command {
         let flags = Flags::augment_args(Command::new("flags"));
         let tied = flags.get_arguments().cloned().map(|flag| match flag.get_id().as_str() {
@@ -22,7 +22,7 @@ impl Args for Stored {
     }
 }
 
-impl FromArgMatches for Stored {
+impl FromArgMatches for EvaluatorArguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         match matches.value_source("checkpoints") {
             Some(ValueSource::CommandLine) => Flags::from_arg_matches(matches).map(|flags| Self(Some(flags))),

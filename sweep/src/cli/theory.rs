@@ -71,7 +71,7 @@ struct Dro {
 #[derive(Debug, Args)]
 struct Opauc {
     #[command(flatten)]
-    stored: Stored,
+    stored: TrainedModelArguments,
     /// Positives of a permuted list
     #[arg(long, default_value_t = 200)]
     positives: u32,
@@ -92,7 +92,7 @@ struct Opauc {
 #[derive(Debug, Args)]
 struct Quantiles {
     #[command(flatten)]
-    stored: Stored,
+    stored: TrainedModelArguments,
     /// Without a sweep file: how many normal scores
     #[arg(long, default_value_t = 8_360, conflicts_with = "sweep")]
     items: u32,
@@ -122,7 +122,7 @@ struct Rg {
 
 /// A trained model to look at.
 #[derive(Debug, Args)]
-struct Stored {
+struct TrainedModelArguments {
     /// A sweep that has run: one of its models is looked at too
     sweep: Option<String>,
     /// The dataset; may be left out where the sweep has one, or a trial is named
@@ -193,7 +193,8 @@ fn lists(model: Model, memory: usize) -> Result<Lists> {
 
 impl Quantiles {
     fn study(&self, global: &Global) -> Result<Study> {
-        let settings = quantiles::Settings { cutoff: self.cutoff, negatives: self.negatives.clone(), error: self.error, seed: self.seed };
+        let settings =
+            quantiles::QuantileSettings { cutoff: self.cutoff, negatives: self.negatives.clone(), error: self.error, seed: self.seed };
         let model = self.stored.read(global)?;
         settings.check(model.as_ref().map_or(self.items, |model| model.scorer.items() as u32))?;
         let (subject, rows) = match &model {
@@ -211,7 +212,7 @@ impl Rg {
     }
 }
 
-impl Stored {
+impl TrainedModelArguments {
     fn read(&self, global: &Global) -> Result<Option<Model>> {
         let Some(sweep) = &self.sweep else { return Ok(None) };
         let session = Session::open(sweep, global.storage.as_deref(), global.machine(), global.progress())?;

@@ -63,7 +63,7 @@ impl Difference<'_> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for dataset in &self.datasets {
             for method in &dataset.methods {
-                writer.serialize(Line::new(self, dataset, method))?;
+                writer.serialize(DifferenceRow::new(self, dataset, method))?;
             }
         }
         String::from_utf8(writer.into_inner()?).context("the comparison as CSV")
@@ -88,7 +88,7 @@ fn cells(row: &MethodDifference) -> Vec<Cell> {
 
 /// A row of `differences.parquet`.
 #[derive(Serialize)]
-struct Line<'a> {
+struct DifferenceRow<'a> {
     dataset: &'a str,
     metric: &'static str,
     cutoff: Option<u32>,
@@ -105,7 +105,7 @@ struct Line<'a> {
     verdict: &'static str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> DifferenceRow<'a> {
     fn new(difference: &Difference, dataset: &'a DatasetDifference, row: &'a MethodDifference) -> Self {
         let of = |value: fn(&crate::tested::Tested) -> f64| row.tested.as_ref().map(value).filter(|value| value.is_finite());
         Self {

@@ -5,7 +5,7 @@ use std::{fs, thread::available_parallelism};
 
 /// The CPU, which trains where there is no GPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Machine {
+pub struct Hardware {
     /// The processor's name, where the system tells (Linux).
     pub processor: Option<String>,
     /// Cores that this process may use.
@@ -16,7 +16,7 @@ pub struct Machine {
     pub instructions: Vec<&'static str>,
 }
 
-impl Machine {
+impl Hardware {
     pub(super) fn look() -> Self {
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         Self {

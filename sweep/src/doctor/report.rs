@@ -1,6 +1,6 @@
 //! All that the doctor found: one JSON file.
 
-use super::Machine;
+use super::Hardware;
 use serde::Serialize;
 use std::fmt::Display;
 use trainer::device::{Found, Library};
@@ -8,11 +8,11 @@ use trainer::device_checks::{Comparison, Timing};
 
 /// The findings of `ranksweep doctor`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct DoctorReport {
     /// The program.
     pub build: Build,
     /// Its machine.
-    pub machine: Machine,
+    pub machine: Hardware,
     /// The version of the GPUs' driver.
     pub driver: Option<String>,
     /// The CUDA libraries that the program has loaded.
@@ -112,7 +112,7 @@ impl Timed {
     }
 }
 
-impl Report {
+impl DoctorReport {
     /// Comparisons that found more than what is explained.
     pub fn differing(&self) -> impl Iterator<Item = &Judged> {
         self.comparisons.iter().filter(|judged| !judged.agrees)

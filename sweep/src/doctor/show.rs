@@ -1,10 +1,10 @@
 //! The report as text for a terminal.
 
-use super::Report;
+use super::DoctorReport;
 use crate::text_table::TextTable;
 use std::fmt::Write;
 
-impl Report {
+impl DoctorReport {
     /// The inventory, then a table of comparisons and one of timings, where there are any.
     pub fn text(&self) -> String {
         let mut text = self.inventory();
@@ -84,11 +84,11 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Build, Judged, Machine, Report, Timed};
+    use super::super::{Build, DoctorReport, Hardware, Judged, Timed};
     use trainer::device::Found;
     use trainer::device_checks::{Comparison, Timing};
 
-    fn report() -> Report {
+    fn report() -> DoctorReport {
         let gpu = Found {
             ordinal: 0,
             name: "NVIDIA H200".to_owned(),
@@ -101,9 +101,9 @@ mod tests {
         let compared =
             |what: &str, largest_difference| Comparison { what: what.to_owned(), cases: 1_000, largest_difference, allowed: 1e-5 };
         let timing = Timing { what: "scores".to_owned(), seconds: 1e-3, bytes: 2_400_000_000, flops: 6_690_000_000 };
-        Report {
+        DoctorReport {
             build: Build { version: "0.1.0", features: vec!["cuda", "nccl"], trainer_version: 3 },
-            machine: Machine { processor: None, cores: 16, memory: Some(1 << 37), instructions: vec!["avx2", "fma"] },
+            machine: Hardware { processor: None, cores: 16, memory: Some(1 << 37), instructions: vec!["avx2", "fma"] },
             driver: Some("580.159.04".to_owned()),
             libraries: Vec::new(),
             comparisons: vec![Judged::of("cuda:0", compared("draws", 0.0)), Judged::of("cuda:0", compared("scores", 0.5))],

@@ -27,7 +27,7 @@ struct Learned {
 }
 
 /// One trial of the small sweep.
-struct Subject<'a> {
+struct ComparedTrial<'a> {
     label: &'a str,
     trial: &'a Trial,
     dataset: &'a Dataset,
@@ -44,7 +44,7 @@ pub(super) fn compare(ways: &[Way], memory: usize) -> Result<Vec<Judged>> {
     let (plan, dataset) = prepare(memory)?;
     let mut judged = Vec::new();
     for (method, _, planned) in plan.trials() {
-        let subject = Subject { label: &method.label, trial: &planned.trial, dataset: &dataset, memory };
+        let subject = ComparedTrial { label: &method.label, trial: &planned.trial, dataset: &dataset, memory };
         let expected = subject.train(reference)?;
         judged.push(subject.same_again(reference, &expected));
         for way in others {
@@ -74,7 +74,7 @@ fn storage() -> dataset::Result<Location> {
     Location::parse("memory:///doctor")
 }
 
-impl Subject<'_> {
+impl ComparedTrial<'_> {
     fn train(&self, way: &Way) -> Result<Learned> {
         // A folder of its own: what was trained before is found, and not trained again.
         static TRAININGS: AtomicUsize = AtomicUsize::new(0);

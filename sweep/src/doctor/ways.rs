@@ -1,6 +1,6 @@
 //! The ways to train a trial here.
 
-use super::Report;
+use super::DoctorReport;
 use trainer::{Device, Operations, Ranks};
 
 /// Where, by what, and by how many ranks.
@@ -25,7 +25,7 @@ impl Way {
 
 /// Every way that there is: the reference first, one rank on the CPU. A GPU by itself, and the first with the next, which meet by NCCL; the CPU, each GPU and the
 /// first two GPUs together once more by candle.
-pub(super) fn all(report: &Report) -> Vec<Way> {
+pub(super) fn all(report: &DoctorReport) -> Vec<Way> {
     let on_cpu = [1, 2, 4].map(|ranks| Way::new(counted("cpu", ranks), Device::Cpu, ranks));
     let gpus = report.devices.iter().map(|gpu| Way::new(format!("cuda:{}", gpu.ordinal), Device::Cuda { ordinal: gpu.ordinal }, 1));
     let has_nccl = report.build.features.contains(&"nccl");

@@ -39,7 +39,7 @@ type File = (String, Vec<u8>);
 /// The function that makes the files of a dataset's splits, of which the first is told a name.
 type OfSplits = fn(&str, &Dataset) -> Result<Vec<File>>;
 /// The function that makes the files of a model's vectors.
-type OfVectors = fn(&vectors::Named<'_>) -> Result<Vec<File>>;
+type OfVectors = fn(&vectors::ModelVectors<'_>) -> Result<Vec<File>>;
 
 /// The function that writes a format: of splits, or of vectors.
 enum Writer {
@@ -88,7 +88,7 @@ pub(crate) fn write_vectors(out: &Location, model: &Model, format: ExportFormat)
     let Writer::Vectors(files) = format.writer() else {
         return Err(Usage("the format is one of splits, not of a trial".to_owned()).into());
     };
-    let named = vectors::Named::of(model)?;
+    let named = vectors::ModelVectors::of(model)?;
     write(out, &model.dataset, files(&named)?)?;
     Ok(named.similarity)
 }

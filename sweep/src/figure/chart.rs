@@ -12,7 +12,7 @@ pub(crate) struct Chart {
     /// How to read it: a few short lines.
     pub(crate) notes: Vec<String>,
     /// The legend. A line without a point is left out.
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<LegendEntry>,
     /// Panels beside each other.
     pub(crate) columns: usize,
     /// The panels, from the top left, row by row.
@@ -21,7 +21,7 @@ pub(crate) struct Chart {
 
 /// An entry of the legend.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct LegendEntry {
     /// Its name in the legend.
     pub(crate) name: String,
     /// 1 to 8 of the theme, or 0 for grey.
@@ -57,12 +57,12 @@ pub(crate) struct Line {
     /// Places of the points, across and up.
     pub(crate) points: Vec<(f64, f64)>,
     /// How the points are drawn.
-    pub(crate) mark: Mark,
+    pub(crate) mark: PlotStyle,
 }
 
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum PlotStyle {
     /// A line without points.
     Line,
     /// Points alone.
@@ -100,13 +100,13 @@ pub(super) mod tests {
             up: "probability".into(),
             x: axis(10.0),
             y: axis(1.0),
-            lines: vec![line(0, Mark::Both), line(1, Mark::Line), line(1, Mark::Dots)],
+            lines: vec![line(0, PlotStyle::Both), line(1, PlotStyle::Line), line(1, PlotStyle::Dots)],
             levels: vec![(0.5, "half".into())],
         };
         Chart {
             title: "a <chart>".into(),
             notes: vec!["how & why".into()],
-            keys: ["one", "other", "absent"].map(|name| Key { name: name.into(), color: 1, dashed: name == "other" }).to_vec(),
+            keys: ["one", "other", "absent"].map(|name| LegendEntry { name: name.into(), color: 1, dashed: name == "other" }).to_vec(),
             columns: 2,
             panels: vec![panel("K = 1"), panel("K = 10"), panel("K = 100")],
         }

@@ -41,7 +41,7 @@ pub(crate) struct LabelledRank {
 }
 
 #[derive(Serialize)]
-struct Drawing<'a> {
+struct Diagram<'a> {
     style: Option<&'static str>,
     title: &'a str,
     width: f64,
@@ -51,7 +51,7 @@ struct Drawing<'a> {
     top: f64,
     ruler: Bar,
     ticks: Vec<Tick>,
-    methods: Vec<Method<'a>>,
+    methods: Vec<RankedMethod<'a>>,
     groups: Vec<Bar>,
 }
 
@@ -65,7 +65,7 @@ struct Bar {
 
 /// A line that falls from the axis and turns to a label.
 #[derive(Serialize)]
-struct Method<'a> {
+struct RankedMethod<'a> {
     at: f64,
     top: f64,
     end: f64,
@@ -102,7 +102,7 @@ impl CriticalDifference {
         template.render(Serde(self.drawing(style))).context("the diagram")
     }
 
-    fn drawing(&self, style: Option<&'static str>) -> Drawing<'_> {
+    fn drawing(&self, style: Option<&'static str>) -> Diagram<'_> {
         let (left, right) = self.ends();
         let labels = TOP + BAR * (self.groups.len() as f64 + 1.0) + ROW;
         let rows = self.methods.len().div_ceil(2) as f64;
@@ -112,7 +112,7 @@ impl CriticalDifference {
             top: TOP + BAR * (row as f64 + 1.0),
             label: String::new(),
         };
-        Drawing {
+        Diagram {
             style,
             title: &self.title,
             width: right + left,
@@ -154,13 +154,13 @@ impl CriticalDifference {
     }
 
     /// The better half has its labels at the left, the outermost on top, so that no line crosses another.
-    fn method(&self, place: usize, labels: f64) -> Method<'_> {
+    fn method(&self, place: usize, labels: f64) -> RankedMethod<'_> {
         let (left, right) = self.ends();
         let (count, LabelledRank { title, rank }) = (self.methods.len(), &self.methods[place]);
         let is_left = place < count.div_ceil(2);
         let row = if is_left { place } else { count - 1 - place };
         let (end, label, anchor) = if is_left { (left, left - GAP, "end") } else { (right, right + GAP, "start") };
-        Method { at: self.across(*rank), top: labels + ROW * row as f64, end, label, anchor, title, rank: format!("{rank:.2}") }
+        RankedMethod { at: self.across(*rank), top: labels + ROW * row as f64, end, label, anchor, title, rank: format!("{rank:.2}") }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the parts of a chart stand, in pixels.
 
 use super::{
-    Axis, Chart, Line, Mark, Panel,
+    Axis, Chart, Line, Panel, PlotStyle,
     axis::{Size, Tick, line, tenth},
 };
 use serde::Serialize;
@@ -154,8 +154,8 @@ fn stroke(chart: &Chart, panel: &Panel, drawn: &Line, size: Size) -> Stroke {
     let Size { width, height } = size;
     let key = &chart.keys[drawn.key];
     let dot = |&(across, up): &(f64, f64)| (tenth(width / 100.0 * panel.x.percent(across)), place_up(&panel.y, up, height));
-    let dots = drawn.points.iter().filter(|(_, up)| up.is_finite() && drawn.mark != Mark::Line).map(dot);
-    let joined = drawn.points.iter().copied().filter(|_| drawn.mark != Mark::Dots);
+    let dots = drawn.points.iter().filter(|(_, up)| up.is_finite() && drawn.mark != PlotStyle::Line).map(dot);
+    let joined = drawn.points.iter().copied().filter(|_| drawn.mark != PlotStyle::Dots);
     let points = line(joined, &panel.x, &panel.y, size);
     Stroke { color: key.color, dashed: key.dashed, points, dots: dots.collect() }
 }

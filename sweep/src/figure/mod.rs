@@ -8,5 +8,5 @@ mod critical_difference;
 mod layout;
 
 pub(crate) use axis::{Axis, Size, Tick, apart, line};
-pub(crate) use chart::{Chart, Key, Line, Mark, Panel};
+pub(crate) use chart::{Chart, LegendEntry, Line, Panel, PlotStyle};
 pub(crate) use critical_difference::{CriticalDifference, LabelledRank};

@@ -1,7 +1,7 @@
 //! The parts of lists, mappings and enums, as serde asks for them one by one.
 
 use super::{
-    deserialize::Reader,
+    deserialize::NodeDeserializer,
     error::{Error, Result},
     node::{Key, Node},
 };
@@ -16,7 +16,7 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
-        let read = |item: &Node| seed.deserialize(Reader::of(item)).map_err(|error| error.or_at(&item.place));
+        let read = |item: &Node| seed.deserialize(NodeDeserializer::of(item)).map_err(|error| error.or_at(&item.place));
         self.items.next().map(read).transpose()
     }
 
@@ -45,13 +45,13 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
         let value = self.value.take().expect("serde asks for a key before its value");
-        seed.deserialize(Reader::of(value)).map_err(|error| error.or_at(&value.place))
+        seed.deserialize(NodeDeserializer::of(value)).map_err(|error| error.or_at(&value.place))
     }
 }
 
 /// The content that comes with a variant's name.
 #[derive(Clone, Copy)]
-pub(super) enum Content<'a> {
+pub(super) enum VariantContent<'a> {
     /// No content: the node is the bare name.
     Bare(&'a Node),
     /// The other keys of the node.
@@ -61,7 +61,7 @@ pub(super) enum Content<'a> {
 /// A variant of an enum.
 pub(super) struct Variant<'a> {
     pub(super) name: &'a str,
-    pub(super) content: Content<'a>,
+    pub(super) content: VariantContent<'a>,
 }
 
 impl<'de> de::EnumAccess<'de> for Variant<'_> {
@@ -74,10 +74,12 @@ impl<'de> de::EnumAccess<'de> for Variant<'_> {
 }
 
 impl<'a> Variant<'a> {
-    fn rest(&self) -> Result<Reader<'a>> {
+    fn rest(&self) -> Result<NodeDeserializer<'a>> {
         match self.content {
-            Content::Rest(node, tag) => Ok(Reader { node, without: Some(tag) }),
-            Content::Bare(node) => Err(node.place.error(format!("expected a mapping, found `{0}`: write `{{kind: {0}}}`", self.name))),
+            VariantContent::Rest(node, tag) => Ok(NodeDeserializer { node, without: Some(tag) }),
+            VariantContent::Bare(node) => {
+                Err(node.place.error(format!("expected a mapping, found `{0}`: write `{{kind: {0}}}`", self.name)))
+            }
         }
     }
 }
@@ -87,8 +89,8 @@ impl<'de> de::VariantAccess<'de> for Variant<'_> {
 
     fn unit_variant(self) -> Result<()> {
         match self.content {
-            Content::Bare(_) => Ok(()),
-            Content::Rest(node, _) => Err(node.place.error(format!("expected a name, found a mapping: write `{}`", self.name))),
+            VariantContent::Bare(_) => Ok(()),
+            VariantContent::Rest(node, _) => Err(node.place.error(format!("expected a name, found a mapping: write `{}`", self.name))),
         }
     }
 

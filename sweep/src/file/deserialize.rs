@@ -5,7 +5,7 @@
 //! bare name: `train-only`. Nothing is buffered on the way, so an error anywhere keeps its place.
 
 use super::{
-    access::{Content, Entries, Items, Variant},
+    access::{Entries, Items, Variant, VariantContent},
     error::{Error, Result},
     nearest,
     node::{Key, Node, Value},
@@ -19,7 +19,7 @@ impl Node {
     /// # Errors
     /// The place that does not fit the type, and why: unknown and missing keys, wrong types, numbers out of range.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        let reader = Reader { node: self, without: None };
+        let reader = NodeDeserializer { node: self, without: None };
         T::deserialize(reader).map_err(|error| error.or_at(&self.place))
     }
 }
@@ -31,12 +31,12 @@ pub(crate) fn tag_of(enumeration: &str) -> &'static str {
 
 /// A node as a deserializer; `without` hides the key that named the variant.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct NodeDeserializer<'a> {
     pub(super) node: &'a Node,
     pub(super) without: Option<&'static str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> NodeDeserializer<'a> {
     pub(super) fn of(node: &'a Node) -> Self {
         Self { node, without: None }
     }
@@ -86,7 +86,7 @@ macro_rules! integers {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Reader<'_> {
+impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -205,17 +205,17 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     fn deserialize_enum<V: Visitor<'de>>(self, name: &'static str, variants: &'static [&'static str], visitor: V) -> Result<V::Value> {
         let tag = tag_of(name);
         let (named, content) = match &self.node.value {
-            Value::Scalar { .. } => (self.node, Content::Bare(self.node)),
+            Value::Scalar { .. } => (self.node, VariantContent::Bare(self.node)),
             Value::Mapping(_) => match self.node.get(tag) {
-                Some(named) => (named, Content::Rest(self.node, tag)),
+                Some(named) => (named, VariantContent::Rest(self.node, tag)),
                 None => return Err(self.node.place.error(format!("the key `{tag}` is missing (one of {})", variants.join(", ")))),
             },
             _ => return self.expected(&format!("one of {}", variants.join(", "))),
         };
-        let variant = Reader::of(named).text("a name")?;
+        let variant = NodeDeserializer::of(named).text("a name")?;
         if !variants.contains(&variant) {
             return Err(named.place.error(nearest::unknown(
-                if matches!(content, Content::Bare(_)) { "name" } else { tag },
+                if matches!(content, VariantContent::Bare(_)) { "name" } else { tag },
                 variant,
                 variants,
             )));

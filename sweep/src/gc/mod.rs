@@ -15,7 +15,7 @@ use crate::{
 };
 use anyhow::{Result, bail};
 use dataset::{Dataset, Error, Location};
-use names::{Named, OfTrial, named};
+use names::{OfTrial, StoredFile, named};
 use orphan::What;
 use referenced::Referenced;
 use std::{
@@ -124,18 +124,18 @@ impl<'a> Judge<'a> {
     fn reason(&mut self, path: &str, at: &Location) -> Result<Option<Reason>> {
         let Some(named) = named(path) else { return Ok(None) };
         let reason = match named {
-            Named::Probe => Some(Reason::Probe),
-            Named::Scratch(..) => Some(Reason::Scratch),
-            Named::Trial(id, what) => self.of_trial(id, what, path)?,
-            Named::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
-            Named::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
-            Named::Sweep(name, id) if name == self.session.plan.name => {
+            StoredFile::Probe => Some(Reason::Probe),
+            StoredFile::Scratch(..) => Some(Reason::Scratch),
+            StoredFile::Trial(id, what) => self.of_trial(id, what, path)?,
+            StoredFile::Dataset(folder) if !self.prepared.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoManifest),
+            StoredFile::Dataset(folder) => self.is_unreferenced(|held| held.datasets.contains(folder)).then_some(Reason::Dataset),
+            StoredFile::Sweep(name, id) if name == self.session.plan.name => {
                 let is_stale = !self.evaluated.contains(name) || id.is_some_and(|id| !self.held.trials.contains(id));
                 is_stale.then_some(Reason::NoPlan)
             }
-            Named::Sweep(..) => None,
-            Named::History(folder) if !self.evaluated.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoPlan),
-            Named::History(_) => None,
+            StoredFile::Sweep(..) => None,
+            StoredFile::History(folder) if !self.evaluated.contains(folder) => path.ends_with(".parquet").then_some(Reason::NoPlan),
+            StoredFile::History(_) => None,
         };
         Ok(match reason {
             Some(reason) if self.is_own(named, at)? => Some(reason),
@@ -176,16 +176,16 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a file that has one of our names carries our mark, or stands in a folder that does.
-    fn is_own(&mut self, named: Named<'_>, at: &Location) -> Result<bool> {
+    fn is_own(&mut self, named: StoredFile<'_>, at: &Location) -> Result<bool> {
         let storage = self.session.storage();
         let (folder, is_marked): (String, fn(&Location) -> dataset::Result<bool>) = match named {
-            Named::Probe => return Ok(mark::is_probe(at)?),
-            Named::Dataset(folder) if !self.prepared.contains(folder) => return Ok(mark::is_table(at)?),
-            Named::History(..) => return Ok(mark::is_table(at)?),
-            Named::Trial(id, _) => (format!("trials/{id}"), mark::is_trial),
-            Named::Dataset(folder) => (format!("datasets/{folder}"), is_dataset),
-            Named::Scratch(dataset, run) => (format!("datasets/{dataset}/scratch/{run}"), mark::is_scratch),
-            Named::Sweep(name, _) => (format!("sweeps/{name}"), mark::is_sweep),
+            StoredFile::Probe => return Ok(mark::is_probe(at)?),
+            StoredFile::Dataset(folder) if !self.prepared.contains(folder) => return Ok(mark::is_table(at)?),
+            StoredFile::History(..) => return Ok(mark::is_table(at)?),
+            StoredFile::Trial(id, _) => (format!("trials/{id}"), mark::is_trial),
+            StoredFile::Dataset(folder) => (format!("datasets/{folder}"), is_dataset),
+            StoredFile::Scratch(dataset, run) => (format!("datasets/{dataset}/scratch/{run}"), mark::is_scratch),
+            StoredFile::Sweep(name, _) => (format!("sweeps/{name}"), mark::is_sweep),
         };
         if let Some(known) = self.marks.get(&folder) {
             return Ok(*known);
@@ -199,7 +199,7 @@ impl<'a> Judge<'a> {
     fn is_own_unfinished(&mut self, path: &str) -> Result<bool> {
         let aim = path.rsplit_once('#').map_or(path, |(aim, _)| aim);
         match named(aim) {
-            Some(Named::Probe) => Ok(true),
+            Some(StoredFile::Probe) => Ok(true),
             Some(named) => self.is_own(named, &self.session.storage().join(aim)),
             None => Ok(aim == "ranksweep.json"),
         }

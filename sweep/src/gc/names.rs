@@ -4,7 +4,7 @@ use dataset::table_of;
 
 /// A file of ours, by its path below the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named<'a> {
+pub(super) enum StoredFile<'a> {
     /// A test of the storage.
     Probe,
     /// A file of a trial, by the trial's id and what it is there.
@@ -56,28 +56,28 @@ const SWEEP: [&str; 14] = [
 const MODEL: [&str; 4] = ["scorer.safetensors", "scorer.json", "parameters.safetensors", "per_user.parquet"];
 
 /// The file that ranksweep gives this path; `None` for paths that it gives to none.
-pub(super) fn named(path: &str) -> Option<Named<'_>> {
+pub(super) fn named(path: &str) -> Option<StoredFile<'_>> {
     let steps: Vec<&str> = path.split('/').collect();
     match steps[..] {
-        ["claims", probe] if probe.strip_prefix("probe-").is_some_and(|nonce| is_hex(nonce, 32)) => Some(Named::Probe),
-        ["trials", id, ref file @ ..] if is_hex(id, 16) => of_trial(file).map(|what| Named::Trial(id, what)),
-        ["datasets", folder, file] if is_of_dataset(file) && ends_in_hash(folder) => Some(Named::Dataset(folder)),
+        ["claims", probe] if probe.strip_prefix("probe-").is_some_and(|nonce| is_hex(nonce, 32)) => Some(StoredFile::Probe),
+        ["trials", id, ref file @ ..] if is_hex(id, 16) => of_trial(file).map(|what| StoredFile::Trial(id, what)),
+        ["datasets", folder, file] if is_of_dataset(file) && ends_in_hash(folder) => Some(StoredFile::Dataset(folder)),
         ["datasets", folder, "samplers", file] if ends_in_hash(folder) => {
             let key = file.strip_prefix("ppr-")?.strip_suffix(".safetensors")?;
-            is_hex(key, 16).then_some(Named::Dataset(folder))
+            is_hex(key, 16).then_some(StoredFile::Dataset(folder))
         }
         ["datasets", folder, "scratch", run, ref file @ ..] if ends_in_hash(folder) && is_hex(run, 32) => {
             let is_relation = matches!(file, [_, file] if file.ends_with(".parquet"));
-            (is_relation || matches!(file, ["scratch.json"])).then_some(Named::Scratch(folder, run))
+            (is_relation || matches!(file, ["scratch.json"])).then_some(StoredFile::Scratch(folder, run))
         }
-        ["sweeps", name, file] if SWEEP.contains(&file) => Some(Named::Sweep(name, None)),
+        ["sweeps", name, file] if SWEEP.contains(&file) => Some(StoredFile::Sweep(name, None)),
         ["sweeps", name, "per_user", file] => {
             let id = file.strip_suffix(".parquet").filter(|id| is_hex(id, 16))?;
-            Some(Named::Sweep(name, Some(id)))
+            Some(StoredFile::Sweep(name, Some(id)))
         }
-        ["sweeps", _, "history", folder, file] if SWEEP.contains(&file) && ends_in_hash(folder) => Some(Named::History(folder)),
+        ["sweeps", _, "history", folder, file] if SWEEP.contains(&file) && ends_in_hash(folder) => Some(StoredFile::History(folder)),
         ["sweeps", _, "history", folder, "per_user", file] if ends_in_hash(folder) => {
-            file.strip_suffix(".parquet").filter(|id| is_hex(id, 16)).map(|_| Named::History(folder))
+            file.strip_suffix(".parquet").filter(|id| is_hex(id, 16)).map(|_| StoredFile::History(folder))
         }
         _ => None,
     }
@@ -143,24 +143,24 @@ mod tests {
 
     #[test]
     fn what_is_stored_has_a_name() {
-        let of = |path: &str| matches!(named(&path.replace("ID", ID)), Some(Named::Trial(..)));
+        let of = |path: &str| matches!(named(&path.replace("ID", ID)), Some(StoredFile::Trial(..)));
         assert!(
             ["trial.json", "done.json", "resume/state.safetensors", "claims/000001.json", "rungs/4.json", "curve/ID.parquet"]
                 .iter()
                 .all(|path| of(&format!("trials/ID/{path}")))
         );
-        assert_eq!(named(&format!("trials/{ID}/checkpoint/{ID}/scorer.json")), Some(Named::Trial(ID, OfTrial::Content)));
-        assert_eq!(named(&format!("sweeps/s/per_user/{ID}.parquet")), Some(Named::Sweep("s", Some(ID))));
+        assert_eq!(named(&format!("trials/{ID}/checkpoint/{ID}/scorer.json")), Some(StoredFile::Trial(ID, OfTrial::Content)));
+        assert_eq!(named(&format!("sweeps/s/per_user/{ID}.parquet")), Some(StoredFile::Sweep("s", Some(ID))));
         let folder = format!("1-{ID}");
-        assert_eq!(named(&format!("sweeps/s/history/{folder}/metrics.parquet")), Some(Named::History(&folder)));
-        assert_eq!(named(&format!("sweeps/s/history/{folder}/per_user/{ID}.parquet")), Some(Named::History(&folder)));
-        assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(Named::Probe));
+        assert_eq!(named(&format!("sweeps/s/history/{folder}/metrics.parquet")), Some(StoredFile::History(&folder)));
+        assert_eq!(named(&format!("sweeps/s/history/{folder}/per_user/{ID}.parquet")), Some(StoredFile::History(&folder)));
+        assert_eq!(named(&format!("claims/probe-{ID}{ID}")), Some(StoredFile::Probe));
         let (dataset, run) = (format!("a-{ID}"), format!("{ID}{ID}"));
         for file in ["train.parquet", "train-2.parquet", "fold-in.parquet", "fold-in-12.parquet", "rejected.tsv"] {
-            assert_eq!(named(&format!("datasets/{dataset}/{file}")), Some(Named::Dataset(&dataset)), "{file}");
+            assert_eq!(named(&format!("datasets/{dataset}/{file}")), Some(StoredFile::Dataset(&dataset)), "{file}");
         }
         for file in ["scratch.json", "pairs-0-7/x_0.parquet"] {
-            assert_eq!(named(&format!("datasets/{dataset}/scratch/{run}/{file}")), Some(Named::Scratch(&dataset, &run)));
+            assert_eq!(named(&format!("datasets/{dataset}/scratch/{run}/{file}")), Some(StoredFile::Scratch(&dataset, &run)));
         }
     }
 }

@@ -23,11 +23,12 @@ struct Stored {
 #[derive(Deserialize)]
 struct StoredDataset {
     fingerprint: String,
-    preparation: Named,
+    preparation: StoredPreparation,
 }
 
 #[derive(Deserialize)]
-struct Named {
+#[serde(expecting = "the preparation of a stored plan")] // what messages about a bad plan call it
+struct StoredPreparation {
     name: String,
 }
 

@@ -14,13 +14,13 @@ use trainer::{Backbone, Loss, Optimizer, Sampler};
 /// One method of a block: an entry of each list.
 pub(super) struct Draft<'a> {
     pub(super) backbone: &'a Entry<Backbone>,
-    pub(super) way: Option<Way<'a>>,
+    pub(super) way: Option<TrainingRecipe<'a>>,
     pub(super) names: Names,
 }
 
 /// How the method learns.
 #[derive(Clone, Copy)]
-pub(super) struct Way<'a> {
+pub(super) struct TrainingRecipe<'a> {
     pub(super) loss: &'a Entry<Loss>,
     pub(super) sampler: &'a Entry<Sampler>,
     pub(super) optimizer: &'a Entry<Optimizer>,
@@ -51,7 +51,7 @@ pub(super) fn drafts(file: &SweepFile) -> Vec<Draft<'_>> {
             match &block.ways {
                 None => drafts.push(draft(None)),
                 Some(ways) => drafts.extend(ways.losses.iter().flat_map(|loss| {
-                    ways.samplers.iter().map(move |sampler| draft(Some(Way { loss, sampler, optimizer: &ways.optimizer })))
+                    ways.samplers.iter().map(move |sampler| draft(Some(TrainingRecipe { loss, sampler, optimizer: &ways.optimizer })))
                 })),
             }
         }
@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
         let sizes = [self.backbone.values.len(), way[0], way[1], way[2]];
         (0..product(sizes)).map(move |index| {
             let [backbone, loss, sampler, optimizer] = places(index, sizes);
-            let of = |way: Way<'_>| {
+            let of = |way: TrainingRecipe<'_>| {
                 (way.loss.values[loss].clone(), way.sampler.values[sampler].clone(), way.optimizer.values[optimizer].clone())
             };
             Choice { backbone: self.backbone.values[backbone].clone(), way: self.way.map(of) }
@@ -196,7 +196,7 @@ fn places(index: u64, sizes: [usize; 4]) -> [usize; 4] {
 /// Gives every method its name; the optimizer's appears only where two methods would read the same.
 fn name(drafts: &mut [Draft<'_>]) {
     let backbones = Labels::of(Role::Backbone, drafts.iter().map(|draft| draft.backbone));
-    let ways: Vec<Way<'_>> = drafts.iter().filter_map(|draft| draft.way).collect();
+    let ways: Vec<TrainingRecipe<'_>> = drafts.iter().filter_map(|draft| draft.way).collect();
     let losses = Labels::of(Role::Loss, ways.iter().map(|way| way.loss));
     let samplers = Labels::of(Role::Sampler, ways.iter().map(|way| way.sampler));
     let optimizers = Labels::of(Role::Optimizer, ways.iter().map(|way| way.optimizer));

@@ -51,13 +51,13 @@ pub(super) struct Recommendation<'a> {
 }
 
 /// Lists on their way into a file.
-pub(super) enum Writer {
+pub(super) enum RecommendationWriter {
     Parquet(ArrowWriter<Vec<u8>>),
     Csv(csv::Writer<Vec<u8>>),
     JsonLines(Vec<u8>),
 }
 
-impl Writer {
+impl RecommendationWriter {
     pub(super) fn new(format: ListFormat) -> Result<Self> {
         Ok(match format {
             ListFormat::Parquet => Self::Parquet(ArrowWriter::try_new(Vec::new(), schema(), Some(table::writer_properties()))?),
@@ -117,7 +117,7 @@ mod tests {
     /// The file of two rows, one with an id that CSV and JSON have to quote.
     fn written(format: ListFormat) -> Vec<u8> {
         let row = |user_id, rank, score| Recommendation { user: 7, user_id, rank, item: 3, item_id: "i3", score };
-        let mut writer = Writer::new(format).unwrap();
+        let mut writer = RecommendationWriter::new(format).unwrap();
         writer.write(&[row("a", 1, 0.1)]).unwrap();
         writer.write(&[row("b,\"c\"", 2, -1.5e-9)]).unwrap();
         writer.finish().unwrap()
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn csv_of_no_lists_has_its_header() {
-        let file = Writer::new(ListFormat::Csv).unwrap().finish().unwrap();
+        let file = RecommendationWriter::new(ListFormat::Csv).unwrap().finish().unwrap();
         assert_eq!(file, b"user,user_id,rank,item,item_id,score\n");
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use dataset::{Dataset, Interactions, Location, quote};
 use evaluator::{Scorer, rank};
-use format::{Recommendation, Writer};
+use format::{Recommendation, RecommendationWriter};
 use std::collections::{HashMap, HashSet};
 
 pub use format::ListFormat;
@@ -72,7 +72,7 @@ pub fn write(at: &Location, dataset: &Dataset, scorer: &Scorer, request: &Reques
     };
     let masked: Vec<&Interactions> = seen.iter().copied().chain(&own).collect();
     let failed = || format!("cannot write {at}");
-    let mut writer = Writer::new(request.format).with_context(failed)?;
+    let mut writer = RecommendationWriter::new(request.format).with_context(failed)?;
     for block in users.chunks(BLOCK) {
         let lists = rank::top_k(scorer, &known, &masked, block, request.k, request.memory)?;
         writer.write(&rows(dataset, block, &lists)).with_context(failed)?;

@@ -2,7 +2,7 @@
 
 use super::{
     Input, Report, Style,
-    method::{Method, methods},
+    method::{MethodTrials, methods},
     number, words,
 };
 use crate::tables::LeaderboardRow;
@@ -105,8 +105,8 @@ pub(super) fn seeds(row: &LeaderboardRow) -> String {
 }
 
 /// The picked values of what was tuned.
-fn picked(row: &LeaderboardRow, methods: &[Method]) -> String {
-    let tuned = methods.iter().find(|method| method.key == row.method).map(Method::tuned).unwrap_or_default();
+fn picked(row: &LeaderboardRow, methods: &[MethodTrials]) -> String {
+    let tuned = methods.iter().find(|method| method.key == row.method).map(MethodTrials::tuned).unwrap_or_default();
     row.parameters.as_ref().map(|picked| number::parameters(picked, Some(&tuned))).unwrap_or_default()
 }
 

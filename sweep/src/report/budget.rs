@@ -2,7 +2,7 @@
 
 use super::{
     Input,
-    method::{Method, methods},
+    method::{MethodTrials, methods},
     number,
 };
 use crate::tables::TuningRow;
@@ -18,14 +18,14 @@ pub(super) fn expected(input: &Input) -> Vec<TuningRow> {
     input.manifests.iter().flat_map(|manifest| of_dataset(&manifest.name)).collect()
 }
 
-fn of_method(method: &Method) -> Vec<TuningRow> {
+fn of_method(method: &MethodTrials) -> Vec<TuningRow> {
     let first = method.trials[0];
     let row = |best| TuningRow { dataset: first.dataset.clone(), method: first.method.clone(), select_by: first.select_by, best };
     expected_best(&method.validations()).into_iter().map(row).collect()
 }
 
 /// That some of the methods that learn were tuned more than others.
-pub(super) fn unequal(methods: &[Method]) -> Option<String> {
+pub(super) fn unequal(methods: &[MethodTrials]) -> Option<String> {
     let mut of_budget: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
     for method in methods.iter().filter(|method| method.trials[0].loss.is_some() && method.tried() > 0) {
         of_budget.entry(method.tried()).or_default().push(&method.title);

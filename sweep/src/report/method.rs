@@ -7,7 +7,7 @@ use crate::{
 
 /// One row of the leaderboard, and the trials behind it.
 #[derive(Clone, Debug)]
-pub(super) struct Method<'a> {
+pub(super) struct MethodTrials<'a> {
     /// The key: the same in every table.
     pub(super) key: &'a str,
     /// The name, as short as it can be without being taken for another method of the dataset: `softmax-at-k(20) on mf-64`.
@@ -17,12 +17,12 @@ pub(super) struct Method<'a> {
 }
 
 /// The methods of a dataset, in the order of the plan.
-pub(super) fn methods<'a>(trials: &'a [TrialRow], dataset: &str) -> Vec<Method<'a>> {
-    let mut methods: Vec<Method<'a>> = Vec::new();
+pub(super) fn methods<'a>(trials: &'a [TrialRow], dataset: &str) -> Vec<MethodTrials<'a>> {
+    let mut methods: Vec<MethodTrials<'a>> = Vec::new();
     for trial in trials.iter().filter(|trial| trial.dataset == dataset) {
         match methods.iter_mut().find(|method| method.key == trial.method) {
             Some(method) => method.trials.push(trial),
-            None => methods.push(Method { key: &trial.method, title: String::new(), trials: vec![trial] }),
+            None => methods.push(MethodTrials { key: &trial.method, title: String::new(), trials: vec![trial] }),
         }
     }
     let names = MethodNames::new(methods.iter().map(|method| method.trials[0].into()).collect());

@@ -2,7 +2,7 @@
 
 use super::{
     Input, budget,
-    method::{Method, methods},
+    method::{MethodTrials, methods},
     new_users, number, sampled, splits, unknown,
 };
 use crate::tables::{Status, TrialRow};
@@ -26,7 +26,7 @@ pub(super) struct Failure {
 /// The trials of a dataset that failed, or had no time left, in the order of the plan.
 pub(super) fn failures(input: &Input, dataset: &str) -> Vec<Failure> {
     let methods = methods(input.trials, dataset);
-    let failed = |method: &Method| {
+    let failed = |method: &MethodTrials| {
         let tuned = method.tuned();
         let failed = method.trials.iter().filter(|trial| trial.error.is_some());
         failed.map(|trial| failure(method, trial, &tuned)).collect::<Vec<_>>()
@@ -34,7 +34,7 @@ pub(super) fn failures(input: &Input, dataset: &str) -> Vec<Failure> {
     methods.iter().flat_map(failed).collect()
 }
 
-fn failure(method: &Method, trial: &TrialRow, tuned: &[String]) -> Failure {
+fn failure(method: &MethodTrials, trial: &TrialRow, tuned: &[String]) -> Failure {
     let mut parts = vec![method.title.clone(), number::parameters(&trial.parameters, Some(tuned))];
     parts.extend(splits::repetition(trial));
     parts.retain(|part| !part.is_empty());
@@ -75,14 +75,14 @@ fn first(remarks: impl Iterator<Item = String>) -> Vec<String> {
     remarks
 }
 
-fn missing(methods: &[Method]) -> Option<String> {
+fn missing(methods: &[MethodTrials]) -> Option<String> {
     let missing = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Missing).count();
     (missing > 0)
         .then(|| format!("{} of the plan {} not trained yet.", number::counted(missing, "trial"), if missing == 1 { "is" } else { "are" }))
 }
 
 /// Models that rank nothing, for which a metric would be a number all the same.
-fn constant(method: &Method) -> Option<String> {
+fn constant(method: &MethodTrials) -> Option<String> {
     let count = method.trials.iter().filter(|trial| trial.status == Status::Constant).count();
     let trials = number::counted(method.trials.len(), "trial");
     (count > 0).then(|| {
@@ -92,7 +92,7 @@ fn constant(method: &Method) -> Option<String> {
 }
 
 /// The trials that successive halving left out, whose validation values are of fewer epochs.
-fn stopped(methods: &[Method]) -> Option<String> {
+fn stopped(methods: &[MethodTrials]) -> Option<String> {
     let all: usize = methods.iter().map(|method| method.trials.len()).sum();
     let mut at: BTreeMap<u32, usize> = BTreeMap::new();
     for trial in methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Stopped) {
@@ -110,7 +110,7 @@ fn stopped(methods: &[Method]) -> Option<String> {
 }
 
 /// The trials of other seeds than values are picked by, of configurations that were not picked.
-fn skipped(methods: &[Method]) -> Option<String> {
+fn skipped(methods: &[MethodTrials]) -> Option<String> {
     let count = methods.iter().flat_map(|method| &method.trials).filter(|trial| trial.status == Status::Skipped).count();
     (count > 0).then(|| {
         let trials = number::counted(count, "trial");
@@ -118,8 +118,8 @@ fn skipped(methods: &[Method]) -> Option<String> {
     })
 }
 
-fn single_seed(methods: &[Method]) -> Option<String> {
-    let seeds = |method: &Method| {
+fn single_seed(methods: &[MethodTrials]) -> Option<String> {
+    let seeds = |method: &MethodTrials| {
         let picked = method.trials.iter().filter(|trial| trial.selected);
         picked.filter_map(|trial| trial.seed).collect::<HashSet<u64>>().len()
     };
@@ -128,7 +128,7 @@ fn single_seed(methods: &[Method]) -> Option<String> {
     one.then(|| "One seed: the tests say whether differences between these trained models hold for other users, not whether other seeds would give the same.".to_owned())
 }
 
-fn edge(input: &Input, method: &Method) -> Option<String> {
+fn edge(input: &Input, method: &MethodTrials) -> Option<String> {
     let edges: Vec<String> = method.at_the_edge(input.spaces).iter().map(|(key, value)| format!("{} {value}", number::own(key))).collect();
     (!edges.is_empty()).then(|| {
         format!(
@@ -139,11 +139,11 @@ fn edge(input: &Input, method: &Method) -> Option<String> {
     })
 }
 
-fn cut_short(methods: &[Method]) -> Option<String> {
+fn cut_short(methods: &[MethodTrials]) -> Option<String> {
     let to_the_end = |trial: &&&TrialRow| {
         trial.selected && trial.validation.is_some() && trial.best_epoch.is_some_and(|best| best > 0 && Some(best) == trial.epochs)
     };
-    let part = |method: &Method| {
+    let part = |method: &MethodTrials| {
         let (cut, all) = (method.trials.iter().filter(to_the_end).count(), method.trials.iter().filter(|trial| trial.selected).count());
         let repeated = if method.trials.iter().any(|trial| trial.split_seed.is_some()) { "trials" } else { "seeds" };
         let of = if all > 1 { format!(" ({cut} of {all} {repeated})") } else { String::new() };
@@ -154,7 +154,7 @@ fn cut_short(methods: &[Method]) -> Option<String> {
 }
 
 /// The remarks on models that other programs trained: each once, with how many of the picked trials it is of.
-fn of_files(method: &Method) -> Vec<String> {
+fn of_files(method: &MethodTrials) -> Vec<String> {
     let picked: Vec<&&TrialRow> = method.trials.iter().filter(|trial| trial.selected).collect();
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for remark in picked.iter().filter_map(|trial| trial.remarks.as_deref()) {
@@ -172,7 +172,7 @@ fn of_files(method: &Method) -> Vec<String> {
 }
 
 /// Where held-out items share their score with others for more than one user in a hundred.
-fn tied(input: &Input, dataset: &str, method: &Method) -> Option<String> {
+fn tied(input: &Input, dataset: &str, method: &MethodTrials) -> Option<String> {
     let mut values = input.values.iter().filter(|values| values.dataset == dataset && values.method == method.key);
     let worst = values.by_ref().max_by_key(|values| values.tied_users)?;
     let (tied, users) = (worst.tied_users, worst.users.len());

@@ -3,7 +3,7 @@
 use super::{
     Input,
     measured::Measured,
-    method::{Method, methods},
+    method::{MethodTrials, methods},
     pairs::Pairs,
 };
 use crate::tables::LeaderboardRow;
@@ -22,7 +22,14 @@ pub(super) fn standings(input: &Input, pairs: &Pairs) -> Vec<LeaderboardRow> {
     rows
 }
 
-fn ranking(input: &Input, pairs: &Pairs, measured: &Measured, dataset: &str, methods: &[Method], at: MetricAt) -> Vec<LeaderboardRow> {
+fn ranking(
+    input: &Input,
+    pairs: &Pairs,
+    measured: &Measured,
+    dataset: &str,
+    methods: &[MethodTrials],
+    at: MetricAt,
+) -> Vec<LeaderboardRow> {
     let mut rows: Vec<LeaderboardRow> = methods.iter().map(|method| row(method, dataset, at, measured)).collect();
     let direction = at.metric.direction();
     let order = |a: &LeaderboardRow, b: &LeaderboardRow| match (a.mean, b.mean) {
@@ -38,7 +45,7 @@ fn ranking(input: &Input, pairs: &Pairs, measured: &Measured, dataset: &str, met
     rows
 }
 
-fn row(method: &Method, dataset: &str, at: MetricAt, measured: &Measured) -> LeaderboardRow {
+fn row(method: &MethodTrials, dataset: &str, at: MetricAt, measured: &Measured) -> LeaderboardRow {
     let (first, found) = (method.trials[0], measured.of(dataset, at, method.key));
     LeaderboardRow {
         dataset: first.dataset.clone(),

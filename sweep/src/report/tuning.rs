@@ -1,6 +1,6 @@
 //! The values that were tuned for a method, and those that validation picked.
 
-use super::method::Method;
+use super::method::MethodTrials;
 use crate::{
     plan::Spaces,
     tables::{Status, TrialRow},
@@ -8,7 +8,7 @@ use crate::{
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-impl Method<'_> {
+impl MethodTrials<'_> {
     /// The values of the selected trials; none when nothing was selected.
     pub(super) fn picked(&self) -> Option<&Value> {
         self.trials.iter().find(|trial| trial.selected).map(|trial| &trial.parameters)

@@ -2,7 +2,7 @@
 
 use super::sampled;
 use evaluator::{
-    settings::{Correction, Evaluation, Family, Margin, Mask, Over, Recall, Test, Ties, Users},
+    settings::{Correction, Evaluation, Family, Margin, Mask, Over, RecallDenominator, Test, Ties, Users},
     significance::Comparison,
 };
 
@@ -82,10 +82,10 @@ pub(super) fn mask(mask: Mask) -> &'static str {
     }
 }
 
-pub(super) fn recall(recall: Recall) -> &'static str {
+pub(super) fn recall(recall: RecallDenominator) -> &'static str {
     match recall {
-        Recall::Standard => "recall divides by all held-out items of the user",
-        Recall::Capped => "recall divides by the held-out items of the user, at most the cutoff (recall: capped)",
+        RecallDenominator::Standard => "recall divides by all held-out items of the user",
+        RecallDenominator::Capped => "recall divides by the held-out items of the user, at most the cutoff (recall: capped)",
     }
 }
 

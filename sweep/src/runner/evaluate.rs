@@ -51,7 +51,7 @@ pub fn evaluate(session: &Session, endings: &[Standing]) -> Result<Results> {
 
 /// The rows of all trials and the values of those that are picked, when all of these could be ranked.
 fn ranked(session: &Session, endings: &mut [Standing], progress: &RankingStage) -> Result<(Vec<TrialRow>, Vec<TrialValues>)> {
-    let mut known: HashMap<String, Ranked> = HashMap::new();
+    let mut known: HashMap<String, RankedTrial> = HashMap::new();
     loop {
         let mut trials = rows::trials(session, endings, &select::picked(&session.plan, endings));
         let mut failed: HashMap<String, Standing> = HashMap::new();
@@ -89,7 +89,7 @@ fn ranked(session: &Session, endings: &mut [Standing], progress: &RankingStage) 
 }
 
 /// A trial on the test part.
-struct Ranked {
+struct RankedTrial {
     values: TrialValues,
     /// Whether its model gives all items the same score, for every user.
     is_constant: bool,
@@ -101,7 +101,7 @@ fn rank_trials<'a>(
     planned: &PlannedDataset,
     rows: impl Iterator<Item = &'a TrialRow>,
     progress: &RankingStage,
-) -> Result<Vec<(String, Result<Ranked, Standing>)>> {
+) -> Result<Vec<(String, Result<RankedTrial, Standing>)>> {
     let (mut candidates, mut all) = (Vec::new(), Vec::new());
     for row in rows {
         match candidate(session, row) {
@@ -120,7 +120,7 @@ fn rank_trials<'a>(
     for (candidate, values) in candidates.iter().zip(ranked.with_context(of_dataset)?) {
         let ranked = values.and_then(|values| {
             let is_constant = tells_nothing(session, &dataset, candidate, &values)?;
-            Ok(Ranked { values, is_constant })
+            Ok(RankedTrial { values, is_constant })
         });
         all.push((
             candidate.trial.clone(),

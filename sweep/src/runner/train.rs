@@ -162,8 +162,11 @@ pub(super) fn end(
         dataset.order = None; // its memory is not in the plan of this trial
     }
     let manifest = Dataset::read_manifest(&session.dataset(on))?;
-    let place =
-        Place { folder: session.trial(&trial.id), cache: session.dataset(on).join("samplers"), model_files: session.model_files(trial)? };
+    let place = TrainingLocations {
+        folder: session.trial(&trial.id),
+        cache: session.dataset(on).join("samplers"),
+        model_files: session.model_files(trial)?,
+    };
     let standing = match lacks_memory(session, devices, trial, &manifest) {
         Some(reason) => Some(Standing::Broken(reason)),
         None => {
@@ -208,7 +211,7 @@ pub(super) fn read(session: &Session, on: &PlannedDataset, ordered: bool) -> Res
 }
 
 /// Where a training leaves what it makes, and finds what others made for it.
-pub(super) struct Place {
+pub(super) struct TrainingLocations {
     /// Its own folder.
     pub(super) folder: Location,
     /// Tables of samplers.
@@ -236,7 +239,7 @@ pub(super) fn guarded(
     dataset: &Dataset,
     observer: &mut dyn Observer,
     StopConditions { until, hold, fence }: StopConditions<'_>,
-    Place { folder, cache, model_files }: Place,
+    TrainingLocations { folder, cache, model_files }: TrainingLocations,
 ) -> Result<Option<Standing>> {
     let timing = session.file.timing;
     let (device, ranks) = devices.of(&trial.trial).expect("what is left to another process does not come here");

@@ -21,7 +21,7 @@ use crate::{
     usage::Usage,
 };
 use anyhow::{Context, Result};
-use cluster::client::{Cluster, Error, PodView, Reason, Seen, StageView, status};
+use cluster::client::{ClientError, Cluster, PodView, Reason, Seen, StageView, status};
 use dataset::block_on;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -29,7 +29,7 @@ use std::collections::{HashMap, HashSet};
 
 /// A sweep as it stands.
 #[derive(Clone, Debug, Serialize)]
-pub struct Status {
+pub struct SweepStatus {
     /// The sweep's name.
     pub sweep: String,
     /// The storage, where it can be read.
@@ -72,7 +72,7 @@ pub struct StageStatus {
     pub reasons: Vec<Reason>,
 }
 
-impl Status {
+impl SweepStatus {
     fn of(
         named: &Named,
         seen: Option<&Seen>,
@@ -97,7 +97,7 @@ impl Status {
 
 /// How a sweep's storage is looked at.
 #[derive(Clone, Debug)]
-pub struct Way<'a> {
+pub struct StorageAccess<'a> {
     /// The storage, in place of the sweep file's.
     pub storage: Option<&'a str>,
     /// The part of the machine that the work may use.
@@ -109,9 +109,9 @@ pub struct Way<'a> {
 /// # Errors
 /// A bad sweep file, or a storage that fails while the cluster does not know the sweep either. Where one of both can be asked, the other is a
 /// note; by a name alone, without a file, the cluster alone is asked.
-pub fn find(named: &Named, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> Result<Status> {
+pub fn find(named: &Named, way: &StorageAccess<'_>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
     let mut notes = Vec::new();
-    let asked = cluster.as_ref().map_err(Error::to_string);
+    let asked = cluster.as_ref().map_err(ClientError::to_string);
     let seen = asked.and_then(|cluster| block_on(status(cluster, &named.name)).map_err(|error| error.to_string()));
     let Some(path) = &named.file else { return by_name(named, seen, cluster) };
     let seen = seen.unwrap_or_else(|error| {
@@ -133,25 +133,25 @@ pub fn find(named: &Named, way: &Way<'_>, cluster: &Result<Cluster, Error>) -> R
         }
         (Err(error), _) => return Err(error),
     };
-    Ok(Status::of(named, seen.as_ref(), namespace(cluster), notes, storage, trials))
+    Ok(SweepStatus::of(named, seen.as_ref(), namespace(cluster), notes, storage, trials))
 }
 
 /// The status by the cluster alone.
-fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<Cluster, Error>) -> Result<Status> {
+fn by_name(named: &Named, seen: Result<Option<Seen>, String>, cluster: &Result<Cluster, ClientError>) -> Result<SweepStatus> {
     let namespace = namespace(cluster);
     let list = format!("`ranksweep list --namespace {namespace}` shows which are");
     let missing = || format!("sweep `{}` is not on the cluster, in namespace {namespace}; {list}", named.name);
     let seen = seen.map_err(|error| anyhow::anyhow!(error))?.with_context(missing)?;
     let notes = vec!["by its name alone, a sweep is known from the cluster: with its file, `status` reads the storage too".to_owned()];
-    Ok(Status::of(named, Some(&seen), namespace, notes, None, Vec::new()))
+    Ok(SweepStatus::of(named, Some(&seen), namespace, notes, None, Vec::new()))
 }
 
-fn namespace(cluster: &Result<Cluster, Error>) -> &str {
+fn namespace(cluster: &Result<Cluster, ClientError>) -> &str {
     cluster.as_ref().map_or("", |cluster| cluster.namespace())
 }
 
 /// With the submitted plan the sources need not be read. A sweep file that was changed since has another.
-fn open(path: &str, way: &Way<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Session> {
+fn open(path: &str, way: &StorageAccess<'_>, seen: Option<&Seen>, notes: &mut Vec<String>) -> Result<Session> {
     let open = |plan| Session::planned(path, way.storage, plan, way.machine.clone(), Progress::lines());
     match seen.and_then(|seen| seen.plan.as_deref()) {
         None => open(None),

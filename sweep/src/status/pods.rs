@@ -1,6 +1,6 @@
 //! Which pod trains which trial, or was the last one to.
 
-use super::{Way, open};
+use super::{StorageAccess, open};
 use crate::{file::Named, runner::Decisions, usage::Usage};
 use anyhow::Result;
 use cluster::client::{Cluster, PodView, Reason, Seen, StageView, Whose, status};
@@ -52,7 +52,7 @@ pub enum Which<'a> {
 ///
 /// # Errors
 /// A bad sweep file, a trial that the plan does not have, a store that fails, what the cluster refuses.
-pub fn whose(named: &Named, way: &Way<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
+pub fn whose(named: &Named, way: &StorageAccess<'_>, cluster: &Cluster, which: Which<'_>) -> Result<Whose> {
     let seen = block_on(status(cluster, &named.name))?;
     let stage = || "train".to_owned();
     // Where one Job has all trials, their places are its indexes.

@@ -1,6 +1,6 @@
 //! The status as text.
 
-use super::{OnCluster, PodStatus, Status, TrialState, TrialStatus};
+use super::{OnCluster, PodStatus, SweepStatus, TrialState, TrialStatus};
 use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use std::fmt::Write;
 const NAMED: usize = 3;
 
 /// Stages, notes and trials. `width` is that of the terminal.
-pub fn show(status: &Status, width: Option<u16>) -> String {
+pub fn show(status: &SweepStatus, width: Option<u16>) -> String {
     let stored = status.storage.as_ref().map_or_else(String::new, |storage| format!(", stored in {storage}"));
     let mut text = format!("sweep {}{stored}\n", status.sweep);
     if let Some(cluster) = &status.cluster {
@@ -171,7 +171,7 @@ mod tests {
             TrialState::Failed,
             Some("epoch 3, step 2: the parameter `users` (row 7, value inf) is not finite; a smaller learning rate"),
         )];
-        let status = Status {
+        let status = SweepStatus {
             sweep: "s".to_owned(),
             storage: Some("r".to_owned()),
             cluster: Some(cluster),

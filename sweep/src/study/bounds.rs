@@ -3,7 +3,7 @@
 use super::Study;
 use crate::text_table::TextTable;
 use crate::{
-    figure::{Axis, Chart, Key, Line, Mark, Panel},
+    figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
     number,
     tables::{numbers, texts},
 };
@@ -111,7 +111,7 @@ fn chart(grid: &Grid) -> Result<Chart> {
             "Sampled without replacement. Dots: the ranks of the table; lines: all ranks between. CCE never surely bounds RR (Theorem 10)."
                 .into(),
         ],
-        keys: LINES.map(|(_, _, name, color, dashed)| Key { name: name.into(), color, dashed }).to_vec(),
+        keys: LINES.map(|(_, _, name, color, dashed)| LegendEntry { name: name.into(), color, dashed }).to_vec(),
         columns: grid.negatives.len().min(4),
         panels: panels.map(|(metric, negatives)| panel(grid, metric, negatives)).collect::<Result<_>>()?,
     })
@@ -119,13 +119,13 @@ fn chart(grid: &Grid) -> Result<Chart> {
 
 fn panel(grid: &Grid, metric: Metric, negatives: u64) -> Result<Panel> {
     let ends = || grid.ranks.iter().map(|&rank| rank as f64);
-    let drawn = |ranks: &[u64], key: usize, mark: Mark| {
+    let drawn = |ranks: &[u64], key: usize, mark: PlotStyle| {
         let (loss, form, ..) = LINES[key];
         let value = |&rank: &u64| (rank as f64, grid.bound(metric, loss, form, Sampling::WithoutReplacement, negatives, rank).probability);
         Line { key, points: ranks.iter().map(value).collect(), mark }
     };
     let between = between(&grid.ranks);
-    let lines = (0..LINES.len()).flat_map(|key| [drawn(&grid.ranks, key, Mark::Dots), drawn(&between, key, Mark::Line)]);
+    let lines = (0..LINES.len()).flat_map(|key| [drawn(&grid.ranks, key, PlotStyle::Dots), drawn(&between, key, PlotStyle::Line)]);
     Ok(Panel {
         title: format!("{}, K = {}", name(metric), number::count(negatives as usize)),
         across: "rank of the positive".into(),

@@ -2,7 +2,7 @@
 
 use super::{Study, fractions};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Mark, Panel},
+    figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
     number,
     tables::{numbers, numbers_or_null, texts},
     text_table::TextTable,
@@ -173,7 +173,7 @@ fn remarks(negatives: u32) -> Vec<String> {
 }
 
 fn chart(negatives: u32, curves: &[Curve]) -> Result<Chart> {
-    let key = |(place, curve): (usize, &Curve)| Key { name: curve.sampler.name(), color: place + 1, dashed: false };
+    let key = |(place, curve): (usize, &Curve)| LegendEntry { name: curve.sampler.name(), color: place + 1, dashed: false };
     Ok(Chart {
         title: "Which negatives are trained on".into(),
         notes: vec![format!(
@@ -194,7 +194,7 @@ fn panel(title: &str, keys: &[usize], negatives: u32, curves: &[Curve]) -> Resul
         up: "share of the trained negatives".into(),
         x: Axis::logarithmic([1.0, f64::from(negatives)].into_iter(), 0.0).context("no ranks")?,
         y: Axis::around([0.0, 1.0].into_iter(), 0.0, 5).context("no shares")?,
-        lines: keys.iter().map(|&key| Line { key, points: points(key), mark: Mark::Line }).collect(),
+        lines: keys.iter().map(|&key| Line { key, points: points(key), mark: PlotStyle::Line }).collect(),
         levels: Vec::new(),
     })
 }

@@ -82,7 +82,7 @@ fn fractions(seed: u64) -> impl FnMut() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::{Axis, Key, Line, Mark, Panel};
+    use crate::figure::{Axis, LegendEntry, Line, Panel, PlotStyle};
 
     pub(super) fn text_of(study: &Study) -> String {
         study.text(Style::default())
@@ -97,10 +97,10 @@ mod tests {
             up: String::new(),
             x: axis.clone(),
             y: axis,
-            lines: vec![Line { key: 0, points: vec![(0.0, 0.0)], mark: Mark::Both }],
+            lines: vec![Line { key: 0, points: vec![(0.0, 0.0)], mark: PlotStyle::Both }],
             levels: Vec::new(),
         };
-        let keys = vec![Key { name: "key".into(), color: 1, dashed: false }];
+        let keys = vec![LegendEntry { name: "key".into(), color: 1, dashed: false }];
         let study = Study {
             name: "bounds",
             heading: "a question".into(),

@@ -3,7 +3,7 @@
 use super::Study;
 use crate::text_table::TextTable;
 use crate::{
-    figure::{Axis, Chart, Key, Line, Mark, Panel},
+    figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
     number,
     tables::{numbers, numbers_or_null, texts},
 };
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use streams::{Purpose, Stream};
 use theory::{
     Statement,
-    opauc::{self, Brackets, Correlation, Metric, RankedList, best, brackets_of_all_lists},
+    opauc::{self, Brackets, Correlation, RankedList, TopKMetric, best, brackets_of_all_lists},
 };
 
 /// N+, N- and K of the lists that are all looked at.
@@ -33,7 +33,7 @@ pub(crate) struct Lists {
 }
 
 /// Correlations over some lists.
-struct Part {
+struct ListCorrelations {
     /// `permutations`, or the trial's id.
     name: String,
     /// The name on the terminal and in the picture.
@@ -52,14 +52,14 @@ pub(crate) fn study(study: &opauc::Study, seed: u64, lists: Option<&Lists>) -> R
         let mut stream = Stream::new(seed, Purpose::Theory, 0, block, 0);
         move |bound| stream.below(bound)
     });
-    let permutations = Part {
+    let permutations = ListCorrelations {
         name: "permutations".into(),
         title: "permutations",
         count: study.permutations as usize,
         sizes: Some((study.positives, study.negatives)),
         correlations: found.correlations,
     };
-    let parts: Vec<Part> = [permutations].into_iter().chain(lists.map(|lists| of_model(lists, &study.cutoffs))).collect();
+    let parts: Vec<ListCorrelations> = [permutations].into_iter().chain(lists.map(|lists| of_model(lists, &study.cutoffs))).collect();
     let brackets = brackets(study, &found.brackets);
     Ok(Study {
         name: "opauc",
@@ -77,10 +77,10 @@ pub(crate) fn study(study: &opauc::Study, seed: u64, lists: Option<&Lists>) -> R
     })
 }
 
-fn of_model(lists: &Lists, cutoffs: &[u32]) -> Part {
+fn of_model(lists: &Lists, cutoffs: &[u32]) -> ListCorrelations {
     let ranked: Vec<RankedList> = lists.rankings.iter().map(|user| RankedList { ranks: user.ranks, places: user.candidates }).collect();
     let correlations = opauc::of_lists(&ranked, cutoffs);
-    Part { name: lists.trial.clone(), title: "the model's users", count: ranked.len(), sizes: None, correlations }
+    ListCorrelations { name: lists.trial.clone(), title: "the model's users", count: ranked.len(), sizes: None, correlations }
 }
 
 /// Theorem 3 on some lists.
@@ -102,11 +102,13 @@ fn brackets(study: &opauc::Study, permuted: &[(u32, Brackets)]) -> Vec<Bracketed
     all.chain(permuted).collect()
 }
 
-fn correlation_columns(parts: &[Part]) -> Vec<Column> {
+fn correlation_columns(parts: &[ListCorrelations]) -> Vec<Column> {
     let all = || parts.iter().flat_map(|part| part.correlations.iter().map(move |row| (part, row)));
-    let is_best =
-        |(part, row): (&Part, &Correlation)| best(&part.correlations, row.metric, row.cutoff).is_some_and(|best| best.depth == row.depth);
-    let share = |(part, row): (&Part, &Correlation)| part.sizes.map(|(_, negatives)| f64::from(row.depth) / f64::from(negatives));
+    let is_best = |(part, row): (&ListCorrelations, &Correlation)| {
+        best(&part.correlations, row.metric, row.cutoff).is_some_and(|best| best.depth == row.depth)
+    };
+    let share =
+        |(part, row): (&ListCorrelations, &Correlation)| part.sizes.map(|(_, negatives)| f64::from(row.depth) / f64::from(negatives));
     let best: BooleanArray = all().map(|row| Some(is_best(row))).collect();
     vec![
         texts("lists", all().map(|(part, _)| &part.name)),
@@ -137,7 +139,7 @@ fn bracket_columns(rows: &[Bracketed]) -> Vec<Column> {
     ]
 }
 
-fn statements(brackets: &[Bracketed], parts: &[Part], cutoffs: &[u32]) -> Vec<Statement> {
+fn statements(brackets: &[Bracketed], parts: &[ListCorrelations], cutoffs: &[u32]) -> Vec<Statement> {
     let within = brackets.iter().map(|row| Statement {
         claim: format!(
             "the hits of the first {} are in their bracket, {} positives, {} negatives, {}",
@@ -154,8 +156,9 @@ fn statements(brackets: &[Bracketed], parts: &[Part], cutoffs: &[u32]) -> Vec<St
     sorted.sort_unstable();
     let grows = parts.iter().map(|part| {
         let depth = |metric, cutoff| best(&part.correlations, metric, cutoff).map_or(0, |best| best.depth);
-        let steps =
-            Metric::ALL.into_iter().flat_map(|metric| sorted.windows(2).map(move |pair| depth(metric, pair[0]) <= depth(metric, pair[1])));
+        let steps = TopKMetric::ALL
+            .into_iter()
+            .flat_map(|metric| sorted.windows(2).map(move |pair| depth(metric, pair[0]) <= depth(metric, pair[1])));
         Statement::of(
             format!("the best b does not fall when the cutoff grows, {}", part.title),
             "second guideline of section 5",
@@ -165,7 +168,7 @@ fn statements(brackets: &[Bracketed], parts: &[Part], cutoffs: &[u32]) -> Vec<St
     within.chain(grows).collect()
 }
 
-fn rows(parts: &[Part], cutoffs: &[u32]) -> TextTable {
+fn rows(parts: &[ListCorrelations], cutoffs: &[u32]) -> TextTable {
     let mut rows = TextTable::new(&[
         "correlation of the area of the best b negatives with",
         "best b",
@@ -175,7 +178,7 @@ fn rows(parts: &[Part], cutoffs: &[u32]) -> TextTable {
         "at the largest b",
     ]);
     for part in parts {
-        for (metric, &cutoff) in Metric::ALL.into_iter().flat_map(|metric| cutoffs.iter().map(move |cutoff| (metric, cutoff))) {
+        for (metric, &cutoff) in TopKMetric::ALL.into_iter().flat_map(|metric| cutoffs.iter().map(move |cutoff| (metric, cutoff))) {
             let of = || part.correlations.iter().filter(|row| row.metric == metric && row.cutoff == cutoff);
             let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
             let best = best(&part.correlations, metric, cutoff);
@@ -207,13 +210,13 @@ fn remarks(brackets: &[Bracketed]) -> Vec<String> {
     ]
 }
 
-fn chart(study: &opauc::Study, parts: &[Part]) -> Result<Chart> {
-    let key = |(place, cutoff): (usize, &u32)| Key {
+fn chart(study: &opauc::Study, parts: &[ListCorrelations]) -> Result<Chart> {
+    let key = |(place, cutoff): (usize, &u32)| LegendEntry {
         name: format!("cutoff {cutoff}"),
         color: if place < 8 { place + 1 } else { 0 },
         dashed: false,
     };
-    let panels = parts.iter().flat_map(|part| [Metric::Recall, Metric::Ndcg].map(|metric| (part, metric)));
+    let panels = parts.iter().flat_map(|part| [TopKMetric::Recall, TopKMetric::Ndcg].map(|metric| (part, metric)));
     Ok(Chart {
         title: "Which negatives matter for the head of a list".into(),
         notes: vec![
@@ -231,14 +234,14 @@ fn chart(study: &opauc::Study, parts: &[Part]) -> Result<Chart> {
     })
 }
 
-fn panel(part: &Part, metric: Metric, cutoffs: &[u32]) -> Result<Panel> {
+fn panel(part: &ListCorrelations, metric: TopKMetric, cutoffs: &[u32]) -> Result<Panel> {
     let line = |(key, &cutoff): (usize, &u32)| {
         let of = part.correlations.iter().filter(|row| row.metric == metric && row.cutoff == cutoff);
-        Line { key, points: of.filter_map(|row| Some((f64::from(row.depth), row.value?))).collect(), mark: Mark::Both }
+        Line { key, points: of.filter_map(|row| Some((f64::from(row.depth), row.value?))).collect(), mark: PlotStyle::Both }
     };
     let lines: Vec<Line> = cutoffs.iter().enumerate().map(line).collect();
     let name = match metric {
-        Metric::Recall if part.sizes.is_some() => "recall and precision",
+        TopKMetric::Recall if part.sizes.is_some() => "recall and precision",
         _ => metric.name(),
     };
     let points = || lines.iter().flat_map(|line| line.points.iter().copied());

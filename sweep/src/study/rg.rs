@@ -3,7 +3,7 @@
 use super::{Study, fractions};
 use crate::text_table::TextTable;
 use crate::{
-    figure::{Axis, Chart, Key, Line, Mark, Panel},
+    figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
     tables::{numbers, texts},
 };
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ use arrow::{
 };
 use dataset::table::Column;
 use std::sync::Arc;
-use theory::quadratic::{Curvature, Form, curvature, examples, led, statements};
+use theory::quadratic::{Curvature, LossForm, curvature, examples, led, statements};
 
 /// Steps of the pictures' lines.
 const STEPS: u32 = 120;
@@ -21,7 +21,7 @@ const STEPS: u32 = 120;
 const FURTHEST: f64 = 6.0;
 
 /// A distribution over items and the curvature there.
-struct Place {
+struct DistributionCurvature {
     name: &'static str,
     lead: f64,
     curvature: Curvature,
@@ -38,10 +38,10 @@ struct Values {
 /// # Errors
 /// When a picture has no axis.
 pub(crate) fn study(items: u32, seed: u64) -> Result<Study> {
-    let examples: Vec<Place> = examples(items as usize).into_iter().map(|(name, pi)| place(name, &pi)).collect();
+    let examples: Vec<DistributionCurvature> = examples(items as usize).into_iter().map(|(name, pi)| place(name, &pi)).collect();
     let limit = 1.0 / f64::from(items);
     let led = |step: f64| place("one leads", &led(items as usize, limit + (1.0 - limit) * step));
-    let leads: Vec<Place> = steps().map(led).collect();
+    let leads: Vec<DistributionCurvature> = steps().map(led).collect();
     let values: Vec<Values> = steps().map(|share| values(items, FURTHEST * (2.0 * share - 1.0))).collect();
     Ok(Study {
         name: "rg",
@@ -60,20 +60,20 @@ fn steps() -> impl Iterator<Item = f64> {
     (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS))
 }
 
-fn place(name: &'static str, pi: &[f64]) -> Place {
-    Place { name, lead: pi.iter().copied().fold(0.0, f64::max), curvature: curvature(pi) }
+fn place(name: &'static str, pi: &[f64]) -> DistributionCurvature {
+    DistributionCurvature { name, lead: pi.iter().copied().fold(0.0, f64::max), curvature: curvature(pi) }
 }
 
 fn values(items: u32, score: f64) -> Values {
     let mut scores = vec![0.0; items as usize];
     scores[1] = score;
-    Values { score, values: Form::ALL.map(|form| form.value(&scores, &[0])) }
+    Values { score, values: LossForm::ALL.map(|form| form.value(&scores, &[0])) }
 }
 
-fn place_columns(items: u32, examples: &[Place], leads: &[Place]) -> Vec<Column> {
+fn place_columns(items: u32, examples: &[DistributionCurvature], leads: &[DistributionCurvature]) -> Vec<Column> {
     let all = || examples.iter().chain(leads);
     let limit = 1.0 / f64::from(items);
-    let number = |name, field: fn(&Place) -> f64| numbers::<Float64Type>(name, all().map(field));
+    let number = |name, field: fn(&DistributionCurvature) -> f64| numbers::<Float64Type>(name, all().map(field));
     let holds: BooleanArray = all().map(|place| Some(holds(&place.curvature, limit))).collect();
     vec![
         texts("distribution", all().map(|place| place.name)),
@@ -88,7 +88,7 @@ fn place_columns(items: u32, examples: &[Place], leads: &[Place]) -> Vec<Column>
 }
 
 fn value_columns(items: u32, values: &[Values]) -> Vec<Column> {
-    let all = || values.iter().flat_map(|at| Form::ALL.into_iter().zip(at.values).map(|(form, value)| (at.score, form, value)));
+    let all = || values.iter().flat_map(|at| LossForm::ALL.into_iter().zip(at.values).map(|(form, value)| (at.score, form, value)));
     vec![
         numbers::<UInt32Type>("items", all().map(|_| items)),
         numbers::<Float64Type>("score", all().map(|(score, _, _)| score)),
@@ -101,9 +101,9 @@ fn holds(curvature: &Curvature, limit: f64) -> bool {
     curvature.largest <= limit + 1e-12
 }
 
-fn rows(limit: f64, examples: &[Place]) -> TextTable {
+fn rows(limit: f64, examples: &[DistributionCurvature]) -> TextTable {
     let mut rows = TextTable::new(&["softmax of the scores", "curvature", "1/n", "at most 1/n", "along π"]);
-    for Place { name, curvature, .. } in examples {
+    for DistributionCurvature { name, curvature, .. } in examples {
         let holds = if holds(curvature, limit) { "yes" } else { "no" };
         rows.add([
             (*name).to_owned(),
@@ -128,8 +128,8 @@ fn remarks(items: u32) -> Vec<String> {
     ]
 }
 
-fn chart(items: u32, limit: f64, leads: &[Place], values: &[Values]) -> Result<Chart> {
-    let key = |name: &str, color, dashed| Key { name: name.to_owned(), color, dashed };
+fn chart(items: u32, limit: f64, leads: &[DistributionCurvature], values: &[Values]) -> Result<Chart> {
+    let key = |name: &str, color, dashed| LegendEntry { name: name.to_owned(), color, dashed };
     Ok(Chart {
         title: format!("Quadratic forms against the softmax loss, {items} items"),
         notes: vec!["Left: a form is an upper bound where it is above the softmax loss. Right: RG2 surely is one where the curvature is at most 1/n.".into()],
@@ -147,7 +147,7 @@ fn chart(items: u32, limit: f64, leads: &[Place], values: &[Values]) -> Result<C
 }
 
 fn losses(values: &[Values]) -> Result<Panel> {
-    let line = |key: usize| Line { key, points: values.iter().map(|at| (at.score, at.values[key])).collect(), mark: Mark::Line };
+    let line = |key: usize| Line { key, points: values.iter().map(|at| (at.score, at.values[key])).collect(), mark: PlotStyle::Line };
     let softmax_and_rg2 = || values.iter().flat_map(|at| [at.values[0], at.values[1]]);
     Ok(Panel {
         title: "one negative's score, all others at 0".into(),
@@ -155,16 +155,16 @@ fn losses(values: &[Values]) -> Result<Panel> {
         up: "loss".into(),
         x: Axis::around(values.iter().map(|at| at.score), 0.0, 6).context("no scores")?,
         y: Axis::around(softmax_and_rg2(), 0.05, 5).context("no losses")?,
-        lines: (0..Form::ALL.len()).map(line).collect(),
+        lines: (0..LossForm::ALL.len()).map(line).collect(),
         levels: Vec::new(),
     })
 }
 
-fn curvatures(limit: f64, leads: &[Place]) -> Result<Panel> {
+fn curvatures(limit: f64, leads: &[DistributionCurvature]) -> Result<Panel> {
     let line = |key: usize, value: fn(&Curvature) -> f64| Line {
         key,
         points: leads.iter().map(|at| (at.lead, value(&at.curvature))).collect(),
-        mark: Mark::Line,
+        mark: PlotStyle::Line,
     };
     Ok(Panel {
         title: "one item's share of the softmax, the rest even".into(),

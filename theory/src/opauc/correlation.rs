@@ -2,7 +2,7 @@
 
 /// A metric of the first K places of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Metric {
+pub enum TopKMetric {
     /// Hits over positives.
     Recall,
     /// Hits over K.
@@ -11,7 +11,7 @@ pub enum Metric {
     Ndcg,
 }
 
-impl Metric {
+impl TopKMetric {
     /// All metrics.
     pub const ALL: [Self; 3] = [Self::Recall, Self::Precision, Self::Ndcg];
 
@@ -29,7 +29,7 @@ impl Metric {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correlation {
     /// The metric.
-    pub metric: Metric,
+    pub metric: TopKMetric,
     /// The length that lists are cut to.
     pub cutoff: u32,
     /// b: best negatives that the area is over.
@@ -39,7 +39,7 @@ pub struct Correlation {
 }
 
 /// The depth with the largest correlation for a metric.
-pub fn best(correlations: &[Correlation], metric: Metric, cutoff: u32) -> Option<Correlation> {
+pub fn best(correlations: &[Correlation], metric: TopKMetric, cutoff: u32) -> Option<Correlation> {
     let of = correlations.iter().filter(|row| row.metric == metric && row.cutoff == cutoff && row.value.is_some());
     of.copied()
         .max_by(|one, other| one.value.unwrap_or_default().total_cmp(&other.value.unwrap_or_default()).then(other.depth.cmp(&one.depth)))

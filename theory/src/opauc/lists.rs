@@ -3,7 +3,7 @@
 //! The area is taken as the share of its largest value, `OPAUC N- / b`, so that lists of all sizes compare.
 
 use super::{
-    Correlation, Metric,
+    Correlation, TopKMetric,
     correlation::{depths, discounts},
     moments::Moments,
 };
@@ -28,12 +28,12 @@ impl RankedList<'_> {
         self.places - self.ranks.len() as u32
     }
 
-    fn value(&self, metric: Metric, cutoff: u32, discounts: &[f64]) -> f64 {
+    fn value(&self, metric: TopKMetric, cutoff: u32, discounts: &[f64]) -> f64 {
         let hits = self.ranks.partition_point(|&rank| rank <= cutoff);
         match metric {
-            Metric::Recall => hits as f64 / self.ranks.len() as f64,
-            Metric::Precision => hits as f64 / f64::from(cutoff),
-            Metric::Ndcg => {
+            TopKMetric::Recall => hits as f64 / self.ranks.len() as f64,
+            TopKMetric::Precision => hits as f64 / f64::from(cutoff),
+            TopKMetric::Ndcg => {
                 let gain: f64 = self.ranks[..hits].iter().map(|&rank| discounts[rank as usize - 1]).sum();
                 gain / discounts[..self.ranks.len().min(cutoff as usize)].iter().sum::<f64>()
             }
@@ -46,15 +46,15 @@ pub fn of_lists(lists: &[RankedList], cutoffs: &[u32]) -> Vec<Correlation> {
     let lists = || lists.iter().filter(|list| !list.ranks.is_empty() && list.negatives() > 0);
     let Some(fewest) = lists().map(RankedList::negatives).min() else { return Vec::new() };
     let (depths, discounts) = (depths(fewest, cutoffs), discounts(cutoffs.iter().copied().max().unwrap_or(0)));
-    let metrics: Vec<(Metric, u32)> =
-        Metric::ALL.into_iter().flat_map(|metric| cutoffs.iter().map(move |&cutoff| (metric, cutoff))).collect();
+    let metrics: Vec<(TopKMetric, u32)> =
+        TopKMetric::ALL.into_iter().flat_map(|metric| cutoffs.iter().map(move |&cutoff| (metric, cutoff))).collect();
     let mut moments = Moments::new(metrics.len(), depths.len());
     for list in lists() {
         let x: Vec<f64> = metrics.iter().map(|&(metric, cutoff)| list.value(metric, cutoff, &discounts)).collect();
         let share = |&depth: &u32| list.sum(depth) as f64 / (list.ranks.len() as f64 * f64::from(depth));
         moments.add(&x, &depths.iter().map(share).collect::<Vec<f64>>());
     }
-    let row = |(x, &(metric, cutoff)): (usize, &(Metric, u32))| {
+    let row = |(x, &(metric, cutoff)): (usize, &(TopKMetric, u32))| {
         let moments = &moments;
         depths.iter().enumerate().map(move |(y, &depth)| Correlation { metric, cutoff, depth, value: moments.correlation(x, y) })
     };
@@ -86,9 +86,9 @@ mod tests {
         // Recall@3: 1, 1, 0. Shares at b = 2: (2 + 1) / 4, 1 / 2, 0 of 6. At b = 4: (4 + 3) / 8, 3 / 4, (1 + 1 + 0) / 12.
         let found = of_lists(&lists, &[3]);
         let at = |metric, depth| found.iter().find(|row| row.metric == metric && row.depth == depth).unwrap().value.unwrap();
-        assert_near(at(Metric::Recall, 2), 0.9449111825, 1e-9);
-        assert_near(at(Metric::Precision, 4), 0.9367659069, 1e-9);
-        assert_near(at(Metric::Ndcg, 2), 0.9997702498, 1e-9);
+        assert_near(at(TopKMetric::Recall, 2), 0.9449111825, 1e-9);
+        assert_near(at(TopKMetric::Precision, 4), 0.9367659069, 1e-9);
+        assert_near(at(TopKMetric::Ndcg, 2), 0.9997702498, 1e-9);
         assert_eq!(found.iter().map(|row| row.depth).max(), Some(4), "the fewest negatives");
         assert_eq!(of_lists(&[], &[3]), []);
     }

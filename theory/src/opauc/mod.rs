@@ -14,7 +14,7 @@ mod moments;
 mod study;
 
 pub use bracket::{Brackets, brackets_of_all_lists, hits_bracket};
-pub use correlation::{Correlation, Metric, best};
+pub use correlation::{Correlation, TopKMetric, best};
 pub use lists::{RankedList, of_lists};
 pub use study::{Findings, Study};
 

@@ -5,7 +5,7 @@
 //! threads.
 
 use super::{
-    Brackets, Correlation, Metric,
+    Brackets, Correlation, TopKMetric,
     correlation::{depths, discounts},
     hits_bracket,
     moments::Moments,
@@ -157,10 +157,10 @@ impl<'a> Layout<'a> {
     fn findings(&self, tally: &Tally) -> Findings {
         let cutoffs = &self.study.cutoffs;
         let mut correlations = Vec::new();
-        for metric in Metric::ALL {
+        for metric in TopKMetric::ALL {
             for (at, &cutoff) in cutoffs.iter().enumerate() {
                 // Recall and precision are the hits over a constant: their correlations are the same.
-                let x = if metric == Metric::Ndcg { cutoffs.len() + at } else { at };
+                let x = if metric == TopKMetric::Ndcg { cutoffs.len() + at } else { at };
                 let row = |(y, &depth)| Correlation { metric, cutoff, depth, value: tally.moments.correlation(x, y) };
                 correlations.extend(self.depths.iter().enumerate().map(row));
             }

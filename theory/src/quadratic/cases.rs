@@ -1,6 +1,6 @@
 //! The statements on random scores and distributions.
 
-use super::{Form, Sampled, curvature, forms::log_sum_exp, minimiser};
+use super::{LossForm, Sampled, curvature, forms::log_sum_exp, minimiser};
 use crate::{Statement, normal::normal_from};
 
 /// Random cases of each statement: so many scores, of at least the least and at most the most cases.
@@ -11,13 +11,13 @@ const MOST: usize = 10_000;
 const ROUNDING: f64 = 1e-9;
 
 /// One user's scores, positives first, and the softmax of the scores.
-struct Case {
+struct QuadraticFormCase {
     scores: Vec<f64>,
     positives: Vec<usize>,
     pi: Vec<f64>,
 }
 
-impl Case {
+impl QuadraticFormCase {
     /// Normal scores of a random size, and 1 to 3 positives.
     fn draw(items: usize, uniform: &mut impl FnMut() -> f64) -> Self {
         let size = 4.0 * uniform();
@@ -27,11 +27,11 @@ impl Case {
         Self { pi: scores.iter().map(|score| (score - sum).exp()).collect(), scores, positives }
     }
 
-    fn value(&self, form: Form) -> f64 {
+    fn value(&self, form: LossForm) -> f64 {
         form.value(&self.scores, &self.positives)
     }
 
-    fn in_order(&self, less: Form, more: Form) -> bool {
+    fn in_order(&self, less: LossForm, more: LossForm) -> bool {
         self.value(less) <= self.value(more) + ROUNDING
     }
 }
@@ -39,18 +39,22 @@ impl Case {
 /// Whether the forms bound the softmax loss, where the paper's condition holds, and whether minimisers keep the order of relevance; of
 /// random scores of so many items. `uniform` gives numbers of `[0, 1)`.
 pub fn statements(items: usize, uniform: &mut impl FnMut() -> f64) -> Vec<Statement> {
-    let cases: Vec<Case> = (0..(SCORES / items).clamp(LEAST, MOST)).map(|_| Case::draw(items, uniform)).collect();
-    let all = |holds: &dyn Fn(&Case) -> bool| cases.iter().map(holds).collect::<Vec<bool>>();
+    let cases: Vec<QuadraticFormCase> = (0..(SCORES / items).clamp(LEAST, MOST)).map(|_| QuadraticFormCase::draw(items, uniform)).collect();
+    let all = |holds: &dyn Fn(&QuadraticFormCase) -> bool| cases.iter().map(holds).collect::<Vec<bool>>();
     let limit = 1.0 / items as f64 + ROUNDING;
     vec![
-        Statement::of("RG2 + c is at least the softmax loss", "Proposition 7", all(&|case| case.in_order(Form::Softmax, Form::Rg2))),
+        Statement::of(
+            "RG2 + c is at least the softmax loss",
+            "Proposition 7",
+            all(&|case| case.in_order(LossForm::Softmax, LossForm::Rg2)),
+        ),
         Statement::of("the curvature is at most 1/n", "Proposition 7, its proof", all(&|case| curvature(&case.pi).largest <= limit)),
         Statement::of("it is where 2 π (1 - π) <= 1/n for all items", "Gershgorin", gershgorin(&cases, limit)),
-        Statement::of("RGx + c is at most RG2 + c", "Equations 13 to 17", all(&|case| case.in_order(Form::Rgx, Form::Rg2))),
+        Statement::of("RGx + c is at most RG2 + c", "Equations 13 to 17", all(&|case| case.in_order(LossForm::Rgx, LossForm::Rg2))),
         Statement::of(
             "Böhning's form is at least the softmax loss",
             "Böhning, 1992",
-            all(&|case| case.in_order(Form::Softmax, Form::Boehning)),
+            all(&|case| case.in_order(LossForm::Softmax, LossForm::Boehning)),
         ),
         Statement::of(
             "the minimiser of RG2 has the order of relevance",
@@ -65,7 +69,7 @@ pub fn statements(items: usize, uniform: &mut impl FnMut() -> f64) -> Vec<Statem
     ]
 }
 
-fn gershgorin(cases: &[Case], limit: f64) -> Vec<bool> {
+fn gershgorin(cases: &[QuadraticFormCase], limit: f64) -> Vec<bool> {
     let curvatures = cases.iter().map(|case| curvature(&case.pi));
     curvatures.filter(|found| found.gershgorin <= limit).map(|found| found.largest <= limit).collect()
 }

@@ -2,7 +2,7 @@
 
 /// A function of a user's scores for all items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum LossForm {
     /// The softmax loss itself.
     Softmax,
     /// `RG2 + c`: the expansion without its last term.
@@ -13,7 +13,7 @@ pub enum Form {
     Boehning,
 }
 
-impl Form {
+impl LossForm {
     /// All forms.
     pub const ALL: [Self; 4] = [Self::Softmax, Self::Rg2, Self::Rgx, Self::Boehning];
 
@@ -73,9 +73,9 @@ mod tests {
     fn the_example_of_the_reference() {
         assert_near(constant(8.0, 3.0), 3.738_324_63, 1e-8);
         assert_near(rg2(&SCORES, &LIKED), 2.126_875, 1e-12);
-        let expected = [(Form::Softmax, 5.755_794_44), (Form::Rg2, 5.865_199_63), (Form::Rgx, 5.780_590_25)];
+        let expected = [(LossForm::Softmax, 5.755_794_44), (LossForm::Rg2, 5.865_199_63), (LossForm::Rgx, 5.780_590_25)];
         expected.into_iter().for_each(|(form, value)| assert_near(form.value(&SCORES, &LIKED), value, 1e-8));
-        assert_near(Form::Rgx.value(&SCORES, &LIKED) - constant(8.0, 3.0), 2.042_265_62, 1e-8);
+        assert_near(LossForm::Rgx.value(&SCORES, &LIKED) - constant(8.0, 3.0), 2.042_265_62, 1e-8);
     }
 
     /// THEORY section 6: ten items, a negative at 3, all else at 0.
@@ -83,12 +83,12 @@ mod tests {
     fn rg2_is_below_softmax_where_one_negative_leads() {
         let mut scores = [0.0; 10];
         scores[9] = 3.0;
-        assert_near(Form::Softmax.value(&scores, &[0]), 3.370_241_04, 1e-8);
-        assert_near(Form::Rg2.value(&scores, &[0]), 3.052_585_09, 1e-8);
-        assert!(Form::Boehning.value(&scores, &[0]) >= Form::Softmax.value(&scores, &[0]));
+        assert_near(LossForm::Softmax.value(&scores, &[0]), 3.370_241_04, 1e-8);
+        assert_near(LossForm::Rg2.value(&scores, &[0]), 3.052_585_09, 1e-8);
+        assert!(LossForm::Boehning.value(&scores, &[0]) >= LossForm::Softmax.value(&scores, &[0]));
     }
 
-    fn gradient(form: Form, at: &[f64], positives: &[usize]) -> Vec<f64> {
+    fn gradient(form: LossForm, at: &[f64], positives: &[usize]) -> Vec<f64> {
         let moved = |item: usize, by: f64| {
             let mut scores = at.to_vec();
             scores[item] += by;
@@ -101,7 +101,7 @@ mod tests {
     fn gradients_of_the_reference() {
         let rg2 = [-0.2875, 0.45, -0.4375, 0.2625, 0.6375, -0.5875, 0.15, 0.525];
         let rgx = [-0.3765625, 0.3609375, -0.5265625, 0.1734375, 0.5484375, -0.6765625, 0.0609375, 0.4359375];
-        for (form, expected) in [(Form::Rg2, rg2), (Form::Rgx, rgx)] {
+        for (form, expected) in [(LossForm::Rg2, rg2), (LossForm::Rgx, rgx)] {
             gradient(form, &SCORES, &LIKED).iter().zip(expected).for_each(|(&found, expected)| assert_near(found, expected, 1e-8));
         }
     }
@@ -111,9 +111,9 @@ mod tests {
         for items in [3, 8, 40] {
             let zeros = vec![0.0; items];
             for positives in [&[0][..], &[0, 2]] {
-                let value = Form::Softmax.value(&zeros, positives);
-                let slope = gradient(Form::Softmax, &zeros, positives);
-                for form in Form::ALL {
+                let value = LossForm::Softmax.value(&zeros, positives);
+                let slope = gradient(LossForm::Softmax, &zeros, positives);
+                for form in LossForm::ALL {
                     assert_near(form.value(&zeros, positives), value, 1e-12);
                     gradient(form, &zeros, positives).iter().zip(&slope).for_each(|(&one, &other)| assert_near(one, other, 1e-8));
                 }
@@ -124,7 +124,7 @@ mod tests {
     /// Second derivatives at 0, `|P| (I - 11'/n) / n` of softmax and RGx; RG2 lacks the second term.
     #[test]
     fn rgx_has_the_curvature_of_softmax_at_0() {
-        let second = |form: Form, one: usize, other: usize| {
+        let second = |form: LossForm, one: usize, other: usize| {
             let at = |a: f64, b: f64| {
                 let mut scores = [0.0; 8];
                 scores[one] += a;
@@ -135,9 +135,9 @@ mod tests {
             (at(h, h) - at(h, -h) - at(-h, h) + at(-h, -h)) / (4.0 * h * h)
         };
         for (one, other, expected, rg2) in [(1, 1, 3.0 / 8.0 * 7.0 / 8.0, 3.0 / 8.0), (1, 4, -3.0 / 64.0, 0.0), (0, 2, -3.0 / 64.0, 0.0)] {
-            assert_near(second(Form::Softmax, one, other), expected, 1e-6);
-            assert_near(second(Form::Rgx, one, other), expected, 1e-8);
-            assert_near(second(Form::Rg2, one, other), rg2, 1e-8);
+            assert_near(second(LossForm::Softmax, one, other), expected, 1e-6);
+            assert_near(second(LossForm::Rgx, one, other), expected, 1e-8);
+            assert_near(second(LossForm::Rg2, one, other), rg2, 1e-8);
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn the_remainder_of_rgx_is_of_third_order() {
         let remainder = |scale: f64| {
             let scores = SCORES.map(|score| scale * score);
-            (Form::Softmax.value(&scores, &LIKED) - Form::Rgx.value(&scores, &LIKED)).abs()
+            (LossForm::Softmax.value(&scores, &LIKED) - LossForm::Rgx.value(&scores, &LIKED)).abs()
         };
         assert_near(remainder(0.1) / remainder(0.05), 8.097, 5e-4);
     }
@@ -154,8 +154,8 @@ mod tests {
     #[test]
     fn rgx_does_not_see_a_shift_and_rg2_does() {
         let shifted = SCORES.map(|score| score + 0.7);
-        assert_near(Form::Rgx.value(&shifted, &LIKED), Form::Rgx.value(&SCORES, &LIKED), 1e-12);
-        assert!((Form::Rg2.value(&shifted, &LIKED) - Form::Rg2.value(&SCORES, &LIKED)).abs() > 0.1);
+        assert_near(LossForm::Rgx.value(&shifted, &LIKED), LossForm::Rgx.value(&SCORES, &LIKED), 1e-12);
+        assert!((LossForm::Rg2.value(&shifted, &LIKED) - LossForm::Rg2.value(&SCORES, &LIKED)).abs() > 0.1);
     }
 
     proptest! {
@@ -166,7 +166,7 @@ mod tests {
             let pi: Vec<f64> = scores.iter().map(|score| (score - sum).exp()).collect();
             let entropy: f64 = pi.iter().map(|p| p * p.ln()).sum();
             let slope: f64 = pi.iter().zip(0..).map(|(p, item)| (p.ln() + 1.0) * (f64::from(u8::from(item == 0)) - p)).sum();
-            let loss = Form::Softmax.value(&scores, &[0]);
+            let loss = LossForm::Softmax.value(&scores, &[0]);
             prop_assert!((loss - (-entropy - slope)).abs() < 1e-9);
             let rank = scores.iter().filter(|&&score| score >= scores[0]).count() as f64;
             prop_assert!((1.0 + rank).log2().ln() <= loss + 1e-12);

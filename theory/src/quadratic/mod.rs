@@ -17,5 +17,5 @@ mod order;
 
 pub use cases::statements;
 pub use curvature::{Curvature, curvature, examples, led};
-pub use forms::Form;
+pub use forms::LossForm;
 pub use order::{Sampled, minimiser};

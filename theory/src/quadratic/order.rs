@@ -56,7 +56,7 @@ pub fn minimiser(items: usize, eta: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Form;
+    use super::super::LossForm;
     use super::*;
     use crate::testing::{LIKED, SCORES, assert_near};
     use proptest::prelude::*;
@@ -73,7 +73,7 @@ mod tests {
     fn endless_negatives_are_rg2() {
         let sampled = Sampled::new(8, 3, usize::MAX >> 12);
         let zero = |scores: &[f64]| sampled.value(scores, &LIKED) - sampled.value(&[0.0; 8], &LIKED);
-        assert_near(zero(&SCORES), Form::Rg2.value(&SCORES, &LIKED) - Form::Rg2.value(&[0.0; 8], &LIKED), 1e-9);
+        assert_near(zero(&SCORES), LossForm::Rg2.value(&SCORES, &LIKED) - LossForm::Rg2.value(&[0.0; 8], &LIKED), 1e-9);
     }
 
     type Loss<'a> = &'a dyn Fn(&[f64], &[usize]) -> f64;
@@ -93,9 +93,9 @@ mod tests {
             let n = eta.len();
             let sampled = Sampled::new(n, 1, 4);
             let cases: [(Vec<f64>, Loss); 4] = [
-                (eta.iter().map(|eta| eta.ln()).collect(), &|s, p| Form::Softmax.value(s, p)),
-                (eta.iter().map(|&eta| minimiser(n, eta)).collect(), &|s, p| Form::Rg2.value(s, p)),
-                (eta.iter().map(|&eta| minimiser(n, eta) + 3.0).collect(), &|s, p| Form::Rgx.value(s, p)),
+                (eta.iter().map(|eta| eta.ln()).collect(), &|s, p| LossForm::Softmax.value(s, p)),
+                (eta.iter().map(|&eta| minimiser(n, eta)).collect(), &|s, p| LossForm::Rg2.value(s, p)),
+                (eta.iter().map(|&eta| minimiser(n, eta) + 3.0).collect(), &|s, p| LossForm::Rgx.value(s, p)),
                 (eta.iter().map(|&eta| sampled.minimiser(eta)).collect(), &|s, p| sampled.value(s, p)),
             ];
             for (scores, loss) in cases {

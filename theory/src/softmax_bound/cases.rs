@@ -16,7 +16,7 @@ const SOURCE: &str = "Theorem 3.1";
 
 /// A list and the temperatures of its loss.
 #[derive(Clone, Debug)]
-struct Case {
+struct SoftmaxBoundCase {
     list: List,
     weight_temperature: f64,
     /// The K-th largest of the positives and a few negatives.
@@ -28,15 +28,15 @@ const TEMPERATURE: f64 = 0.5;
 /// Whether the loss is at least the bound: as the theorem has it, with the release's sum over negatives, and with an estimated quantile.
 /// `uniform` gives numbers of `[0, 1)`.
 pub fn statements(uniform: &mut impl FnMut() -> f64) -> Vec<Statement> {
-    let cases: Vec<(Case, f64)> =
+    let cases: Vec<(SoftmaxBoundCase, f64)> =
         (0..LISTS).map(|_| draw(uniform)).filter_map(|case| Some((case.list.bound()?, case))).map(|(bound, case)| (case, bound)).collect();
-    let hold = |quantile: &dyn Fn(&Case) -> f64, denominator: Denominator| {
-        let above = |(case, bound): &(Case, f64)| {
+    let hold = |quantile: &dyn Fn(&SoftmaxBoundCase) -> f64, denominator: Denominator| {
+        let above = |(case, bound): &(SoftmaxBoundCase, f64)| {
             case.list.loss(quantile(case), TEMPERATURE, case.weight_temperature, denominator) >= bound - ROUNDING
         };
         cases.iter().map(above).collect::<Vec<bool>>()
     };
-    let exact = |case: &Case| case.list.quantile();
+    let exact = |case: &SoftmaxBoundCase| case.list.quantile();
     vec![
         Statement::of("SL@K bounds -log DCG@K, all items in the sum, exact quantile", SOURCE, hold(&exact, Denominator::All)),
         Statement::of("the same with the released sum over negatives", SOURCE, hold(&exact, Denominator::Negatives)),
@@ -45,7 +45,7 @@ pub fn statements(uniform: &mut impl FnMut() -> f64) -> Vec<Statement> {
 }
 
 /// 6 to 19 normal scores, 1 to 5 positives, any cutoff below the number of items.
-fn draw(uniform: &mut impl FnMut() -> f64) -> Case {
+fn draw(uniform: &mut impl FnMut() -> f64) -> SoftmaxBoundCase {
     let items = below(uniform, 14) + 6;
     let deviation = [0.1, 0.5, 2.0][below(uniform, 3)];
     let scores: Vec<f64> = (0..items).map(|_| deviation * normal_from(uniform())).collect();
@@ -53,7 +53,7 @@ fn draw(uniform: &mut impl FnMut() -> f64) -> Case {
     let list = List { scores, positives, cutoff: below(uniform, items - 1) + 1 };
     let weight_temperature = [0.1, 1.0][below(uniform, 2)];
     let estimate = estimate(&list, uniform);
-    Case { list, weight_temperature, estimate }
+    SoftmaxBoundCase { list, weight_temperature, estimate }
 }
 
 fn estimate(list: &List, uniform: &mut impl FnMut() -> f64) -> f64 {

@@ -102,7 +102,7 @@ impl BackboneKind for Enmf {
 
 impl Iterative for Enmf {
     fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>> {
-        Ok(Box::new(Training::new(self, dataset, seed)))
+        Ok(Box::new(EnmfTraining::new(self, dataset, seed)))
     }
 
     /// Tables and moments; of a batch its users' vectors, derivatives and pairs, with where each item's begin; what ranks or is stored.
@@ -115,7 +115,7 @@ impl Iterative for Enmf {
     }
 }
 
-struct Training<'d> {
+struct EnmfTraining<'d> {
     settings: Enmf,
     train: &'d Interactions,
     seed: u64,
@@ -124,7 +124,7 @@ struct Training<'d> {
     parameters: Parameters,
 }
 
-impl<'d> Training<'d> {
+impl<'d> EnmfTraining<'d> {
     fn new(settings: &Enmf, dataset: &'d Dataset, seed: u64) -> Self {
         let tables = settings.init.tables(dataset.users(), dataset.items(), settings.dim as usize, seed);
         let output = Init::XavierNormal(XavierNormal {}).matrix([1, settings.dim as usize], seed, 2);
@@ -216,7 +216,7 @@ impl<'d> Training<'d> {
     }
 }
 
-impl Epochs for Training<'_> {
+impl Epochs for EnmfTraining<'_> {
     fn epoch(&mut self, epoch: u32) -> Result<f64> {
         let mut stepper = Stepper::new(&self.settings.optimizer, u64::from(epoch - 1) * self.batches.steps());
         let mut total = 0.0;
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_step_follows_the_sum_over_all_pairs() {
         let dataset = dataset();
-        let mut training = Training::new(&settings(0.3, 5), &dataset, 7);
+        let mut training = EnmfTraining::new(&settings(0.3, 5), &dataset, 7);
         let users = [0, 1, 2, 4];
         let factors = training.factors(&users, 1, 1);
         assert!(factors.contains(&0.0));
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn what_is_ranked_are_the_scores() {
         let dataset = dataset();
-        let training = Training::new(&settings(0.0, 5), &dataset, 7);
+        let training = EnmfTraining::new(&settings(0.0, 5), &dataset, 7);
         let Scorer::Factors(Factors { users, items, .. }) = training.scorer().unwrap() else { panic!("vectors are ranked") };
         let ([p, q], h) = (training.parameters.tables(), &training.parameters.weights[0].values.values);
         let expected: f32 = (0..3).map(|at| h[at] * p.row(2)[at] * q.row(4)[at]).sum();

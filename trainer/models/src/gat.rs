@@ -122,11 +122,11 @@ impl Learned for Gat {
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let parameters = self.stack().start(dataset, seed, &self.shapes());
         let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
+        (parameters, Box::new(Autograd::new(GatLayers::new(self, dataset, seed), sizes)))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Layers::new(self, dataset, seed))
+        Box::new(GatLayers::new(self, dataset, seed))
     }
 
     /// Bytes: for each head two matrices of a layer and some ten numbers of each edge.
@@ -144,13 +144,13 @@ impl Learned for Gat {
     }
 }
 
-struct Layers {
+struct GatLayers {
     settings: Gat,
     edges: Edges,
     seed: u64,
 }
 
-impl Layers {
+impl GatLayers {
     fn new(settings: &Gat, dataset: &Dataset, seed: u64) -> Self {
         Self { settings: settings.clone(), edges: Edges::new(&Links::of(dataset), true), seed }
     }
@@ -170,7 +170,7 @@ impl Layers {
     }
 }
 
-impl Forward for Layers {
+impl Forward for GatLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         let heads = self.settings.heads;
         self.settings.stack().forward(parameters, step.map(|step| (self.seed, step)), |layer, nodes, weights| {
@@ -189,10 +189,10 @@ mod tests {
     use super::super::testing::{STEP, assert_gradients, assert_rows, dataset, tables, weights};
     use super::*;
 
-    fn gat(heads: u32) -> Layers {
+    fn gat(heads: u32) -> GatLayers {
         let settings: Gat =
             serde_json::from_str(r#"{"dim": 2, "layers": 2, "dropout": 0, "attention_dropout": 0, "pool": "concat"}"#).unwrap();
-        Layers::new(&Gat { heads, ..settings }, &dataset(), 1)
+        GatLayers::new(&Gat { heads, ..settings }, &dataset(), 1)
     }
 
     fn parameters(heads: usize) -> Vec<Tensor> {

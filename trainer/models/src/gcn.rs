@@ -91,11 +91,11 @@ impl Learned for Gcn {
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let parameters = self.stack().start(dataset, seed, &self.shapes());
         let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
+        (parameters, Box::new(Autograd::new(GcnLayers::new(self, dataset, seed), sizes)))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Layers::new(self, dataset, seed))
+        Box::new(GcnLayers::new(self, dataset, seed))
     }
 
     /// A layer's product, propagation and sum with the bias.
@@ -108,19 +108,19 @@ impl Learned for Gcn {
     }
 }
 
-struct Layers {
+struct GcnLayers {
     stack: Stack,
     adjacency: Adjacency,
     seed: u64,
 }
 
-impl Layers {
+impl GcnLayers {
     fn new(settings: &Gcn, dataset: &Dataset, seed: u64) -> Self {
         Self { stack: settings.stack(), adjacency: Adjacency::with_self_loops(&Links::of(dataset)), seed }
     }
 }
 
-impl Forward for Layers {
+impl Forward for GcnLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         self.stack.forward(parameters, step.map(|step| (self.seed, step)), |_, nodes, weights| {
             self.adjacency.propagate(&nodes.matmul(&weights[0])?)?.broadcast_add(&weights[1])
@@ -133,9 +133,9 @@ mod tests {
     use super::super::testing::{STEP, assert_gradients, assert_rows, dataset, tables, weights};
     use super::*;
 
-    fn gcn(pool: Pool, layer_zero: bool) -> Layers {
+    fn gcn(pool: Pool, layer_zero: bool) -> GcnLayers {
         let settings = Gcn { dim: 2, layers: 2, dropout: 0.0, pool, layer_zero, user_table: UserTable::default(), init: Init::default() };
-        Layers::new(&settings, &dataset(), 1)
+        GcnLayers::new(&settings, &dataset(), 1)
     }
 
     fn parameters() -> Vec<Tensor> {
@@ -207,7 +207,7 @@ mod tests {
         assert!(users.values.iter().all(|&value| value == 0.0) && items.values.iter().any(|&value| value != 0.0));
         let variables: Vec<candle_core::Var> = parameters().iter().map(|tensor| candle_core::Var::from_tensor(tensor).unwrap()).collect();
         let given: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
-        let total = Layers::new(&settings, &dataset(), 1).forward(&given, None).unwrap().users.sum_all().unwrap();
+        let total = GcnLayers::new(&settings, &dataset(), 1).forward(&given, None).unwrap().users.sum_all().unwrap();
         let gradients = total.backward().unwrap();
         assert!(gradients.get(&variables[0]).is_none() && gradients.get(&variables[1]).is_some());
         let refused = serde_json::from_str::<Gcn>(r#"{"dim": 2, "layers": 0, "user_table": "none"}"#).unwrap().check().unwrap_err();
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn without_layers_vectors_are_the_tables() {
         let settings: Gcn = serde_json::from_str(r#"{"dim": 2, "layers": 0}"#).unwrap();
-        let encoded = Layers::new(&settings, &dataset(), 1).forward(&tables(), None).unwrap();
+        let encoded = GcnLayers::new(&settings, &dataset(), 1).forward(&tables(), None).unwrap();
         assert_rows(&encoded, &[(0, &[0.841470984808, 0.991664810452])]);
     }
 

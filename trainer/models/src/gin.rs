@@ -98,11 +98,11 @@ impl Learned for Gin {
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let parameters = self.stack().start(dataset, seed, &self.shapes());
         let sizes = [dataset.users(), dataset.items(), self.stack().width()];
-        (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), sizes)))
+        (parameters, Box::new(Autograd::new(GinLayers::new(self, dataset, seed), sizes)))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Layers::new(self, dataset, seed))
+        Box::new(GinLayers::new(self, dataset, seed))
     }
 
     /// A layer's sums, what its node adds, both products with their biases, and the hidden rows.
@@ -115,21 +115,21 @@ impl Learned for Gin {
     }
 }
 
-struct Layers {
+struct GinLayers {
     stack: Stack,
     own: f64,
     adjacency: Adjacency,
     seed: u64,
 }
 
-impl Layers {
+impl GinLayers {
     fn new(settings: &Gin, dataset: &Dataset, seed: u64) -> Self {
         let adjacency = Adjacency::sum(&Links::of(dataset));
         Self { stack: settings.stack(), own: 1.0 + settings.epsilon, adjacency, seed }
     }
 }
 
-impl Forward for Layers {
+impl Forward for GinLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         self.stack.forward(parameters, step.map(|step| (self.seed, step)), |_, nodes, weights| {
             let sums = (self.adjacency.propagate(nodes)? + (nodes * self.own)?)?;
@@ -144,9 +144,9 @@ mod tests {
     use super::super::testing::{assert_gradients, assert_rows, dataset, matrix, tables, weights};
     use super::*;
 
-    fn gin(layers: u32) -> Layers {
+    fn gin(layers: u32) -> GinLayers {
         let settings: Gin = serde_json::from_str(r#"{"dim": 2, "layers": 2, "epsilon": 0.5, "dropout": 0, "pool": "concat"}"#).unwrap();
-        Layers::new(&Gin { layers, ..settings }, &dataset(), 1)
+        GinLayers::new(&Gin { layers, ..settings }, &dataset(), 1)
     }
 
     fn parameters() -> Vec<Tensor> {

@@ -18,7 +18,7 @@ use super::{
     kind::{Learned, Sizes},
     operations::linear,
     sas_rec::fifty,
-    sequence::{self, Formula, Model, Noise, Sequences, Targets},
+    sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
     sizes::{check_layers, check_tables},
     stack::check_share,
 };
@@ -134,7 +134,7 @@ impl Learned for Gru4Rec {
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula::new(self.clone(), dataset, self.max_length, seed))
+        Box::new(SequenceFormula::new(self.clone(), dataset, self.max_length, seed))
     }
 
     fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {
@@ -158,7 +158,7 @@ impl Learned for Gru4Rec {
 }
 
 impl Model for Gru4Rec {
-    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Noise>) -> Result<Tensor> {
+    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Dropout>) -> Result<Tensor> {
         let (layers, dense) = weights.split_at(2 * self.layers as usize);
         let mut x = match noise {
             Some(noise) => noise.drop(items, self.dropout, 0)?,

@@ -126,7 +126,7 @@ impl Learned for LightGcn {
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula { adjacency: Adjacency::symmetric(&Links::of(dataset)), settings: self.clone() })
+        Box::new(LightGcnFormula { adjacency: Adjacency::symmetric(&Links::of(dataset)), settings: self.clone() })
     }
 
     /// The graph and the propagated vectors.
@@ -211,12 +211,12 @@ impl Encoder for Propagation {
 }
 
 /// The model in candle's operations.
-struct Formula {
+struct LightGcnFormula {
     settings: LightGcn,
     adjacency: Adjacency,
 }
 
-impl Forward for Formula {
+impl Forward for LightGcnFormula {
     fn forward(&self, tables: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
         let layers = self.of_nodes(tables)?;
         let (users, items) = apart(&mean(&layers)?, tables)?;
@@ -232,7 +232,7 @@ impl Forward for Formula {
     }
 }
 
-impl Formula {
+impl LightGcnFormula {
     /// The vectors of all nodes in each layer.
     fn of_nodes(&self, tables: &[Tensor]) -> candle_core::Result<Vec<Tensor>> {
         let mut layers = vec![together(&[self.settings.user_table.rows(&tables[0]), tables[1].clone()])?];
@@ -253,7 +253,7 @@ mod tests {
         for (layers, user_table) in [(0, UserTable::Learned), (3, UserTable::Learned), (2, UserTable::None)] {
             let settings = LightGcn { dim: 2, layers, user_table, init: Init::default() };
             let adjacency = Adjacency::symmetric(&Links::of(&dataset()));
-            assert_encoder(&mut Propagation::new(&settings, &dataset()), &Formula { settings, adjacency });
+            assert_encoder(&mut Propagation::new(&settings, &dataset()), &LightGcnFormula { settings, adjacency });
         }
     }
 }

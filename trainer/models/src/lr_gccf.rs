@@ -81,11 +81,11 @@ impl Learned for LrGccf {
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let (users, items) = (dataset.users(), dataset.items());
         let parameters = Parameters::new(self.init.tables(users, items, self.dim as usize, seed), Vec::new());
-        (parameters, Box::new(Autograd::new(Layers::new(self, dataset), [users, items, self.width() as usize])))
+        (parameters, Box::new(Autograd::new(LrGccfLayers::new(self, dataset), [users, items, self.width() as usize])))
     }
 
     fn formula(&self, dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Layers::new(self, dataset))
+        Box::new(LrGccfLayers::new(self, dataset))
     }
 
     /// The vectors some seven times, and a layer and its gradient.
@@ -99,18 +99,18 @@ impl Learned for LrGccf {
     }
 }
 
-struct Layers {
+struct LrGccfLayers {
     adjacency: Adjacency,
     count: u32,
 }
 
-impl Layers {
+impl LrGccfLayers {
     fn new(settings: &LrGccf, dataset: &Dataset) -> Self {
         Self { adjacency: Adjacency::with_self_loops(&Links::of(dataset)), count: settings.layers }
     }
 }
 
-impl Forward for Layers {
+impl Forward for LrGccfLayers {
     fn forward(&self, tables: &[Tensor], _step: Option<&TrainStep>) -> Result<Encoded> {
         let mut layers = vec![together(tables)?];
         for layer in 0..self.count as usize {
@@ -126,8 +126,8 @@ mod tests {
     use super::super::testing::{assert_gradients, assert_rows, dataset, tables};
     use super::*;
 
-    fn layers() -> Layers {
-        Layers::new(&serde_json::from_str(r#"{"dim": 2, "layers": 2}"#).unwrap(), &dataset())
+    fn layers() -> LrGccfLayers {
+        LrGccfLayers::new(&serde_json::from_str(r#"{"dim": 2, "layers": 2}"#).unwrap(), &dataset())
     }
 
     /// Of NumPy, with A as a dense matrix.

@@ -61,7 +61,7 @@ impl Learned for Mf {
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Rows)
+        Box::new(IdentityFormula)
     }
 
     fn memory(&self, _sizes: Sizes) -> u64 {
@@ -70,9 +70,9 @@ impl Learned for Mf {
 }
 
 /// The rows of the tables are the vectors.
-pub(super) struct Rows;
+pub(super) struct IdentityFormula;
 
-impl Forward for Rows {
+impl Forward for IdentityFormula {
     fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
         Ok(Encoded { users: parameters[0].clone(), items: parameters[1].clone(), auxiliary: None })
     }

@@ -11,7 +11,7 @@ use super::{
     BackboneKind, Facts, Forward, Init, Normal, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
     kind::{Learned, Sizes},
-    mf::Rows,
+    mf::IdentityFormula,
     pairs::{PairNetwork, Pairs},
     sizes::check_tables,
 };
@@ -108,7 +108,7 @@ impl Learned for Ncf {
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Rows)
+        Box::new(IdentityFormula)
     }
 
     fn memory(&self, _sizes: Sizes) -> u64 {

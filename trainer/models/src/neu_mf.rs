@@ -11,7 +11,7 @@ use super::{
     BackboneKind, Facts, Forward, Init, Normal, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
     kind::{Learned, Sizes},
-    mf::Rows,
+    mf::IdentityFormula,
     noise::{Keyed, dropout},
     pairs::{PairNetwork, Pairs},
     sizes::check_tables,
@@ -167,7 +167,7 @@ impl Learned for NeuMf {
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Rows)
+        Box::new(IdentityFormula)
     }
 
     fn memory(&self, _sizes: Sizes) -> u64 {
@@ -175,16 +175,16 @@ impl Learned for NeuMf {
     }
 
     fn network(&self, seed: u64) -> Option<Box<dyn PairNetwork>> {
-        Some(Box::new(Layers { settings: self.clone(), seed }))
+        Some(Box::new(NeuMfLayers { settings: self.clone(), seed }))
     }
 }
 
-struct Layers {
+struct NeuMfLayers {
     settings: NeuMf,
     seed: u64,
 }
 
-impl Layers {
+impl NeuMfLayers {
     /// Drops some numbers of a hidden layer of pairs.
     fn drop(&self, hidden: Tensor, layer: usize, first: usize, step: &TrainStep) -> Result<Tensor> {
         if self.settings.dropout == 0.0 {
@@ -195,7 +195,7 @@ impl Layers {
     }
 }
 
-impl PairNetwork for Layers {
+impl PairNetwork for NeuMfLayers {
     fn score(&self, pairs: &Pairs, weights: &[Tensor], step: &TrainStep) -> Result<Tensor> {
         let Pairs { users, items, places: [of_users, of_items], first } = pairs;
         let (product, layers) = (self.settings.product(), self.settings.layers());
@@ -294,7 +294,7 @@ mod tests {
     }
 
     fn score(settings: &NeuMf, parameters: &[Tensor]) -> Tensor {
-        Layers { settings: settings.clone(), seed: 1 }.score(&pairs(parameters), &parameters[2..], &STEP).unwrap()
+        NeuMfLayers { settings: settings.clone(), seed: 1 }.score(&pairs(parameters), &parameters[2..], &STEP).unwrap()
     }
 
     const FORMS: [(Form, &[u32]); 4] = [(Form::NeuMf, &[3, 2]), (Form::NeuMf, &[2]), (Form::Gmf, &[]), (Form::Mlp, &[4, 3, 2])];
@@ -402,7 +402,7 @@ mod tests {
     fn dropped_numbers_follow_from_the_place_of_the_pair() {
         let dropping = NeuMf { dropout: 0.5, ..settings(Form::NeuMf, &[64, 64]) };
         let parameters = parameters(&dropping);
-        let layers = Layers { settings: dropping, seed: 1 };
+        let layers = NeuMfLayers { settings: dropping, seed: 1 };
         let scores = |pairs: &Pairs| layers.score(pairs, &parameters[2..], &STEP).unwrap().to_vec1::<f64>().unwrap();
         let all = pairs(&parameters);
         let tail = Pairs {

@@ -115,11 +115,11 @@ impl Learned for Ngcf {
             [weight("sum", 0), bias("sum_bias"), weight("product", 1), bias("product_bias")]
         });
         let parameters = Parameters::new(tables, weights.collect());
-        (parameters, Box::new(Autograd::new(Layers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
+        (parameters, Box::new(Autograd::new(NgcfLayers::new(self, dataset, seed), [users, items, dim * (1 + self.layers as usize)])))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Layers::new(self, dataset, seed))
+        Box::new(NgcfLayers::new(self, dataset, seed))
     }
 
     /// Bytes: for each layer some twelve matrices that its derivatives need, and as many gradients; the vectors five times.
@@ -134,13 +134,13 @@ impl Learned for Ngcf {
     }
 }
 
-struct Layers {
+struct NgcfLayers {
     settings: Ngcf,
     adjacency: Adjacency,
     seed: u64,
 }
 
-impl Layers {
+impl NgcfLayers {
     fn new(settings: &Ngcf, dataset: &Dataset, seed: u64) -> Self {
         Self { settings: settings.clone(), adjacency: Adjacency::symmetric(&Links::of(dataset)), seed }
     }
@@ -161,7 +161,7 @@ impl Layers {
     }
 }
 
-impl Forward for Layers {
+impl Forward for NgcfLayers {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         let (tables, weights) = parameters.split_at(2);
         let mut nodes = together(tables)?;
@@ -184,9 +184,9 @@ mod tests {
     use super::super::testing::{STEP, assert_gradients, assert_rows, dataset, matrix, tables};
     use super::*;
 
-    fn layers(propagate: Propagate) -> Layers {
+    fn layers(propagate: Propagate) -> NgcfLayers {
         let settings = Ngcf { dim: 2, layers: 2, dropout: 0.3, propagate, init: Init::default() };
-        Layers::new(&settings, &dataset(), 1)
+        NgcfLayers::new(&settings, &dataset(), 1)
     }
 
     /// Tables, and weights of two layers: `cos(s + 0.9 n)` for number n of the matrix s, `0.1 cos(s + n)` for that of the bias s.

@@ -41,10 +41,10 @@ pub struct Pairs {
 const BLOCK: usize = 256;
 
 /// The pairs of a step, their scores, and what the network leaves for the way back: block by block, each on its own.
-pub struct ScoredPairs(Vec<Block>);
+pub struct ScoredPairs(Vec<PairBlock>);
 
 /// Some of the pairs.
-struct Block {
+struct PairBlock {
     touched: [Touched; 2],
     /// Touched rows of users and of items, and the weights.
     variables: Vec<Var>,
@@ -70,7 +70,7 @@ impl ScoredPairs {
         step: &TrainStep,
     ) -> Result<Self> {
         let block =
-            |(at, (users, items)): (usize, (&[u32], &[u32]))| Block::new(network, parameters, [users, items], first + at * BLOCK, step);
+            |(at, (users, items)): (usize, (&[u32], &[u32]))| PairBlock::new(network, parameters, [users, items], first + at * BLOCK, step);
         users.par_chunks(BLOCK).zip(items.par_chunks(BLOCK)).enumerate().map(block).collect::<Result<_>>().map(Self)
     }
 
@@ -93,7 +93,7 @@ impl ScoredPairs {
     }
 }
 
-impl Block {
+impl PairBlock {
     fn new(
         network: &dyn PairNetwork,
         parameters: &Parameters,

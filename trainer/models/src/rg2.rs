@@ -13,7 +13,7 @@
 use super::{
     BackboneKind, Facts, FoldIn, Init, Stored,
     als::{
-        self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
+        self, Alternating, LeastSquares, Moments, Pass, SolvedSide, Solver,
         rows::{self, Terms},
         spectral,
     },
@@ -106,16 +106,16 @@ impl LeastSquares for Quadratic {
         self.name
     }
 
-    fn half_sweep(&self, side: Side, pass: Pass) -> Option<f64> {
+    fn half_sweep(&self, side: SolvedSide, pass: Pass) -> Option<f64> {
         let (train, ridge) = (pass.positives.len() as f64, self.regularization);
-        let items = if side == Side::Users { pass.fixed.rows } else { pass.moved.rows } as f64;
+        let items = if side == SolvedSide::Users { pass.fixed.rows } else { pass.moved.rows } as f64;
         let weight = |positives: usize| positives as f64 / (2.0 * items);
         let of_others = ridge * als::squared_norms(pass.fixed, |_| 1.0);
         let shared = match side {
-            Side::Users => self.items_moments(&pass),
-            Side::Items => Moments::of(pass.fixed, |user| weight(pass.positives_of_fixed.row(user).len())),
+            SolvedSide::Users => self.items_moments(&pass),
+            SolvedSide::Items => Moments::of(pass.fixed, |user| weight(pass.positives_of_fixed.row(user).len())),
         };
-        let of_row = |positives: usize| if side == Side::Users { weight(positives) } else { 1.0 };
+        let of_row = |positives: usize| if side == SolvedSide::Users { weight(positives) } else { 1.0 };
         let (least, constant) = match self.negatives.map(f64::from) {
             None => (spectral::solve(pass, &shared, of_row, ridge)?, items.ln()),
             Some(count) => {

@@ -14,7 +14,7 @@ use super::{
     encoder::Encoder,
     kind::{Learned, Sizes},
     operations::{causal_softmax, gelu, layer_norm, linear},
-    sequence::{self, Formula, Model, Noise, Sequences, Targets},
+    sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
     sizes::{check_layers, check_tables},
     stack::check_share,
 };
@@ -185,7 +185,7 @@ impl Learned for SasRec {
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula::new(self.clone(), dataset, self.max_length, seed))
+        Box::new(SequenceFormula::new(self.clone(), dataset, self.max_length, seed))
     }
 
     fn targets(&self, dataset: &Dataset) -> crate::Result<Option<Targets>> {
@@ -219,11 +219,18 @@ fn map(x: &Tensor, weights: &[Tensor]) -> Result<Tensor> {
 }
 
 impl SasRec {
-    fn drop(&self, x: Tensor, noise: Option<Noise>, place: u32) -> Result<Tensor> {
+    fn drop(&self, x: Tensor, noise: Option<Dropout>, place: u32) -> Result<Tensor> {
         noise.map_or(Ok(x.clone()), |noise| noise.drop(x, self.dropout, place))
     }
 
-    fn attention(&self, x: &Tensor, [windows, length]: [usize; 2], weights: &[Tensor], noise: Option<Noise>, place: u32) -> Result<Tensor> {
+    fn attention(
+        &self,
+        x: &Tensor,
+        [windows, length]: [usize; 2],
+        weights: &[Tensor],
+        noise: Option<Dropout>,
+        place: u32,
+    ) -> Result<Tensor> {
         let (heads, dim) = (self.heads as usize, self.dim as usize);
         let of_heads = |weights: &[Tensor]| map(x, weights)?.reshape((windows, length, heads, dim / heads))?.transpose(1, 2)?.contiguous();
         let [query, key, value] = [of_heads(&weights[0..2])?, of_heads(&weights[2..4])?, of_heads(&weights[4..6])?];
@@ -234,7 +241,7 @@ impl SasRec {
         self.drop(map(&mixed, &weights[6..8])?, noise, place + 1)
     }
 
-    fn network(&self, x: &Tensor, weights: &[Tensor], noise: Option<Noise>, place: u32) -> Result<Tensor> {
+    fn network(&self, x: &Tensor, weights: &[Tensor], noise: Option<Dropout>, place: u32) -> Result<Tensor> {
         let inner = map(x, &weights[0..2])?;
         let inner = match self.activation {
             Activation::Gelu => gelu(&inner)?,
@@ -245,7 +252,7 @@ impl SasRec {
 }
 
 impl Model for SasRec {
-    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Noise>) -> Result<Tensor> {
+    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Dropout>) -> Result<Tensor> {
         let ([windows, length], dim) = (shape, self.dim as usize);
         let (first, layers) = weights.split_at(3);
         let normal = |x: &Tensor, weights: &[Tensor]| layer_norm(x, &weights[0], &weights[1]);

@@ -120,7 +120,7 @@ impl Learned for Sgl {
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula::new(self, dataset, seed))
+        Box::new(SglFormula::new(self, dataset, seed))
     }
 
     /// Three graphs, the pairs that a new one is made of, and vectors and gradients of each view.
@@ -141,14 +141,14 @@ struct DroppedViews {
     graph: Graph,
     vectors: Tables,
     wanted: Marks,
-    views: [View; 2],
+    views: [DroppedView; 2],
     /// The epoch of the views' graphs; 0 before the first.
     epoch: u32,
     /// What was contrasted in the last step.
     contrasted: Option<Contrasted>,
 }
 
-struct View {
+struct DroppedView {
     graph: Graph,
     vectors: Tables,
     gradients: [RowGradients; 2],
@@ -157,7 +157,7 @@ struct View {
 impl DroppedViews {
     fn new(settings: &Sgl, dataset: &Dataset, seed: u64) -> Self {
         let (users, items, dim) = (dataset.users(), dataset.items(), settings.dim as usize);
-        let view = || View {
+        let view = || DroppedView {
             graph: Graph::new(&Interactions::empty(users), items, settings.layers),
             vectors: Tables::zeros(users, items, dim),
             gradients: [RowGradients::new(users, dim), RowGradients::new(items, dim)],
@@ -215,7 +215,7 @@ impl Encoder for DroppedViews {
     fn backward<'a>(&'a mut self, [users, items]: [&'a mut RowGradients; 2]) -> Result<Backward<'a>> {
         let (dim, Contrasted { loss, one, other }) = (users.dim(), self.contrasted.take().expect("a step has been encoded"));
         self.graph.backward([&mut *users, &mut *items], dim);
-        for (View { graph, gradients, .. }, rows) in self.views.iter_mut().zip([one, other]) {
+        for (DroppedView { graph, gradients, .. }, rows) in self.views.iter_mut().zip([one, other]) {
             for (gradients, rows) in gradients.iter_mut().zip(&rows) {
                 gradients.clear();
                 rows.add_to(gradients);
@@ -230,7 +230,7 @@ impl Encoder for DroppedViews {
 }
 
 /// The model as its paper writes it, in candle's operations.
-struct Formula {
+struct SglFormula {
     settings: Sgl,
     seed: u64,
     train: Interactions,
@@ -240,7 +240,7 @@ struct Formula {
     views: Mutex<Option<(u32, [Adjacency; 2])>>,
 }
 
-impl Formula {
+impl SglFormula {
     fn new(settings: &Sgl, dataset: &Dataset, seed: u64) -> Self {
         let (train, items) = (dataset.train.clone(), dataset.items());
         let graph = Adjacency::symmetric(&Links::of(dataset));
@@ -270,7 +270,7 @@ impl Formula {
     }
 }
 
-impl Forward for Formula {
+impl Forward for SglFormula {
     fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
         let [users, items] = self.vectors(&self.graph, tables)?;
         let auxiliary = step.map(|step| {
@@ -295,14 +295,14 @@ mod tests {
     fn a_step_is_that_of_the_formula() {
         for (layers, contrast_against) in [(2, ContrastAgainst::All), (1, ContrastAgainst::Batch), (3, ContrastAgainst::Batch)] {
             let settings = Sgl { layers, contrast_against, ..settings(0.3) };
-            assert_encoder(&mut DroppedViews::new(&settings, &dataset(), 1), &Formula::new(&settings, &dataset(), 1));
+            assert_encoder(&mut DroppedViews::new(&settings, &dataset(), 1), &SglFormula::new(&settings, &dataset(), 1));
         }
     }
 
     /// Of NumPy, with A as a dense matrix; both views are the vectors.
     #[test]
     fn without_dropped_edges_values_are_those_of_numpy() {
-        let encoded = Formula::new(&settings(0.0), &dataset(), 1).forward(&tables(), Some(&STEP)).unwrap();
+        let encoded = SglFormula::new(&settings(0.0), &dataset(), 1).forward(&tables(), Some(&STEP)).unwrap();
         let expected: [(usize, &[f64]); 3] =
             [(0, &[0.604414713132, 0.439101390725]), (2, &[-0.109683968367, -0.130337263579]), (7, &[-0.252305920997, -0.258914763885])];
         assert_rows(&encoded, &expected);
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_differences() {
-        assert_gradients(&Formula::new(&settings(0.3), &dataset(), 1), &tables());
+        assert_gradients(&SglFormula::new(&settings(0.3), &dataset(), 1), &tables());
     }
 
     /// Of 20,000 interactions a share of 0.3 goes, with a standard error of 0.0032; views and epochs have draws of their own.

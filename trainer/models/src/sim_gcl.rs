@@ -10,7 +10,7 @@
 
 use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
-    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::Layers},
+    contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
@@ -189,7 +189,7 @@ impl Encoder for TwoViews {
 
 /// The model as its paper writes it, in candle's operations.
 struct Views {
-    layers: Layers,
+    layers: LaterLayersFormula,
     contrast: Contrast,
 }
 
@@ -209,7 +209,7 @@ impl Forward for Views {
 impl Views {
     fn new(settings: &SimGcl, dataset: &Dataset, seed: u64) -> Self {
         let adjacency = Adjacency::symmetric(&Links::of(dataset));
-        let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
+        let layers = LaterLayersFormula { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
         Self { layers, contrast: settings.contrast() }
     }
 }

@@ -109,7 +109,7 @@ impl Learned for TwoTower {
     }
 
     fn formula(&self, _dataset: &Dataset, _seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula { weights: self.of_tower() })
+        Box::new(TwoTowerFormula { weights: self.of_tower() })
     }
 
     /// Vectors and gradients of all rows, and of each that is looked at the layers, forward and back.
@@ -132,13 +132,13 @@ struct Towers {
     vectors: Tables,
     wanted: Marks,
     /// The passes of the last step, of users and of items.
-    pass: Option<[Pass; 2]>,
+    pass: Option<[TowerPass; 2]>,
     gradients: [RowGradients; 2],
     of_weights: Vec<RowGradients>,
 }
 
 /// What a step leaves of a tower for the way back.
-struct Pass {
+struct TowerPass {
     /// The rows that were looked at, ascending.
     rows: Vec<usize>,
     /// Variables of the table's rows, and of the weights.
@@ -153,12 +153,12 @@ fn tower(rows: &Tensor, weights: &[Tensor]) -> candle_core::Result<Tensor> {
 }
 
 /// Both towers as one forward pass over all rows.
-struct Formula {
+struct TwoTowerFormula {
     /// Weights of one tower.
     weights: usize,
 }
 
-impl Forward for Formula {
+impl Forward for TwoTowerFormula {
     fn forward(&self, parameters: &[Tensor], _step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
         let (tables, weights) = parameters.split_at(2);
         let (of_users, of_items) = weights.split_at(self.weights);
@@ -188,11 +188,11 @@ impl Towers {
     }
 
     /// Makes the vectors of the wanted rows.
-    fn pass(&mut self, parameters: &Parameters, wanted: Wanted) -> Result<[Pass; 2]> {
+    fn pass(&mut self, parameters: &Parameters, wanted: Wanted) -> Result<[TowerPass; 2]> {
         self.wanted.set(wanted);
         let sides = self.sides(parameters).into_iter().zip(self.wanted.get());
-        let passes: Vec<Pass> =
-            sides.map(|((table, weights), marks)| Pass::new(table, weights, marks)).collect::<candle_core::Result<_>>()?;
+        let passes: Vec<TowerPass> =
+            sides.map(|((table, weights), marks)| TowerPass::new(table, weights, marks)).collect::<candle_core::Result<_>>()?;
         for (pass, target) in passes.iter().zip([&mut self.vectors.users, &mut self.vectors.items]) {
             let (dim, vectors) = (target.dim, pass.vectors.flatten_all()?.to_vec1::<f32>()?);
             for (&row, vector) in pass.rows.iter().zip(vectors.chunks_exact(dim)) {
@@ -203,7 +203,7 @@ impl Towers {
     }
 }
 
-impl Pass {
+impl TowerPass {
     /// Makes the vectors of the marked rows; of all without marks.
     fn new(table: &Matrix, weights: &[Parameter], marks: Option<&[bool]>) -> candle_core::Result<Self> {
         let rows: Vec<usize> = (0..table.rows).filter(|&row| marks.is_none_or(|marks| marks[row])).collect();
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     const SETTINGS: &str = r#"{"dim": 2, "hidden": [3]}"#;
-    const FORMULA: Formula = Formula { weights: 4 };
+    const FORMULA: TwoTowerFormula = TwoTowerFormula { weights: 4 };
 
     fn parameters() -> Vec<Tensor> {
         let settings: TwoTower = serde_json::from_str(SETTINGS).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     fn a_step_makes_the_rows_that_are_wanted() {
         let settings: TwoTower = serde_json::from_str(r#"{"dim": 2, "hidden": [3, 2]}"#).unwrap();
         let (parameters, mut encoder) = Learned::start(&settings, &dataset(), 3);
-        let mut expected = Autograd::new(Formula { weights: 6 }, [5, 5, 2]);
+        let mut expected = Autograd::new(TwoTowerFormula { weights: 6 }, [5, 5, 2]);
         let wanted = Wanted { users: Some(&[3, 1]), items: Some(&[0, 4, 2]) };
         encoder.encode_step(&parameters, &TrainStep { wanted, ..STEP }).unwrap();
         expected.encode_step(&parameters, &STEP).unwrap();

@@ -9,7 +9,7 @@
 
 use super::{
     BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
-    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::Layers},
+    contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep},
     kind::{Learned, Sizes},
     operations::{apart, mean, together},
@@ -120,11 +120,11 @@ impl Learned for XsimGcl {
 
     fn start(&self, dataset: &Dataset, seed: u64) -> (Parameters, Box<dyn Encoder>) {
         let tables = self.init.tables(dataset.users(), dataset.items(), self.dim as usize, seed);
-        (Parameters::new(tables, Vec::new()), Box::new(View::new(self, dataset, seed)))
+        (Parameters::new(tables, Vec::new()), Box::new(NoisedView::new(self, dataset, seed)))
     }
 
     fn formula(&self, dataset: &Dataset, seed: u64) -> Box<dyn Forward> {
-        Box::new(Formula::new(self, dataset, seed))
+        Box::new(XsimGclFormula::new(self, dataset, seed))
     }
 
     /// The vectors, the layer that they are held against, and that layer's gradients.
@@ -141,7 +141,7 @@ impl Learned for XsimGcl {
     }
 }
 
-struct View {
+struct NoisedView {
     layers: LaterLayers,
     contrast: Contrast,
     contrast_layer: u32,
@@ -153,7 +153,7 @@ struct View {
     contrasted: Option<Contrasted>,
 }
 
-impl View {
+impl NoisedView {
     fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
         let (users, items) = (dataset.users(), dataset.items());
         let tables = || Tables::zeros(users, items, settings.dim as usize);
@@ -169,7 +169,7 @@ impl View {
     }
 }
 
-impl Encoder for View {
+impl Encoder for NoisedView {
     fn encode(&mut self, parameters: &Parameters) -> Result<()> {
         self.layers.forward(parameters.tables(), [None; 2], &mut self.vectors);
         Ok(())
@@ -199,13 +199,13 @@ impl Encoder for View {
 }
 
 /// The model as its paper writes it, in candle's operations.
-struct Formula {
-    layers: Layers,
+struct XsimGclFormula {
+    layers: LaterLayersFormula,
     contrast: Contrast,
     contrast_layer: u32,
 }
 
-impl Forward for Formula {
+impl Forward for XsimGclFormula {
     fn forward(&self, tables: &[Tensor], step: Option<&TrainStep>) -> candle_core::Result<Encoded> {
         let layers = self.layers.of(&together(tables)?, step.map(|step| (0, step)))?;
         let vectors: [Tensor; 2] = apart(&mean(&layers)?, tables)?.into();
@@ -217,10 +217,10 @@ impl Forward for Formula {
     }
 }
 
-impl Formula {
+impl XsimGclFormula {
     fn new(settings: &XsimGcl, dataset: &Dataset, seed: u64) -> Self {
         let adjacency = Adjacency::symmetric(&Links::of(dataset));
-        let layers = Layers { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
+        let layers = LaterLayersFormula { adjacency, seed, count: settings.layers, perturb: settings.perturb() };
         Self { layers, contrast: settings.contrast(), contrast_layer: settings.contrast_layer }
     }
 }
@@ -235,8 +235,8 @@ mod tests {
         XsimGcl { epsilon, ..settings }
     }
 
-    fn formula(settings: &XsimGcl) -> Formula {
-        Formula::new(settings, &dataset(), 1)
+    fn formula(settings: &XsimGcl) -> XsimGclFormula {
+        XsimGclFormula::new(settings, &dataset(), 1)
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
             [(3, 1, Noise::Uniform), (3, 2, Noise::Normal), (3, 3, Noise::Uniform), (1, 1, Noise::Normal), (2, 1, Noise::Uniform)]
         {
             let settings = XsimGcl { layers, contrast_layer, noise, ..settings(0.2) };
-            assert_encoder(&mut View::new(&settings, &dataset(), 1), &formula(&settings));
+            assert_encoder(&mut NoisedView::new(&settings, &dataset(), 1), &formula(&settings));
         }
     }
 

@@ -39,11 +39,11 @@ impl SamplerKind for InBatch {
 
 /// The items' probabilities.
 #[derive(Clone, Debug)]
-pub(super) struct Proposal {
+pub(super) struct InBatchProposal {
     log_probabilities: Vec<f32>,
 }
 
-impl Proposal {
+impl InBatchProposal {
     pub(super) fn new(counts: &[u32]) -> Self {
         let log_total = counts.iter().map(|&count| f64::from(count)).sum::<f64>().ln();
         Self { log_probabilities: counts.iter().map(|&count| (f64::from(count).ln() - log_total) as f32).collect() }

@@ -59,13 +59,13 @@ const TRIALS: usize = 64;
 
 /// The proposal over the whole catalogue.
 #[derive(Clone, Debug)]
-pub(super) struct Proposal {
+pub(super) struct PopularityProposal {
     weights: Vec<f64>,
     total: f64,
     alias: Alias,
 }
 
-impl Proposal {
+impl PopularityProposal {
     pub(super) fn new(counts: &[u32], exponent: f64, logarithm: bool) -> Self {
         let base = |count: u32| if logarithm { f64::from(count).ln_1p() } else { f64::from(count) };
         let weights: Vec<f64> = counts.iter().map(|&count| if count == 0 { 0.0 } else { base(count).powf(exponent) }).collect();

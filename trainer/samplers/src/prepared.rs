@@ -1,7 +1,8 @@
 //! A sampler's pool with what it needs of a dataset.
 
 use super::{
-    Error, Exclude, Pool, Sampler, Stream, adaptive::AdaptiveProposal, in_batch, non_positives::NonPositives, popularity, ppr, uniform,
+    Error, Exclude, Pool, Sampler, Stream, adaptive::AdaptiveProposal, in_batch::InBatchProposal, non_positives::NonPositives,
+    popularity::PopularityProposal, ppr::PprProposal, uniform,
 };
 use dataset::{Interactions, Location};
 use embeddings::Vectors;
@@ -19,9 +20,9 @@ pub struct Prepared<'a> {
 pub(super) enum Proposal {
     All,
     Uniform { replacement: bool },
-    Popularity(popularity::Proposal),
-    InBatch(in_batch::Proposal),
-    Ppr(ppr::Proposal),
+    Popularity(PopularityProposal),
+    InBatch(InBatchProposal),
+    Ppr(PprProposal),
     AdaptiveProposal(AdaptiveProposal),
 }
 
@@ -32,19 +33,19 @@ impl Proposal {
             Pool::All(_) => (Proposal::All, items),
             Pool::Uniform(settings) => (Proposal::Uniform { replacement: settings.replacement }, items),
             Pool::Popularity(settings) => {
-                let proposal = popularity::Proposal::new(&train.item_counts(items), settings.exponent, settings.logarithm);
+                let proposal = PopularityProposal::new(&train.item_counts(items), settings.exponent, settings.logarithm);
                 let drawable = proposal.drawable();
                 (Proposal::Popularity(proposal), drawable)
             }
             Pool::InBatch(_) => {
-                let proposal = in_batch::Proposal::new(&train.item_counts(items));
+                let proposal = InBatchProposal::new(&train.item_counts(items));
                 let drawable = proposal.drawable();
                 (Proposal::InBatch(proposal), drawable)
             }
             Pool::Ppr(settings) => {
                 let drawable = settings.drawable(&train.item_counts(items));
                 check_users(train, items, drawable, 1)?; // before the long preparation
-                (Proposal::Ppr(ppr::Proposal::cached(settings, train, items, cache)?), drawable)
+                (Proposal::Ppr(PprProposal::cached(settings, train, items, cache)?), drawable)
             }
             Pool::Aobpr(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::aobpr(settings)), items),
             Pool::Kernel(settings) => (Proposal::AdaptiveProposal(AdaptiveProposal::kernel(settings)), items),

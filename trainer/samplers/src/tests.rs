@@ -100,7 +100,7 @@ fn popularity_draws_are_the_worked_probabilities() {
     ];
     let train = interactions(&[10, 4, 1, 0], &[]);
     for (exponent, logarithm, expected) in worked {
-        let proposal = super::popularity::Proposal::new(&train.item_counts(4), exponent, logarithm);
+        let proposal = super::popularity::PopularityProposal::new(&train.item_counts(4), exponent, logarithm);
         for (found, expected) in proposal.probabilities().iter().zip(expected) {
             assert!((found - expected).abs() < 6e-9, "{found} {expected}");
         }

@@ -81,7 +81,7 @@ impl Collective {
     /// [`Error::Collective`](crate::Error::Collective) when NCCL finds no way between them.
     #[cfg(feature = "nccl")]
     pub(crate) fn by_nccl(self, gpu: &Gpu, limit: Duration) -> Result<Self> {
-        super::nccl::Member::new(self, gpu, limit).map(Self::Nccl)
+        super::nccl::NcclMember::new(self, gpu, limit).map(Self::Nccl)
     }
 
     /// Has all ranks make these calls, in an order of addition that follows from the ranks alone; NCCL makes all of them at once. Every rank asks for the same ones.

@@ -38,12 +38,12 @@ pub(crate) enum Collective {
     /// One rank: there are no others.
     Single,
     /// Threads of this process.
-    Threads(threads::Member),
+    Threads(threads::ThreadMember),
     /// Threads of several processes.
-    Processes(processes::Member),
+    Processes(processes::ProcessMember),
     /// Threads of one or several processes, each on a GPU.
     #[cfg(feature = "nccl")]
-    Nccl(nccl::Member),
+    Nccl(nccl::NcclMember),
 }
 
 /// So many ranks that are threads of this process.

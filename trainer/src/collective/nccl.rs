@@ -9,14 +9,14 @@ use gpu::{
 use std::time::Duration;
 
 /// One rank's seat.
-pub(crate) struct Member {
+pub(crate) struct NcclMember {
     /// Before the host's, which others look at to see that this rank has left: the communicator ends first.
     party: Party,
     host: Box<Collective>,
     limit: Duration,
 }
 
-impl Member {
+impl NcclMember {
     /// Joins the ranks of the host's collective by a communicator as well.
     pub(super) fn new(host: Collective, gpu: &Gpu, limit: Duration) -> Result<Self> {
         const WHAT: &str = "the communicator";

@@ -12,8 +12,8 @@ use bytemuck::Pod;
 use std::{sync::Arc, time::Duration};
 
 /// One rank's seat.
-pub(crate) struct Member {
-    local: threads::Member,
+pub(crate) struct ProcessMember {
+    local: threads::ThreadMember,
     /// The first rank of this process, and all that there are.
     first: u32,
     ranks: u32,
@@ -22,13 +22,14 @@ pub(crate) struct Member {
 }
 
 /// The seats of this process's ranks: so many in each process of so many, of which this is the one of that number.
-pub(crate) fn members(link: &Arc<Link>, local: u32, process: u32, processes: u32, limit: Duration) -> Vec<Member> {
-    let member = |local_member| Member { local: local_member, first: process * local, ranks: processes * local, limit, link: link.clone() };
+pub(crate) fn members(link: &Arc<Link>, local: u32, process: u32, processes: u32, limit: Duration) -> Vec<ProcessMember> {
+    let member =
+        |local_member| ProcessMember { local: local_member, first: process * local, ranks: processes * local, limit, link: link.clone() };
     // The others wait for the one that waits for the other processes, which is given its limit for each of them.
     threads::members(local, limit.saturating_mul(processes + 1)).into_iter().map(member).collect()
 }
 
-impl Member {
+impl ProcessMember {
     /// This rank's number among all, from 0.
     pub(crate) fn rank(&self) -> u32 {
         self.first + self.local.rank()
@@ -102,7 +103,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     /// Two processes of two ranks, each in a thread of its own; what becomes of them in the order of the ranks.
-    fn each<T: Send>(work: impl Fn(Member) -> T + Sync) -> Vec<T> {
+    fn each<T: Send>(work: impl Fn(ProcessMember) -> T + Sync) -> Vec<T> {
         let seats = pair().into_iter().zip(0..).flat_map(|(link, process)| members(&Arc::new(link), 2, process, 2, LONG));
         thread::scope(|scope| {
             let threads: Vec<_> = seats.map(|member| scope.spawn(|| work(member))).collect();

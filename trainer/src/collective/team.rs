@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn ranks_wait_for_each_other_on_any_number_of_threads() {
         for threads in [1, 3] {
-            let sum = |member: super::super::threads::Member| {
+            let sum = |member: super::super::threads::ThreadMember| {
                 let all = member.exchange("ranks", vec![member.rank()])?;
                 Ok(all.iter().map(|values| values[0]).sum::<u32>())
             };
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn an_error_of_a_rank_s_own_is_returned_and_not_that_it_left() {
-        let wait = |member: super::super::threads::Member| member.exchange("numbers", vec![0u8]).map(|_| ());
-        let fail = |member: super::super::threads::Member| match member.rank() {
+        let wait = |member: super::super::threads::ThreadMember| member.exchange("numbers", vec![0u8]).map(|_| ());
+        let fail = |member: super::super::threads::ThreadMember| match member.rank() {
             2 => Err(Error::impossible("of its own")),
             _ => wait(member),
         };
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_panic_of_a_rank_is_the_team_s() {
-        let wait = |member: super::super::threads::Member| member.exchange("numbers", vec![0u8]).map(|_| ());
+        let wait = |member: super::super::threads::ThreadMember| member.exchange("numbers", vec![0u8]).map(|_| ());
         let panics = std::panic::catch_unwind(|| run(members(2, LONG), wait, |_| panic!("on purpose")));
         assert_eq!(panics.unwrap_err().downcast_ref::<&str>(), Some(&"on purpose"));
     }

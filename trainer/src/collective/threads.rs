@@ -1,6 +1,6 @@
 //! Ranks that are threads of one process: each lays its values into a slot, and the last one to come completes the round.
 //!
-//! A rank that leaves, by an error or a panic, ends the round for those who wait: dropping a [`Member`] is leaving.
+//! A rank that leaves, by an error or a panic, ends the round for those who wait: dropping a [`ThreadMember`] is leaving.
 
 use crate::{Error, Result};
 use std::{
@@ -11,16 +11,16 @@ use std::{
 };
 
 /// One rank's seat.
-pub(crate) struct Member {
+pub(crate) struct ThreadMember {
     rank: u32,
     limit: Duration,
-    table: Arc<Table>,
+    table: Arc<ExchangeTable>,
     /// Epoch and step.
     place: Cell<(u32, u32)>,
 }
 
 /// What the ranks share.
-struct Table {
+struct ExchangeTable {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -46,15 +46,15 @@ struct Brought {
 }
 
 /// The seats of so many ranks, each of which waits no longer than the limit for the others.
-pub(crate) fn members(ranks: u32, limit: Duration) -> Vec<Member> {
+pub(crate) fn members(ranks: u32, limit: Duration) -> Vec<ThreadMember> {
     let slots = (0..ranks).map(|_| None).collect();
     let state = Mutex::new(State { round: 0, slots, last: Vec::new(), broken: None });
-    let table = Arc::new(Table { state, changed: Condvar::new() });
-    let member = |rank| Member { rank, limit, table: table.clone(), place: Cell::new((0, 0)) };
+    let table = Arc::new(ExchangeTable { state, changed: Condvar::new() });
+    let member = |rank| ThreadMember { rank, limit, table: table.clone(), place: Cell::new((0, 0)) };
     (0..ranks).map(member).collect()
 }
 
-impl Member {
+impl ThreadMember {
     /// This rank's number, from 0.
     pub(crate) fn rank(&self) -> u32 {
         self.rank
@@ -123,7 +123,7 @@ impl Member {
     }
 }
 
-impl Drop for Member {
+impl Drop for ThreadMember {
     /// Leaves; whoever waits for this rank waits no longer.
     fn drop(&mut self) {
         let how = if std::thread::panicking() { "panicked" } else { "left" };
@@ -134,7 +134,7 @@ impl Drop for Member {
     }
 }
 
-impl Table {
+impl ExchangeTable {
     /// No one panics while holding it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// Every rank in a thread of its own.
-    fn each<T: Send>(members: Vec<Member>, work: impl Fn(Member) -> T + Sync) -> Vec<thread::Result<T>> {
+    fn each<T: Send>(members: Vec<ThreadMember>, work: impl Fn(ThreadMember) -> T + Sync) -> Vec<thread::Result<T>> {
         thread::scope(|scope| {
             let threads: Vec<_> = members.into_iter().map(|member| scope.spawn(|| work(member))).collect();
             threads.into_iter().map(|thread| thread.join()).collect()

@@ -1,7 +1,7 @@
 //! The batch of a step on the device: scores of its rows, and the gradients that they give to both tables.
 
 use super::{
-    gradient::Gradient,
+    gradient::DeviceGradient,
     loss::{DeviceLoss, Scored},
 };
 use crate::Result;
@@ -89,7 +89,13 @@ impl Batch {
     }
 
     /// The gradients of the users' vectors; the rows must have been [found](Self::sort), and the loss derived.
-    pub(crate) fn user_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], rows: usize, out: &mut Gradient) -> Result<()> {
+    pub(crate) fn user_gradients(
+        &mut self,
+        gpu: &Gpu,
+        [users, items]: [&Buffer<f32>; 2],
+        rows: usize,
+        out: &mut DeviceGradient,
+    ) -> Result<()> {
         let Self { width, dim, ids, scores, gradients, totals, ones, by_row: [by_user, _], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         scores::gather(gpu, items, scores::Rows { ids, rows, width: *width }, scores, gradients, totals)?;
@@ -98,11 +104,11 @@ impl Batch {
     }
 
     /// The gradients of the items' vectors; the rows must have been [found](Self::sort), and the loss derived.
-    pub(crate) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut Gradient) -> Result<()> {
+    pub(crate) fn item_gradients(&mut self, gpu: &Gpu, [users, items]: [&Buffer<f32>; 2], out: &mut DeviceGradient) -> Result<()> {
         let Self { width, dim, scores, by_row: [_, by_item], .. } = self;
         let (queries, items) = (self.queries.view(users), self.items.view(items));
         by_item.sum(gpu, Terms { weights: scores, vectors: queries.vectors, width: *width, dim: *dim }, out.sums())?;
-        let Gradient { values, touched, totals, rows, .. } = out;
+        let DeviceGradient { values, touched, totals, rows, .. } = out;
         Ok(items.finish(gpu, values.get_mut(), totals.get_mut(), Some(touched), *rows)?)
     }
 }

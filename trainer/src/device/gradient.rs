@@ -13,7 +13,7 @@ use gpu::{
 
 /// The gradient of a table in a step.
 #[derive(Debug)]
-pub(crate) struct Gradient {
+pub(crate) struct DeviceGradient {
     pub(crate) rows: usize,
     pub(crate) dim: usize,
     /// `[rows, dim]`; rows without a mark hold leftovers.
@@ -39,7 +39,7 @@ pub(crate) struct Exchange {
 /// What the ranks are adding up: whole tables with their totals, or rows with their keys.
 pub(crate) type UnderWay = Pending<[CollectiveCall; 2]>;
 
-impl Gradient {
+impl DeviceGradient {
     pub(crate) fn new(gpu: &Gpu, rows: usize, dim: usize) -> Result<Self> {
         let [values, totals] = [gpu.zeros(rows * dim)?, gpu.zeros(rows)?].map(Lent::new);
         Ok(Self { rows, dim, values, touched: gpu.zeros(rows)?, totals })

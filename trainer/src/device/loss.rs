@@ -4,7 +4,7 @@ use crate::Result;
 use candle_core::{Tensor, Var};
 use gpu::{
     Buffer, Gpu,
-    rows::{self, Argument, Rows},
+    rows::{self, Argument, ScoreRows},
 };
 use losses::{Given, Kernel, KernelArgument, Loss, Scores};
 
@@ -65,8 +65,8 @@ fn run(gpu: &Gpu, kernel: &Kernel, scored: Scored, scale: f32, losses: &mut Buff
         KernelArgument::Users => Argument::Ids(users),
     };
     let arguments: Vec<Argument> = kernel.arguments.iter().map(argument).collect();
-    let kernel = rows::Kernel { name: kernel.name, arguments: &arguments };
-    Ok(rows::weigh(gpu, kernel, Rows { scores, rows, width }, scale, losses)?)
+    let kernel = rows::RowKernel { name: kernel.name, arguments: &arguments };
+    Ok(rows::weigh(gpu, kernel, ScoreRows { scores, rows, width }, scale, losses)?)
 }
 
 fn formula(gpu: &Gpu, loss: &Loss, items: usize, scored: Scored, scale: f32, losses: &mut Buffer<f32>) -> Result<()> {

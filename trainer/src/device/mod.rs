@@ -34,4 +34,4 @@ pub use fits::{fits_gpu, has_kernels};
 pub use found::{Found, Library, count, driver, found, libraries, look};
 pub(crate) use label::label;
 #[cfg(any(test, feature = "cuda"))]
-pub(crate) use training::{Setting, Step, Training};
+pub(crate) use training::{DeviceTraining, Setting, Step};

@@ -1,6 +1,6 @@
 //! The tables of a model on the device, and their moments.
 
-use super::{gradient::Gradient, optimizer};
+use super::{gradient::DeviceGradient, optimizer};
 use crate::Result;
 use gpu::{
     Buffer, Gpu,
@@ -10,7 +10,7 @@ use optimizers::{Parameter, Stepper};
 
 /// A table, its moments and its gradient.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct DeviceTable {
     dim: usize,
     /// `[rows, dim]`
     pub(crate) values: Buffer<f32>,
@@ -18,15 +18,15 @@ pub(crate) struct Table {
     second: Buffer<f32>,
     /// `[rows]`, the place in time to which each is up to date, where rows may be left behind.
     left: Option<Buffer<u32>>,
-    pub(crate) gradient: Gradient,
+    pub(crate) gradient: DeviceGradient,
 }
 
-impl Table {
+impl DeviceTable {
     /// Makes a table of zeros; rows without a gradient are `left_behind` until they are next looked at, or move in every step.
     pub(crate) fn new(gpu: &Gpu, rows: usize, dim: usize, left_behind: bool) -> Result<Self> {
         let zeros = || gpu.zeros(rows * dim);
         let left = left_behind.then(|| gpu.zeros(rows)).transpose()?;
-        Ok(Self { dim, values: zeros()?, first: zeros()?, second: zeros()?, left, gradient: Gradient::new(gpu, rows, dim)? })
+        Ok(Self { dim, values: zeros()?, first: zeros()?, second: zeros()?, left, gradient: DeviceGradient::new(gpu, rows, dim)? })
     }
 
     /// Takes the numbers from the host.

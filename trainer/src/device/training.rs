@@ -7,7 +7,7 @@ use super::{
     draws::{self, starts},
     gradient::{Exchange, UnderWay},
     loss::DeviceLoss,
-    model::Table,
+    model::DeviceTable,
     optimizer,
     validation::Validator,
     whole::Whole,
@@ -36,14 +36,14 @@ const LONGEST: usize = 1 << 13;
 
 /// Everything of a training that is on the device.
 #[derive(Debug)]
-pub(crate) struct Training {
+pub(crate) struct DeviceTraining {
     gpu: Gpu,
     seed: u64,
     /// Negatives of a positive.
     negatives: usize,
     loss: DeviceLoss,
     /// Users and items.
-    tables: [Table; 2],
+    tables: [DeviceTable; 2],
     /// Leaps of the optimizer, where rows of a table may be left behind.
     leaps: Option<Leaps>,
     /// Exchanges of the tables whose rows several ranks exchange one by one.
@@ -94,7 +94,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) ranks: usize,
 }
 
-impl Training {
+impl DeviceTraining {
     /// Puts a trial that [has kernels](super::has_kernels) on the device, with room for its largest batch.
     pub(crate) fn new(gpu: Gpu, setting: &Setting, stepper: &Stepper) -> Result<Self> {
         let Setting { trial, learning, dataset, pool, sparse, ranks } = *setting;
@@ -108,7 +108,7 @@ impl Training {
         let negatives = learning.candidates().unwrap_or_default();
         let rows = (learning.training.batch_size as usize).min(train.len());
         let leaves = sparse.map(|sparse| sparse && stepper.may_leave());
-        let table = |side: usize| Table::new(&gpu, sizes[side], dim, leaves[side]);
+        let table = |side: usize| DeviceTable::new(&gpu, sizes[side], dim, leaves[side]);
         let leaps = leaves.contains(&true).then(|| Leaps::new(&gpu, stepper.epsilon(), &stepper.decays(LONGEST))).transpose()?;
         let touches = [rows.div_ceil(ranks), rows.div_ceil(ranks) * (1 + negatives)];
         let exchange = |side: usize| {
@@ -322,7 +322,7 @@ impl Training {
 }
 
 /// The vectors of users and items: propagated, or the tables.
-fn vectors_of<'a>(graph: &'a Option<Propagated>, [users, items]: &'a [Table; 2]) -> [&'a Buffer<f32>; 2] {
+fn vectors_of<'a>(graph: &'a Option<Propagated>, [users, items]: &'a [DeviceTable; 2]) -> [&'a Buffer<f32>; 2] {
     graph.as_ref().map_or([&users.values, &items.values], |graph| graph.vectors.each_ref())
 }
 

@@ -42,7 +42,7 @@ const NUMBER: usize = 4;
 
 /// Times the kernels of a step of mf with softmax-at-k at such sizes, and what follows an epoch.
 pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
-    let mut batch = Batch::new(gpu, sizes)?;
+    let mut batch = TimedBatch::new(gpu, sizes)?;
     let mut timings = vec![
         batch.draws()?,
         batch.unit_vectors()?,
@@ -60,7 +60,7 @@ pub(super) fn time(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Timing>> {
 }
 
 /// What a step has of a batch; each kernel leaves what the next one takes.
-struct Batch<'a> {
+struct TimedBatch<'a> {
     gpu: &'a Gpu,
     sizes: Sizes,
     users: Buffer<u32>,
@@ -72,7 +72,7 @@ struct Batch<'a> {
     by_item: Segments,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> TimedBatch<'a> {
     fn new(gpu: &'a Gpu, sizes: Sizes) -> Result<Self> {
         let Sizes { users: all_users, items, rows, negatives } = sizes;
         let tables = [gpu.upload(&wave(all_users * DIM, 0.1, 1))?, gpu.upload(&wave(items * DIM, 0.1, 2))?];

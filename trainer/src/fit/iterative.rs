@@ -31,7 +31,7 @@ pub(crate) fn learn(
     let (position, watch) = (Position::default(), Watch::new(resources, 0.0));
     let stored = or_again(Stored::find(folder, &trial.id()), observer)?;
     let mut training =
-        Training { trial, iterations, views, folder, resources, observer, model, position, watch, stored: 0, superseded: None };
+        IterativeTraining { trial, iterations, views, folder, resources, observer, model, position, watch, stored: 0, superseded: None };
     if let Some(stored) = stored {
         stored.fill(training.model.state())?;
         training.stored = stored.position.epoch;
@@ -41,7 +41,7 @@ pub(crate) fn learn(
     training.run()
 }
 
-struct Training<'a, 'd> {
+struct IterativeTraining<'a, 'd> {
     trial: &'a Trial,
     iterations: &'a Iterations,
     views: &'d Views<'d>,
@@ -57,7 +57,7 @@ struct Training<'a, 'd> {
     superseded: Option<Checkpoint>,
 }
 
-impl Training<'_, '_> {
+impl IterativeTraining<'_, '_> {
     fn run(&mut self) -> Result<Reached> {
         let epochs = self.iterations.epochs;
         let until = self.resources.until.unwrap_or(epochs).min(epochs);

@@ -20,14 +20,14 @@ const MOST: u64 = 1 << 60;
 
 /// The sizes that a training's buffers follow from.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct TableSizes {
     users: u64,
     items: u64,
     train: u64,
     dim: u64,
 }
 
-impl Sizes {
+impl TableSizes {
     /// `[users + items, dim]`
     fn table(self) -> u64 {
         (self.users + self.items) * self.dim * FLOAT
@@ -53,10 +53,10 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
     }
     let (Some(model), Some(learning)) = (trial.backbone.learned(), &trial.learning) else { return 0 };
     // Models of histories have no table of users.
-    let of_tables = Sizes { users: if model.reads_order() { 0 } else { users }, items, train, dim: u64::from(model.dim()) };
-    let of_vectors = Sizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
+    let of_tables = TableSizes { users: if model.reads_order() { 0 } else { users }, items, train, dim: u64::from(model.dim()) };
+    let of_vectors = TableSizes { users, dim: trial.backbone.stored().dim().unwrap_or(of_tables.dim), ..of_tables };
     let layers = trial.backbone.mean_of_layers().map_or(1, |mean| 1 + u64::from(mean.layers));
-    let step = |sizes: Sizes| {
+    let step = |sizes: TableSizes| {
         let kind = StepKind::new(&trial.backbone, learning, [manifest.users, manifest.items, manifest.train]);
         let rows = match (kind.sparse_items, kind.has_dense_items()) {
             _ if learning.sampler.mixes() => mixed(sizes, learning, layers),
@@ -67,8 +67,8 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         };
         rows + lists(sizes, learning) + loss_state(sizes, learning) + formula(sizes, learning)
     };
-    let pool = |sizes: Sizes| {
-        let Sizes { users, items, train, dim } = sizes;
+    let pool = |sizes: TableSizes| {
+        let TableSizes { users, items, train, dim } = sizes;
         // What a pool draws from is in the file of the state too.
         learning.sampler.memory([users, items, train, dim]) + u64::from(learning.sampler.needs_tables()) * sizes.table()
     };
@@ -97,7 +97,7 @@ struct Evaluating {
 
 /// Parameters and moments, the users and the order of the pairs, and what an evaluation adds: a copy of the vectors and what makes, ranks or stores them, or the file of the state,
 /// which is read as a whole.
-fn learned(tables: Sizes, vectors: Sizes, evaluating: Evaluating) -> u64 {
+fn learned(tables: TableSizes, vectors: TableSizes, evaluating: Evaluating) -> u64 {
     let table = tables.table();
     let Evaluating { ranking, kept, folded } = evaluating;
     let evaluation = vectors.table() + ranking.max(vectors.table() + kept).max(folded);
@@ -112,20 +112,20 @@ pub(crate) fn rows(users: u64, train: u64, learning: &Learning) -> (u64, u64) {
 }
 
 /// Rows of a batch and scores of each: its own and its negatives'; every item where none are drawn.
-fn scores(sizes: Sizes, learning: &Learning) -> (u64, u64) {
+fn scores(sizes: TableSizes, learning: &Learning) -> (u64, u64) {
     let (batch, own) = rows(sizes.users, sizes.train, learning);
     (batch, learning.candidates().map_or(sizes.items, |negatives| own + negatives as u64))
 }
 
 /// What each thread needs for the loss of one list.
-fn lists(sizes: Sizes, learning: &Learning) -> u64 {
+fn lists(sizes: TableSizes, learning: &Learning) -> u64 {
     let (_, scores) = scores(sizes, learning);
     learning.loss.list_memory(scores).saturating_mul(rayon::current_num_threads() as u64).min(MOST)
 }
 
 /// What a loss keeps of its own. Each number, its gradient, how often a batch has it and its part of the file of the resume state; where it is
 /// learned, two moments more in both. An adversary: its tables, their moments and gradients, their part of that file, and its own scores.
-fn loss_state(sizes: Sizes, learning: &Learning) -> u64 {
+fn loss_state(sizes: TableSizes, learning: &Learning) -> u64 {
     let of_column = |column: StateSpec| {
         let numbers = match column.per {
             Per::Users => sizes.users,
@@ -136,7 +136,7 @@ fn loss_state(sizes: Sizes, learning: &Learning) -> u64 {
     };
     let of_adversary = |adversary: Adversary| {
         let (batch, scores) = scores(sizes, learning);
-        let sizes = Sizes { dim: adversary.dim as u64, ..sizes };
+        let sizes = TableSizes { dim: adversary.dim as u64, ..sizes };
         7 * sizes.table() + (sizes.items + 2 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 3 * FLOAT)
     };
     learning.loss.columns().into_iter().map(of_column).sum::<u64>() + learning.loss.adversary().map_or(0, of_adversary)
@@ -145,7 +145,7 @@ fn loss_state(sizes: Sizes, learning: &Learning) -> u64 {
 /// Where a loss is its formula: a copy of the scores, their derivatives in parts and together, and what the operations leave of the scores
 /// that a loss is computed of at once; a fused form with more to move than a model needs the copies alone. Under the sampler `all` the copies are of a few
 /// rows at a time.
-fn formula(sizes: Sizes, learning: &Learning) -> u64 {
+fn formula(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let parts = (rayon::current_num_threads() * parts::SCORES) as u64;
     let at_once = if learning.loss.sees_the_batch() { batch * scores } else { parts.min(batch * scores) };
@@ -160,7 +160,7 @@ pub(crate) const OPERATIONS: u64 = 32;
 
 /// Where a step touches a small part of the rows: the plans of the steps ahead, which hold an id, a place and a key to sort by for each touch; and the
 /// touched rows, also as unit vectors.
-fn sparse(sizes: Sizes, learning: &Learning) -> u64 {
+fn sparse(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let touches = batch * (1 + scores);
     let plans = 2 * AHEAD as u64 * touches * (5 * ID + 8);
@@ -169,20 +169,20 @@ fn sparse(sizes: Sizes, learning: &Learning) -> u64 {
 
 /// Where a step touches a small part of the users and most items: unit vectors of the items; of the batch the users' vectors as they are, as units and
 /// their gradients; and for each score an id, the score and an entry of the items' gradients.
-fn dense_items(sizes: Sizes, learning: &Learning) -> u64 {
+fn dense_items(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     (sizes.items + 3 * batch) * sizes.dim * FLOAT + batch * scores * (2 * ID + 2 * FLOAT) + decays(sizes.items, learning)
 }
 
 /// Where negatives are mixed: the vectors of all layers, their gradients and one table between two layers; of the batch its draws.
-fn mixed(sizes: Sizes, learning: &Learning, layers: u64) -> u64 {
+fn mixed(sizes: TableSizes, learning: &Learning, layers: u64) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     (2 * layers + 2) * sizes.table() + batch * (scores * ID + sizes.dim * FLOAT)
 }
 
 /// Where a network scores pairs: gradients of both tables, of each pair two ids, two places, its score twice and what the network leaves of it, and
 /// the touched rows with their gradients.
-fn pairs(tables: Sizes, learning: &Learning, floats_of_pair: u64) -> u64 {
+fn pairs(tables: TableSizes, learning: &Learning, floats_of_pair: u64) -> u64 {
     let (batch, scores) = scores(tables, learning);
     let pairs = batch * scores;
     let touched = batch.min(tables.users) + pairs.min(tables.items);
@@ -191,7 +191,7 @@ fn pairs(tables: Sizes, learning: &Learning, floats_of_pair: u64) -> u64 {
 
 /// Otherwise gradients of both tables, unit vectors of the items and of the batch, and for each score an id, the score and an entry of
 /// the items' gradients.
-fn full_tables(sizes: Sizes, learning: &Learning) -> u64 {
+fn full_tables(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let gradients = sizes.table() + sizes.users + sizes.items;
     let vectors = (sizes.items + 2 * batch) * sizes.dim * FLOAT;
@@ -208,7 +208,7 @@ fn decays(rows: u64, learning: &Learning) -> u64 {
 /// and for each distinct row its vector and gradient. Users, and positives, with each other: for each pair the similarity, its derivative
 /// and what the formula makes of them; and vectors and gradients. Ranks among all items, or among the user's:
 /// what finding them needs.
-fn auxiliary_inputs(sizes: Sizes, learning: &Learning) -> u64 {
+fn auxiliary_inputs(sizes: TableSizes, learning: &Learning) -> u64 {
     let (batch, scores) = scores(sizes, learning);
     let Related { of_negatives, of_rows } = learning.loss.relations();
     let of_rows_and_gradients = |rows: u64| 2 * rows * sizes.dim * FLOAT;

@@ -8,7 +8,7 @@ use crate::fit::{
 use crate::{
     Result,
     collective::Collective,
-    device::{Setting, Step, Training},
+    device::{DeviceTraining, Setting, Step},
 };
 use gpu::Gpu;
 use optimizers::Stepper;
@@ -34,12 +34,12 @@ pub(crate) fn gpu(device: Device, collective: &Collective) -> Result<Option<Gpu>
 /// The way of a trial on a device.
 pub(crate) fn path(gpu: Gpu, setting: &Setting) -> Result<StepPath> {
     let stepper = Stepper::new(&setting.learning.optimizer, 0);
-    Ok(StepPath::Device(Box::new(Training::new(gpu, setting, &stepper)?)))
+    Ok(StepPath::Device(Box::new(DeviceTraining::new(gpu, setting, &stepper)?)))
 }
 
 impl Learner<'_> {
     /// Makes the steps of an epoch that are not made yet.
-    pub(crate) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut Training) -> Result<()> {
+    pub(crate) fn device_epoch(&mut self, epoch: u32, batches: &Batches, device: &mut DeviceTraining) -> Result<()> {
         if !device.takes(self.stepper.steps - self.stepper.caught_up()) {
             self.catch_up(); // the state is of a CPU, which brings rows up to date at the end of an epoch alone
         }
@@ -71,14 +71,14 @@ impl Learner<'_> {
     }
 
     /// Copies tables, moments and losses to the host.
-    fn fetch(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+    fn fetch(&mut self, epoch: u32, device: &mut DeviceTraining) -> Result<()> {
         device.finish(&self.collective)?;
         device.store(&mut self.parameters)?;
         self.add_losses(epoch, device)
     }
 
     /// Adds up the losses of the steps since it was last done.
-    fn add_losses(&mut self, epoch: u32, device: &mut Training) -> Result<()> {
+    fn add_losses(&mut self, epoch: u32, device: &mut DeviceTraining) -> Result<()> {
         device.finish(&self.collective)?;
         let (total, broken) = device.take_total()?;
         let broken = self.collective.join("steps without a loss", broken.into_iter().collect(), 1)?.into_iter().min(); // of any rank

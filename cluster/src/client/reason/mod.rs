@@ -11,7 +11,7 @@ mod schedule;
 pub(super) use pod::{container, words};
 pub(super) use queue::no_kueue;
 
-use super::{Cluster, Error, call, status::newest_of_index};
+use super::{ClientError, Cluster, call, status::newest_of_index};
 use crate::{
     labels,
     stages::{State, names_index},
@@ -125,16 +125,16 @@ fn one_line(text: &str) -> String {
 
 impl Cluster {
     /// The warnings of the namespace. They are helpful, and not everybody's to read.
-    pub(super) async fn events(&self) -> Result<Vec<Event>, Error> {
+    pub(super) async fn events(&self) -> Result<Vec<Event>, ClientError> {
         let list = ListParams::default().fields("type=Warning");
         match self.ask(call::LIST_EVENTS, self.api::<Event>().list(&list)).await {
-            Err(Error::Forbidden { .. }) => Ok(Vec::new()),
+            Err(ClientError::Forbidden { .. }) => Ok(Vec::new()),
             other => Ok(other?.items),
         }
     }
 
     /// The reasons of Jobs that do not move, by the Jobs' names.
-    pub(super) async fn reasons(&self, jobs: &[Job], pods: &[Pod], events: &[Event]) -> Result<BTreeMap<String, Vec<Reason>>, Error> {
+    pub(super) async fn reasons(&self, jobs: &[Job], pods: &[Pod], events: &[Event]) -> Result<BTreeMap<String, Vec<Reason>>, ClientError> {
         let mut reasons = of_jobs(jobs, pods, events);
         reasons.extend(self.queue_reasons(jobs).await?.into_iter().map(|(job, reason)| (job, vec![reason])));
         Ok(reasons)

@@ -2,7 +2,7 @@
 
 use super::{Reason, one_line};
 use crate::{
-    client::{Cluster, Error, call},
+    client::{ClientError, Cluster, call},
     stages::{SeenJob, State},
 };
 use k8s_openapi::api::batch::v1::Job;
@@ -17,7 +17,7 @@ const GROUP: &str = "kueue.x-k8s.io";
 
 impl Cluster {
     /// The reasons of Jobs that wait for their queue, by the Jobs' names.
-    pub(super) async fn queue_reasons(&self, jobs: &[Job]) -> Result<BTreeMap<String, Reason>, Error> {
+    pub(super) async fn queue_reasons(&self, jobs: &[Job]) -> Result<BTreeMap<String, Reason>, ClientError> {
         let is_queued = |job: &&Job| {
             let seen = SeenJob::of(job, 0);
             seen.queue.is_some() && seen.started && seen.state == State::Suspended
@@ -34,18 +34,18 @@ impl Cluster {
     }
 
     /// The version of its objects that the cluster's Kueue prefers; `None` where there is no Kueue.
-    pub(in crate::client) async fn kueue(&self) -> Result<Option<String>, Error> {
+    pub(in crate::client) async fn kueue(&self) -> Result<Option<String>, ClientError> {
         let groups = self.ask(call::DISCOVER, self.groups()).await?.groups;
         let own = groups.into_iter().find(|group| group.name == GROUP);
         Ok(own.and_then(|group| group.preferred_version.or_else(|| group.versions.into_iter().next())).map(|found| found.version))
     }
 
     /// Kueue's Workloads of the namespace's Jobs; `None` where they are not the user's to read.
-    async fn workloads(&self, version: &str) -> Result<Option<Vec<DynamicObject>>, Error> {
+    async fn workloads(&self, version: &str) -> Result<Option<Vec<DynamicObject>>, ClientError> {
         let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(GROUP, version, "Workload"), "workloads");
         let workloads: Api<DynamicObject> = self.dynamic(&resource);
         match self.ask(call::LIST_WORKLOADS, workloads.list(&ListParams::default())).await {
-            Err(Error::Forbidden { .. }) => Ok(None),
+            Err(ClientError::Forbidden { .. }) => Ok(None),
             other => Ok(Some(other?.items)),
         }
     }

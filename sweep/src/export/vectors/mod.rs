@@ -18,7 +18,7 @@ use evaluator::{Factors, Histories, Matrix, Scorer, Similarity};
 use folded::{folded_items, folded_users};
 
 /// The vectors of a model, and whose they are.
-pub(super) struct Named<'a> {
+pub(super) struct ModelVectors<'a> {
     pub(super) dataset: &'a Dataset,
     pub(super) users: &'a Matrix,
     pub(super) items: &'a Matrix,
@@ -26,7 +26,7 @@ pub(super) struct Named<'a> {
 }
 
 /// One of the tables that are written.
-struct Table<'a> {
+struct VectorTable<'a> {
     name: &'static str,
     /// The column of its ids.
     id: &'static str,
@@ -34,7 +34,7 @@ struct Table<'a> {
     matrix: Matrix,
 }
 
-impl<'a> Named<'a> {
+impl<'a> ModelVectors<'a> {
     /// The vectors of a model, where it has any; of a model of histories those that rank test.
     pub(super) fn of(model: &'a Model) -> Result<Self> {
         match &model.scorer {
@@ -50,10 +50,10 @@ impl<'a> Named<'a> {
     }
 
     /// The tables, in the order in which they are written.
-    fn tables(&self) -> [Table<'a>; 4] {
+    fn tables(&self) -> [VectorTable<'a>; 4] {
         let Self { dataset, users, items, similarity } = *self;
-        let of_users = |name, matrix| Table { name, id: "user_id", ids: &dataset.user_ids, matrix };
-        let of_items = |name, matrix| Table { name, id: "item_id", ids: &dataset.item_ids, matrix };
+        let of_users = |name, matrix| VectorTable { name, id: "user_id", ids: &dataset.user_ids, matrix };
+        let of_items = |name, matrix| VectorTable { name, id: "item_id", ids: &dataset.item_ids, matrix };
         [
             of_users("users", users.clone()),
             of_items("items", items.clone()),

@@ -2,12 +2,12 @@
 
 use super::{
     super::{File, npy::bytes},
-    Named,
+    ModelVectors,
 };
 use anyhow::Result;
 
-pub(in super::super) fn files(named: &Named<'_>) -> Result<Vec<File>> {
-    let file = |table: super::Table<'_>| {
+pub(in super::super) fn files(named: &ModelVectors<'_>) -> Result<Vec<File>> {
+    let file = |table: super::VectorTable<'_>| {
         let matrix = &table.matrix;
         (format!("{}.npy", table.name), bytes("<f4", &[matrix.rows, matrix.dim], bytemuck::cast_slice(&matrix.values)))
     };

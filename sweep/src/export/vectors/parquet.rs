@@ -1,6 +1,6 @@
 //! `users.parquet`, `items.parquet`, `index_queries.parquet` and `index_items.parquet`: own ids, and vectors as lists of one length.
 
-use super::{super::File, Named, Table};
+use super::{super::File, ModelVectors, VectorTable};
 use anyhow::Result;
 use arrow::{
     array::{ArrayRef, FixedSizeListArray, Float32Array, StringArray},
@@ -9,11 +9,11 @@ use arrow::{
 use dataset::table;
 use std::sync::Arc;
 
-pub(in super::super) fn files(named: &Named<'_>) -> Result<Vec<File>> {
+pub(in super::super) fn files(named: &ModelVectors<'_>) -> Result<Vec<File>> {
     named.tables().into_iter().map(file).collect()
 }
 
-fn file(Table { name, id, ids, matrix }: Table<'_>) -> Result<File> {
+fn file(VectorTable { name, id, ids, matrix }: VectorTable<'_>) -> Result<File> {
     let numbers: ArrayRef = Arc::new(Float32Array::from(matrix.values));
     let field = Arc::new(Field::new("item", DataType::Float32, false));
     let vectors = FixedSizeListArray::try_new(field, i32::try_from(matrix.dim)?, numbers, None)?;

@@ -29,7 +29,7 @@ pub(in super::super) fn advice(plan: &Plan, found: &[Found], resources: &Resourc
             format!("GPUs: no trial of this sweep learns in steps; leave `{key}` out\n")
         }
         (Some(works), sharing) => {
-            let sweep = Sweep::new(&works, resources);
+            let sweep = ClusterTrials::new(&works, resources);
             (if sharing == 1 { sweep.words() } else { sweep.of_sharing(sharing) }) + &sweep.of_candle()
         }
     }
@@ -47,7 +47,7 @@ fn works<'a>(plan: &'a Plan, found: &'a [Found]) -> Option<Vec<Work<'a>>> {
 }
 
 /// Trials on a cluster.
-struct Sweep<'a> {
+struct ClusterTrials<'a> {
     works: &'a [Work<'a>],
     /// GPUs of a node.
     node: u32,
@@ -57,7 +57,7 @@ struct Sweep<'a> {
     gpus: u32,
 }
 
-impl<'a> Sweep<'a> {
+impl<'a> ClusterTrials<'a> {
     fn new(works: &'a [Work<'a>], resources: &Resources) -> Self {
         let asked = resources.gpus.saturating_mul(resources.nodes);
         Self { works, node: NODE.max(resources.gpus), asked, gpus: asked.saturating_mul(resources.parallelism) }
@@ -172,8 +172,8 @@ impl<'a> Sweep<'a> {
 mod tests {
     use super::{super::work::tests::GOWALLA, *};
 
-    fn sweep<'a>(works: &'a [Work<'a>], gpus: u32) -> Sweep<'a> {
-        Sweep { works, node: NODE, asked: 1, gpus }
+    fn sweep<'a>(works: &'a [Work<'a>], gpus: u32) -> ClusterTrials<'a> {
+        ClusterTrials { works, node: NODE, asked: 1, gpus }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use evaluator::{
     },
 };
 use outcomes::Outcomes;
-pub(super) use page::Section;
+pub(super) use page::ComparisonSection;
 pub(crate) use page::{diagram, render};
 use rayon::prelude::*;
 pub(crate) use words::against;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// The values of the comparison that the template shows.
 #[derive(Serialize)]
-pub(in crate::report) struct Section {
+pub(in crate::report) struct ComparisonSection {
     metric: String,
     size: String,
     datasets: Vec<String>,
@@ -19,14 +19,14 @@ pub(in crate::report) struct Section {
     verdict: String,
     against: Option<String>,
     diagram: String,
-    rows: Vec<Row>,
+    rows: Vec<AverageRankRow>,
     friedman: String,
     how_to_read: String,
     left_out: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct AverageRankRow {
     title: String,
     best: bool,
     average_rank: String,
@@ -38,13 +38,13 @@ struct Row {
 
 /// The page of `ranksweep compare`.
 #[derive(Serialize)]
-struct Page {
+struct ComparisonPage {
     names: Vec<String>,
     style: &'static str,
-    across: Section,
+    across: ComparisonSection,
 }
 
-impl Section {
+impl ComparisonSection {
     /// Puts the section together.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Section {
         let verdict = words::verdict(across);
         let winner = across.methods[0].title.clone();
         let means = |place: usize| across.methods[place].means().into_iter().map(number::value).collect();
-        let row = |(place, method): (usize, &Ranked)| Row {
+        let row = |(place, method): (usize, &Ranked)| AverageRankRow {
             title: method.title.clone(),
             best: place == 0,
             average_rank: format!("{:.2}", method.average_rank),
@@ -99,7 +99,7 @@ pub(crate) fn diagram(across: &AcrossDatasets) -> CriticalDifference {
 /// # Errors
 /// When a template and the page disagree.
 pub(crate) fn render(names: &[String], across: &AcrossDatasets, control: Option<&Control>) -> Result<String> {
-    let page = Page { names: names.to_vec(), style: super::super::page::STYLE, across: Section::new(across, control)? };
+    let page = ComparisonPage { names: names.to_vec(), style: super::super::page::STYLE, across: ComparisonSection::new(across, control)? };
     let templates = environment()?;
     let template = templates.get_template("compare.html").context("the comparison's template")?;
     template.render(Serde(page)).context("the comparison's page")
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn improvement_is_of_the_best_over_the_others() {
         let across = AcrossDatasets::of_sweep(&example::sweep().input()).unwrap();
-        let section = Section::new(&across, None).unwrap();
+        let section = ComparisonSection::new(&across, None).unwrap();
         assert_eq!(section.rows[0].improvement, "");
         assert_eq!(section.rows.last().unwrap().improvement, "1.00 (1.00 – 1.00)", "popularity is far below on both datasets");
     }

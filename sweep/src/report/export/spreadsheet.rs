@@ -11,14 +11,14 @@ pub(super) fn csv(report: &Report, input: &Input) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for manifest in input.manifests {
         for at in input.headline() {
-            report.ranking(&manifest.name, at).into_iter().try_for_each(|row| writer.serialize(Line::from(row)))?;
+            report.ranking(&manifest.name, at).into_iter().try_for_each(|row| writer.serialize(SpreadsheetRow::from(row)))?;
         }
     }
     String::from_utf8(writer.into_inner()?).context("the leaderboard as CSV")
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct SpreadsheetRow<'a> {
     dataset: &'a str,
     metric: &'static str,
     cutoff: Option<u32>,
@@ -42,7 +42,7 @@ struct Line<'a> {
     letters: &'a str,
 }
 
-impl<'a> From<&'a LeaderboardRow> for Line<'a> {
+impl<'a> From<&'a LeaderboardRow> for SpreadsheetRow<'a> {
     fn from(row: &'a LeaderboardRow) -> Self {
         Self {
             dataset: &row.dataset,

@@ -9,18 +9,18 @@ pub(super) const SQUARE: Size = Size { width: 1000.0, height: 1000.0 };
 const GAP: f64 = 5.4;
 
 #[derive(Serialize)]
-pub(super) struct Chart {
+pub(super) struct LineChart {
     /// The metric of the vertical axis.
     pub(super) metric: String,
     pub(super) across: Vec<Tick>,
     pub(super) up: Vec<Tick>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Polyline>,
     pub(super) dots: Vec<Dot>,
     pub(super) labels: Vec<Label>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Line {
+pub(super) struct Polyline {
     pub(super) color: usize,
     pub(super) points: String,
     pub(super) level: bool,
@@ -42,7 +42,7 @@ pub(super) struct Label {
     pub(super) title: String,
 }
 
-impl Chart {
+impl LineChart {
     /// Axes without lines.
     pub(super) fn new(metric: String, x: &Axis, y: &Axis) -> Self {
         Self { metric, across: x.ticks(), up: y.ticks(), lines: Vec::new(), dots: Vec::new(), labels: Vec::new() }

@@ -2,8 +2,8 @@
 
 use super::{
     super::{Input, number, splits},
-    Method, Palette,
-    chart::{Chart, Dot, Label, Line, SQUARE},
+    MethodTrials, Palette,
+    chart::{Dot, Label, LineChart, Polyline, SQUARE},
 };
 use crate::{
     figure::{Axis, line},
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Curves {
-    pub(super) validation: Option<Chart>,
+    pub(super) validation: Option<LineChart>,
     losses: Vec<Loss>,
 }
 
@@ -46,26 +46,26 @@ impl Course<'_> {
 }
 
 /// The curves of the picked trials of each method.
-pub(super) fn curves<'a>(input: &Input<'a>, methods: &[Method<'a>], palette: &Palette) -> Curves {
-    let all: Vec<(&Method, Vec<Course>)> = methods.iter().map(|method| (method, courses(input, method))).collect();
+pub(super) fn curves<'a>(input: &Input<'a>, methods: &[MethodTrials<'a>], palette: &Palette) -> Curves {
+    let all: Vec<(&MethodTrials, Vec<Course>)> = methods.iter().map(|method| (method, courses(input, method))).collect();
     Curves {
         validation: validation(&all, palette),
         losses: all.iter().filter_map(|(method, courses)| loss(method, courses, palette)).collect(),
     }
 }
 
-fn courses<'a>(input: &Input<'a>, method: &Method<'a>) -> Vec<Course<'a>> {
+fn courses<'a>(input: &Input<'a>, method: &MethodTrials<'a>) -> Vec<Course<'a>> {
     let rows = |trial: &TrialRow| input.curves.iter().filter(|row| row.trial == trial.trial).collect();
     method.trials.iter().filter(|trial| trial.selected).map(|trial| Course { trial, rows: rows(trial) }).collect()
 }
 
-fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Chart> {
+fn validation(all: &[(&MethodTrials, Vec<Course>)], palette: &Palette) -> Option<LineChart> {
     let courses = || all.iter().flat_map(|(_, courses)| courses);
     let levels = courses().filter_map(|course| course.trial.validation);
     let x = Axis::around(courses().flat_map(|course| course.validation().map(|(epoch, _)| epoch)).chain([0.0]), 0.0, 6)?;
     let y = Axis::around(courses().flat_map(|course| course.validation().map(|(_, value)| value)).chain(levels), 0.03, 6)?;
     courses().find(|course| course.validation().next().is_some())?;
-    let mut chart = Chart::new(courses().next()?.trial.select_by.to_string(), &x, &y);
+    let mut chart = LineChart::new(courses().next()?.trial.select_by.to_string(), &x, &y);
     for (method, courses) in all {
         let color = palette.color(method.key);
         for course in courses {
@@ -83,16 +83,16 @@ fn validation(all: &[(&Method, Vec<Course>)], palette: &Palette) -> Option<Chart
 }
 
 /// A trial's line: its curve, or a level where it fits without sampling.
-fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Line> {
+fn drawn(course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Polyline> {
     if course.validation().next().is_some() {
-        return Some(Line { color, points: line(course.validation(), x, y, SQUARE), level: false });
+        return Some(Polyline { color, points: line(course.validation(), x, y, SQUARE), level: false });
     }
     let height = 1000.0 - 10.0 * y.percent(course.trial.validation?);
-    Some(Line { color, points: format!("0,{height:.1} 1000,{height:.1}"), level: true })
+    Some(Polyline { color, points: format!("0,{height:.1} 1000,{height:.1}"), level: true })
 }
 
 /// The epoch whose checkpoint was kept.
-fn kept(method: &Method, course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Dot> {
+fn kept(method: &MethodTrials, course: &Course, color: usize, x: &Axis, y: &Axis) -> Option<Dot> {
     let best = f64::from(course.trial.best_epoch?);
     let (epoch, value) = course.validation().find(|&(epoch, _)| epoch == best)?;
     let which = splits::repetition(course.trial).map_or_else(String::new, |which| format!(", {which}"));
@@ -100,7 +100,7 @@ fn kept(method: &Method, course: &Course, color: usize, x: &Axis, y: &Axis) -> O
     Some(Dot { color, left: x.percent(epoch), top: 100.0 - y.percent(value), said })
 }
 
-fn loss(method: &Method, courses: &[Course], palette: &Palette) -> Option<Loss> {
+fn loss(method: &MethodTrials, courses: &[Course], palette: &Palette) -> Option<Loss> {
     let points = || courses.iter().flat_map(Course::loss);
     let x = Axis::around(points().map(|(epoch, _)| epoch), 0.0, 4)?;
     let y = Axis::around(points().map(|(_, loss)| loss), 0.02, 4)?;

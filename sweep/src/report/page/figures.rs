@@ -1,6 +1,6 @@
 //! The page's pictures as SVG files, which need nothing else: to be put into a paper or a talk.
 
-use super::{Chart, Section, environment, page};
+use super::{LineChart, Section, environment, page};
 use crate::report::{Input, Report, across};
 use anyhow::{Context, Result};
 use minijinja::{context, value::Serde};
@@ -47,7 +47,7 @@ pub(in crate::report) fn figures(input: &Input, report: &Report) -> Result<Vec<(
 }
 
 /// A picture of lines: its name, its title, its horizontal axis, the part that it is measured on, and the lines.
-type Lines<'a> = (&'static str, &'static str, &'static str, &'static str, &'a Chart);
+type Lines<'a> = (&'static str, &'static str, &'static str, &'static str, &'a LineChart);
 
 fn lines<'a>(section: &'a Section<'_>) -> Vec<Lines<'a>> {
     let (curves, groups) = (&section.curves, &section.groups);

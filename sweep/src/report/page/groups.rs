@@ -2,8 +2,8 @@
 
 use super::{
     super::{Input, number},
-    Method, Palette,
-    chart::{Chart, Dot, Label, Line, SQUARE},
+    MethodTrials, Palette,
+    chart::{Dot, Label, LineChart, Polyline, SQUARE},
 };
 use crate::figure::{Axis, line};
 use evaluator::groups::{GroupValue, Grouping};
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// A picture each for users and for items; none where there are not two groups.
 #[derive(Serialize)]
 pub(super) struct Groups {
-    pub(super) users: Option<Chart>,
+    pub(super) users: Option<LineChart>,
     /// The recall of items' held-out interactions.
-    pub(super) found: Option<Chart>,
+    pub(super) found: Option<LineChart>,
     /// The items' share of the places in lists.
-    pub(super) shown: Option<Chart>,
+    pub(super) shown: Option<LineChart>,
 }
 
 /// What is drawn of the groups.
@@ -51,7 +51,7 @@ impl Point {
 }
 
 /// The groups of a dataset by the primary metric; of items where lists were kept.
-pub(super) fn groups(input: &Input, dataset: &str, methods: &[Method], palette: &Palette) -> Groups {
+pub(super) fn groups(input: &Input, dataset: &str, methods: &[MethodTrials], palette: &Palette) -> Groups {
     let primary = input.primary();
     let cutoff = primary.cutoff.or_else(|| input.evaluation.cutoffs.first().copied());
     let of_items = |metric| chart(input, dataset, methods, palette, &Drawn { of: Grouping::Items, metric, cutoff });
@@ -59,16 +59,16 @@ pub(super) fn groups(input: &Input, dataset: &str, methods: &[Method], palette: 
     Groups { users: chart(input, dataset, methods, palette, &of_users), found: of_items("recall"), shown: of_items("exposure") }
 }
 
-fn chart(input: &Input, dataset: &str, methods: &[Method], palette: &Palette, drawn: &Drawn) -> Option<Chart> {
-    let all: Vec<(&Method, BTreeMap<u32, Point>)> =
+fn chart(input: &Input, dataset: &str, methods: &[MethodTrials], palette: &Palette, drawn: &Drawn) -> Option<LineChart> {
+    let all: Vec<(&MethodTrials, BTreeMap<u32, Point>)> =
         methods.iter().map(|method| (method, points(input, dataset, method, drawn))).filter(|(_, points)| !points.is_empty()).collect();
     let last = all.iter().filter_map(|(_, points)| points.keys().last().copied()).max().filter(|&last| last > 1)?;
     let (x, y) = (Axis::counting(last), Axis::around(all.iter().flat_map(|(_, points)| points.values().map(Point::mean)), 0.03, 6)?);
-    let mut chart = Chart::new(drawn.name(), &x, &y);
+    let mut chart = LineChart::new(drawn.name(), &x, &y);
     for (method, points) in &all {
         let color = palette.color(method.key);
         let values = points.iter().map(|(&group, point)| (f64::from(group), point.mean()));
-        chart.lines.push(Line { color, points: line(values, &x, &y, SQUARE), level: false });
+        chart.lines.push(Polyline { color, points: line(values, &x, &y, SQUARE), level: false });
         chart.dots.extend(points.iter().map(|(&group, point)| Dot {
             color,
             left: x.percent(group.into()),
@@ -82,7 +82,7 @@ fn chart(input: &Input, dataset: &str, methods: &[Method], palette: &Palette, dr
 }
 
 /// The groups of a method by number, over its ranked trials.
-fn points(input: &Input, dataset: &str, method: &Method, drawn: &Drawn) -> BTreeMap<u32, Point> {
+fn points(input: &Input, dataset: &str, method: &MethodTrials, drawn: &Drawn) -> BTreeMap<u32, Point> {
     let mut points: BTreeMap<u32, Point> = BTreeMap::new();
     for trial in input.values.iter().filter(|trial| trial.dataset == dataset && trial.method == method.key) {
         for row in trial.groups.iter().filter(|row| drawn.has(row)) {
@@ -94,7 +94,7 @@ fn points(input: &Input, dataset: &str, method: &Method, drawn: &Drawn) -> BTree
     points
 }
 
-fn said(method: &Method, drawn: &Drawn, point: &Point) -> String {
+fn said(method: &MethodTrials, drawn: &Drawn, point: &Point) -> String {
     let range = if point.low == point.high { point.low.to_string() } else { format!("{} to {}", point.low, point.high) };
     let members = match drawn.of {
         Grouping::Users => format!("users who have {range} items"),

@@ -2,8 +2,8 @@
 
 use super::{
     super::{Input, Report, measured::Measured, number, splits, unknown, words},
-    Method, Palette,
-    spread::{self, Parts},
+    MethodTrials, Palette,
+    spread::{self, VarianceShares},
 };
 use crate::{
     figure::{Axis, Tick},
@@ -17,7 +17,7 @@ pub(super) struct Leaderboard<'a> {
     primary: String,
     level: String,
     others: Vec<String>,
-    rows: Vec<Row<'a>>,
+    rows: Vec<LeaderboardEntry<'a>>,
     ticks: Vec<Tick>,
     /// Whether letters are shown; without them the verdicts are.
     letters: bool,
@@ -26,7 +26,7 @@ pub(super) struct Leaderboard<'a> {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct LeaderboardEntry<'a> {
     rank: String,
     best: bool,
     color: usize,
@@ -35,10 +35,10 @@ struct Row<'a> {
     picked: String,
     mean: String,
     interval: String,
-    bar: Option<Bar>,
+    bar: Option<IntervalBar>,
     /// Places of the means of its trainings.
     points: Vec<f64>,
-    parts: Option<Parts>,
+    parts: Option<VarianceShares>,
     verdict: &'static str,
     letters: &'a str,
     others: Vec<String>,
@@ -50,7 +50,7 @@ struct Row<'a> {
 
 /// An interval in percent of the axis.
 #[derive(Serialize)]
-struct Bar {
+struct IntervalBar {
     left: f64,
     width: f64,
     mean: f64,
@@ -60,7 +60,7 @@ struct Bar {
 pub(super) fn leaderboard<'a>(
     input: &Input,
     report: &'a Report,
-    methods: &[Method],
+    methods: &[MethodTrials],
     palette: &Palette,
     ranking: &[&'a LeaderboardRow],
 ) -> Leaderboard<'a> {
@@ -69,7 +69,7 @@ pub(super) fn leaderboard<'a>(
     let means = ranking.iter().flat_map(|row| spread::means(input, row));
     let ends = ranking.iter().flat_map(|row| [row.ci_low, row.mean, row.ci_high]).flatten().chain(means);
     let axis = Axis::around(ends, 0.06, 6);
-    let row = |row: &&'a LeaderboardRow| Row {
+    let row = |row: &&'a LeaderboardRow| LeaderboardEntry {
         rank: row.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
         best: row.rank == Some(1),
         color: palette.color(&row.method),
@@ -109,15 +109,15 @@ pub(super) fn leaderboard<'a>(
 }
 
 /// The picked values of what was tuned.
-fn picked(row: &LeaderboardRow, methods: &[Method]) -> String {
-    let tuned = methods.iter().find(|method| method.key == row.method).map(Method::tuned).unwrap_or_default();
+fn picked(row: &LeaderboardRow, methods: &[MethodTrials]) -> String {
+    let tuned = methods.iter().find(|method| method.key == row.method).map(MethodTrials::tuned).unwrap_or_default();
     row.parameters.as_ref().map(|picked| number::parameters(picked, Some(&tuned))).unwrap_or_default()
 }
 
-fn bar(row: &LeaderboardRow, axis: &Axis) -> Option<Bar> {
+fn bar(row: &LeaderboardRow, axis: &Axis) -> Option<IntervalBar> {
     let mean = row.mean?;
     let (left, right) = (axis.percent(row.ci_low.unwrap_or(mean)), axis.percent(row.ci_high.unwrap_or(mean)));
-    Some(Bar { left, width: ((right - left) * 10.0).round() / 10.0, mean: axis.percent(mean) })
+    Some(IntervalBar { left, width: ((right - left) * 10.0).round() / 10.0, mean: axis.percent(mean) })
 }
 
 fn mean_at(report: &Report, row: &LeaderboardRow, at: MetricAt) -> String {

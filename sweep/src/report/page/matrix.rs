@@ -7,19 +7,19 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct Matrix<'a> {
     metric: String,
-    rows: Vec<Line<'a>>,
+    rows: Vec<MatrixRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct MatrixRow<'a> {
     rank: usize,
     title: &'a str,
     /// The comparisons with the methods that stand below.
-    cells: Vec<Option<Cell>>,
+    cells: Vec<Option<MatrixCell>>,
 }
 
 #[derive(Serialize)]
-struct Cell {
+struct MatrixCell {
     difference: String,
     p: String,
     /// `better`, `worse`, `equivalent` or `undecided`, of the row's method.
@@ -38,7 +38,7 @@ pub(super) fn matrix<'a>(input: &Input, pairs: &Pairs, ranking: &[&'a Leaderboar
         let pair = between(one, other)?;
         let (difference, p) = (number::difference(pair.difference), number::p_value(pair.p));
         let strength = if spread > 0.0 { (pair.difference / spread).clamp(0.0, 1.0) } else { 0.0 };
-        Some(Cell {
+        Some(MatrixCell {
             said: format!(
                 "{} minus {}: {difference}{}, adjusted p = {p}: {}",
                 one.title,
@@ -52,7 +52,7 @@ pub(super) fn matrix<'a>(input: &Input, pairs: &Pairs, ranking: &[&'a Leaderboar
             strength: (100.0 * strength).round() / 100.0,
         })
     };
-    let line = |(place, row): (usize, &&'a LeaderboardRow)| Line {
+    let line = |(place, row): (usize, &&'a LeaderboardRow)| MatrixRow {
         rank: place + 1,
         title: &row.title,
         cells: measured[place + 1..].iter().map(|other| cell(row, other)).collect(),

@@ -14,14 +14,14 @@ mod tuning;
 
 use super::{
     Input, Report, across,
-    method::{Method, methods},
+    method::{MethodTrials, methods},
     number,
     pairs::Pairs,
     remarks::{self, Failure},
     reproduction, splits, words,
 };
 use anyhow::{Context, Result};
-use chart::Chart;
+use chart::LineChart;
 use curves::Curves;
 use dataset::Manifest;
 use facts::Facts;
@@ -76,9 +76,9 @@ struct Page<'a> {
     version: &'static str,
     style: &'static str,
     overview: String,
-    across: Option<across::Section>,
+    across: Option<across::ComparisonSection>,
     sections: Vec<Section<'a>>,
-    reproduction: Option<reproduction::Section>,
+    reproduction: Option<reproduction::ReproductionSection>,
     settings: Vec<(&'static str, String)>,
     sweep_file: &'a str,
 }
@@ -92,7 +92,7 @@ struct Section<'a> {
     leaderboard: Leaderboard<'a>,
     every: Every<'a>,
     matrix: Matrix<'a>,
-    tuning: Option<Chart>,
+    tuning: Option<LineChart>,
     curves: Curves,
     groups: Groups,
     trials: Vec<TrialLine<'a>>,
@@ -109,9 +109,9 @@ fn page<'a>(input: &Input<'a>, report: &'a Report) -> Result<Page<'a>> {
         version: env!("CARGO_PKG_VERSION"),
         style: STYLE,
         overview: overview(input),
-        across: report.across.as_ref().map(|across| across::Section::new(across, None)).transpose()?,
+        across: report.across.as_ref().map(|across| across::ComparisonSection::new(across, None)).transpose()?,
         sections: sections.map(|(manifest, verdict)| section(input, report, &pairs, &palette, manifest, verdict)).collect(),
-        reproduction: report.reproduction.as_ref().map(|found| reproduction::Section::new(input, found)),
+        reproduction: report.reproduction.as_ref().map(|found| reproduction::ReproductionSection::new(input, found)),
         settings: settings(input),
         sweep_file: input.sweep_file,
     })

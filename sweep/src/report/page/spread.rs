@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// The parts of the variance of a method's mean, in percent of their sum.
 #[derive(Serialize)]
-pub(super) struct Parts {
+pub(super) struct VarianceShares {
     users: f64,
     seeds: f64,
     splits: f64,
@@ -28,14 +28,14 @@ pub(super) fn means(input: &Input, row: &LeaderboardRow) -> Vec<f64> {
 }
 
 /// The parts of a method's variance; none where users are all that is known of it.
-pub(super) fn parts(measured: &Measured, row: &LeaderboardRow) -> Option<Parts> {
+pub(super) fn parts(measured: &Measured, row: &LeaderboardRow) -> Option<VarianceShares> {
     let found = measured.of(&row.dataset, row.at, &row.method).filter(|found| !matches!(found.spread, Spread::None | Spread::Unknown))?;
     let [users, seeds, splits] = variances(found)?;
     let all = users + seeds + splits;
     let percent = |part: f64| (1000.0 * part / all).round() / 10.0;
     let named = [(users, "users"), (seeds, "seeds"), (splits, "splits")].into_iter().filter(|(part, _)| *part > 0.0);
     let said: Vec<String> = named.map(|(part, name)| format!("{name} {:.0}%", percent(part))).collect();
-    (all > 0.0).then(|| Parts {
+    (all > 0.0).then(|| VarianceShares {
         users: percent(users),
         seeds: percent(seeds),
         splits: percent(splits),

@@ -1,6 +1,6 @@
 //! All trials: what was tried, what validation said, how long it took.
 
-use super::{Method, Palette};
+use super::{MethodTrials, Palette};
 use crate::number;
 use crate::tables::{Status, TrialRow};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) struct TrialLine<'a> {
 }
 
 /// The trials of a method, the picked ones first, then by validation; those that were stopped come after those that ended.
-pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine<'a>> {
+pub(super) fn lines<'a>(method: &MethodTrials<'a>, palette: &Palette) -> Vec<TrialLine<'a>> {
     let tuned = method.tuned();
     let mut trials = method.trials.clone();
     let order = |trial: &TrialRow| (!trial.selected, trial.status.has_failed(), matches!(trial.status, Status::Stopped | Status::Skipped));
@@ -36,7 +36,7 @@ pub(super) fn lines<'a>(method: &Method<'a>, palette: &Palette) -> Vec<TrialLine
     trials.into_iter().map(|trial| line(method, trial, shown, palette)).collect()
 }
 
-fn line<'a>(method: &Method, trial: &'a TrialRow, shown: Option<&[String]>, palette: &Palette) -> TrialLine<'a> {
+fn line<'a>(method: &MethodTrials, trial: &'a TrialRow, shown: Option<&[String]>, palette: &Palette) -> TrialLine<'a> {
     let epochs = trial.best_epoch.zip(trial.epochs).filter(|&(_, all)| all > 0).map(|(best, all)| format!("{best} of {all}"));
     TrialLine {
         trial: &trial.trial,

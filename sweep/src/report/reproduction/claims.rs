@@ -1,6 +1,6 @@
 //! Claims, judged as one family.
 
-use super::{Input, MethodsByMetric, Titles};
+use super::{Input, MethodsByMetric, TitlesByDataset};
 use crate::{
     file::Hypothesis,
     plan::PlannedClaim,
@@ -9,7 +9,7 @@ use crate::{
 use evaluator::significance::{Contrast, Estimate, Judged, judge};
 
 /// The claims of the sweep, in the order of its file.
-pub(super) fn claims(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ClaimRow> {
+pub(super) fn claims(input: &Input, titles: &TitlesByDataset, measured: &mut MethodsByMetric<'_>) -> Vec<ClaimRow> {
     let settings = &input.evaluation.significance;
     let estimates: Vec<Option<Estimate>> = input.claims.iter().map(|claim| estimate(input, claim, measured)).collect();
     let known: Vec<Estimate> = estimates.iter().flatten().cloned().collect();
@@ -51,7 +51,7 @@ fn tested(estimate: &Estimate, judged: Judged) -> TestedClaim {
     }
 }
 
-fn row(titles: &Titles, claim: &PlannedClaim, tested: Option<TestedClaim>) -> ClaimRow {
+fn row(titles: &TitlesByDataset, claim: &PlannedClaim, tested: Option<TestedClaim>) -> ClaimRow {
     ClaimRow {
         place: claim.place.clone(),
         dataset: claim.dataset.clone(),

@@ -14,7 +14,7 @@ use evaluator::{
 };
 use std::collections::HashMap;
 
-pub(super) use page::Section;
+pub(super) use page::ReproductionSection;
 
 /// The printed numbers and the claims of a sweep, judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,16 +32,16 @@ impl Reproduction {
             return None;
         }
         let mut measured = MethodsByMetric { input, known: HashMap::new() };
-        let titles = Titles::new(input);
+        let titles = TitlesByDataset::new(input);
         let numbers = numbers::numbers(input, &titles, &mut measured);
         Some(Self { numbers, claims: claims::claims(input, &titles, &mut measured) })
     }
 }
 
 /// The methods' names for a reader on each dataset, by their keys.
-struct Titles(HashMap<String, HashMap<String, String>>);
+struct TitlesByDataset(HashMap<String, HashMap<String, String>>);
 
-impl Titles {
+impl TitlesByDataset {
     fn new(input: &Input) -> Self {
         let of = |dataset: &str| methods(input.trials, dataset).into_iter().map(|method| (method.key.to_owned(), method.title)).collect();
         Self(input.manifests.iter().map(|manifest| (manifest.name.clone(), of(&manifest.name))).collect())

@@ -1,6 +1,6 @@
 //! Printed numbers, each held against the mean of its method.
 
-use super::{Input, MethodsByMetric, Titles};
+use super::{Input, MethodsByMetric, TitlesByDataset};
 use crate::{
     plan::{Printed, PrintedValue},
     tables::{Ours, ReproductionRow},
@@ -12,12 +12,18 @@ use evaluator::{
 };
 
 /// The numbers of the sweep, in the order of the table.
-pub(super) fn numbers(input: &Input, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> Vec<ReproductionRow> {
+pub(super) fn numbers(input: &Input, titles: &TitlesByDataset, measured: &mut MethodsByMetric<'_>) -> Vec<ReproductionRow> {
     let Some(printed) = input.printed else { return Vec::new() };
     printed.values.iter().map(|value| row(input, printed, value, titles, measured)).collect()
 }
 
-fn row(input: &Input, printed: &Printed, value: &PrintedValue, titles: &Titles, measured: &mut MethodsByMetric<'_>) -> ReproductionRow {
+fn row(
+    input: &Input,
+    printed: &Printed,
+    value: &PrintedValue,
+    titles: &TitlesByDataset,
+    measured: &mut MethodsByMetric<'_>,
+) -> ReproductionRow {
     let margin = printed.margin.of(value.value, value.value);
     let found = measured.of(&value.dataset, value.at).and_then(|found| Some((found, found.place(&value.method)?)));
     ReproductionRow {

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 /// The section's content; the template says how it looks.
 #[derive(Serialize)]
-pub(in crate::report) struct Section {
-    numbers: Option<Part<NumberLine>>,
-    claims: Option<Part<ClaimLine>>,
+pub(in crate::report) struct ReproductionSection {
+    numbers: Option<VerdictTable<NumberLine>>,
+    claims: Option<VerdictTable<ClaimLine>>,
 }
 
 /// A table, what it comes to, and how to read it.
 #[derive(Serialize)]
-struct Part<Line> {
+struct VerdictTable<Line> {
     verdict: String,
     how: String,
     rows: Vec<Line>,
@@ -49,14 +49,14 @@ struct ClaimLine {
     verdict: &'static str,
 }
 
-impl Section {
+impl ReproductionSection {
     pub(in crate::report) fn new(input: &Input, reproduction: &Reproduction) -> Self {
-        let numbers = input.printed.map(|printed| Part {
+        let numbers = input.printed.map(|printed| VerdictTable {
             verdict: words::numbers(reproduction, printed),
             how: words::numbers_how(reproduction, printed, input.evaluation),
             rows: reproduction.numbers.iter().map(number_line).collect(),
         });
-        let claims = (!reproduction.claims.is_empty()).then(|| Part {
+        let claims = (!reproduction.claims.is_empty()).then(|| VerdictTable {
             verdict: words::claims(reproduction),
             how: words::claims_how(reproduction, input.evaluation, !input.splits.is_empty()),
             rows: reproduction.claims.iter().map(claim_line).collect(),

@@ -30,7 +30,7 @@ impl<'a> TrialStage<'a> {
     }
 
     /// A trial begins, or goes on where it stopped; it trains up to so many epochs, or to its end.
-    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>, until: Option<u32>) -> Watch {
+    pub(in crate::runner) fn start(&self, planned: PlannedRef<'_>, until: Option<u32>) -> TrialProgress {
         let (method, configuration, trial) = planned;
         let values = configuration.values.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect::<Vec<_>>().join(" ");
         let (label, dataset) = (&method.label, &method.dataset);
@@ -56,7 +56,7 @@ impl<'a> TrialStage<'a> {
         meter().tell(&trial.id, told.clone());
         // Other models learn without gradients, and may be at their end at once.
         let evaluations = trial.trial.learning.is_some().then(Evaluations::default);
-        Watch { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now(), evaluations }
+        TrialProgress { bar, pace, title, trial: trial.id.clone(), told, last: Instant::now(), evaluations }
     }
 
     /// A trial had ended in an earlier run.
@@ -110,7 +110,7 @@ impl Drop for TrialStage<'_> {
 }
 
 /// One trial's epochs.
-pub(in crate::runner) struct Watch {
+pub(in crate::runner) struct TrialProgress {
     bar: Option<ProgressBar>,
     pace: Pace,
     title: String,
@@ -137,7 +137,7 @@ impl Evaluations {
     }
 }
 
-impl Observer for Watch {
+impl Observer for TrialProgress {
     fn damaged(&mut self, error: &trainer::Error) {
         tracing::warn!("{error}: it is trained again now");
     }
@@ -178,7 +178,7 @@ impl Observer for Watch {
     }
 }
 
-impl Watch {
+impl TrialProgress {
     fn warn(&self, words: &str) {
         tracing::warn!("{words}");
         if let Some(bar) = &self.bar {
@@ -187,7 +187,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for TrialProgress {
     fn drop(&mut self) {
         meter().rest(&self.trial);
         if let Some(bar) = &self.bar {

@@ -9,7 +9,7 @@ mod whole;
 
 use super::{
     Session, Standing,
-    train::{Interrupted, Place, StopConditions, guarded, lacks_memory, read},
+    train::{Interrupted, StopConditions, TrainingLocations, guarded, lacks_memory, read},
 };
 use crate::{interrupt, plan::PlannedTrial, usage::Usage};
 use anyhow::{Result, anyhow};
@@ -43,7 +43,7 @@ pub fn refit(session: &Session, trial: &str) -> Result<Refit> {
     }
     let folder = session.refit(&again.id);
     forget_damaged(&folder, &again.id)?;
-    let place = Place { cache: folder.join("samplers"), folder, model_files: Default::default() };
+    let place = TrainingLocations { cache: folder.join("samplers"), folder, model_files: Default::default() };
     let hold = interrupt::hold();
     let progress = session.progress.trials(&session.plan, 1);
     let mut watch = progress.start((planned.0, planned.1, &again), None);

@@ -14,12 +14,12 @@ use anyhow::Result;
 
 /// The configurations that have come to a rung.
 #[derive(Clone, Default)]
-struct Rung {
+struct RungState {
     scores: Vec<(usize, Score)>,
     gone_on: Vec<usize>,
 }
 
-impl Rung {
+impl RungState {
     /// The best of its best `count` that has not gone on.
     fn next(&self, count: usize) -> Option<usize> {
         best(&self.scores, count).into_iter().find(|configuration| !self.gone_on.contains(configuration))
@@ -29,7 +29,7 @@ impl Rung {
 /// The last rung that each configuration reaches.
 pub(super) fn halve(shape: Shape, climb: &mut Climb<'_>) -> Result<Vec<usize>> {
     let mut reached = vec![0; shape.configurations];
-    let mut rungs = vec![Rung::default(); shape.rungs];
+    let mut rungs = vec![RungState::default(); shape.rungs];
     let mut fresh = 0..shape.configurations;
     loop {
         let next = promotable(&rungs, shape.factor).or_else(|| fresh.next().map(|configuration| (configuration, 0)));
@@ -43,13 +43,13 @@ pub(super) fn halve(shape: Shape, climb: &mut Climb<'_>) -> Result<Vec<usize>> {
 }
 
 /// A configuration and the rung that it goes on to; the highest first.
-fn promotable(rungs: &[Rung], factor: u32) -> Option<(usize, usize)> {
+fn promotable(rungs: &[RungState], factor: u32) -> Option<(usize, usize)> {
     let below_last = rungs.iter().enumerate().rev().skip(1);
     below_last.filter_map(|(at, rung)| Some((rung.next(rung.scores.len() / factor as usize)?, at + 1))).next()
 }
 
 /// A configuration and the rung that it goes on to, from a rung from which none has gone on; the lowest first.
-fn left_alone(rungs: &[Rung]) -> Option<(usize, usize)> {
+fn left_alone(rungs: &[RungState]) -> Option<(usize, usize)> {
     let below_last = rungs.iter().enumerate().take(rungs.len() - 1).filter(|(_, rung)| rung.gone_on.is_empty());
     below_last.filter_map(|(at, rung)| Some((rung.next(1)?, at + 1))).next()
 }

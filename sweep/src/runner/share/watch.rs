@@ -10,10 +10,10 @@ use std::{
 /// The claims of others as they were last seen.
 #[derive(Default)]
 pub(super) struct Watch {
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, SeenClaim>,
 }
 
-struct Seen {
+struct SeenClaim {
     content: Content,
     last: Instant,
     unchanged: Duration,
@@ -28,7 +28,7 @@ impl Watch {
     /// For how long a claim was seen not to change. Between two looks no more counts than two renewals: a storage that was away kept the owner
     /// from renewing, too.
     pub(super) fn unchanged(&mut self, at: &Location, content: &Content, now: Instant) -> Duration {
-        let new = || Seen { content: content.clone(), last: now, unchanged: Duration::ZERO };
+        let new = || SeenClaim { content: content.clone(), last: now, unchanged: Duration::ZERO };
         let seen = self.seen.entry(at.to_string()).or_insert_with(new);
         if seen.content != *content {
             *seen = new();

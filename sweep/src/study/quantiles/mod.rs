@@ -22,7 +22,7 @@ use theory::{
 
 /// The quantile that is estimated, and from how much.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct QuantileSettings {
     /// K: the quantile is the K-th largest score.
     pub(crate) cutoff: u32,
     /// N: how many items an estimate draws.
@@ -36,7 +36,7 @@ pub(crate) struct Settings {
 /// Items drawn for one estimate at most, as for a sampler.
 const MOST: u64 = 1 << 20;
 
-impl Settings {
+impl QuantileSettings {
     /// Whether there are such quantiles of so many items.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ pub(crate) struct Row {
 ///
 /// # Errors
 /// When a picture has no axis.
-pub(crate) fn study(subject: &Subject, settings: &Settings, rows: &[Row]) -> Result<Study> {
+pub(crate) fn study(subject: &Subject, settings: &QuantileSettings, rows: &[Row]) -> Result<Study> {
     Ok(Study {
         name: "quantiles",
         heading: format!(
@@ -112,7 +112,7 @@ pub(crate) fn study(subject: &Subject, settings: &Settings, rows: &[Row]) -> Res
     })
 }
 
-fn columns(subject: &Subject, settings: &Settings, rows: &[Row]) -> Vec<Column> {
+fn columns(subject: &Subject, settings: &QuantileSettings, rows: &[Row]) -> Vec<Column> {
     let value = |name, field: &dyn Fn(&Row) -> f64| numbers::<Float64Type>(name, rows.iter().map(field));
     let of_trial =
         |name, field: fn(&(String, String)) -> &String| texts_or_null(name, rows.iter().map(|_| subject.trial.as_ref().map(field)));
@@ -140,7 +140,7 @@ fn bound(row: &Row, of: fn(f64, f64) -> f64) -> Option<f64> {
     (row.estimator == Estimator::Sample).then(|| of(row.negatives.into(), row.delta))
 }
 
-fn shown(settings: &Settings, rows: &[Row]) -> TextTable {
+fn shown(settings: &QuantileSettings, rows: &[Row]) -> TextTable {
     let beyond = format!("beyond {}", settings.error);
     let mut table =
         TextTable::new(&["estimate from", "N", "mean error", "deviation", "exact", "above", &beyond, "at most (3.2)", "one-sided"]);
@@ -162,7 +162,7 @@ fn shown(settings: &Settings, rows: &[Row]) -> TextTable {
     table
 }
 
-fn statements(settings: &Settings, rows: &[Row]) -> Vec<Statement> {
+fn statements(settings: &QuantileSettings, rows: &[Row]) -> Vec<Statement> {
     let mut statements = softmax_bound::statements(&mut fractions(settings.seed));
     let bounds = rows.iter().filter_map(|row| bound(row, two_sided));
     statements.push(Statement::of(
@@ -183,7 +183,7 @@ fn statements(settings: &Settings, rows: &[Row]) -> Vec<Statement> {
     statements
 }
 
-fn remarks(subject: &Subject, settings: &Settings) -> Vec<String> {
+fn remarks(subject: &Subject, settings: &QuantileSettings) -> Vec<String> {
     let needed = samples_to_say_anything(subject.items.into(), settings.cutoff.into());
     let mut remarks = vec![
         format!(

@@ -1,6 +1,6 @@
 //! Quantiles of a trained model: each user's exact quantile against its estimates.
 
-use super::{Estimator, Row, Settings, Subject};
+use super::{Estimator, QuantileSettings, Row, Subject};
 use crate::model::Model;
 use anyhow::{Context, Result};
 use evaluator::rank::{reduce_lists, top_k};
@@ -24,7 +24,7 @@ pub(crate) fn subject(model: &Model) -> Subject {
 ///
 /// # Errors
 /// When the model and its dataset do not fit, a score is no number, or a user has all items.
-pub(crate) fn rows(model: &Model, settings: &Settings, memory: usize) -> Result<Vec<Row>> {
+pub(crate) fn rows(model: &Model, settings: &QuantileSettings, memory: usize) -> Result<Vec<Row>> {
     let train = &model.dataset.train;
     let users: Vec<u32> = (0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect();
     let best = top_k(&model.scorer, train, &[], &users, settings.cutoff as usize, memory)?;
@@ -45,7 +45,7 @@ pub(crate) fn rows(model: &Model, settings: &Settings, memory: usize) -> Result<
 /// One estimate for each user. Draws are keyed by estimator, place of N and user.
 fn estimates(
     model: &Model,
-    settings: &Settings,
+    settings: &QuantileSettings,
     users: &[u32],
     estimator: Estimator,
     place: usize,

@@ -1,6 +1,6 @@
 //! Without a model: scores that are standard normal, and the quantile of N independent ones.
 
-use super::{Estimator, Row, Settings, Subject};
+use super::{Estimator, QuantileSettings, Row, Subject};
 use rayon::prelude::*;
 use streams::{Purpose, Stream};
 use theory::{
@@ -17,7 +17,7 @@ pub(crate) fn subject(items: u32) -> Subject {
 }
 
 /// The errors of [`ESTIMATES`] samples of each size.
-pub(crate) fn rows(items: u32, settings: &Settings) -> Vec<Row> {
+pub(crate) fn rows(items: u32, settings: &QuantileSettings) -> Vec<Row> {
     let exact = NormalScores::new(items.into(), settings.cutoff.into(), settings.error);
     let row = |(place, &negatives): (usize, &u32)| {
         let of_sample = |sample: u32| {
@@ -40,8 +40,8 @@ mod tests {
     use super::*;
     use theory::quantile::two_sided;
 
-    fn settings(negatives: Vec<u32>) -> Settings {
-        Settings { cutoff: 20, negatives, error: 0.2, seed: 1 }
+    fn settings(negatives: Vec<u32>) -> QuantileSettings {
+        QuantileSettings { cutoff: 20, negatives, error: 0.2, seed: 1 }
     }
 
     /// THEORY section 3: the bound at N = 1,000 is 3.99. The third largest of 1,000 uniform numbers is Beta(998, 3): by scipy, its normal

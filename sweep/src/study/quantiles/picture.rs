@@ -1,8 +1,8 @@
 //! Errors and probabilities by the number of draws.
 
-use super::{Estimator, Row, Settings, Subject, bound};
+use super::{Estimator, QuantileSettings, Row, Subject, bound};
 use crate::{
-    figure::{Axis, Chart, Key, Line, Mark, Panel},
+    figure::{Axis, Chart, LegendEntry, Line, Panel, PlotStyle},
     number,
 };
 use anyhow::{Context, Result};
@@ -12,8 +12,8 @@ const ESTIMATORS: [Estimator; 2] = [Estimator::Union, Estimator::Sample];
 /// The key of the theorem's bound, behind those of the estimators.
 const BOUND: usize = 4;
 
-pub(super) fn chart(subject: &Subject, settings: &Settings, rows: &[Row]) -> Result<Chart> {
-    let key = |name: &str, color, dashed| Key { name: name.to_owned(), color, dashed };
+pub(super) fn chart(subject: &Subject, settings: &QuantileSettings, rows: &[Row]) -> Result<Chart> {
+    let key = |name: &str, color, dashed| LegendEntry { name: name.to_owned(), color, dashed };
     Ok(Chart {
         title: format!("The top-{} quantile, estimated from N of {} items", settings.cutoff, number::count(subject.items as usize)),
         notes: vec![
@@ -43,20 +43,20 @@ fn errors(rows: &[Row]) -> Result<Panel> {
         [(2 * place, 0.0), (2 * place + 1, 1.0), (2 * place + 1, -1.0)].map(|(key, deviations)| Line {
             key,
             points: around(deviations),
-            mark: if deviations == 0.0 { Mark::Both } else { Mark::Line },
+            mark: if deviations == 0.0 { PlotStyle::Both } else { PlotStyle::Line },
         })
     });
     panel("error of the estimate", "estimate less exact quantile", lines.collect(), vec![(0.0, String::new())])
 }
 
-fn shares(settings: &Settings, rows: &[Row]) -> Result<Panel> {
+fn shares(settings: &QuantileSettings, rows: &[Row]) -> Result<Panel> {
     let lines = ESTIMATORS.into_iter().enumerate().flat_map(|(place, estimator)| {
         [
-            Line { key: 2 * place, points: of(rows, estimator, |row| Some(row.errors.beyond)), mark: Mark::Both },
-            Line { key: 2 * place + 1, points: of(rows, estimator, |row| Some(row.errors.exact)), mark: Mark::Line },
+            Line { key: 2 * place, points: of(rows, estimator, |row| Some(row.errors.beyond)), mark: PlotStyle::Both },
+            Line { key: 2 * place + 1, points: of(rows, estimator, |row| Some(row.errors.exact)), mark: PlotStyle::Line },
         ]
     });
-    let bound = Line { key: BOUND, points: of(rows, Estimator::Sample, |row| bound(row, two_sided)), mark: Mark::Both };
+    let bound = Line { key: BOUND, points: of(rows, Estimator::Sample, |row| bound(row, two_sided)), mark: PlotStyle::Both };
     let title = format!("further off than {} (solid), and exact (dashed)", settings.error);
     panel(&title, "share of estimates, or probability", lines.chain([bound]).collect(), vec![(1.0, "certain".into())])
 }

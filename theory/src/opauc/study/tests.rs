@@ -22,16 +22,16 @@ fn correlations_are_those_of_the_figure() {
         row.and_then(|row| row.value).unwrap()
     };
     let expected = [
-        (Metric::Recall, 5, 5, 0.9176, 0.9176, 0.1222),
-        (Metric::Recall, 10, 10, 0.9216, 0.9216, 0.1723),
-        (Metric::Recall, 20, 20, 0.9249, 0.9249, 0.2425),
-        (Metric::Recall, 50, 60, 0.9381, 0.9249, 0.3775),
-        (Metric::Recall, 100, 100, 0.9211, 0.9211, 0.5196),
-        (Metric::Ndcg, 5, 5, 0.9568, 0.9568, 0.1145),
-        (Metric::Ndcg, 10, 10, 0.9542, 0.9542, 0.1570),
-        (Metric::Ndcg, 20, 20, 0.9435, 0.9435, 0.2166),
-        (Metric::Ndcg, 50, 50, 0.9277, 0.9277, 0.3349),
-        (Metric::Ndcg, 100, 100, 0.9194, 0.9194, 0.4651),
+        (TopKMetric::Recall, 5, 5, 0.9176, 0.9176, 0.1222),
+        (TopKMetric::Recall, 10, 10, 0.9216, 0.9216, 0.1723),
+        (TopKMetric::Recall, 20, 20, 0.9249, 0.9249, 0.2425),
+        (TopKMetric::Recall, 50, 60, 0.9381, 0.9249, 0.3775),
+        (TopKMetric::Recall, 100, 100, 0.9211, 0.9211, 0.5196),
+        (TopKMetric::Ndcg, 5, 5, 0.9568, 0.9568, 0.1145),
+        (TopKMetric::Ndcg, 10, 10, 0.9542, 0.9542, 0.1570),
+        (TopKMetric::Ndcg, 20, 20, 0.9435, 0.9435, 0.2166),
+        (TopKMetric::Ndcg, 50, 50, 0.9277, 0.9277, 0.3349),
+        (TopKMetric::Ndcg, 100, 100, 0.9194, 0.9194, 0.4651),
     ];
     for (metric, cutoff, depth, largest, at_cutoff, auc) in expected {
         assert_near(at(metric, cutoff, depth), largest, 0.01);
@@ -40,8 +40,8 @@ fn correlations_are_those_of_the_figure() {
         assert_near(at(metric, cutoff, 800), auc, 0.02);
         let best = best(&found.correlations, metric, cutoff).unwrap();
         assert!(best.depth.abs_diff(depth) <= depth / 2 && best.value.unwrap() - largest < 0.01, "{best:?}");
-        if metric == Metric::Recall {
-            assert_eq!(at(Metric::Precision, cutoff, depth), at(Metric::Recall, cutoff, depth));
+        if metric == TopKMetric::Recall {
+            assert_eq!(at(TopKMetric::Precision, cutoff, depth), at(TopKMetric::Recall, cutoff, depth));
         }
     }
     assert!(found.brackets.iter().all(|(_, brackets)| brackets.lists == 20_000 && brackets.violations == 0));

@@ -28,7 +28,7 @@ use vectors::{Matrix, Similarity};
 
 /// Which rows move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum SolvedSide {
     Users,
     Items,
 }
@@ -49,7 +49,7 @@ pub(super) trait LeastSquares: Send {
     fn name(&self) -> &'static str;
 
     /// Solves the rows of a side; the objective then, by train interactions. `None` where there is no solution that floats can hold.
-    fn half_sweep(&self, side: Side, pass: Pass) -> Option<f64>;
+    fn half_sweep(&self, side: SolvedSide, pass: Pass) -> Option<f64>;
 }
 
 /// A training by alternating least squares. An epoch solves users, then items.
@@ -77,13 +77,13 @@ impl<'d, M: LeastSquares> Alternating<'d, M> {
     ///
     /// # Errors
     /// [`Error::Impossible`] where there is no solution.
-    pub(super) fn half_sweep(&mut self, side: Side) -> Result<f64> {
+    pub(super) fn half_sweep(&mut self, side: SolvedSide) -> Result<f64> {
         let Self { model, tables: Tables { users, items }, train, users_of } = self;
         let pass = match side {
-            Side::Users => Pass { moved: users, fixed: items, positives: train, positives_of_fixed: users_of },
-            Side::Items => Pass { moved: items, fixed: users, positives: users_of, positives_of_fixed: train },
+            SolvedSide::Users => Pass { moved: users, fixed: items, positives: train, positives_of_fixed: users_of },
+            SolvedSide::Items => Pass { moved: items, fixed: users, positives: users_of, positives_of_fixed: train },
         };
-        let whose = if side == Side::Users { "a user" } else { "an item" };
+        let whose = if side == SolvedSide::Users { "a user" } else { "an item" };
         model.half_sweep(side, pass).filter(|objective| objective.is_finite()).ok_or_else(|| {
             let name = model.name();
             Error::Impossible(format!("{name}: {whose}'s equations have no solution that floats can hold; raise regularization"))
@@ -93,8 +93,8 @@ impl<'d, M: LeastSquares> Alternating<'d, M> {
 
 impl<M: LeastSquares> Epochs for Alternating<'_, M> {
     fn epoch(&mut self, _epoch: u32) -> Result<f64> {
-        self.half_sweep(Side::Users)?;
-        self.half_sweep(Side::Items)
+        self.half_sweep(SolvedSide::Users)?;
+        self.half_sweep(SolvedSide::Items)
     }
 
     fn state(&mut self) -> Vec<(String, &mut [f32])> {

@@ -1,7 +1,7 @@
 //! What tests of models by least squares share.
 
 use super::super::kind::Iterative;
-use super::{Alternating, LeastSquares, Side};
+use super::{Alternating, LeastSquares, SolvedSide};
 use crate::kind::Epochs;
 use dataset::Dataset;
 use embeddings::Tables;
@@ -63,9 +63,9 @@ pub(in super::super) fn assert_sweep<'d, M: LeastSquares>(
     let mut training = start(dataset);
     training.tables.items.values.copy_from_slice(&ITEMS);
     let values = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
-    let first = training.half_sweep(Side::Users).unwrap();
+    let first = training.half_sweep(SolvedSide::Users).unwrap();
     assert_close(&values(&training.tables.users.values), users, 2e-6);
-    let second = training.half_sweep(Side::Items).unwrap();
+    let second = training.half_sweep(SolvedSide::Items).unwrap();
     assert_close(&values(&training.tables.items.values), items, 2e-6);
     assert_close(&[first, second], &objectives, 1e-6);
 }
@@ -77,7 +77,7 @@ pub(in super::super) fn assert_falls<'d, M: LeastSquares>(start: impl Fn(&'d Dat
     let mut training = start(dataset);
     let mut last = f64::INFINITY;
     for half in 0..60 {
-        let objective = training.half_sweep(if half % 2 == 0 { Side::Users } else { Side::Items }).unwrap();
+        let objective = training.half_sweep(if half % 2 == 0 { SolvedSide::Users } else { SolvedSide::Items }).unwrap();
         assert!(objective <= last + 1e-6 * objective.abs(), "half sweep {half}: {objective} after {last}");
         last = objective;
     }

@@ -7,14 +7,14 @@ use candle_core::{D, Result, Tensor};
 use streams::Purpose;
 
 /// Layers after layer 0.
-pub(crate) struct Layers {
+pub(crate) struct LaterLayersFormula {
     pub(crate) adjacency: Adjacency,
     pub(crate) seed: u64,
     pub(crate) count: u32,
     pub(crate) perturb: Perturb,
 }
 
-impl Layers {
+impl LaterLayersFormula {
     /// A E, A A E and so on; of a numbered view with noise, which the next layer is made from too.
     pub(crate) fn of(&self, nodes: &Tensor, view: Option<(u32, &TrainStep)>) -> Result<Vec<Tensor>> {
         let mut layers: Vec<Tensor> = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    als::{LeastSquares, Moments, Pass, Side, Solver, rows, squared_norms},
+    als::{LeastSquares, Moments, Pass, SolvedSide, Solver, rows, squared_norms},
 };
 use dataset::Interactions;
 use embeddings::Prepared;
@@ -24,7 +24,7 @@ pub(super) fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Inter
     let of_items = histories.transpose(items.rows);
     let pass = Pass { moved: &mut users, fixed: items, positives: histories, positives_of_fixed: &of_items };
     model
-        .half_sweep(Side::Users, pass)
+        .half_sweep(SolvedSide::Users, pass)
         .ok_or_else(|| Error::Impossible(format!("{}: the equations of a history have no solution that floats can hold", model.name())))?;
     Ok(users)
 }
@@ -59,7 +59,7 @@ impl LeastSquares for Ridge {
         "ridge regression"
     }
 
-    fn half_sweep(&self, _side: Side, pass: Pass) -> Option<f64> {
+    fn half_sweep(&self, _side: SolvedSide, pass: Pass) -> Option<f64> {
         let dim = pass.fixed.dim;
         let nothing = Moments { gram: vec![0.0; dim * dim], sum: vec![0.0; dim] };
         rows::solve(pass, Solver::default(), &nothing, |_| rows::Terms { gram: 0.0, ridge: self.0, target: 1.0, offset: 0.0 })

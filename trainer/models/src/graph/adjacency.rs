@@ -42,11 +42,11 @@ struct Weighted {
     /// `[edges]`
     weights: Vec<f32>,
     /// The same on the device that asked first.
-    elsewhere: OnceLock<Elsewhere>,
+    elsewhere: OnceLock<AdjacencyTensors>,
 }
 
 /// A matrix in candle's operations.
-struct Elsewhere {
+struct AdjacencyTensors {
     segments: Segments,
     neighbours: Tensor,
     /// `[edges, 1]`
@@ -175,10 +175,10 @@ impl Weighted {
 
     /// The product with `[nodes, dim]` in candle's operations, without a graph back.
     fn product_elsewhere(&self, nodes: &Tensor) -> Result<Tensor> {
-        let Elsewhere { segments, neighbours, weights } = match self.elsewhere.get() {
+        let AdjacencyTensors { segments, neighbours, weights } = match self.elsewhere.get() {
             Some(found) => found,
             None => {
-                let made = Elsewhere {
+                let made = AdjacencyTensors {
                     segments: Segments::new(&self.starts, nodes.device(), nodes.dtype())?,
                     neighbours: Tensor::from_slice(&self.neighbours, self.neighbours.len(), nodes.device())?,
                     weights: Tensor::from_slice(&self.weights, (self.weights.len(), 1), nodes.device())?.to_dtype(nodes.dtype())?,

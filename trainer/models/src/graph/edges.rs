@@ -123,7 +123,7 @@ impl Edges {
         if !is_ours(nodes) {
             return self.propagate_elsewhere(weights, nodes);
         }
-        weights.contiguous()?.apply_op2(&nodes.contiguous()?, Propagate { edges: self.clone(), reversed: false })
+        weights.contiguous()?.apply_op2(&nodes.contiguous()?, EdgePropagation { edges: self.clone(), reversed: false })
     }
 
     /// The product of the vectors of each edge's two nodes, `[edges]` of vectors `[nodes, dim]` of targets and of sources.
@@ -288,17 +288,17 @@ impl CustomOp1 for Single {
 impl Edges {
     /// The weighted sum, for each node, of the vectors of the nodes that its edges lead to.
     fn propagate_reversed(&self, weights: &Tensor, nodes: &Tensor) -> Result<Tensor> {
-        weights.contiguous()?.apply_op2(&nodes.contiguous()?, Propagate { edges: self.clone(), reversed: true })
+        weights.contiguous()?.apply_op2(&nodes.contiguous()?, EdgePropagation { edges: self.clone(), reversed: true })
     }
 }
 
 /// The weighted sum of neighbours' vectors, by the weights of a node's edges or of their reverses.
-struct Propagate {
+struct EdgePropagation {
     edges: Edges,
     reversed: bool,
 }
 
-impl Propagate {
+impl EdgePropagation {
     fn forward<T: WithDType>(&self, weights: &[T], from: &[T], dim: usize) -> Result<(CpuStorage, Shape)> {
         let Self { edges, reversed } = self;
         expect("edges", weights.len(), edges.number())?;
@@ -320,7 +320,7 @@ impl Propagate {
     }
 }
 
-impl CustomOp2 for Propagate {
+impl CustomOp2 for EdgePropagation {
     fn name(&self) -> &'static str {
         "propagate-edges"
     }

@@ -42,13 +42,13 @@ const SIDES: [usize; 2] = [0, 1];
 /// The train interactions from both sides, and room for a strip of the vectors.
 pub struct Graph {
     layers: u32,
-    sides: [Side; 2],
+    sides: [GraphSide; 2],
     reached: [Reached; 2],
     strip: Strip,
 }
 
 /// The users or the items.
-struct Side {
+struct GraphSide {
     neighbours: Interactions,
     /// 1 / degree
     inverse: Vec<f32>,
@@ -68,7 +68,7 @@ struct Strip {
 impl Graph {
     /// Makes the graph of train interactions, over which vectors are propagated `layers` times.
     pub fn new(train: &Interactions, items: usize, layers: u32) -> Self {
-        let sides = [Side::new(train.clone()), Side::new(train.transpose(items))];
+        let sides = [GraphSide::new(train.clone()), GraphSide::new(train.transpose(items))];
         Self { layers, sides, reached: Default::default(), strip: Strip::default() }
     }
 
@@ -189,7 +189,7 @@ impl Graph {
     }
 }
 
-impl Side {
+impl GraphSide {
     fn new(neighbours: Interactions) -> Self {
         let degrees: Vec<f32> = (0..neighbours.users()).map(|row| neighbours.row(row).len().max(1) as f32).collect();
         let (inverse, root) = degrees.iter().map(|degree| (1.0 / degree, degree.sqrt())).unzip();
@@ -203,7 +203,7 @@ impl Side {
 
 /// `start + D^-1 R vectors` for the rows of a side; no `start` means zeros.
 struct Half<'a, const V: usize> {
-    side: &'a Side,
+    side: &'a GraphSide,
     neighbours: Neighbours<'a>,
     vectors: &'a [Row<V>],
     start: Option<&'a [Row<V>]>,
@@ -222,7 +222,13 @@ impl Strip {
     }
 
     /// Runs the chain of halves that ends in a side, up to the last one, which it returns. `first` are the neighbours in the first half.
-    fn chain<'a, const V: usize>(&'a mut self, end: usize, layers: u32, sides: &'a [Side; 2], first: [Neighbours<'a>; 2]) -> Half<'a, V> {
+    fn chain<'a, const V: usize>(
+        &'a mut self,
+        end: usize,
+        layers: u32,
+        sides: &'a [GraphSide; 2],
+        first: [Neighbours<'a>; 2],
+    ) -> Half<'a, V> {
         let neighbours = |side: usize, layer: u32| if layer == 1 { first[side] } else { Neighbours::all(&sides[side].neighbours) };
         for layer in 1..layers {
             let side = if (layers - layer).is_multiple_of(2) { end } else { 1 - end };

@@ -1,6 +1,6 @@
 //! Who stands beside whom, and the sums over neighbours.
 
-use super::rows::{Line, Row, WIDTH, zero};
+use super::rows::{CacheLine, Row, WIDTH, zero};
 use dataset::Interactions;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -91,7 +91,7 @@ impl<const V: usize> Pull<'_, V> {
 }
 
 #[inline(always)]
-fn parts<S: Simd, const N: usize>(line: &Line) -> &[S::f32s; N] {
+fn parts<S: Simd, const N: usize>(line: &CacheLine) -> &[S::f32s; N] {
     S::as_simd_f32s(&line.0).0.try_into().expect("a line has N vectors")
 }
 

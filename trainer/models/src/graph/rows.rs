@@ -15,14 +15,14 @@ pub(super) const BLOCK: usize = 64;
 /// A cache line of a row; what lies beyond the table's columns is zero.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub(super) struct Line(pub(super) [f32; WIDTH]);
+pub(super) struct CacheLine(pub(super) [f32; WIDTH]);
 
 /// A row of `V` lines.
-pub(super) type Row<const V: usize> = [Line; V];
+pub(super) type Row<const V: usize> = [CacheLine; V];
 
 /// A row of zeros.
 pub(super) const fn zero<const V: usize>() -> Row<V> {
-    [Line([0.0; WIDTH]); V]
+    [CacheLine([0.0; WIDTH]); V]
 }
 
 /// The columns of each strip: two lines of them, or what is left.
@@ -37,11 +37,11 @@ pub(super) fn is_narrow(columns: &Range<usize>) -> bool {
 
 /// Rows of one side of the graph.
 #[derive(Default)]
-pub(super) struct Rows(Vec<Line>);
+pub(super) struct Rows(Vec<CacheLine>);
 
 impl Rows {
     pub(super) fn resize<const V: usize>(&mut self, rows: usize) {
-        self.0.resize(rows * V, Line([0.0; WIDTH]));
+        self.0.resize(rows * V, CacheLine([0.0; WIDTH]));
     }
 
     pub(super) fn get<const V: usize>(&self) -> &[Row<V>] {

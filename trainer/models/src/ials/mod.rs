@@ -20,7 +20,7 @@ pub use convention::{Convention, Implicit, Recstudio, Rendle};
 use super::{
     BackboneKind, Facts, FoldIn, Init, Stored,
     als::{
-        self, Alternating, LeastSquares, Moments, Pass, Side, Solver,
+        self, Alternating, LeastSquares, Moments, Pass, SolvedSide, Solver,
         rows::{self, Terms},
     },
     kind::{Epochs, Iterative, Sizes},
@@ -130,7 +130,7 @@ impl LeastSquares for WeightedSquares {
         self.name
     }
 
-    fn half_sweep(&self, side: Side, pass: Pass) -> Option<f64> {
+    fn half_sweep(&self, side: SolvedSide, pass: Pass) -> Option<f64> {
         let (weights, others, train) = (self.weights, pass.fixed.rows, pass.positives.len() as f64);
         let (moved, of_fixed) = (pass.moved.rows, pass.positives_of_fixed);
         let shared = Moments::gram_by_floats(pass.fixed);
@@ -142,10 +142,10 @@ impl LeastSquares for WeightedSquares {
             offset: 0.0,
         };
         // The ones of users are no numbers of theirs, and have no penalty.
-        let (of_users, items) = if side == Side::Users { (pass.positives, others) } else { (of_fixed, moved) };
+        let (of_users, items) = if side == SolvedSide::Users { (pass.positives, others) } else { (of_fixed, moved) };
         let of_ones = || (0..of_users.users()).map(|user| weights.ridge(of_users.row(user).len(), items)).sum();
         let of_ones: f64 = if self.item_bias { of_ones() } else { 0.0 };
-        let least = match self.item_bias && side == Side::Users {
+        let least = match self.item_bias && side == SolvedSide::Users {
             true => rows::solve_beside_one(pass, self.solver, &shared, terms)?,
             false => rows::solve(pass, self.solver, &shared, terms)?,
         };

@@ -213,9 +213,9 @@ fn sweeps_with_item_biases_are_those_of_numpy() {
             let mut training = settings.training("ials", &dataset, 1).unwrap();
             assert_eq!((training.tables.users.dim, training.tables.items.row(2)[2], training.tables.users.row(3)[2]), (3, 0.0, 1.0));
             training.tables.items.values.copy_from_slice(&BIASED);
-            let first = training.half_sweep(Side::Users).unwrap();
+            let first = training.half_sweep(SolvedSide::Users).unwrap();
             assert_close(&values(&training.tables.users.values), &users, 1e-5);
-            let second = training.half_sweep(Side::Items).unwrap();
+            let second = training.half_sweep(SolvedSide::Items).unwrap();
             assert_close(&values(&training.tables.items.values), &items, 1e-5);
             assert_close(&[first, second], &objectives, 1e-5);
         }
@@ -238,7 +238,7 @@ fn conventions_are_one_objective() {
     let dataset = random([40, 30], 300);
     let users = |convention: Convention, regularization: f64| {
         let mut training = ials(convention, regularization).training("ials", &dataset, 3).unwrap();
-        training.half_sweep(Side::Users).unwrap();
+        training.half_sweep(SolvedSide::Users).unwrap();
         products(&training.tables)
     };
     let implicit = users(Convention::Implicit(Implicit { alpha: 5.0, reg_scaling: 0.0 }), 2.0);
@@ -270,7 +270,7 @@ fn the_objective_is_the_sum_over_all_pairs() {
     for solver in [Solver::default(), Solver::ConjugateGradient(ConjugateGradient { steps: 2 }), Solver::Subspace(Subspace { block: 5 })] {
         let settings = Ials { dim: 12, solver, ..ials(rendle(0.2, 0.7), 0.03) };
         let mut training = settings.training("ials", &dataset, 5).unwrap();
-        for side in [Side::Users, Side::Items, Side::Users] {
+        for side in [SolvedSide::Users, SolvedSide::Items, SolvedSide::Users] {
             let found = training.half_sweep(side).unwrap();
             let scores = products(&training.tables);
             let mut expected: f64 = 0.0;

@@ -131,7 +131,7 @@ impl BackboneKind for MultVae {
 
 impl Iterative for MultVae {
     fn start<'d>(&self, dataset: &'d Dataset, seed: u64) -> Result<Box<dyn Epochs + 'd>> {
-        Ok(Box::new(Training::new(self, dataset, seed)))
+        Ok(Box::new(MultVaeTraining::new(self, dataset, seed)))
     }
 
     /// W_1 and W_4 with their moments; the gradient of W_1; of a batch a softmax over the items, and what each chunk of items gives back; what ranks
@@ -148,7 +148,7 @@ impl Iterative for MultVae {
     }
 }
 
-struct Training<'d> {
+struct MultVaeTraining<'d> {
     settings: MultVae,
     train: &'d Interactions,
     seed: u64,
@@ -169,7 +169,7 @@ struct Middle {
     decoded: Vec<f32>,
 }
 
-impl<'d> Training<'d> {
+impl<'d> MultVaeTraining<'d> {
     fn new(settings: &MultVae, dataset: &'d Dataset, seed: u64) -> Self {
         let (items, hidden, dim) = (dataset.items(), settings.hidden as usize, settings.dim as usize);
         let matrix = |name: &str, shape: [usize; 2], which: u32| {
@@ -270,7 +270,7 @@ impl<'d> Training<'d> {
     }
 }
 
-impl Epochs for Training<'_> {
+impl Epochs for MultVaeTraining<'_> {
     fn epoch(&mut self, epoch: u32) -> Result<f64> {
         let before = u64::from(epoch - 1) * self.batches.steps();
         let mut stepper = Stepper::new(&self.settings.optimizer, before);

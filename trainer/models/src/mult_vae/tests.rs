@@ -7,8 +7,8 @@ fn settings(text: &str) -> MultVae {
 }
 
 /// Numbers of no pattern, so that all layers bend.
-fn training<'d>(settings: &MultVae, dataset: &'d Dataset) -> Training<'d> {
-    let mut training = Training::new(settings, dataset, 7);
+fn training<'d>(settings: &MultVae, dataset: &'d Dataset) -> MultVaeTraining<'d> {
+    let mut training = MultVaeTraining::new(settings, dataset, 7);
     for (salt, weights) in training.weights.iter_mut().enumerate() {
         weights.values.values.iter_mut().enumerate().for_each(|(at, value)| *value = (salt as f32 + 0.7 * at as f32).sin());
     }

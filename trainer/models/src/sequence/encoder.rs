@@ -30,18 +30,18 @@ pub(crate) trait Model: Send + Sync {
     ///
     /// # Errors
     /// Those of tensor operations.
-    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Noise>) -> candle_core::Result<Tensor>;
+    fn states(&self, items: Tensor, shape: [usize; 2], weights: &[Tensor], noise: Option<Dropout>) -> candle_core::Result<Tensor>;
 }
 
 /// What is dropped in one pass of a step.
 #[derive(Clone, Copy)]
-pub(crate) struct Noise<'a> {
+pub(crate) struct Dropout<'a> {
     seed: u64,
     step: &'a TrainStep<'a>,
     pass: u32,
 }
 
-impl<'a> Noise<'a> {
+impl<'a> Dropout<'a> {
     /// The noise of a pass of a step.
     pub(super) fn new(seed: u64, step: &'a TrainStep<'a>, pass: u32) -> Self {
         Self { seed, step, pass }
@@ -69,14 +69,14 @@ pub(crate) struct Sequences<M> {
     histories: [Histories; 2],
     vectors: Tables,
     /// The weights of the last step, and each of its passes.
-    passes: (Vec<Var>, Vec<Pass>),
+    passes: (Vec<Var>, Vec<WindowPass>),
     of_users: RowGradients,
     of_weights: Vec<RowGradients>,
 }
 
 /// A part of a window: items from its beginning on, and the states that are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct WindowPiece {
     pub(super) user: usize,
     /// The places of the items in the history.
     pub(super) items: Range<usize>,
@@ -85,15 +85,15 @@ pub(super) struct Piece {
 }
 
 /// Pieces that make one pass of the model.
-pub(super) struct Block {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct WindowBlock {
+    pub(super) pieces: Vec<WindowPiece>,
     /// Items of the longest piece.
     pub(super) length: usize,
 }
 
 /// What a pass leaves for the way back.
-struct Pass {
-    block: Block,
+struct WindowPass {
+    block: WindowBlock,
     /// `[pieces * length, dim]`
     items: Var,
     /// `[pieces * length, dim]`
@@ -101,27 +101,27 @@ struct Pass {
 }
 
 /// Longest pieces first, in blocks of about [`TOKENS`] tokens; the cut depends on the pieces alone.
-pub(super) fn blocks(mut pieces: Vec<Piece>) -> Vec<Block> {
+pub(super) fn blocks(mut pieces: Vec<WindowPiece>) -> Vec<WindowBlock> {
     pieces.sort_by_key(|piece| Reverse(piece.items.len()));
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<WindowBlock> = Vec::new();
     for piece in pieces {
         match blocks.last_mut() {
             Some(block) if (block.pieces.len() + 1) * block.length <= TOKENS => block.pieces.push(piece),
-            _ => blocks.push(Block { length: piece.items.len(), pieces: vec![piece] }),
+            _ => blocks.push(WindowBlock { length: piece.items.len(), pieces: vec![piece] }),
         }
     }
     blocks
 }
 
 /// The rows of a batch in pieces: targets of a window that follow each other make one.
-pub(super) fn pieces(histories: &Histories, max_length: usize, users: &[u32], positives: &[u32]) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+pub(super) fn pieces(histories: &Histories, max_length: usize, users: &[u32], positives: &[u32]) -> Vec<WindowPiece> {
+    let mut pieces: Vec<WindowPiece> = Vec::new();
     for (row, (&user, &positive)) in users.iter().zip(positives).enumerate() {
         let user = user as usize;
         let history = histories.row(user);
         let first = |place: usize| first_of_window(history.len(), place, max_length);
         match pieces.last_mut() {
-            Some(Piece { user: same, items, rows })
+            Some(WindowPiece { user: same, items, rows })
                 if *same == user && history.get(items.end + 1) == Some(&positive) && first(items.end + 1) == items.start =>
             {
                 items.end += 1;
@@ -129,7 +129,7 @@ pub(super) fn pieces(histories: &Histories, max_length: usize, users: &[u32], po
             }
             _ => {
                 let place = history.iter().position(|&item| item == positive).expect("a target is an item of its user");
-                pieces.push(Piece { user, items: first(place)..place, rows: row..row + 1 });
+                pieces.push(WindowPiece { user, items: first(place)..place, rows: row..row + 1 });
             }
         }
     }
@@ -137,16 +137,16 @@ pub(super) fn pieces(histories: &Histories, max_length: usize, users: &[u32], po
 }
 
 /// The last items of each user that has any, in pieces whose rows are the users.
-pub(super) fn last_pieces(histories: &Histories, max_length: usize) -> Vec<Piece> {
+pub(super) fn last_pieces(histories: &Histories, max_length: usize) -> Vec<WindowPiece> {
     let users = (0..histories.users()).filter(|&user| !histories.row(user).is_empty());
     let piece = |user: usize| {
         let length = histories.row(user).len();
-        Piece { user, items: length.saturating_sub(max_length)..length, rows: user..user + 1 }
+        WindowPiece { user, items: length.saturating_sub(max_length)..length, rows: user..user + 1 }
     };
     users.map(piece).collect()
 }
 
-impl Block {
+impl WindowBlock {
     pub(super) fn shape(&self) -> [usize; 2] {
         [self.pieces.len(), self.length]
     }
@@ -192,13 +192,13 @@ impl<M: Model> Sequences<M> {
         let (table, dim) = (&parameters.items.values, parameters.items.values.dim);
         let weights: Vec<Tensor> = parameters.weights.iter().map(tensor).collect::<candle_core::Result<_>>()?;
         let pieces = last_pieces(histories, self.max_length);
-        let states = |block: Block| -> candle_core::Result<(Block, Vec<f32>)> {
+        let states = |block: WindowBlock| -> candle_core::Result<(WindowBlock, Vec<f32>)> {
             let items = Tensor::from_vec(block.vectors(histories, table), (block.pieces.len() * block.length, dim), &Device::Cpu)?;
             let states = self.model.states(items, block.shape(), &weights, None)?.flatten_all()?.to_vec1::<f32>()?;
             let rows = block.places().flat_map(|(_, place)| states[place * dim..][..dim].to_vec()).collect();
             Ok((block, rows))
         };
-        let found: Vec<(Block, Vec<f32>)> = blocks(pieces).into_par_iter().map(states).collect::<candle_core::Result<_>>()?;
+        let found: Vec<(WindowBlock, Vec<f32>)> = blocks(pieces).into_par_iter().map(states).collect::<candle_core::Result<_>>()?;
         let mut users = Matrix { rows: histories.users(), dim, values: vec![0.0; histories.users() * dim] };
         for (block, states) in found {
             block
@@ -210,11 +210,11 @@ impl<M: Model> Sequences<M> {
     }
 
     /// One pass of a step.
-    fn pass(&self, block: Block, table: &Matrix, weights: &[Tensor], noise: Noise) -> candle_core::Result<Pass> {
+    fn pass(&self, block: WindowBlock, table: &Matrix, weights: &[Tensor], noise: Dropout) -> candle_core::Result<WindowPass> {
         let vectors = block.vectors(&self.histories[0], table);
         let items = Var::from_vec(vectors, (block.pieces.len() * block.length, table.dim), &Device::Cpu)?;
         let states = self.model.states(items.as_tensor().clone(), block.shape(), weights, Some(noise))?;
-        Ok(Pass { block, items, states })
+        Ok(WindowPass { block, items, states })
     }
 }
 
@@ -222,7 +222,7 @@ fn tensor(Parameter { values: Matrix { rows, dim, values }, .. }: &Parameter) ->
     Tensor::from_slice(values, (*rows, *dim), &Device::Cpu)
 }
 
-impl Pass {
+impl WindowPass {
     /// The gradients of the items' vectors and of the weights, from those of the rows' vectors.
     fn backward(&self, of_rows: &RowGradients, weights: &[Var]) -> candle_core::Result<(Vec<f32>, Vec<Vec<f32>>)> {
         let dim = of_rows.dim();
@@ -253,13 +253,13 @@ impl<M: Model> Encoder for Sequences<M> {
         let variables: Vec<Var> = parameters.weights.iter().map(variable).collect::<candle_core::Result<_>>()?;
         let weights: Vec<Tensor> = variables.iter().map(|variable| variable.as_tensor().clone()).collect();
         let blocks = blocks(pieces(&self.histories[0], self.max_length, step.users, step.positives));
-        let pass = |(pass, block)| self.pass(block, table, &weights, Noise::new(self.seed, step, pass as u32));
-        let passes: Vec<Pass> = blocks.into_par_iter().enumerate().map(pass).collect::<candle_core::Result<_>>()?;
+        let pass = |(pass, block)| self.pass(block, table, &weights, Dropout::new(self.seed, step, pass as u32));
+        let passes: Vec<WindowPass> = blocks.into_par_iter().enumerate().map(pass).collect::<candle_core::Result<_>>()?;
         let Tables { users, items } = &mut self.vectors;
         users.rows = step.users.len();
         users.values.resize(users.rows * dim, 0.0);
         items.values.copy_from_slice(&table.values);
-        for Pass { block, states, .. } in &passes {
+        for WindowPass { block, states, .. } in &passes {
             let states = states.flatten_all()?.to_vec1::<f32>()?;
             block.places().for_each(|(row, place)| users.values[row * dim..][..dim].copy_from_slice(&states[place * dim..][..dim]));
         }
@@ -288,7 +288,7 @@ impl<M: Model> Encoder for Sequences<M> {
             let (rows, dim) = variable.dims2()?;
             of_weights.push(Matrix { rows, dim, values: vec![0.0; rows * dim] });
         }
-        for (Pass { block, .. }, (of_inputs, weights)) in passes.iter().zip(found) {
+        for (WindowPass { block, .. }, (of_inputs, weights)) in passes.iter().zip(found) {
             for (total, gradient) in of_weights.iter_mut().zip(weights) {
                 total.values.iter_mut().zip(gradient).for_each(|(total, value)| *total += value);
             }
@@ -321,7 +321,7 @@ mod tests {
             items: Tensor,
             [windows, length]: [usize; 2],
             weights: &[Tensor],
-            _: Option<Noise>,
+            _: Option<Dropout>,
         ) -> candle_core::Result<Tensor> {
             let mut rows: Vec<Tensor> = Vec::new();
             for place in 0..windows * length {
@@ -420,7 +420,7 @@ mod tests {
 
     #[test]
     fn passes_are_cut_by_their_pieces_alone() {
-        let piece = |length: usize| Piece { user: length, items: 0..length, rows: 0..1 };
+        let piece = |length: usize| WindowPiece { user: length, items: 0..length, rows: 0..1 };
         let cut = blocks([3, 300, 200, 1, 170, 180].map(piece).to_vec());
         let lengths: Vec<Vec<usize>> = cut.iter().map(|block| block.pieces.iter().map(|piece| piece.user).collect()).collect();
         assert_eq!(lengths, [vec![300], vec![200, 180], vec![170, 3, 1]]);

@@ -1,8 +1,8 @@
 //! Histories to vectors in candle's operations, for any device: the passes of [`Sequences`](super::Sequences), one after the other.
 
 use super::{
-    Model, Noise,
-    encoder::{Block, blocks, last_pieces, pieces},
+    Dropout, Model,
+    encoder::{WindowBlock, blocks, last_pieces, pieces},
     histories,
 };
 use crate::{Encoded, Forward, encoder::TrainStep};
@@ -10,7 +10,7 @@ use candle_core::{Result, Tensor};
 use dataset::{Dataset, Histories};
 
 /// A model of sequences in candle's operations.
-pub(crate) struct Formula<M> {
+pub(crate) struct SequenceFormula<M> {
     model: M,
     seed: u64,
     max_length: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Formula<M> {
     histories: Histories,
 }
 
-impl<M: Model> Formula<M> {
+impl<M: Model> SequenceFormula<M> {
     /// The model for a dataset whose order is known; one without order has no histories.
     pub(crate) fn new(model: M, dataset: &Dataset, max_length: u32, seed: u64) -> Self {
         let histories = histories(dataset).map_or_else(|| Histories::none(dataset.users()), |[train, _]| train);
@@ -26,7 +26,7 @@ impl<M: Model> Formula<M> {
     }
 
     /// The states after the items of a block, `[windows * length, dim]`.
-    fn states(&self, block: &Block, items: &Tensor, weights: &[Tensor], noise: Option<Noise>) -> Result<Tensor> {
+    fn states(&self, block: &WindowBlock, items: &Tensor, weights: &[Tensor], noise: Option<Dropout>) -> Result<Tensor> {
         let [windows, length] = block.shape();
         let (mut ids, mut is_item) = (vec![0u32; windows * length], vec![0.0f32; windows * length]);
         for (piece, (ids, is_item)) in block.pieces.iter().zip(ids.chunks_exact_mut(length).zip(is_item.chunks_exact_mut(length))) {
@@ -40,7 +40,7 @@ impl<M: Model> Formula<M> {
     }
 }
 
-impl<M: Model> Forward for Formula<M> {
+impl<M: Model> Forward for SequenceFormula<M> {
     fn forward(&self, parameters: &[Tensor], step: Option<&TrainStep>) -> Result<Encoded> {
         let (items, weights) = (&parameters[1], &parameters[2..]);
         let (rows, pieces) = match step {
@@ -50,7 +50,7 @@ impl<M: Model> Forward for Formula<M> {
         let nothing = Tensor::zeros((1, items.dim(1)?), items.dtype(), items.device())?;
         let (mut found, mut at, mut place_of_row) = (vec![nothing], 1, vec![0u32; rows]);
         for (pass, block) in blocks(pieces).into_iter().enumerate() {
-            let states = self.states(&block, items, weights, step.map(|step| Noise::new(self.seed, step, pass as u32)))?;
+            let states = self.states(&block, items, weights, step.map(|step| Dropout::new(self.seed, step, pass as u32)))?;
             block.places().for_each(|(row, place)| place_of_row[row] = (at + place) as u32);
             at += states.dim(0)?;
             found.push(states);

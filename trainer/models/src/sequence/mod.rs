@@ -13,8 +13,8 @@ mod targets;
 #[cfg(test)]
 pub(super) mod testing;
 
-pub(super) use encoder::{Model, Noise, Sequences};
-pub(super) use formula::Formula;
+pub(super) use encoder::{Dropout, Model, Sequences};
+pub(super) use formula::SequenceFormula;
 pub use targets::Targets;
 pub use targets::TargetsOf;
 

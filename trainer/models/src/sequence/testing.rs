@@ -1,6 +1,6 @@
 //! What tests of models of sequences share: parameters and histories.
 
-use super::encoder::{Model, Noise};
+use super::encoder::{Dropout, Model};
 use crate::testing::{STEP, matrix};
 use candle_core::{Device, Tensor};
 
@@ -35,7 +35,7 @@ pub(in super::super) fn states(model: &impl Model, parameters: &[Tensor]) -> Vec
 /// A sum of the states of a step, weighed by numbers of no pattern, that do not count what stands behind a history's end.
 pub(in super::super) fn derivatives(model: &impl Model, parameters: &[Tensor]) -> Tensor {
     let items = vectors(&parameters[0], &HISTORIES, 5);
-    let states = model.states(items, [2, 5], &parameters[1..], Some(Noise::new(3, &STEP, 0))).unwrap();
+    let states = model.states(items, [2, 5], &parameters[1..], Some(Dropout::new(3, &STEP, 0))).unwrap();
     let weights = matrix([10, 4], |number| if (16.0..20.0).contains(&number) { 0.0 } else { (0.3 + 1.3 * number).cos() });
     (states * weights).unwrap().sum_all().unwrap()
 }

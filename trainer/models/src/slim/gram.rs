@@ -8,7 +8,7 @@ use rayon::prelude::*;
 const ITEMS: usize = 256;
 
 /// How many entries the Gram matrix has.
-pub(super) struct Pairs {
+pub(super) struct GramEntryCounts {
     /// Entries of each item: the items that a user has together with it, itself among them.
     of_item: Vec<usize>,
     /// Entries of all items.
@@ -17,7 +17,7 @@ pub(super) struct Pairs {
     pub(super) above: usize,
 }
 
-impl Pairs {
+impl GramEntryCounts {
     /// Counts the entries, and those that are above the bound.
     pub(super) fn count(users_of: &Interactions, train: &Interactions, bound: f64) -> Self {
         let items = users_of.users();
@@ -53,7 +53,7 @@ impl Gram {
         8 * entries + 3 * 8 * items + rayon::current_num_threads() as u64 * Counter::bytes(items)
     }
 
-    pub(super) fn new(users_of: &Interactions, train: &Interactions, pairs: &Pairs) -> Self {
+    pub(super) fn new(users_of: &Interactions, train: &Interactions, pairs: &GramEntryCounts) -> Self {
         let items = users_of.users();
         let users = (0..items).map(|item| users_of.row(item).len() as f32).collect();
         let mut gram = Self { starts: vec![0], others: vec![0; pairs.all], counts: vec![0.0; pairs.all], users };

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 use dataset::Dataset;
 use descent::{Descent, KEPT};
 use evaluator::{Scorer, SparseItemWeights, SparseMatrix};
-use gram::{Gram, Pairs};
+use gram::{Gram, GramEntryCounts};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl ClosedForm for Slim {
     fn fit(&self, dataset: &Dataset, memory: usize) -> Result<Scorer> {
         let items = dataset.items();
         let users_of = dataset.train.transpose(items);
-        let pairs = Pairs::count(&users_of, &dataset.train, self.l1);
+        let pairs = GramEntryCounts::count(&users_of, &dataset.train, self.l1);
         let needed = usize::try_from(peak(Sizes::of(dataset), pairs.all as u64, pairs.above as u64)).unwrap_or(usize::MAX);
         if needed > memory {
             let what = format!("slim on {items} items, {} pairs of which users have together,", pairs.all);

@@ -109,7 +109,7 @@ proptest! {
 fn rows_that_are_not_kept_give_the_same_weights() {
     let (dataset, slim) = (dataset_of([6, 5], &PAIRS), slim(0.5, 1.0));
     let users_of = dataset.train.transpose(5);
-    let gram = Gram::new(&users_of, &dataset.train, &Pairs::count(&users_of, &dataset.train, 0.5));
+    let gram = Gram::new(&users_of, &dataset.train, &GramEntryCounts::count(&users_of, &dataset.train, 0.5));
     let weights = |most: usize| {
         let mut descent = Descent::new(5, most);
         (0..5).map(|item| descent.weights(&slim, &gram, item)).collect::<Vec<_>>()

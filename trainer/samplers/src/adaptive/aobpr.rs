@@ -81,7 +81,7 @@ pub(crate) struct Lists {
 }
 
 /// What a user's draws need.
-struct Query {
+struct AobprQuery {
     /// `[factors]`
     signs: Vec<bool>,
     /// `[factors]`
@@ -155,7 +155,7 @@ impl Lists {
     }
 
     /// The logarithm of the weight of a user's possible negatives together.
-    fn log_mass(&self, query: &Query, non_positives: NonPositives) -> f64 {
+    fn log_mass(&self, query: &AobprQuery, non_positives: NonPositives) -> f64 {
         let (lambda, log_all) = (self.lambda(), ((-1.0 / self.scale).exp_m1() / (-1.0 / self.lambda()).exp_m1()).ln());
         let own: f64 = non_positives.positives().iter().map(|&item| (self.log_weight(query, item) - log_all).exp()).sum();
         if own < 0.5 {
@@ -169,25 +169,29 @@ impl Lists {
         self.scale * self.items.rows as f64
     }
 
-    fn query(&self, user: usize) -> Query {
+    fn query(&self, user: usize) -> AobprQuery {
         let query = self.users.row(user);
         let probabilities = factor_probabilities(query, &self.deviations);
-        Query { signs: query.iter().map(|&value| value > 0.0).collect(), cumulative: Cumulative::new(probabilities.clone()), probabilities }
+        AobprQuery {
+            signs: query.iter().map(|&value| value > 0.0).collect(),
+            cumulative: Cumulative::new(probabilities.clone()),
+            probabilities,
+        }
     }
 
-    fn try_one(&self, rng: &mut Stream, query: &Query) -> u32 {
+    fn try_one(&self, rng: &mut Stream, query: &AobprQuery) -> u32 {
         let factor = query.cumulative.draw(rng);
         self.item(query, factor, draw_rank(rng, self.scale, self.items.rows))
     }
 
     /// The item of a rank, counted from 1, by a factor.
-    fn item(&self, query: &Query, factor: usize, rank: usize) -> u32 {
+    fn item(&self, query: &AobprQuery, factor: usize, rank: usize) -> u32 {
         let list = &self.order[factor * self.items.rows..][..self.items.rows];
         if query.signs[factor] { list[rank - 1] } else { list[list.len() - rank] }
     }
 
     /// `log sum_f p(f) exp(-(r_f - 1) / lambda)` for the ranks of an item.
-    fn log_weight(&self, query: &Query, item: u32) -> f64 {
+    fn log_weight(&self, query: &AobprQuery, item: u32) -> f64 {
         let exponent = |(factor, probability): (usize, &f64)| {
             let list = &self.order[factor * self.items.rows..][..self.items.rows];
             let key = |item: u32| key(self.items.row(item as usize)[factor], item);
@@ -201,7 +205,7 @@ impl Lists {
     }
 
     /// `sum_f p(f) exp((r - r_f) / lambda)` for the ranks of all possible negatives of a user, and the nearest of their ranks, r.
-    fn weights(&self, query: &Query, non_positives: NonPositives) -> (Vec<f64>, f64) {
+    fn weights(&self, query: &AobprQuery, non_positives: NonPositives) -> (Vec<f64>, f64) {
         let (count, lambda) = (self.items.rows, self.lambda());
         let used = || query.probabilities.iter().enumerate().filter(|(_, probability)| **probability > 0.0);
         let first = |factor: usize| (1..=count).find(|&rank| non_positives.contains(self.item(query, factor, rank))).unwrap_or(count);

@@ -87,7 +87,7 @@ pub(crate) struct Tree {
 }
 
 /// What a user's draws need.
-struct Query<'a> {
+struct KernelQuery<'a> {
     /// `[factors]`
     values: &'a [f32],
     /// `[pairs]`
@@ -165,11 +165,11 @@ impl Tree {
         out.iter_mut().zip(ids).for_each(|(out, id)| *out = (weight(id).ln() - mass.ln()) as f32);
     }
 
-    fn query(&self, user: usize) -> Query<'_> {
+    fn query(&self, user: usize) -> KernelQuery<'_> {
         let values = self.users.row(user);
         let mut products = vec![0.0; values.len() * (values.len() + 1) / 2];
         add_products(values, 1.0, &mut products);
-        Query { values, products }
+        KernelQuery { values, products }
     }
 
     /// The kernel.
@@ -178,13 +178,13 @@ impl Tree {
     }
 
     /// The sums of the kernel over the items of nodes.
-    fn weights_below<const N: usize>(&self, query: &Query, nodes: &[u32; N]) -> [f64; N] {
+    fn weights_below<const N: usize>(&self, query: &KernelQuery, nodes: &[u32; N]) -> [f64; N] {
         let mut squares = [0.0; N];
         dots(&query.products, &self.sums, nodes, &mut squares);
         std::array::from_fn(|at| self.curvature * f64::from(squares[at].max(0.0)) + self.counts[nodes[at] as usize])
     }
 
-    fn try_one(&self, rng: &mut Stream, query: &Query) -> u32 {
+    fn try_one(&self, rng: &mut Stream, query: &KernelQuery) -> u32 {
         let mut node = 1;
         while (node as usize) < self.leaves {
             let [left, right] = self.weights_below(query, &[2 * node, 2 * node + 1]);
@@ -194,11 +194,11 @@ impl Tree {
         first as u32 + Cumulative::new(self.weights_of(query, first..(first + LEAF).min(self.items.rows))).draw(rng) as u32
     }
 
-    fn weights(&self, query: &Query) -> Vec<f64> {
+    fn weights(&self, query: &KernelQuery) -> Vec<f64> {
         self.weights_of(query, 0..self.items.rows)
     }
 
-    fn weights_of(&self, query: &Query, items: std::ops::Range<usize>) -> Vec<f64> {
+    fn weights_of(&self, query: &KernelQuery, items: std::ops::Range<usize>) -> Vec<f64> {
         items.map(|item| self.weight(dot(query.values, self.items.row(item)))).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What all users' laws share: the law of the items that are not stored for a user.
 
-use super::super::{Stream, non_positives::NonPositives, popularity, uniform};
+use super::super::{Stream, non_positives::NonPositives, popularity::PopularityProposal, uniform};
 use super::Form;
 
 /// A law over all items, restricted to a user's negatives.
@@ -9,14 +9,14 @@ pub(super) enum Base {
     /// Every item weighs 1.
     Uniform,
     /// Train counts to a power.
-    Popularity(popularity::Proposal),
+    Popularity(PopularityProposal),
 }
 
 impl Base {
     /// Makes the law of the items' train counts.
     pub(super) fn new(form: Form, counts: &[u32]) -> Self {
         match form {
-            Form::Proportional(settings) => Self::Popularity(popularity::Proposal::new(counts, settings.exponent, false)),
+            Form::Proportional(settings) => Self::Popularity(PopularityProposal::new(counts, settings.exponent, false)),
             Form::Temperature(_) => Self::Uniform,
         }
     }
@@ -46,6 +46,6 @@ impl Base {
 
     /// Most bytes it holds for so many items.
     pub(super) fn most_bytes(items: usize) -> usize {
-        popularity::Proposal::bytes(items)
+        PopularityProposal::bytes(items)
     }
 }

@@ -1,6 +1,6 @@
 //! The laws as a safetensors file: preparing them is worth keeping.
 
-use super::{Base, PprPool, Proposal, laws::Laws, row};
+use super::{Base, PprPool, PprProposal, laws::Laws, row};
 use dataset::{Interactions, Location};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use sha2::{Digest, Sha256};
@@ -25,7 +25,7 @@ impl PprPool {
     }
 }
 
-impl Proposal {
+impl PprProposal {
     /// The proposal as it was kept in a folder; or prepared, and kept there.
     ///
     /// # Errors
@@ -155,8 +155,8 @@ mod tests {
     fn files_give_back_what_was_prepared() {
         let (train, temperature) = (chain(), Form::Temperature(Temperature { temperature: 0.1 }));
         for settings in [settings(), PprPool { form: temperature, ..settings() }] {
-            let proposal = Proposal::new(&settings, &train, 4);
-            let read = Proposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings, &train, 4).unwrap();
+            let proposal = PprProposal::new(&settings, &train, 4);
+            let read = PprProposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings, &train, 4).unwrap();
             assert_eq!(read.laws, proposal.laws);
             assert_eq!(read.base.mass(NonPositives::new(&[0], 4)), proposal.base.mass(NonPositives::new(&[0], 4)));
         }
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn other_files_are_refused() {
-        let (train, proposal) = (chain(), Proposal::new(&settings(), &chain(), 4));
+        let (train, proposal) = (chain(), PprProposal::new(&settings(), &chain(), 4));
         let bytes = proposal.to_bytes(KEY);
-        let refused = |bytes: &[u8], train: &Interactions| Proposal::from_bytes(bytes, KEY, &settings(), train, 4).unwrap_err();
+        let refused = |bytes: &[u8], train: &Interactions| PprProposal::from_bytes(bytes, KEY, &settings(), train, 4).unwrap_err();
         assert!(refused(&proposal.to_bytes("other"), &train).contains("expected `0123456789abcdef`"));
         assert!(refused(&bytes, &Interactions::empty(3)).contains("lengths [4, "));
         refused(&bytes[..bytes.len() - 1], &train);
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn rows_that_are_no_laws_are_refused() {
-        let (train, proposal) = (chain(), Proposal::new(&settings(), &chain(), 4));
+        let (train, proposal) = (chain(), PprProposal::new(&settings(), &chain(), 4));
         let refused = |change: fn(&mut Laws)| {
             let mut proposal = proposal.clone();
             change(&mut proposal.laws);
-            Proposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings(), &train, 4).unwrap_err()
+            PprProposal::from_bytes(&proposal.to_bytes(KEY), KEY, &settings(), &train, 4).unwrap_err()
         };
         assert!(refused(|laws| laws.items[1] = 4).contains("user 0"));
         assert!(refused(|laws| laws.items[0] = 1).contains("user 0"));
@@ -197,12 +197,12 @@ mod tests {
     /// Any bit of the file: of its header, or of values that are possible as well.
     #[test]
     fn a_flipped_bit_is_found() {
-        let (train, proposal) = (chain(), Proposal::new(&settings(), &chain(), 4));
+        let (train, proposal) = (chain(), PprProposal::new(&settings(), &chain(), 4));
         let bytes = proposal.to_bytes(KEY);
         for bit in 0..8 * bytes.len() {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            let read = Proposal::from_bytes(&flipped, KEY, &settings(), &train, 4);
+            let read = PprProposal::from_bytes(&flipped, KEY, &settings(), &train, 4);
             assert!(read.is_err() || read.is_ok_and(|read| read.laws == proposal.laws), "bit {bit}");
         }
     }

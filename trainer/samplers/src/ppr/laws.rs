@@ -2,7 +2,7 @@
 
 use super::{
     law::Law,
-    row::{self, Row},
+    row::{self, PprRow},
 };
 
 /// Bytes of a stored item: its id, the start of its arc, its place in the guide.
@@ -49,10 +49,10 @@ impl Laws {
     }
 
     /// One user's stored items.
-    pub(super) fn row(&self, user: u32) -> Row<'_> {
+    pub(super) fn row(&self, user: u32) -> PprRow<'_> {
         let user = user as usize;
         let stored = self.offsets[user] as usize..self.offsets[user + 1] as usize;
-        Row {
+        PprRow {
             items: &self.items[stored.clone()],
             starts: &self.starts[stored.clone()],
             guide: &self.guide[stored],

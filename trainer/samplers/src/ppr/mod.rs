@@ -156,7 +156,7 @@ const BLOCK: usize = 1024;
 
 /// The laws of all users.
 #[derive(Clone, Debug)]
-pub(super) struct Proposal {
+pub(super) struct PprProposal {
     base: Base,
     laws: Laws,
 }
@@ -164,7 +164,7 @@ pub(super) struct Proposal {
 /// Stands for an id that is still to be drawn from the base.
 const OTHER: u32 = u32::MAX;
 
-impl Proposal {
+impl PprProposal {
     /// Prepares the law of every user; the same bits for any number of threads.
     pub(super) fn new(settings: &PprPool, train: &Interactions, items: usize) -> Self {
         let users_of = train.transpose(items);

@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 1 << 16;
 
 /// The stored items of one user, ascending, with where their arcs start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct PprRow<'a> {
     pub(super) items: &'a [u32],
     pub(super) starts: &'a [u32],
     /// The arc at the first point of each part.
@@ -24,7 +24,7 @@ pub(super) struct Row<'a> {
     pub(super) share: u32,
 }
 
-impl Row<'_> {
+impl PprRow<'_> {
     /// The stored item at one of 2^32 points.
     #[inline]
     pub(super) fn item(&self, point: u32) -> u32 {
@@ -83,7 +83,7 @@ mod tests {
     fn check(weights: &[f64], points: &[u32]) {
         let weighted: Vec<(u32, f64)> = weights.iter().enumerate().map(|(item, &weight)| (3 * item as u32, weight)).collect();
         let (items, starts): (Vec<u32>, _) = (weighted.iter().map(|(item, _)| *item).collect(), starts(&weighted));
-        let row = Row { items: &items, starts: &starts, guide: &guide(&starts), share: 0 };
+        let row = PprRow { items: &items, starts: &starts, guide: &guide(&starts), share: 0 };
         for &point in points.iter().chain([0, u32::MAX].iter()).chain(&starts) {
             let arc = starts.iter().rposition(|&start| start <= point).unwrap();
             assert_eq!(row.item(point), items[arc], "point {point}");

@@ -45,7 +45,7 @@ fn pool(form: Form, neighbours: u32) -> PprPool {
 }
 
 /// The probability of each item, 0 for the user's own.
-fn probabilities(proposal: &Proposal, train: &Interactions, items: u32, user: u32) -> Vec<f64> {
+fn probabilities(proposal: &PprProposal, train: &Interactions, items: u32, user: u32) -> Vec<f64> {
     let non_positives = NonPositives::new(train.row(user as usize), items);
     let probability = |item| match non_positives.contains(item) {
         true => f64::from(proposal.log_probability(user, non_positives, item)).exp(),
@@ -86,7 +86,7 @@ fn written(settings: &PprPool, train: &Interactions, items: u32, user: usize) ->
     Some(law.into_iter().map(|weight| weight / total).collect())
 }
 
-fn drawn(proposal: &Proposal, train: &Interactions, items: u32, user: u32, row: u32, ids: &mut [u32]) {
+fn drawn(proposal: &PprProposal, train: &Interactions, items: u32, user: u32, row: u32, ids: &mut [u32]) {
     let non_positives = NonPositives::new(train.row(user as usize), items);
     proposal.draw(user, non_positives, &mut Stream::new(7, Purpose::Negatives, 1, 0, row), ids, None);
 }
@@ -105,7 +105,7 @@ fn weights_are_the_worked_ones() {
         (temperature(0.01), [0.99372082, 0.00627918]),
     ];
     for (form, expected) in cases {
-        let proposal = Proposal::new(&pool(form, 1000), &chain(), 4);
+        let proposal = PprProposal::new(&pool(form, 1000), &chain(), 4);
         let found = probabilities(&proposal, &chain(), 4, 0);
         assert_eq!(found[..2], [0.0, 0.0]);
         for (found, expected) in found[2..].iter().zip(expected) {
@@ -116,7 +116,7 @@ fn weights_are_the_worked_ones() {
 
 #[test]
 fn own_items_have_the_probability_of_another_item() {
-    let proposal = Proposal::new(&pool(proportional(1.0), 1000), &chain(), 4);
+    let proposal = PprProposal::new(&pool(proportional(1.0), 1000), &chain(), 4);
     let train = chain();
     let non_positives = NonPositives::new(train.row(0), 4);
     for (item, pagerank) in [(0, 0.15912086), (1, 0.20976303)] {
@@ -138,7 +138,7 @@ fn draws_follow_their_law() {
         (temperature(0.001), 3),
     ] {
         let settings = pool(form, neighbours);
-        let proposal = Proposal::new(&settings, &train, 34);
+        let proposal = PprProposal::new(&settings, &train, 34);
         let user = 17;
         let expected = written(&settings, &train, 34, user as usize).unwrap();
         for negatives in [1, 7, 100] {
@@ -157,7 +157,7 @@ fn draws_follow_their_law() {
 fn users_whose_walk_comes_to_no_negative_draw_from_the_base() {
     let train = Interactions::from_pairs(5, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 2), (4, 2), (4, 3)].into_iter());
     for (form, expected) in [(proportional(1.0), [0.75, 0.25, 0.0]), (temperature(0.01), [1.0 / 3.0; 3])] {
-        let proposal = Proposal::new(&pool(form, 1000), &train, 5);
+        let proposal = PprProposal::new(&pool(form, 1000), &train, 5);
         let found = probabilities(&proposal, &train, 5, 1);
         assert!(found[2..].iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{form:?}: {found:?}");
         let mut ids = [0; 50];
@@ -175,7 +175,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     let settings = PprPool { accuracy: 1e-4, ..pool(proportional(1.0), 5) };
     let prepared = |threads: usize| {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        threads.install(|| Proposal::new(&settings, &train, 34)).to_bytes("key")
+        threads.install(|| PprProposal::new(&settings, &train, 34)).to_bytes("key")
     };
     assert_eq!(prepared(1), prepared(3));
 }
@@ -185,7 +185,7 @@ fn memory_holds_what_is_kept() {
     let train = skewed();
     for neighbours in [1, 3, 1000] {
         let settings = pool(proportional(1.0), neighbours);
-        let kept = Proposal::new(&settings, &train, 34).bytes();
+        let kept = PprProposal::new(&settings, &train, 34).bytes();
         let most = settings.memory(60, 34, train.len(), 1);
         assert!(60 * 10 < kept && kept < most && most < 6 * kept, "{kept} of {most}");
     }
@@ -233,7 +233,7 @@ proptest! {
         let settings = pool(form, neighbours);
         let expected = written(&settings, &train, 13, user as usize);
         prop_assume!(expected.as_ref().is_some_and(|law| law.iter().sum::<f64>() > 0.5));
-        let proposal = Proposal::new(&settings, &train, 13);
+        let proposal = PprProposal::new(&settings, &train, 13);
         let found = probabilities(&proposal, &train, 13, user);
         for (found, expected) in found.iter().zip(expected.unwrap()) {
             prop_assert!((found - expected).abs() < 1e-6, "{found} {expected}");
@@ -243,7 +243,7 @@ proptest! {
     #[test]
     fn probabilities_sum_to_one(train in graphs(), form in forms(), neighbours in 1u32..14, accuracy in 1e-6f64..1e-2, user in 0u32..9) {
         let settings = PprPool { accuracy, ..pool(form, neighbours) };
-        let found = probabilities(&Proposal::new(&settings, &train, 13), &train, 13, user);
+        let found = probabilities(&PprProposal::new(&settings, &train, 13), &train, 13, user);
         let drawable = train.item_counts(13).iter().filter(|&&count| count > 0).count();
         prop_assume!(matches!(form, Form::Temperature(_)) || drawable > train.row(user as usize).len());
         prop_assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{found:?}");
@@ -253,7 +253,7 @@ proptest! {
     fn own_items_are_never_drawn(train in graphs(), form in forms(), accuracy in 1e-6f64..1e-2, user in 0u32..9, negatives in 1usize..90) {
         let drawable = train.item_counts(13).iter().filter(|&&count| count > 0).count();
         prop_assume!(drawable > train.row(user as usize).len());
-        let proposal = Proposal::new(&PprPool { accuracy, ..pool(form, 3) }, &train, 13);
+        let proposal = PprProposal::new(&PprPool { accuracy, ..pool(form, 3) }, &train, 13);
         let non_positives = NonPositives::new(train.row(user as usize), 13);
         let (mut ids, mut log_probabilities) = (vec![0; negatives], vec![0.0; negatives]);
         proposal.draw(user, non_positives, &mut Stream::new(3, Purpose::Negatives, 1, 0, 0), &mut ids, Some(&mut log_probabilities));

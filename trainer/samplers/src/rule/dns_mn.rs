@@ -32,8 +32,8 @@ pub struct DnsMn {
 }
 
 impl DnsMn {
-    pub(crate) fn rule(&self) -> Rule {
-        Rule { negatives: self.negatives as usize, mean: !self.sum }
+    pub(crate) fn rule(&self) -> DnsMnRule {
+        DnsMnRule { negatives: self.negatives as usize, mean: !self.sum }
     }
 }
 
@@ -76,12 +76,12 @@ pub(super) fn check_kept(negatives: u32, candidates: Option<u32>) -> Result<(), 
 
 /// The rule of `dns-mn`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct DnsMnRule {
     pub(super) negatives: usize,
     mean: bool,
 }
 
-impl Rule {
+impl DnsMnRule {
     pub(super) fn weighs(&self) -> bool {
         self.mean && self.negatives > 1
     }
@@ -104,7 +104,7 @@ mod tests {
     };
 
     fn rule(negatives: usize, mean: bool) -> Rule {
-        Rule::DnsMn(super::Rule { negatives, mean })
+        Rule::DnsMn(super::DnsMnRule { negatives, mean })
     }
 
     #[test]

@@ -24,21 +24,26 @@ pub use softmax::Softmax;
 pub use softmax_v::{SoftmaxV, Variance};
 pub use warp::Warp;
 
+use dns_mn::DnsMnRule;
+use softmax::SoftmaxRule;
+use softmax_v::SoftmaxVRule;
+use warp::WarpRule;
+
 /// A rule with its values, ready to run on the rows of a batch from any thread.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
     /// `dns`
     Dns,
     /// `dns-mn`
-    DnsMn(dns_mn::Rule),
+    DnsMn(DnsMnRule),
     /// `softmax`
-    Softmax(softmax::Rule),
+    Softmax(SoftmaxRule),
     /// `softmax-v`
-    SoftmaxV(softmax_v::Rule),
+    SoftmaxV(SoftmaxVRule),
     /// `pris`
     Pris,
     /// `warp`
-    Warp(warp::Rule),
+    Warp(WarpRule),
 }
 
 /// What a rule leaves of a row; reused from row to row.

@@ -37,9 +37,9 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    pub(crate) fn rule(&self) -> Rule {
+    pub(crate) fn rule(&self) -> SoftmaxRule {
         let negatives = self.negatives.map(|negatives| negatives as usize);
-        Rule { sharpness: weights::sharpness(self.temperature), negatives, corrected: self.corrected }
+        SoftmaxRule { sharpness: weights::sharpness(self.temperature), negatives, corrected: self.corrected }
     }
 }
 
@@ -68,13 +68,13 @@ impl SamplerKind for Softmax {
 
 /// The rule of `softmax`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct SoftmaxRule {
     sharpness: f32,
     pub(super) negatives: Option<usize>,
     pub(super) corrected: bool,
 }
 
-impl Rule {
+impl SoftmaxRule {
     /// Weighs all candidates, or draws some.
     pub(super) fn choose(&self, rng: &mut Stream, scores: &[f32], log_probabilities: Option<&[f32]>, choice: &mut Choice) {
         let log_probabilities = log_probabilities.filter(|_| self.corrected);

@@ -51,8 +51,8 @@ pub enum Variance {
 }
 
 impl SoftmaxV {
-    pub(crate) fn rule(&self) -> Rule {
-        Rule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }
+    pub(crate) fn rule(&self) -> SoftmaxVRule {
+        SoftmaxVRule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }
     }
 }
 
@@ -85,13 +85,13 @@ impl SamplerKind for SoftmaxV {
 
 /// The rule of `softmax-v`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct SoftmaxVRule {
     divergence: f64,
     variance: Variance,
     pub(super) corrected: bool,
 }
 
-impl Rule {
+impl SoftmaxVRule {
     /// Weighs all candidates.
     pub(super) fn choose(&self, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>, choice: &mut Choice) {
         choice.keep_all(scores.len());
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     fn softmax_v(divergence: f64, variance: Variance) -> Rule {
-        Rule::SoftmaxV(super::Rule { divergence, variance, corrected: variance == Variance::Sample })
+        Rule::SoftmaxV(SoftmaxVRule { divergence, variance, corrected: variance == Variance::Sample })
     }
 
     /// The temperature that two weights tell of.

@@ -26,8 +26,8 @@ pub struct Warp {
 }
 
 impl Warp {
-    pub(crate) fn rule(&self, items: usize) -> Rule {
-        Rule { margin: self.margin as f32, items }
+    pub(crate) fn rule(&self, items: usize) -> WarpRule {
+        WarpRule { margin: self.margin as f32, items }
     }
 }
 
@@ -67,12 +67,12 @@ impl SamplerKind for Warp {
 
 /// The rule of `warp`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct WarpRule {
     margin: f32,
     items: usize,
 }
 
-impl Rule {
+impl WarpRule {
     /// Keeps the first violator; without one the first candidate, weighing nothing.
     pub(super) fn choose(&self, positive: f32, scores: &[f32], choice: &mut Choice) {
         let bound = positive - self.margin;

@@ -1,6 +1,6 @@
 //! What is asked of a training between its epochs: the validation metric, and the users' quantiles.
 
-use super::{Training, vectors_of};
+use super::{DeviceTraining, vectors_of};
 use crate::{Result, device::quantiles::Estimator, validation::Validation};
 use dataset::{Dataset, Interactions};
 use evaluator::MetricAt;
@@ -10,7 +10,7 @@ use losses::quantile::{QuantileSchedule, Quantiles};
 /// Bytes of the device that lists of scores may take.
 const WORKING_SPACE: usize = 1 << 30;
 
-impl Training {
+impl DeviceTraining {
     /// Ranks the validation part; `None` where there is none.
     pub(crate) fn validate(&mut self, dataset: &Dataset, select_by: MetricAt) -> Result<Option<Validation>> {
         self.encode(false)?;

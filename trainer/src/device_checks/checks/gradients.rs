@@ -3,7 +3,7 @@
 use super::{Comparison, Sizes, interactions, wave};
 use crate::{
     Result,
-    device::{batch::Batch, draws::starts, gradient::Gradient, model::Table},
+    device::{batch::Batch, draws::starts, gradient::DeviceGradient, model::DeviceTable},
 };
 use embeddings::{self, RowGradients, Sampled, ScoreGradients, Tables, Vectors};
 use evaluator::Matrix;
@@ -56,7 +56,7 @@ fn of_similarity(
     let mut batch = Batch::new(gpu, [rows, width], [users, items, DIM], on_device)?;
     (batch.users, batch.ids) = (gpu.upload(&of_rows)?, gpu.upload(&ids)?);
     let vectors = [gpu.upload(&tables[0].values)?, gpu.upload(&tables[1].values)?];
-    let mut gradients = [Gradient::new(gpu, users, DIM)?, Gradient::new(gpu, items, DIM)?];
+    let mut gradients = [DeviceGradient::new(gpu, users, DIM)?, DeviceGradient::new(gpu, items, DIM)?];
     batch.score(gpu, vectors.each_ref(), rows)?;
     let scores = gpu.read(&batch.scores)?;
     batch.scores = gpu.upload(&weights)?;
@@ -78,7 +78,7 @@ fn of_similarity(
     let [of_users, of_items] = &mut of_tables;
     sampled.collect(vectors, of_batch, of_users, of_items);
     let compare = |side: usize, name: &str, expected: &mut RowGradients| -> Result<Comparison> {
-        let Gradient { values, touched, .. } = &gradients[side];
+        let DeviceGradient { values, touched, .. } = &gradients[side];
         let found = marked(&gpu.read(values.get())?, &gpu.read(touched)?);
         Ok(Comparison::new(format!("gradients of the {name}, {what}"), &found, expected.fill(), 1e-5))
     };
@@ -104,7 +104,7 @@ fn marked(values: &[f32], marks: &[u8]) -> Vec<f32> {
 /// Three steps, of which each has a gradient for some rows.
 fn of_optimizer(gpu: &Gpu, sizes: Sizes, what: &str, optimizer: &Optimizer) -> Result<Comparison> {
     let (mut expected, mut stepper) = (Parameter::new("items", matrix(sizes.items, 4)), Stepper::new(optimizer, 0));
-    let mut table = Table::new(gpu, sizes.items, DIM, false)?;
+    let mut table = DeviceTable::new(gpu, sizes.items, DIM, false)?;
     table.load(gpu, &expected)?;
     for step in 0..3 {
         let (gradient, marks) = (wave(sizes.items * DIM, 1.0, 10 + step), marks(sizes.items, step));

@@ -32,7 +32,7 @@ const SIMILARITIES: [(&str, vectors::Similarity, evaluator::Similarity); 2] = [
 ];
 
 /// A model on both sides, and who has which items.
-struct Case<'a> {
+struct RankingCase<'a> {
     gpu: &'a Gpu,
     tables: [Buffer<f32>; 2],
     dim: usize,
@@ -46,7 +46,7 @@ struct Case<'a> {
 pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     let sizes = Sizes { users: sizes.users.min(USERS), ..sizes };
     let of_dim = |dim| -> Result<Vec<Comparison>> {
-        let case = Case::new(gpu, sizes, dim)?;
+        let case = RankingCase::new(gpu, sizes, dim)?;
         let each = SIMILARITIES.iter().map(|(what, on_device, similarity)| {
             let what = format!("{what} of {dim}");
             Ok([
@@ -60,7 +60,7 @@ pub(super) fn check(gpu: &Gpu, sizes: Sizes) -> Result<Vec<Comparison>> {
     Ok([of_dim(16)?, of_dim(13)?].concat())
 }
 
-impl<'a> Case<'a> {
+impl<'a> RankingCase<'a> {
     fn new(gpu: &'a Gpu, sizes: Sizes, dim: usize) -> Result<Self> {
         let exact = |rows: usize, which| -> Matrix {
             let values = wave(rows * dim, 8.0, which).into_iter().map(|value| value.round() / 8.0);

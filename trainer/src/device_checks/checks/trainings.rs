@@ -5,7 +5,7 @@ use crate::{Device, Ended, Error, Ranks, Resources, Result, Trial, fit, trial::T
 use dataset::{Dataset, Interactions, Location, Order};
 
 /// What is trained.
-struct Case {
+struct TrainingCase {
     backbone: &'static str,
     loss: &'static str,
     sampler: &'static str,
@@ -13,12 +13,17 @@ struct Case {
     batch_size: u32,
 }
 
-const fn case(backbone: &'static str, loss: &'static str, sampler: &'static str, (optimizer, batch_size): (&'static str, u32)) -> Case {
-    Case { backbone, loss, sampler, optimizer, batch_size }
+const fn case(
+    backbone: &'static str,
+    loss: &'static str,
+    sampler: &'static str,
+    (optimizer, batch_size): (&'static str, u32),
+) -> TrainingCase {
+    TrainingCase { backbone, loss, sampler, optimizer, batch_size }
 }
 
 /// Rates are small: what rounding has parted, steps part further.
-const CASES: [Case; 10] = [
+const CASES: [TrainingCase; 10] = [
     case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""uniform": {"negatives": 1}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 16}"#, AT_K, r#""uniform": {"negatives": 20}"#, (ADAM, 64)),
     case(r#""mf": {"dim": 5}"#, r#""mse": {}"#, r#""popularity": {"negatives": 7}"#, (LAZY, 64)),
@@ -32,7 +37,7 @@ const CASES: [Case; 10] = [
 ];
 /// What has no kernels, and trains by candle: a rule, lists and every item, mixed layers, graphs of either kind, noise and contrast, a network of pairs, and
 /// histories in order.
-const BY_CANDLE: [Case; 9] = [
+const BY_CANDLE: [TrainingCase; 9] = [
     case(r#""mf": {"dim": 12}"#, r#""bpr": {}"#, r#""dns": {"candidates": 8}"#, (STEADY, 64)),
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""smooth-ap": {"temperature": 1.0, "positives": 3}"#, r#""all": {}"#, (STEADY, 8)),
     case(r#""light-gcn": {"dim": 8, "layers": 2}"#, r#""cce": {}"#, r#""mix-gcf": {"candidates": 4, "negatives": 3}"#, (STEADY, 64)),
@@ -54,7 +59,7 @@ const BY_CANDLE: [Case; 9] = [
     case(r#""gru4rec": {"dim": 8, "hidden": 12}"#, r#""cce": {}"#, r#""uniform": {"negatives": 3}"#, (STEADY, 64)),
 ];
 /// Batches that touch few rows of both tables, which leave the others behind after some steps.
-const FEW: Case = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
+const FEW: TrainingCase = case(r#""mf": {"dim": 8}"#, r#""bpr": {"similarity": "cosine"}"#, r#""uniform": {"negatives": 2}"#, (QUICK, 3));
 const AT_K: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1}"#;
 /// The device has the tables before its first step.
 const EARLY: &str = r#""softmax-at-k": {"cutoff": 5, "temperature": 0.2, "weight_temperature": 1.5, "quantile_every": 1, "quantile_update": "before-epoch"}"#;
@@ -71,7 +76,7 @@ const QUICK: &str = r#""adam": {"learning_rate": 0.01, "beta1": 0.5, "beta2": 0.
 pub(super) fn check(device: Device, ranks: u32, sizes: Sizes) -> Result<Vec<Comparison>> {
     let dataset = dataset(sizes);
     let each = CASES.iter().chain(&BY_CANDLE).enumerate().map(|(at, case)| {
-        let Case { backbone, loss, sampler, optimizer, batch_size } = case;
+        let TrainingCase { backbone, loss, sampler, optimizer, batch_size } = case;
         let trial = case.trial();
         let what = format!("a training by {ranks} ranks: {backbone}, {loss}, {sampler}, {optimizer}, {batch_size} rows").replace('"', "");
         let train = |name: &str, device: Device, ranks: u32| {
@@ -112,7 +117,7 @@ fn dataset(sizes: Sizes) -> Dataset {
     }
 }
 
-impl Case {
+impl TrainingCase {
     fn trial(&self) -> Trial {
         let Self { backbone, loss, sampler, optimizer, batch_size } = self;
         let text = format!(
@@ -165,7 +170,7 @@ mod tests {
     }
 
     /// Trains with a stop after every so many steps, each part on the next of the devices; the tables at the end, and the stops.
-    fn stopped(case: &Case, dataset: &Dataset, name: &str, every: u32, devices: &[(Device, u32)]) -> (Vec<f32>, usize) {
+    fn stopped(case: &TrainingCase, dataset: &Dataset, name: &str, every: u32, devices: &[(Device, u32)]) -> (Vec<f32>, usize) {
         let folder = Location::parse(&format!("memory:///stopped-{name}")).unwrap();
         for stops in 0.. {
             let (flag, (device, ranks)) = (AtomicBool::new(false), devices[stops % devices.len()]);

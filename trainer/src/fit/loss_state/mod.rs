@@ -27,13 +27,13 @@ struct Column {
     spec: StateSpec,
     /// `[users, 1]`, `[items, 1]` or `[k, 1]`
     numbers: Parameter,
-    learned: Option<Moving>,
+    learned: Option<ColumnOptimizer>,
     gradients: RowGradients,
     /// Rows of a batch that gave each number something to remember.
     counts: Vec<u32>,
 }
 
-struct Moving {
+struct ColumnOptimizer {
     how: Learned,
     stepper: Stepper,
 }
@@ -135,7 +135,7 @@ impl Column {
         let (numbers, learned) = match spec.update {
             Update::Learned(how) => {
                 let stepper = Stepper::new(&optimizer.faster(how.rate), 0);
-                (Parameter::new(spec.name, numbers), Some(Moving { how, stepper }))
+                (Parameter::new(spec.name, numbers), Some(ColumnOptimizer { how, stepper }))
             }
             _ => (Parameter::fixed(spec.name, numbers), None),
         };
@@ -171,7 +171,7 @@ impl Column {
 
     fn learn(&mut self, batch: Batch, derivatives: &[f32]) {
         let rows = self.rows(batch);
-        let Self { numbers, learned: Some(Moving { how, stepper }), gradients, .. } = self else { return };
+        let Self { numbers, learned: Some(ColumnOptimizer { how, stepper }), gradients, .. } = self else { return };
         let sign = if how.ascends { -1.0 } else { 1.0 };
         gradients.clear();
         for (at, derivative) in derivatives.iter().enumerate() {

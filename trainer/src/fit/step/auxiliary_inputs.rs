@@ -18,7 +18,7 @@ pub(crate) struct AuxiliaryInputs {
 }
 
 /// What was found of a step; nothing that the loss does not ask for.
-pub(crate) struct Found {
+pub(crate) struct AuxiliaryScores {
     relations: [Option<Vec<f32>>; 3],
     ranks: Option<[Vec<f32>; 2]>,
     /// How many of the user's other train items score above each positive and above each negative, and how many such items there are.
@@ -41,7 +41,7 @@ impl AuxiliaryInputs {
     }
 
     /// Finds what the loss asks for of a batch whose rows scored the items `ids [B, P + N]`.
-    pub(crate) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32], train: &Interactions) -> Found {
+    pub(crate) fn find(&mut self, vectors: Vectors, batch: Batch, ids: &[u32], train: &Interactions) -> AuxiliaryScores {
         let Related { of_negatives, of_rows } = self.related;
         let relations = [
             of_negatives.then(|| self.negatives.score(vectors.items, ids, batch.users.len())),
@@ -55,7 +55,7 @@ impl AuxiliaryInputs {
             let [of_positives, of_negatives] = parted(&above, list, width);
             [of_positives, of_negatives, counts]
         });
-        Found { relations, ranks, others }
+        AuxiliaryScores { relations, ranks, others }
     }
 
     /// Adds the gradient from the derivatives by the relations to those of the tables.
@@ -77,7 +77,7 @@ fn parted(values: &[f32], list: usize, width: usize) -> [Vec<f32>; 2] {
     [rows().flat_map(|row| row.0).copied().collect(), rows().flat_map(|row| row.1).copied().collect()]
 }
 
-impl Found {
+impl AuxiliaryScores {
     /// Relations of the negatives, of the users and of the positives.
     pub(crate) fn relations(&self) -> [Option<&[f32]>; 3] {
         self.relations.each_ref().map(Option::as_deref)

@@ -18,7 +18,7 @@ pub(crate) struct Batches<'a> {
     sampler: samplers::Prepared<'a>,
     rule: Option<samplers::Rule>,
     /// What a row is.
-    rows: Rows,
+    rows: RowKind,
     /// The pairs that are rows, in runs that stay together; all pairs one by one without.
     targets: Option<Targets>,
     /// The rows' numbers in the order of the epoch.
@@ -28,7 +28,7 @@ pub(crate) struct Batches<'a> {
 }
 
 /// What stands in a row of a batch.
-enum Rows {
+enum RowKind {
     /// A pair of user and positive: the user of each train interaction, and which of them are rows of an epoch.
     Pairs(Vec<u32>, EpochRows),
     /// A user with a list of so many of its positives: the users that have any.
@@ -41,8 +41,8 @@ impl<'a> Batches<'a> {
         let train = &dataset.train;
         let sampler = samplers::Prepared::with_cache(&learning.sampler, train, dataset.items(), cache);
         let rows = match learning.loss.list() {
-            None => Rows::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
-            Some(list) => Rows::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
+            None => RowKind::Pairs(train.pairs().map(|(user, _)| user).collect(), learning.training.rows),
+            Some(list) => RowKind::Lists((0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect(), list),
         };
         Ok(Self {
             seed: learning.seed,
@@ -67,7 +67,7 @@ impl<'a> Batches<'a> {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         match self.rows {
-            Rows::Pairs(_, EpochRows::Users) => order.extend((0..self.len()).map(|_| pair_of_any_user(&mut stream, self.train))),
+            RowKind::Pairs(_, EpochRows::Users) => order.extend((0..self.len()).map(|_| pair_of_any_user(&mut stream, self.train))),
             _ => {
                 order.extend(0..self.targets.as_ref().map_or(self.len(), Targets::runs) as u32);
                 put_in_random_order(&mut stream, &mut order);
@@ -87,7 +87,7 @@ impl<'a> Batches<'a> {
     pub(crate) fn len(&self) -> usize {
         match (&self.targets, &self.rows) {
             (Some(targets), _) => targets.number(),
-            (None, Rows::Pairs(users, _) | Rows::Lists(users, _)) => users.len(),
+            (None, RowKind::Pairs(users, _) | RowKind::Lists(users, _)) => users.len(),
         }
     }
 
@@ -99,8 +99,8 @@ impl<'a> Batches<'a> {
     /// Positives of a row.
     pub(crate) fn list(&self) -> usize {
         match self.rows {
-            Rows::Pairs(..) => 1,
-            Rows::Lists(_, list) => list,
+            RowKind::Pairs(..) => 1,
+            RowKind::Lists(_, list) => list,
         }
     }
 
@@ -134,8 +134,8 @@ impl<'a> Batches<'a> {
     /// The (user, positive) pairs of a step, counted from 1; rows must be pairs.
     pub(crate) fn pairs(&self, step: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
         let users: &[u32] = match &self.rows {
-            Rows::Pairs(users, _) => users,
-            Rows::Lists(..) => &[],
+            RowKind::Pairs(users, _) => users,
+            RowKind::Lists(..) => &[],
         };
         self.order(step).iter().map(|&pair| (users[pair as usize], self.train.items()[pair as usize]))
     }
@@ -145,11 +145,11 @@ impl<'a> Batches<'a> {
         users.clear();
         positives.clear();
         match &self.rows {
-            Rows::Pairs(..) => self.pairs(at.step).for_each(|(user, positive)| {
+            RowKind::Pairs(..) => self.pairs(at.step).for_each(|(user, positive)| {
                 users.push(user);
                 positives.push(positive);
             }),
-            Rows::Lists(of_rows, list) => {
+            RowKind::Lists(of_rows, list) => {
                 users.extend(self.order(at.step).iter().map(|&row| of_rows[row as usize]));
                 positives.resize(users.len() * list, 0);
                 for (row, (&user, positives)) in users.iter().zip(positives.chunks_exact_mut(*list)).enumerate() {
@@ -308,7 +308,7 @@ mod tests {
             items: 4,
             sampler: prepared(),
             rule: None,
-            rows: Rows::Pairs(Vec::new(), EpochRows::Pairs),
+            rows: RowKind::Pairs(Vec::new(), EpochRows::Pairs),
             targets: None,
             order: Vec::new(),
             positives: Vec::new(),

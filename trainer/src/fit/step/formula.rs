@@ -7,7 +7,7 @@ use losses::{Given, Loss, Others, Pair, Per, Relations, Scores, StateSpec};
 
 /// Some rows of a batch as plain slices: see [`Scores`] and [`Given`].
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct ScoredRows<'a> {
     pub(crate) positives: &'a [f32],
     pub(crate) negatives: &'a [f32],
     pub(crate) items: usize,
@@ -52,7 +52,7 @@ impl Derivatives {
 }
 
 /// Losses of rows of scores and their derivatives times `scale`, computed on a device.
-pub(crate) fn score_gradients(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
+pub(crate) fn score_gradients(loss: &Loss, rows: ScoredRows, scale: f32, device: &Device) -> Result<Derivatives> {
     let constant = |values: &[f32], shape: Shape| Tensor::from_slice(values, shape, device);
     let variable = |values: &[f32], shape: Shape| Var::from_slice(values, shape, device);
     let list = loss.list().unwrap_or(1);

@@ -1,6 +1,6 @@
 //! A loss with more to move than a model by its fused form: [`formula`](super::formula) without a graph.
 
-use crate::fit::step::formula::{Derivatives, Rows};
+use crate::fit::step::formula::{Derivatives, ScoredRows};
 use embeddings::ScoreGradients;
 use losses::{FusedLossWithState, StateRows};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 const ROWS: usize = 16;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn score_gradients(fused: &dyn FusedLossWithState, rows: Rows, scale: f32) -> Derivatives {
+pub(crate) fn score_gradients(fused: &dyn FusedLossWithState, rows: ScoredRows, scale: f32) -> Derivatives {
     let (count, numbers) = (rows.positives.len(), rows.columns.concat());
     let width = rows.negatives.len() / count;
     let (mut positives, mut negatives, mut losses) = (rows.positives.to_vec(), rows.negatives.to_vec(), vec![0.0; count]);
@@ -71,8 +71,15 @@ mod tests {
             };
             let columns: Vec<Vec<f32>> = loss.columns().iter().enumerate().map(numbers).collect();
             let adversary = loss.adversary().map(|_| &hardness[..]);
-            let given =
-                Rows { positives: &positives, negatives: &negatives, items: 5000, phase, columns: &columns, adversary, ..Rows::default() };
+            let given = ScoredRows {
+                positives: &positives,
+                negatives: &negatives,
+                items: 5000,
+                phase,
+                columns: &columns,
+                adversary,
+                ..ScoredRows::default()
+            };
             let (expected, found) = (
                 formula::score_gradients(&loss, given, 0.5, &candle_core::Device::Cpu).unwrap(),
                 score_gradients(loss.fused_with_state().unwrap(), given, 0.5),

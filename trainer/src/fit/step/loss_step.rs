@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::fit::step::{
     batches::Batches,
-    formula::{Derivatives, Rows},
+    formula::{Derivatives, ScoredRows},
     fused,
     id::StepId,
     narrowed::Narrowed,
@@ -170,7 +170,7 @@ impl<'a> LossStep<'a> {
         let adversary = extra.adversary.map(|scores| left_of(narrowed, scores));
         let of_negatives = extra.relations[0].map(|scores| left_of(narrowed, scores));
         let quantiles = self.quantiles_of(self.users);
-        let rows = Rows {
+        let rows = ScoredRows {
             positives: &scored.positives,
             negatives: &negatives,
             items: self.batches.items(),

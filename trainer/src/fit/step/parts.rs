@@ -5,7 +5,7 @@
 //! other, which are larger: they bound its memory.
 
 use crate::Result;
-use crate::fit::step::formula::{self, Derivatives, Rows};
+use crate::fit::step::formula::{self, Derivatives, ScoredRows};
 use candle_core::Device;
 use losses::{Loss, Per, StateSpec};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) const SCORES: usize = 1 << 15;
 pub(crate) const SCORES_ELSEWHERE: usize = 1 << 23;
 
 /// Losses of rows of scores and their derivatives times `scale`.
-pub(crate) fn score_gradients(loss: &Loss, rows: Rows, scale: f32, device: &Device) -> Result<Derivatives> {
+pub(crate) fn score_gradients(loss: &Loss, rows: ScoredRows, scale: f32, device: &Device) -> Result<Derivatives> {
     let scores = if device.is_cpu() { SCORES } else { SCORES_ELSEWHERE };
     let count = rows.positives.len() / loss.list().unwrap_or(1);
     let of_part = (scores * count / rows.negatives.len()).clamp(1, count);
@@ -34,7 +34,7 @@ pub(crate) fn score_gradients(loss: &Loss, rows: Rows, scale: f32, device: &Devi
                 Per::Users | Per::Items => cut(numbers, count, &range).to_vec(),
             })
             .collect();
-        formula::score_gradients(loss, Rows { columns: &numbers, ..part_of(rows, count, &range) }, scale, device)
+        formula::score_gradients(loss, ScoredRows { columns: &numbers, ..part_of(rows, count, &range) }, scale, device)
     };
     let parts = 0..count.div_ceil(of_part);
     let parts: Vec<Derivatives> = match device.is_cpu() {
@@ -51,9 +51,9 @@ fn cut<'a>(values: &'a [f32], count: usize, range: &Range<usize>) -> &'a [f32] {
 }
 
 /// Some rows, with the columns of all.
-fn part_of<'a>(rows: Rows<'a>, count: usize, range: &Range<usize>) -> Rows<'a> {
+fn part_of<'a>(rows: ScoredRows<'a>, count: usize, range: &Range<usize>) -> ScoredRows<'a> {
     let cut = |values: &'a [f32]| cut(values, count, range);
-    Rows {
+    ScoredRows {
         positives: cut(rows.positives),
         negatives: cut(rows.negatives),
         weights: rows.weights.map(cut),
@@ -119,7 +119,7 @@ mod tests {
             let loss: Loss = serde_json::from_str(loss).unwrap();
             let numbers = |column: &StateSpec| wave(if let Per::Whole(length) = column.per { length } else { rows }, 0.11);
             let columns: Vec<Vec<f32>> = loss.columns().iter().map(numbers).collect();
-            let given = Rows {
+            let given = ScoredRows {
                 positives: &positives,
                 negatives: &negatives,
                 items: 5000,
@@ -129,7 +129,7 @@ mod tests {
                 columns: &columns,
                 adversary: Some(&hardness),
                 relations: [Some(&hardness), None, None],
-                ..Rows::default()
+                ..ScoredRows::default()
             };
             let (whole, parts) = (
                 formula::score_gradients(&loss, given, 0.5, &Device::Cpu).unwrap(),

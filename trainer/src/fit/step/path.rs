@@ -84,7 +84,7 @@ pub(crate) enum StepPath {
     Candle(Box<CandleSteps>),
     /// A GPU.
     #[cfg(any(test, feature = "cuda"))]
-    Device(Box<crate::device::Training>),
+    Device(Box<crate::device::DeviceTraining>),
 }
 
 pub(crate) struct FullTableStep {

@@ -32,7 +32,7 @@ pub(in crate::scorer) trait PairScores: Sync {
 }
 
 /// Vectors and what scores their pairs, ready for all users.
-pub(in crate::scorer) struct Pairs<'a, N> {
+pub(in crate::scorer) struct NetworkScores<'a, N> {
     network: &'a N,
     /// The items' vectors, number by number: `[dim, items]`.
     columns: Vec<f32>,
@@ -40,7 +40,7 @@ pub(in crate::scorer) struct Pairs<'a, N> {
     to_check: bool,
 }
 
-impl<'a, N: PairScores> Pairs<'a, N> {
+impl<'a, N: PairScores> NetworkScores<'a, N> {
     pub(in crate::scorer) fn new(network: &'a N) -> Self {
         let items = network.items();
         let mut columns = vec![0.0; items.values.len()];
@@ -62,7 +62,7 @@ impl<'a, N: PairScores> Pairs<'a, N> {
     }
 }
 
-impl<N: PairScores> Scores for Pairs<'_, N> {
+impl<N: PairScores> Scores for NetworkScores<'_, N> {
     fn items(&self) -> usize {
         self.network.items().rows
     }

@@ -25,7 +25,7 @@ pub(super) fn read(content: &Content, key: Option<&str>) -> Result<Vectors, Stri
     let lists = schema.fields().iter().filter(|field| is_list(field.data_type()));
     let name = choose(&lists.map(|field| field.name().as_str()).collect::<Vec<_>>(), key, "column of vectors")?;
     let column = read.column_by_name(name).ok_or("its columns have no names")?;
-    let rows = Rows::of(column).map_err(|reason| format!("the column `{}` {reason}", quote::value(name)))?;
+    let rows = ListColumn::of(column).map_err(|reason| format!("the column `{}` {reason}", quote::value(name)))?;
     let dim = rows.row(0).len();
     let mut uneven = Named::default();
     let mut values = Vec::with_capacity(ids.len() * dim);
@@ -55,13 +55,13 @@ fn is_list(kind: &DataType) -> bool {
 }
 
 /// Lists of numbers: all of them, and where each row stands.
-struct Rows {
+struct ListColumn {
     numbers: Float32Array,
     ends: Vec<usize>,
     start: usize,
 }
 
-impl Rows {
+impl ListColumn {
     fn of(column: &ArrayRef) -> Result<Self, String> {
         if column.null_count() > 0 {
             return Err(format!("has {} nulls", column.null_count()));

@@ -2,7 +2,7 @@
 
 use super::{
     CandleSteps,
-    gradients::{RankGradients, Rows, ShardGradients},
+    gradients::{RankGradients, ShardGradients, StepRows},
     touched::{self, Gradients, Marks, Reach, gradient, marks},
 };
 use crate::fit::{
@@ -58,14 +58,14 @@ impl Learner<'_> {
         let step = TrainStep { epoch: at.epoch, step: at.step, users: &users, positives: &positives, wanted };
         let mut first = None;
         for phase in self.learning.loss.phases(at.epoch) {
-            let total = self.candle_phase(Rows { at, phase, batches, batch, ids: &ids, step }, steps)?;
+            let total = self.candle_phase(StepRows { at, phase, batches, batch, ids: &ids, step }, steps)?;
             first.get_or_insert(total);
         }
         Ok(first.unwrap_or_default())
     }
 
     /// One phase of a step; returns the sum of the rows' losses.
-    fn candle_phase(&mut self, rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
+    fn candle_phase(&mut self, rows: StepRows, steps: &mut CandleSteps) -> Result<f64> {
         let pass = self.candle_pass(&rows.step, steps)?;
         let Self { learning, dataset, network, quantiles, loss_state, collective, .. } = &mut *self;
         let quantiles = quantiles.as_ref().map(|quantiles| &quantiles.values[..]);
@@ -103,7 +103,7 @@ impl Learner<'_> {
     }
 
     /// Moves the parameters by the gradients of what was scored; returns the model's own loss.
-    fn move_candle_model(&mut self, pass: Pass, gradients: Gradients, rows: Rows, steps: &mut CandleSteps) -> Result<f64> {
+    fn move_candle_model(&mut self, pass: Pass, gradients: Gradients, rows: StepRows, steps: &mut CandleSteps) -> Result<f64> {
         let Pass { variables, scored, auxiliary } = pass;
         let mut total = auxiliary.clone().map_or_else(|| Tensor::zeros((), scored[0].dtype(), &steps.device), Ok)?;
         for (scored, (gradient, _)) in scored.iter().zip(&gradients).filter(|(scored, _)| scored.elem_count() > 0) {
@@ -142,7 +142,7 @@ impl Learner<'_> {
     }
 
     /// What each row of the two tables weighs in its own gradient, where the batch's rows are drawn to zero; mixed negatives have it with their scores.
-    fn candle_batch_l2(&self, rows: Rows) -> Result<Option<[Vec<f32>; 2]>> {
+    fn candle_batch_l2(&self, rows: StepRows) -> Result<Option<[Vec<f32>; 2]>> {
         let weight = self.batch_l2(rows.batch.whole.users.len()).filter(|_| !self.learning.sampler.mixes());
         let Some(weight) = weight else { return Ok(None) };
         let mut counts = [self.dataset.users(), self.dataset.items()].map(|rows| vec![0.0f32; rows]);
@@ -168,7 +168,13 @@ impl Learner<'_> {
 }
 
 /// Adds up the gradients of all ranks' rows: on their devices, or on the host.
-fn all_reduce(collective: &Collective, steps: &CandleSteps, gradients: Gradients, rows: Rows, learning: &Learning) -> Result<Gradients> {
+fn all_reduce(
+    collective: &Collective,
+    steps: &CandleSteps,
+    gradients: Gradients,
+    rows: StepRows,
+    learning: &Learning,
+) -> Result<Gradients> {
     if collective.ranks() == 1 {
         return Ok(gradients);
     }
@@ -186,7 +192,7 @@ fn all_reduce(collective: &Collective, steps: &CandleSteps, gradients: Gradients
 }
 
 /// How many users and items a batch reaches; `None` where it may be all of them.
-fn reach(rows: Rows, learning: &Learning) -> [Option<Reach>; 2] {
+fn reach(rows: StepRows, learning: &Learning) -> [Option<Reach>; 2] {
     let Batch { users, positives, .. } = rows.batch.whole;
     let reach = |of_row: usize| Reach { batch: users.len(), of_row };
     let items = learning.candidates().map(|count| reach(positives.len() / users.len().max(1) + count));

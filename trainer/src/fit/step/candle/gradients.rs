@@ -30,7 +30,7 @@ const SCORES: usize = 1 << 22;
 
 /// The rows of a step, and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct StepRows<'a> {
     pub(super) at: StepId,
     pub(super) phase: Phase,
     pub(super) batches: &'a Batches<'a>,
@@ -63,8 +63,8 @@ pub(super) struct ShardGradients {
 
 impl RankGradients<'_> {
     /// Scores this rank's rows, derives the loss by the scores, and goes back to what these were made of.
-    pub(super) fn gradients(&mut self, rows: Rows, from: &[Tensor]) -> Result<ShardGradients> {
-        let Rows { batch: BatchShard { local, first, .. }, ids, step, at, batches, .. } = rows;
+    pub(super) fn gradients(&mut self, rows: StepRows, from: &[Tensor]) -> Result<ShardGradients> {
+        let StepRows { batch: BatchShard { local, first, .. }, ids, step, at, batches, .. } = rows;
         if rows.batch.is_empty() {
             let none = |from: &Tensor| Ok((from.zeros_like()?, Some(vec![false; from.dim(0)?])));
             let gradients = from.iter().map(none).collect::<Result<_>>()?;
@@ -86,15 +86,15 @@ impl RankGradients<'_> {
     }
 
     /// The loss on some rows, by its formula.
-    fn loss_step<'s>(&'s self, rows: Rows<'s>) -> LossStep<'s> {
-        let Rows { batch: BatchShard { whole, first, local }, at, batches, .. } = rows;
+    fn loss_step<'s>(&'s self, rows: StepRows<'s>) -> LossStep<'s> {
+        let StepRows { batch: BatchShard { whole, first, local }, at, batches, .. } = rows;
         LossStep::new(&self.learning.loss, batches, at, local.users, self.quantiles)
             .some(first, whole.users.len())
             .by_formula_on(self.device)
     }
 
     /// Rows that are scored with the items that were drawn for them.
-    fn of_drawn_items(&mut self, rows: Rows, scoring: &dyn Scoring, from: &[Tensor]) -> Result<ShardGradients> {
+    fn of_drawn_items(&mut self, rows: StepRows, scoring: &dyn Scoring, from: &[Tensor]) -> Result<ShardGradients> {
         let (batch, loss) = (rows.batch.local, &self.learning.loss);
         let mut values = blocks::values(scoring, from)?.into_iter();
         let mut next = || values.next().unwrap_or_default();
@@ -144,7 +144,7 @@ impl RankGradients<'_> {
     }
 
     /// Rows that are scored with every item, some rows at a time: such a loss has a value of each row by itself.
-    fn of_every_item(&self, rows: Rows, from: &[Tensor]) -> Result<ShardGradients> {
+    fn of_every_item(&self, rows: StepRows, from: &[Tensor]) -> Result<ShardGradients> {
         let (batch, items, mut total) = (rows.batch.local, self.dataset.items(), 0.0);
         let masks = match self.learning.sampler.exclude() {
             Exclude::Train => Masks::Train(&self.dataset.train),
@@ -179,7 +179,7 @@ impl RankGradients<'_> {
     }
 
     /// Which rows of what is scored have a gradient: of the negatives that a rule leaves aside, with derivatives of zero, none.
-    fn touched(&self, rows: Rows, from: &[Tensor], negatives: Option<&[f32]>) -> Result<Vec<Marks>> {
+    fn touched(&self, rows: StepRows, from: &[Tensor], negatives: Option<&[f32]>) -> Result<Vec<Marks>> {
         let (batch, all) = (rows.batch.local, from.iter().map(|_| None));
         if self.learning.sampler.mixes() {
             return Ok(all.collect());

@@ -6,10 +6,10 @@ use models::parameters::Parameters;
 use optimizers::{Parameter, Step, Stepper};
 
 /// All parameters, in their order.
-pub(super) struct OnDevice(Vec<Moving>);
+pub(super) struct OnDevice(Vec<DeviceParameter>);
 
 /// A matrix that moves.
-struct Moving {
+struct DeviceParameter {
     /// `[rows, dim]`
     values: Tensor,
     first: Tensor,
@@ -31,14 +31,14 @@ impl OnDevice {
             // A table without rows, as of users whom sequences stand for, is in no operation.
             let device = if matrix.rows == 0 { &Device::Cpu } else { device };
             let tensor = |values: &[f32]| Tensor::from_slice(values, (matrix.rows, matrix.dim), device);
-            Ok(Moving { values: tensor(&matrix.values)?, first: tensor(first)?, second: tensor(second)? })
+            Ok(DeviceParameter { values: tensor(&matrix.values)?, first: tensor(first)?, second: tensor(second)? })
         };
         parameters.iter().map(moving).collect::<Result<_>>().map(Self)
     }
 
     /// Copies the numbers to the host.
     pub(super) fn store(&self, parameters: &mut Parameters) -> Result<()> {
-        for (Moving { values, first, second }, to_host) in self.0.iter().zip(parameters.iter_mut()) {
+        for (DeviceParameter { values, first, second }, to_host) in self.0.iter().zip(parameters.iter_mut()) {
             let Parameter { values: matrix, first: to_first, second: to_second, .. } = to_host;
             for (from, to) in [(values, &mut matrix.values), (first, to_first), (second, to_second)] {
                 *to = from.flatten_all()?.to_vec1()?;
@@ -54,13 +54,13 @@ impl OnDevice {
 
     /// The next step of all matrices.
     pub(super) fn step(&mut self, gradients: &[Gradient], stepper: &Stepper) -> Result<()> {
-        let with_rows = |(moving, _): &(&mut Moving, &Gradient)| moving.values.elem_count() > 0;
+        let with_rows = |(moving, _): &(&mut DeviceParameter, &Gradient)| moving.values.elem_count() > 0;
         self.0.iter_mut().zip(gradients).filter(with_rows).try_for_each(|(moving, gradient)| moving.step(gradient, stepper.next_step()))
     }
 
     /// Shortens the rows of the two tables that are longer than `norm` to that length.
     pub(super) fn limit_norms(&mut self, norm: f32) -> Result<()> {
-        for Moving { values, .. } in self.0.iter_mut().take(2).filter(|moving| moving.values.elem_count() > 0) {
+        for DeviceParameter { values, .. } in self.0.iter_mut().take(2).filter(|moving| moving.values.elem_count() > 0) {
             let lengths = values.sqr()?.sum_keepdim(D::Minus1)?.sqrt()?; // [rows, 1]
             let scale = (lengths.maximum(f64::from(norm))?.recip()? * f64::from(norm))?;
             *values = values.broadcast_mul(&scale)?;
@@ -69,7 +69,7 @@ impl OnDevice {
     }
 }
 
-impl Moving {
+impl DeviceParameter {
     /// Adam, as `optimizers` has it.
     fn step(&mut self, Gradient { values: gradient, touched }: &Gradient, step: Step) -> Result<()> {
         let Self { values, first, second } = &*self;
