@@ -34,7 +34,6 @@ KNOWN = {
     "sweep/src/report/reproduction/words.rs": "claims are judged by the t test",
     "sweep/src/runner/pilots.rs": "standard errors are those of the t test",
     "sweep/src/study/bounds.rs": "losses whose bounds theory states; its enum is `theory::bounds::Loss`",
-    "sweep/src/study/opauc.rs": "metrics that theory correlates with areas",
     "sweep/src/study/quantiles/model.rs": "quantiles are estimated from uniform draws",
     "trainer/models/src/enmf.rs": "the optimizer where a file names none",
     "trainer/models/src/mult_vae/mod.rs": "the optimizer where a file names none",
