@@ -15,6 +15,7 @@ pub mod exit;
 pub mod labels;
 mod names;
 pub mod objects;
+mod reserved;
 pub mod resources;
 pub mod stages;
 mod submission;

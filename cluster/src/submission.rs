@@ -3,10 +3,8 @@
 use crate::{
     Error, Resources, Result,
     names::{MOST, nearest_label, not_a_label},
-    objects,
-    resources::OWN_VARIABLES,
+    reserved::{DRIVERS, OWN_VARIABLES},
 };
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Bytes that a ConfigMap holds.
@@ -75,16 +73,6 @@ impl Stage {
 }
 
 impl Submission {
-    /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own. What may change while it runs
-    /// is no part of it: `parallelism` and `ttl_seconds_after_finished`.
-    pub fn hash(&self) -> String {
-        let Resources { parallelism, ttl_seconds_after_finished, .. } = Resources::default();
-        let resources = Resources { parallelism, ttl_seconds_after_finished, ..self.resources.clone() };
-        let unnamed = objects::render(&Self { resources, text: self.meaning.clone(), ..self.clone() }, "");
-        let text = serde_json::to_string(&unnamed).expect("objects are plain data");
-        hex::encode(&Sha256::digest(text)[..4])
-    }
-
     /// The name of an object of this submission.
     pub(crate) fn object_name(&self, hash: &str, suffix: &str) -> String {
         format!("{}-{hash}-{suffix}", self.name)
@@ -147,7 +135,7 @@ impl Submission {
             let rank = if self.resources.nodes > 1 { (self.resources.nodes - 1).to_string().len() + 1 } else { 0 };
             "-1a2b3c4d-".len() + stage.suffix().len() + hosts + rank
         };
-        let driver = format!("-1a2b3c4d-drive-{}", objects::DRIVERS - 1).len();
+        let driver = format!("-1a2b3c4d-drive-{}", DRIVERS - 1).len();
         self.stages.iter().map(host).chain([driver]).max().unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 //! A table is kept under its checksum, so that it cannot be out of date, and damage is noticed and mended. The manifest is always the server's.
 //! Several processes may share a cache. It holds so many bytes; what was not used for the longest time goes first.
 
-use crate::{FileEntry, Location, Result, marker::checksum};
+use crate::{FileEntry, Location, Result, file_entry::checksum};
 use bytes::Bytes;
 use std::{
     fs::{File, Metadata},

@@ -7,6 +7,7 @@
 
 mod cache;
 mod error;
+mod file_entry;
 mod held_out;
 mod interactions;
 mod location;
@@ -21,18 +22,20 @@ pub mod quote;
 mod reader;
 pub mod redact;
 mod runtime;
+mod split;
 pub mod table;
 mod table_files;
 mod writer;
 
 pub use cache::Cache;
 pub use error::{Error, Result};
+pub use file_entry::{FileEntry, Files};
 pub use interactions::Interactions;
 pub use location::{Location, Origin, Unfinished, wait_for_first_answers};
 pub use manifest::{Counts, Manifest, SCHEMA_VERSION};
-pub use marker::{FileEntry, Files};
 pub use order::{Histories, Order};
-pub use prepared::{Dataset, Split};
+pub use prepared::Dataset;
 pub use runtime::{block_on, start_runtime};
+pub use split::Split;
 pub use table_files::table_of;
 pub use writer::DatasetWriter;

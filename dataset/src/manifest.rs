@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The version of the on-disk contract: 3, as tables have the interactions' places where these are known.
 pub const SCHEMA_VERSION: u32 = 3;
 
+/// What to do where a stored dataset is damaged.
+pub(crate) const REMEDY: &str = "delete the folder and prepare again";
+
 /// The description of a prepared dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

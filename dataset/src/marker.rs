@@ -7,46 +7,14 @@
 //! }
 //! ```
 
-use crate::{Error, Location, Result};
+use crate::{Location, Result, file_entry::checksum, location::checked};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// What stands between the content of a marker and its checksum.
 const KEY: &str = ",\n  \"sha256\": \"";
 /// What stands after the checksum.
 const END: &str = "\"\n}\n";
-
-/// A stored file, as its marker describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileEntry {
-    /// Size in bytes.
-    pub bytes: u64,
-    /// SHA-256, in hex.
-    pub sha256: String,
-}
-
-/// The files that a marker covers, by their paths below its folder.
-pub type Files = BTreeMap<String, FileEntry>;
-
-impl FileEntry {
-    /// The description of a content.
-    pub fn of(content: &[u8]) -> Self {
-        Self { bytes: content.len() as u64, sha256: checksum(content) }
-    }
-
-    /// Whether this is what a content is.
-    pub fn describes(&self, content: &[u8]) -> bool {
-        self.bytes == content.len() as u64 && self.sha256 == checksum(content)
-    }
-}
-
-/// SHA-256, in hex.
-pub fn checksum(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
-}
 
 /// The text of a marker that holds this.
 ///
@@ -79,35 +47,10 @@ pub fn read<T: DeserializeOwned>(at: &Location, remedy: &str) -> Result<T> {
     checked(at, || at.read(), parsed, remedy)
 }
 
-/// What `check` makes of a content; where it refuses it the content is fetched once more, as a network may have changed it on its way.
-pub(crate) fn checked<T>(
-    at: &Location,
-    fetch: impl Fn() -> Result<Bytes>,
-    check: impl Fn(Bytes) -> Result<T, String>,
-    remedy: &str,
-) -> Result<T> {
-    let first = fetch()?;
-    if let Ok(content) = check(first.clone()) {
-        return Ok(content);
-    }
-    let second = fetch()?;
-    match check(second.clone()) {
-        Ok(content) => {
-            tracing::warn!(file = %at, "what was read was not what is stored; read again, it is whole");
-            Ok(content)
-        }
-        Err(reason) if first == second => Err(Error::damaged(at, format!("{reason}; {remedy}"))),
-        Err(_) => {
-            let words =
-                "two reads of it differ, and neither is what its marker says: the disk, the network or this machine's memory is at fault";
-            Err(Error::Store { action: "read", at: at.to_string(), source: words.into() })
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use serde_json::{Value, json};
 
     fn at(name: &str) -> Location {

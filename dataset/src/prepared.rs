@@ -9,7 +9,9 @@
 //! 134,217,728 rows goes on in `train-2.parquet`, `train-3.parquet` and so on; the manifest lists its files.
 
 use crate::{
-    Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, marker, quote,
+    Cache, Counts, Error, FileEntry, Files, Histories, Interactions, Location, Manifest, Order, Result, SCHEMA_VERSION, Split,
+    manifest::REMEDY,
+    marker, quote,
     reader::Reader,
     table,
     table_files::{FILE_ROWS, file_name, ranges},
@@ -22,36 +24,8 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// What to do where a stored dataset is damaged.
-pub(crate) const REMEDY: &str = "delete the folder and prepare again";
-
 /// The interactions of no users.
 static NOBODY: LazyLock<Interactions> = LazyLock::new(|| Interactions::empty(0));
-
-/// One of the parts of a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// What models learn from.
-    Train,
-    /// What values are tuned and training is stopped on.
-    Validation,
-    /// What is reported.
-    Test,
-    /// The histories of users whom no training sees, where the split holds users out: a model knows them by these when it is ranked.
-    FoldIn,
-}
-
-impl Split {
-    /// The name in files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::FoldIn => "fold-in",
-            Self::Validation => "validation",
-            Self::Test => "test",
-        }
-    }
-}
 
 /// A prepared dataset: the users' own ids and sets of interactions between dense ids.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use crate::{
     Cache, Error, Interactions, Location, Manifest, Result, Split,
-    prepared::REMEDY,
+    manifest::REMEDY,
     table,
     table_files::{file_name, first_file},
 };

@@ -3,7 +3,7 @@
 
 use crate::{
     Error, Result, SOURCES,
-    buffer::Element,
+    element::Element,
     launch::{Grid, Kernel, LaunchArgument},
 };
 use candle_core::{

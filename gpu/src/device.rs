@@ -2,7 +2,8 @@
 
 use crate::{
     Error, Result,
-    buffer::{Buffer, Element, Memory},
+    buffer::{Buffer, Memory},
+    element::Element,
     launch::{Grid, LaunchArgument, kernel},
 };
 use candle_core::{Shape, Tensor};

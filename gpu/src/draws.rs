@@ -2,7 +2,8 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, bits, count, read, write},
+    buffer::{read, write},
+    launch::{Grid, bits, count},
 };
 
 /// Items that are not the user's own, uniform or by weights.

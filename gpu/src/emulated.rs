@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::{
-    buffer::Element,
+    element::Element,
     launch::{Grid, Kernel, LaunchArgument},
 };
 use std::ffi::c_void;

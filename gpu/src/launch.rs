@@ -1,6 +1,5 @@
 //! Kernels by name, and what they are called with.
 
-use crate::buffer::{Buffer, Element};
 #[cfg(feature = "emulator")]
 use std::ffi::c_void;
 
@@ -73,16 +72,6 @@ impl LaunchArgument<'_> {
             Value::Bits(bits) | Value::Address(bits, _) => bits,
         }
     }
-}
-
-/// Numbers that a kernel reads.
-pub(crate) fn read<T: Element>(buffer: &Buffer<T>) -> LaunchArgument<'_> {
-    LaunchArgument { kind: T::POINTERS[0], value: Value::Address(buffer.address(), std::marker::PhantomData) }
-}
-
-/// Numbers that a kernel writes.
-pub(crate) fn write<T: Element>(buffer: &mut Buffer<T>) -> LaunchArgument<'_> {
-    LaunchArgument { kind: T::POINTERS[1], value: Value::Address(buffer.address_mut(), std::marker::PhantomData) }
 }
 
 /// A count or an id.

@@ -16,6 +16,7 @@ mod collective;
 mod cuda;
 mod device;
 pub mod draws;
+mod element;
 #[cfg(feature = "emulator")]
 mod emulated;
 mod error;
@@ -32,9 +33,10 @@ pub mod scores;
 pub mod segments;
 pub mod vectors;
 
-pub use buffer::{Buffer, Element};
+pub use buffer::Buffer;
 pub use collective::CollectiveCall;
 pub use device::Gpu;
+pub use element::Element;
 pub use error::{Error, Result};
 pub use launch::SOURCES;
 pub use segments::Segments;

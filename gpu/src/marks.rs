@@ -2,7 +2,8 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, count, read, write},
+    buffer::{read, write},
+    launch::{Grid, count},
 };
 
 /// Writes out the zeros of the rows of `gradients [rows, dim]` that have no mark, and the marks as numbers, 0 or 1.

@@ -2,8 +2,9 @@
 
 use crate::{
     Buffer, Gpu, Result,
+    buffer::{read, write},
     draws::{Columns, Draws, Keys},
-    launch::{Grid, LaunchArgument, count, read, write},
+    launch::{Grid, LaunchArgument, count},
     ranking::{Sides, top_k},
     vectors::View,
 };

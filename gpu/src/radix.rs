@@ -2,7 +2,8 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, count, read, write},
+    buffer::{read, write},
+    launch::{Grid, count},
 };
 
 /// Keys of a block, as the kernels have it.

@@ -9,7 +9,8 @@ pub use top_k::{Best, top_k};
 
 use crate::{
     Buffer, Error, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, nothing, number, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, nothing, number},
     vectors::{Similarity, View},
 };
 

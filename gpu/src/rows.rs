@@ -2,7 +2,8 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, nothing, number, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, nothing, number},
 };
 
 /// Threads of a block that makes a row.

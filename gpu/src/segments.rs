@@ -11,7 +11,8 @@ mod tests;
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, count, read, write},
+    buffer::{read, write},
+    launch::{Grid, count},
     radix::{Radix, TILE},
 };
 

@@ -2,7 +2,8 @@
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, count, nothing, read, write},
+    buffer::{read, write},
+    launch::{Grid, count, nothing},
 };
 
 /// How two vectors make a score.

@@ -1,22 +1,13 @@
 //! What determines a prepared dataset, and its hash.
 //!
 //! Covered are the settings, the source files' names and bytes, and the schema version; not the dataset's name, nor the folders in
-//! which the files stand. The same data in another place is the same dataset. Files are hashed by BLAKE3, which reads them several times as
-//! fast as SHA-256.
+//! which the files stand. The same data in another place is the same dataset.
 
-use crate::{Error, Noise, Preparation, Result, TrainShare, source};
+use crate::{Error, Noise, Preparation, Result, TrainShare, checksum, source};
 use dataset::{Location, SCHEMA_VERSION};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::{
-    collections::BTreeMap,
-    io::Read,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard},
-};
-
-/// Bytes that are hashed at a time.
-const BLOCK: usize = 1 << 20;
+use std::path::PathBuf;
 
 /// Raised whenever the same settings and bytes would give another dataset than before.
 const PIPELINE_VERSION: u32 = 2;
@@ -77,7 +68,7 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
             found: "is a pipe or a device, expected a file, as it is read several times",
         });
     }
-    let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum(at).map_err(|error| absent(error, key, at))?}));
+    let of = |name: &str, at: &Location| Ok(json!({"name": name, "blake3": checksum::of(at).map_err(|error| absent(error, key, at))?}));
     match source::archive_of(at)? {
         Some((archive, member)) => of(&format!("{}/{member}", archive.name()), &archive),
         None => of(at.name(), at),
@@ -85,7 +76,7 @@ fn file(key: &'static str, at: &Location) -> Result<Value> {
 }
 
 /// Checks that the source files, which have been read meanwhile, are still those of the settings. A file is read once more only where its store's tag
-/// is another one, or there is none. What is read from its beginning to its end is held against [`known`] besides.
+/// is another one, or there is none. What is read from its beginning to its end is held against [`checksum::known`] besides.
 ///
 /// # Errors
 /// [`Error::Changed`] for the first that is not, or the storage's error.
@@ -127,55 +118,5 @@ fn absent(error: Error, key: &'static str, at: &Location) -> Error {
             found: if is_folder() { "is a folder, expected a file (or all files in it, with `/` at its end)" } else { "does not exist" },
         },
         other => other,
-    }
-}
-
-/// Checksums by file and tag: a command asks for the fingerprint before it prepares, and reads a large file once for both.
-static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
-
-/// The BLAKE3 checksum that a fingerprint has of a file in its present state, by the store's tag; `None` for one that no fingerprint was asked of, or
-/// whose store gives no tag.
-///
-/// # Errors
-/// When the store cannot tell.
-pub(crate) fn known(at: &Location) -> Result<Option<String>> {
-    Ok(key(at)?.and_then(|key| sums().get(&key).cloned()))
-}
-
-/// A file and its tag; `None` where its store gives none.
-fn key(at: &Location) -> Result<Option<(String, String)>> {
-    Ok(at.tag()?.map(|tag| (at.to_string(), tag)))
-}
-
-fn sums() -> MutexGuard<'static, BTreeMap<(String, String), String>> {
-    KNOWN.lock().expect("no holder of this lock panics")
-}
-
-fn checksum(at: &Location) -> Result<String> {
-    let before = key(at)?;
-    if let Some(sum) = before.as_ref().and_then(|key| sums().get(key).cloned()) {
-        return Ok(sum);
-    }
-    let sum = read(at)?;
-    // Not when the file changed meanwhile.
-    if let Some(key) = before.filter(|before| key(at).is_ok_and(|now| now.as_ref() == Some(before))) {
-        sums().insert(key, sum.clone());
-    }
-    Ok(sum)
-}
-
-fn read(at: &Location) -> Result<String> {
-    let mut content = at.open()?;
-    let (mut hash, mut block) = (blake3::Hasher::new(), vec![0; BLOCK]);
-    loop {
-        match content.read(&mut block) {
-            Ok(0) => return Ok(hash.finalize().to_string()),
-            Ok(length) => {
-                hash.update(&block[..length]);
-            }
-            Err(error) => {
-                return Err(dataset::Error::Store { action: "read", at: at.to_string(), source: Box::new(error) }.into());
-            }
-        }
     }
 }

@@ -7,6 +7,7 @@
 //! (`gather.rs`); what does not, by relations of DataFusion, which spill to disk, or on an Apache Ballista cluster (`relational/`). [`memory_estimate`] decides, or
 //! [`Limits::engine`]. Nothing of the result depends on that, nor on threads, memory or the order of rows.
 
+mod checksum;
 mod clean;
 mod cluster;
 mod coder;

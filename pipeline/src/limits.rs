@@ -3,6 +3,9 @@
 use crate::{Error, Result, cluster::Cluster};
 use std::path::PathBuf;
 
+/// Bytes that DataFusion's operators may take whatever the limit: some cannot spill.
+pub(crate) const LEAST_MEMORY: usize = 64 << 20;
+
 /// What a preparation is computed by. All give the same bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Engine {

@@ -4,10 +4,9 @@
 //! cleaning leaves one each.
 
 use crate::{
-    Preparation, Result,
+    Result,
     source::{Rejected, Rows, Sink, Sinks},
 };
-use dataset::Split;
 
 /// How rows are links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,17 +15,12 @@ pub(crate) struct Links {
     pub(crate) symmetric: bool,
 }
 
-impl Preparation {
-    /// Reads one part of the source; every row, or link, goes to one of `sinks`.
-    pub(crate) fn read(&self, part: Split, sinks: &dyn Sinks) -> Result<()> {
-        match self.split.links() {
-            None => self.source.read(part, sinks),
-            Some(links) => self.source.read(part, &LinkSinks { links, sinks }),
-        }
-    }
-}
-
 impl Links {
+    /// Sinks of rows, each of which goes on to `sinks` as the links that it becomes.
+    pub(crate) fn sinks(self, sinks: &dyn Sinks) -> impl Sinks {
+        LinkSinks { links: self, sinks }
+    }
+
     /// Rows that a link becomes.
     pub(crate) fn directions(self) -> u64 {
         if self.symmetric { 2 } else { 1 }

@@ -23,8 +23,8 @@ use crate::{
     Engine, Limits, Preparation, Result,
     coder::Coder,
     dictionary::Dictionary,
+    limits::LEAST_MEMORY,
     partitions::{CHUNK_BYTES, PARTITIONS},
-    relational::LEAST,
     source::Rows,
 };
 
@@ -136,7 +136,7 @@ impl Read {
 
     /// Bytes of relations that are not spilled, of the items' own ids, and of some users' interactions.
     fn by_relations(&self, limit: Option<usize>) -> f64 {
-        let held = limit.map_or(f64::INFINITY, |limit| limit.max(LEAST) as f64).min(self.rated * RELATION);
+        let held = limit.map_or(f64::INFINITY, |limit| limit.max(LEAST_MEMORY) as f64).min(self.rated * RELATION);
         held + self.items.strings() + SOME
     }
 
@@ -292,7 +292,7 @@ mod tests {
         let read = Read { rated: 1e7, users: IdEstimate::default(), items: IdEstimate::default() };
         assert_eq!(read.reading(1.0, 5.0) - read.reading(1.0, 0.0), 5.0);
         let of = |limit| read.by_relations(limit) - SOME;
-        assert_eq!((read.numbering(), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST as f64));
+        assert_eq!((read.numbering(), of(None), of(Some(100_000_000)), of(Some(1))), (280e6, 640e6, 100e6, LEAST_MEMORY as f64));
     }
 
     #[test]

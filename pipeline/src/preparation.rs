@@ -1,6 +1,10 @@
 //! One entry of `datasets` in a sweep file, resolved.
 
-use crate::{Error, KCore, Noise, Result, Source, Split, TrainShare, source::Has, split};
+use crate::{
+    Error, KCore, Noise, Result, Source, Split, TrainShare,
+    source::{Has, Sinks},
+    split,
+};
 use dataset::{Location, quote};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +53,14 @@ impl Preparation {
     /// The noise, where there is any.
     pub(crate) fn active_noise(&self) -> Option<Noise> {
         self.noise.filter(|noise| !noise.is_off())
+    }
+
+    /// Reads one part of the source; every row, or link, goes to one of `sinks`.
+    pub(crate) fn read(&self, part: dataset::Split, sinks: &dyn Sinks) -> Result<()> {
+        match self.split.links() {
+            None => self.source.read(part, sinks),
+            Some(links) => self.source.read(part, &links.sinks(sinks)),
+        }
     }
 
     /// Checks all that can be checked without reading the source.

@@ -1,11 +1,10 @@
 //! The commands of the pods.
 
-use super::{
-    RenderContext,
-    config_map::FILE,
-    volumes::{CACHE, SWEEP_FOLDER},
+use super::{RenderContext, config_map::FILE};
+use crate::{
+    reserved::{CACHE, SWEEP_FOLDER},
+    resources::{LogFormat, Share},
 };
-use crate::resources::{LogFormat, Share};
 
 /// Seconds for which a storage that has not answered yet is waited for: a pod that gave up early would burn its retries while a server restarts.
 const PATIENCE: &str = "300";

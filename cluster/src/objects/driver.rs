@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Stage,
     labels::{DRIVER, PARALLELISM, STAGES, TTL},
+    reserved::DRIVERS,
 };
 use k8s_openapi::api::{
     batch::v1::{Job, JobSpec, SuccessPolicy, SuccessPolicyRule},
@@ -24,9 +25,6 @@ use k8s_openapi::api::{
 /// The ServiceAccount with the driver's rights; `k8s/base` creates it.
 pub const ACCOUNT: &str = "ranksweep-driver";
 
-/// Drivers that may follow each other, each after an interruption of the one before it. A driver keeps nothing in memory that it cannot see
-/// anew.
-pub(crate) const DRIVERS: u32 = 1000;
 /// How often a driver that failed is started again before the next one has its turn.
 const RETRIES: i32 = 100;
 

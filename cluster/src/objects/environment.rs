@@ -1,6 +1,7 @@
 //! The pods' variables.
 
-use super::{RenderContext, command::literal, volumes::SCRATCH};
+use super::{RenderContext, command::literal};
+use crate::reserved::SCRATCH;
 use k8s_openapi::api::core::v1::{EnvFromSource, EnvVar, SecretEnvSource};
 use std::collections::BTreeMap;
 

@@ -8,21 +8,19 @@ use super::{
     policy,
     stage::{signed, suspended},
 };
-use crate::Stage;
+use crate::{Stage, reserved::RENDEZVOUS};
 use k8s_openapi::api::{
     batch::v1::{Job, JobSpec, SuccessPolicy, SuccessPolicyRule},
     core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector, Service, ServicePort, ServiceSpec},
 };
 
-/// The port where rank 0 listens, as torchrun has it.
-pub(crate) const PORT: u16 = 29_500;
 /// Where the Job controller writes the index of a pod.
 const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 
 /// Service and Job of one trial.
 pub(super) fn gang(context: &RenderContext<'_>, stage: Stage, trial: u32) -> [Object; 2] {
     let name = context.name(&format!("{}-{trial}", stage.suffix()));
-    let port = ServicePort { name: Some("rendezvous".to_owned()), port: PORT.into(), ..ServicePort::default() };
+    let port = ServicePort { name: Some("rendezvous".to_owned()), port: RENDEZVOUS.into(), ..ServicePort::default() };
     [service(context, stage, &name, port).into(), job(context, stage, trial, name).into()]
 }
 
@@ -73,7 +71,7 @@ pub(super) fn led_by_the_first(context: &RenderContext<'_>, stage: Stage, name: 
 
 /// torchrun's variables. A rank is a process, and so a pod; the GPUs of a pod are its threads.
 fn rendezvous(name: &str, nodes: u32) -> Vec<EnvVar> {
-    let given = [("MASTER_ADDR", format!("{name}-0.{name}")), ("MASTER_PORT", PORT.to_string()), ("WORLD_SIZE", nodes.to_string())];
+    let given = [("MASTER_ADDR", format!("{name}-0.{name}")), ("MASTER_PORT", RENDEZVOUS.to_string()), ("WORLD_SIZE", nodes.to_string())];
     given.map(|(name, value)| variable(name, &value)).into_iter().chain([rank()]).collect()
 }
 

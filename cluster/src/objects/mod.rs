@@ -18,12 +18,10 @@ mod stage;
 mod volumes;
 
 pub use driver::ACCOUNT;
-pub(crate) use driver::DRIVERS;
-pub(crate) use gang::PORT as RENDEZVOUS;
 pub use object::Object;
-pub(crate) use volumes::CACHE;
 
-use crate::{Result, Stage, Submission};
+use crate::{Resources, Result, Stage, Submission};
+use sha2::{Digest, Sha256};
 
 /// All objects of a submission in the order of their creation: the driver first, so that it can own the others, then the ConfigMap, and
 /// what the stages are made of.
@@ -35,8 +33,20 @@ pub fn objects(submission: &Submission) -> Result<Vec<Object>> {
     Ok(render(submission, &submission.hash()))
 }
 
+impl Submission {
+    /// The first digits of a hash of all that is submitted: what differs in anything has objects of its own. What may change while it runs
+    /// is no part of it: `parallelism` and `ttl_seconds_after_finished`.
+    pub fn hash(&self) -> String {
+        let Resources { parallelism, ttl_seconds_after_finished, .. } = Resources::default();
+        let resources = Resources { parallelism, ttl_seconds_after_finished, ..self.resources.clone() };
+        let unnamed = render(&Self { resources, text: self.meaning.clone(), ..self.clone() }, "");
+        let text = serde_json::to_string(&unnamed).expect("objects are plain data");
+        hex::encode(&Sha256::digest(text)[..4])
+    }
+}
+
 /// The objects under names with a hash.
-pub(crate) fn render(submission: &Submission, hash: &str) -> Vec<Object> {
+fn render(submission: &Submission, hash: &str) -> Vec<Object> {
     let context = RenderContext { submission, hash };
     let first = [Object::from(driver::job(&context)), Object::from(config_map::config_map(&context))];
     let policies = network_policy::network_policies(&context).map(Object::from);

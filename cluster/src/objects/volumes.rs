@@ -1,20 +1,16 @@
 //! The pods' folders: the root file system is read-only.
 
 use super::{RenderContext, config_map};
-use crate::resources::{Cache, Share};
+use crate::{
+    reserved::{CACHE, SCRATCH, SWEEP_FOLDER},
+    resources::{Cache, Share},
+};
 use k8s_openapi::{
     api::core::v1::{
         ConfigMapVolumeSource, EmptyDirVolumeSource, HostPathVolumeSource, PersistentVolumeClaimVolumeSource, Volume, VolumeMount,
     },
     apimachinery::pkg::api::resource::Quantity,
 };
-
-/// The folder of the sweep file.
-pub(super) const SWEEP_FOLDER: &str = "/sweep";
-/// Temporary files, and the cache of datasets.
-pub(super) const SCRATCH: &str = "/tmp";
-/// Datasets that other pods have read, where there is such a cache.
-pub(crate) const CACHE: &str = "/var/cache/ranksweep";
 
 /// Shared memory for each GPU of a pod: NCCL's buffers between the GPUs of one node.
 const SHARED_GIB: u32 = 1;

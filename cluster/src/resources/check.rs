@@ -3,7 +3,7 @@
 use super::{Cache, Quantity, Resources, StageResources, Volume};
 use crate::{
     names::{not_a_key, not_a_name, not_a_value},
-    objects::{CACHE, RENDEZVOUS},
+    reserved::{CACHE, OWN_VARIABLES, RENDEZVOUS, TAKEN},
 };
 use std::path::Path;
 
@@ -15,24 +15,9 @@ const MOST_SHARING: u32 = 64;
 const MOST_NODES: u32 = 1024;
 /// Memory below which not even the program starts: a number without its unit.
 const LEAST_MEMORY: f64 = 268_435_456.0;
-/// Variables that the pods have already.
-pub(crate) const OWN_VARIABLES: [&str; 9] = [
-    "HOME",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "JOB_COMPLETION_INDEX",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "RANK",
-    "WORLD_SIZE",
-    "KUBERNETES_SERVICE_HOST",
-];
 /// Devices that CUDA does not know, by the domain of their names.
 const OTHER_DEVICES: [(&str, &str); 5] =
     [("amd.com", "AMD's"), ("gpu.intel.com", "Intel's"), ("habana.ai", "Gaudi"), ("google.com", "TPUs"), ("aws.amazon.com", "Neuron")];
-/// Paths of the pods that have another use.
-const TAKEN: [&str; 6] = ["/sweep", "/tmp", "/dev", "/proc", "/sys", "/usr"];
-
 impl Resources {
     /// Checks all that can be known without a cluster.
     ///

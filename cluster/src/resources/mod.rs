@@ -8,7 +8,6 @@ mod share;
 mod toleration;
 
 pub use cache::Cache;
-pub(crate) use check::OWN_VARIABLES;
 pub use given::Given;
 pub use quantity::Quantity;
 pub(crate) use share::Share;

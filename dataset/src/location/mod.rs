@@ -13,6 +13,7 @@ mod unfinished;
 mod words;
 mod write;
 
+pub(crate) use read::checked;
 pub use server::wait_for_first_answers;
 pub use unfinished::Unfinished;
 

@@ -2,7 +2,7 @@
 //! all are parts of one and the same content.
 
 use super::{Expected, Location, PART, PARTS_AT_ONCE, server::Server};
-use crate::{Error, Result, block_on, marker};
+use crate::{Error, Result, block_on};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use object_store::{GetOptions, GetRange, GetResultPayload, ObjectMeta, ObjectStore, ObjectStoreExt, path::Path};
@@ -25,7 +25,7 @@ impl Location {
             true => Ok(content),
             false => Err("its checksum differs from the one in its marker".to_owned()),
         };
-        match marker::checked(self, || self.fetch(), check, remedy) {
+        match checked(self, || self.fetch(), check, remedy) {
             Err(Error::NotFound { .. }) => Err(Error::damaged(self, format!("it is missing, and its marker names it; {remedy}"))),
             other => other,
         }
@@ -147,6 +147,32 @@ impl Read for Content {
         let length = buffer.len().min(block.len());
         buffer[..length].copy_from_slice(&block.split_to(length));
         Ok(length)
+    }
+}
+
+/// What `check` makes of a content; where it refuses it the content is fetched once more, as a network may have changed it on its way.
+pub(crate) fn checked<T>(
+    at: &Location,
+    fetch: impl Fn() -> Result<Bytes>,
+    check: impl Fn(Bytes) -> Result<T, String>,
+    remedy: &str,
+) -> Result<T> {
+    let first = fetch()?;
+    if let Ok(content) = check(first.clone()) {
+        return Ok(content);
+    }
+    let second = fetch()?;
+    match check(second.clone()) {
+        Ok(content) => {
+            tracing::warn!(file = %at, "what was read was not what is stored; read again, it is whole");
+            Ok(content)
+        }
+        Err(reason) if first == second => Err(Error::damaged(at, format!("{reason}; {remedy}"))),
+        Err(_) => {
+            let words =
+                "two reads of it differ, and neither is what its marker says: the disk, the network or this machine's memory is at fault";
+            Err(Error::Store { action: "read", at: at.to_string(), source: words.into() })
+        }
     }
 }
 

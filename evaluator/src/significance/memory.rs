@@ -1,6 +1,6 @@
 //! How much memory the tests of a dataset's methods take.
 
-use crate::Evaluation;
+use super::Significance;
 
 /// Bytes of a row of comparisons, its texts included.
 const ROW: u64 = 512;
@@ -9,13 +9,11 @@ const COUNTS: u64 = 2 * 2 * 64 * 4;
 
 /// Bytes at the most of the values of all trials and of their tests, which are done metric by metric: the values by user, those of one metric as
 /// they are resampled, each method's mean over its trials, the resampled means, and the comparisons.
-pub fn tests_memory(evaluation: &Evaluation, users: usize, methods: usize, trials: usize) -> u64 {
-    let (users, methods, trials) = (users as u64, methods as u64, trials as u64);
-    let metrics = evaluation.metric_ats().len() as u64;
-    let settings = &evaluation.significance;
-    let comparisons = settings.family.comparisons(methods as usize) as u64 * settings.tests.len() as u64 * metrics;
+pub fn tests_memory(significance: &Significance, metrics: usize, users: usize, methods: usize, trials: usize) -> u64 {
+    let (metrics, users, methods, trials) = (metrics as u64, users as u64, methods as u64, trials as u64);
+    let comparisons = significance.family.comparisons(methods as usize) as u64 * significance.tests.len() as u64 * metrics;
     let values = users * trials * metrics * 8;
-    let resampled = users * trials.next_multiple_of(48) * 4 + u64::from(settings.bootstrap_resamples) * (trials * 4 + methods * 12);
+    let resampled = users * trials.next_multiple_of(48) * 4 + u64::from(significance.bootstrap_resamples) * (trials * 4 + methods * 12);
     values + resampled + users * (methods * 8 + COUNTS) + comparisons * ROW
 }
 
@@ -27,7 +25,7 @@ mod tests {
     /// (`benches/examples/many_methods.rs`).
     #[test]
     fn a_hundred_methods_of_five_seeds() {
-        let bytes = tests_memory(&Evaluation::default(), 30_000, 100, 500);
+        let bytes = tests_memory(&Significance::default(), 4, 30_000, 100, 500);
         assert_eq!(bytes, 480_000_000 + 63_360_000 + 32_000_000 + 24_000_000 + 30_720_000 + 20_275_200);
     }
 }

@@ -8,7 +8,8 @@
 use super::{Rows, Step, Table};
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, number, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, number},
 };
 
 /// Some steps without gradient at once, as trainer/optimizers/src/catch_up.rs has them.

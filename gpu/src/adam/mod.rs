@@ -12,7 +12,8 @@ pub use leaps::{Leap, Leaps};
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, number, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, number},
 };
 
 /// The constants of one step, as trainer/optimizers/src/kernels.rs has them.

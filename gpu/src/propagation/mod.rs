@@ -13,7 +13,8 @@ mod tests;
 
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, number, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, number},
 };
 use edges::Edges;
 

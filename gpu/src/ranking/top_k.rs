@@ -3,7 +3,8 @@
 use super::{Lists, NotFinite, Sides, THREADS, TILE};
 use crate::{
     Buffer, Gpu, Result,
-    launch::{Grid, LaunchArgument, count, nothing, read, write},
+    buffer::{read, write},
+    launch::{Grid, LaunchArgument, count, nothing},
     vectors::{Similarity, View},
 };
 

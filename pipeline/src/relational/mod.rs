@@ -38,7 +38,6 @@ use relations::Side;
 use std::mem;
 use times::TimesOf;
 use user_ids::UserIdsOf;
-pub(crate) use workspace::LEAST;
 use workspace::{Relation, Workspace};
 
 /// Prepares a dataset by relations, and stores it in `folder`. `unchanged` is asked when all of the source was read.

@@ -6,7 +6,7 @@ use super::{
     scratch_file::options,
     shared::Shared,
 };
-use crate::{Engine, Error, Limits, Result, session};
+use crate::{Engine, Error, Limits, Result, limits::LEAST_MEMORY, session};
 use arrow::array::RecordBatch;
 use datafusion::{
     dataframe::DataFrameWriteOptions,
@@ -34,8 +34,6 @@ use tempfile::TempDir;
 
 /// Operators that a memory error names.
 const NAMED_CONSUMERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
-/// Bytes that operators may take whatever the limit: some cannot spill.
-pub(crate) const LEAST: usize = 64 << 20;
 /// Bytes that each sort may keep for merging what it spilled.
 const MERGE: usize = 10 << 20;
 /// Bytes of the limit for each row of a bucket: two operators of the four hold half of the rows each, at up to 128 bytes.
@@ -123,7 +121,7 @@ impl Workspace {
         let scratch = tempfile::Builder::new().prefix("ranksweep-").tempdir_in(&folder).map_err(in_scratch)?;
         let buckets = match (limits.memory, &shared) {
             (_, Some(shared)) => buckets_of_tasks(rows, shared.partitions()),
-            (Some(memory), None) => buckets(rows, memory.max(LEAST)),
+            (Some(memory), None) => buckets(rows, memory.max(LEAST_MEMORY)),
             (None, None) => 1,
         };
         let limits = limits.clone();
@@ -132,7 +130,7 @@ impl Workspace {
             .with_max_temp_directory_size(u64::MAX);
         // A relation is stored in place of another one of its name; a list of files that is kept would be the other's.
         let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spill).with_object_list_cache_limit(0);
-        let pool = limits.memory.map(|bytes| bytes.max(LEAST));
+        let pool = limits.memory.map(|bytes| bytes.max(LEAST_MEMORY));
         if let Some(bytes) = pool {
             runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(FairSpillPool::new(bytes), NAMED_CONSUMERS)));
         }
@@ -227,7 +225,7 @@ impl Workspace {
     pub(super) fn rows_of_a_group(&self, relation: Relation) -> usize {
         let Some(memory) = self.limits.memory else { return GROUP };
         let files = if matches!(relation, Relation::Rows(_)) { self.buckets } else { 1 };
-        (memory.max(LEAST) / WRITTEN / ROW / files / self.limits.threads.max(1)).clamp(BATCH, GROUP)
+        (memory.max(LEAST_MEMORY) / WRITTEN / ROW / files / self.limits.threads.max(1)).clamp(BATCH, GROUP)
     }
 
     /// Rows from which on a file of a relation is completed.
@@ -308,7 +306,7 @@ mod tests {
             [(1, 4), (10_000_000, 3), (85_000_000, 4), (1_000_000_000, 4)].map(|(rows, tasks)| buckets_of_tasks(rows, tasks)),
             [4, 4, 32, BUCKETS]
         );
-        assert_eq!([262_144, 262_145, 1_300_000, u64::MAX / 2].map(|rows| buckets(rows, LEAST)), [1, 2, 8, BUCKETS]);
+        assert_eq!([262_144, 262_145, 1_300_000, u64::MAX / 2].map(|rows| buckets(rows, LEAST_MEMORY)), [1, 2, 8, BUCKETS]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{
     archive::{self, Member},
     compression::{self, Compression, SUFFIXES},
 };
-use crate::{Error, Result, fingerprint};
+use crate::{Error, Result, checksum};
 use dataset::{Location, panics};
 use flate2::{CrcReader, read::DeflateDecoder};
 use memchr::memchr_iter;
@@ -102,7 +102,7 @@ impl Raw {
 /// A file whose bytes are held, when the last of them was read, against the checksum that the dataset's fingerprint has of them.
 fn verified(at: &Location) -> Result<Box<dyn Read + Send>> {
     let bytes = at.open()?;
-    Ok(match fingerprint::known(at)? {
+    Ok(match checksum::known(at)? {
         Some(checksum) => Box::new(Verified { bytes, hash: blake3::Hasher::new(), checksum }),
         None => Box::new(bytes),
     })

@@ -75,7 +75,8 @@ fn memory(plan: &Plan, found: &[Found]) -> Option<u64> {
         let Found::Prepared(manifest) = found else { return None };
         let methods: Vec<&super::Method> = plan.methods.iter().filter(|method| method.dataset == planned.name()).collect();
         let trials = methods.iter().map(|method| method.repeats()).sum();
-        Some(PROGRAM + tests_memory(&plan.evaluation, manifest.users, methods.len(), trials))
+        let metrics = plan.evaluation.metric_ats().len();
+        Some(PROGRAM + tests_memory(&plan.evaluation.significance, metrics, manifest.users, methods.len(), trials))
     };
     plan.datasets.iter().zip(found).filter_map(of).max()
 }

@@ -1,9 +1,11 @@
 //! What a model learns.
 
-use crate::NamedMatrices;
 use embeddings::Tables;
 use optimizers::Parameter;
 use vectors::Matrix;
+
+/// The parameters of a model by their names, in an order of the model's own.
+pub type NamedMatrices<'a> = Vec<(&'a str, &'a Matrix)>;
 
 /// The parameters of a model, each with its name: a row for each user and for each item, and any number of others.
 pub struct Parameters {

@@ -14,7 +14,6 @@ mod fits;
 mod found;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) mod gradient;
-mod label;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) mod loss;
 #[cfg(any(test, feature = "cuda"))]
@@ -32,6 +31,5 @@ pub(crate) mod whole;
 
 pub use fits::{fits_gpu, has_kernels};
 pub use found::{Found, Library, count, driver, found, libraries, look};
-pub(crate) use label::label;
 #[cfg(any(test, feature = "cuda"))]
 pub(crate) use training::{DeviceTraining, Setting, Step};

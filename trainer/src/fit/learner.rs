@@ -9,6 +9,7 @@ use crate::fit::{
         rung::{self, Rung},
         stored_files::{Checkpoint, StoredCurve},
     },
+    label::label,
     loss_state::{LossState, quantiles, statistics::Statistics},
     step::{
         batches::Batches,
@@ -17,7 +18,7 @@ use crate::fit::{
     views::Views,
     watch::{Due, Watch},
 };
-use crate::{Error, Learning, Result, Trial, collective::Collective, device, validation::validate};
+use crate::{Error, Learning, Result, Trial, collective::Collective, validation::validate};
 use dataset::{Dataset, Location};
 use embeddings::Vectors;
 use evaluator::{Factors, Histories, Matrix, Scorer};
@@ -119,7 +120,7 @@ impl<'a> Learner<'a> {
             done?;
         }
         let curve = self.write_curve()?;
-        let fit = rung::up_to(&self.position.points, until, device::label(self.resources.device, &self.resources.ranks)?);
+        let fit = rung::up_to(&self.position.points, until, label(self.resources.device, &self.resources.ranks)?);
         if self.has_ended() && fit.epochs == self.position.epoch {
             return Ok(Reached::Ended(Finished { fit, checkpoint: self.position.checkpoint.clone(), curve }));
         }

@@ -14,6 +14,7 @@ mod checkpoint;
 mod closed_form;
 mod distributed;
 mod iterative;
+mod label;
 mod learner;
 pub(crate) mod loss_state;
 mod memory;

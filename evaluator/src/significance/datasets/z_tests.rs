@@ -7,7 +7,7 @@
 //! Demsar, JMLR 7 (2006), Section 3.2.2; Garcia and Herrera, JMLR 9 (2008), for all pairs.
 
 use super::AverageRanks;
-use crate::{settings::Correction, significance::adjust};
+use crate::significance::{Correction, adjust};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// A test of the difference of two average ranks.

@@ -10,8 +10,8 @@
 //! ```
 //! What a layer makes of these sums, and P of the layers, is the model's own. Where users come to the graph jointly, their histories are train interactions like others. An item of the history that has no train interaction is no neighbour.
 
-use super::{NamedMatrices, NewUsers};
-use crate::{Encoded, Error, Result, kind::Learned};
+use super::NewUsers;
+use crate::{Encoded, Error, Result, kind::Learned, parameters::NamedMatrices};
 use candle_core::{Device, Tensor};
 use dataset::Dataset;
 use embeddings::Tables;

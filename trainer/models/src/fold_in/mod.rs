@@ -17,7 +17,7 @@ mod new_users;
 pub use equations::Equations;
 pub use new_users::NewUsers;
 
-use super::{Backbone, als::LeastSquares, kind::Learned, stored::Stored};
+use super::{Backbone, als::LeastSquares, kind::Learned, parameters::NamedMatrices, stored::Stored};
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::Tables;
@@ -77,9 +77,6 @@ impl Default for FoldInSettings {
         Self { ridge: RIDGE, nodes: NewNodes::Attach }
     }
 }
-
-/// The parameters of a model by their names, in an order of the model's own.
-pub type NamedMatrices<'a> = Vec<(&'a str, &'a Matrix)>;
 
 /// A trained model as it is ranked, and as it was trained.
 pub struct Trained<'a> {

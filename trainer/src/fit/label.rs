@@ -1,7 +1,7 @@
 //! What trained a trial, as its results name it.
 
-use super::look;
-use crate::{Device, Ranks, Result};
+use super::Device;
+use crate::{Ranks, Result, device::look};
 
 /// `cpu`, `cuda: NVIDIA H200`; with the ranks where there are several: `cpu, 2 ranks`.
 pub(crate) fn label(device: Device, ranks: &Ranks) -> Result<String> {
