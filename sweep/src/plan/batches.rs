@@ -12,7 +12,7 @@
 use super::{Plan, PlannedRef, Titles, show::count_of};
 use anyhow::Result;
 use cluster::Resources;
-use models::kind::Sizes;
+use models::Sizes;
 use pipeline::{Noise, SizeEstimate};
 use trainer::{Learning, Trial};
 

@@ -5,8 +5,8 @@
 use super::{
     Adversary, Facts, FusedLoss, FusedLossOfDraws, FusedLossWithState, Kernel, ModelStatistics, Phase, QuantileSchedule, Related, Scores,
     StateSpec,
-    lambda::{RankSource, Sampled},
     needs::ONE_PHASE,
+    ranks::{RankSource, Sampled},
 };
 use candle_core::{Result, Tensor};
 use vectors::Similarity;

@@ -17,7 +17,7 @@
 //! neither a rate nor a number of steps, and says that this one is difficult to control.
 //! Yang et al., "Breaking the Top-K Barrier", KDD 2025, arXiv:2508.05673, appendix D; Koenker, "Quantile Regression", 2005.
 
-use super::{check_above_zero, quantile::kth_largest};
+use super::check_above_zero;
 use serde::{Deserialize, Serialize};
 
 /// `quantile_estimator` of losses with quantiles.
@@ -129,11 +129,38 @@ impl QuantileRegression {
     }
 }
 
+/// The `k`-th largest score, counted from 1, in linear time; the smallest where there are fewer than `k`. Reorders `scores`.
+///
+/// # Panics
+/// When there are no scores or `k` is 0.
+pub fn kth_largest(scores: &mut [f32], k: usize) -> f32 {
+    let at = k.min(scores.len()) - 1;
+    *scores.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::EXAMPLE_B;
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_kth_largest_is_that_of_a_full_sort(scores in prop::collection::vec(-5f32..5.0, 1..60), k in 1usize..80) {
+            let mut sorted = scores.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let expected = sorted.get(k - 1).or(sorted.last()).copied();
+            prop_assert_eq!(Some(kth_largest(&mut scores.clone(), k)), expected);
+        }
+    }
+
+    #[test]
+    fn the_third_of_the_worked_list_and_of_its_sample() {
+        let all = [0.9, 0.2, 0.5, -0.3, 0.7, 0.1, -0.6, 0.4];
+        assert_eq!(kth_largest(&mut all.clone(), 3), 0.5);
+        let (positives, drawn) = ([0.9, 0.5, 0.1], [-0.3, 0.7, -0.6]);
+        assert_eq!(kth_largest(&mut [positives, drawn].concat(), 3), 0.5);
+    }
 
     const UNBIASED: QuantileEstimator = QuantileEstimator::Unbiased(UnbiasedQuantile {});
 

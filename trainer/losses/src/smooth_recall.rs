@@ -89,7 +89,8 @@ impl LossKind for SmoothRecall {
 
 impl FusedLoss for SmoothRecall {
     fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
-        fused::smooth_metrics::smooth_recall(self, positives, negatives)
+        let ranks = fused::SmoothRank { temperature: self.temperature as f32, include_self: self.include_self };
+        fused::smooth_metrics::smooth_recall(&self.cutoffs, self.cutoff_temperature as f32, ranks, positives, negatives)
     }
 }
 

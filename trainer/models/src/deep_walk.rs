@@ -8,12 +8,7 @@
 //! defaults are those of node2vec's paper. The paper takes a hierarchical softmax; negatives, as here, are what later comparisons take.
 //! `skip_gram/mod.rs` has how it learns. Perozzi et al., KDD 2014.
 
-use super::{
-    BackboneKind, Facts, Stored,
-    kind::{Epochs, Iterative, Sizes},
-    sizes::check_dim,
-    walks::Walks,
-};
+use super::{BackboneKind, Epochs, Facts, Sizes, Stored, kind::Iterative, limits::check_dim, walks::Walks};
 use dataset::Dataset;
 use serde::{Deserialize, Serialize};
 

@@ -6,10 +6,7 @@
 //! X is the binary train matrix. Memory is 16 bytes for each pair of items, time grows with the cube of the items.
 //! Steck, WWW 2019.
 
-use super::{
-    BackboneKind, Facts, Stored,
-    kind::{ClosedForm, Sizes},
-};
+use super::{BackboneKind, Facts, Sizes, Stored, kind::ClosedForm};
 use crate::{Error, Result};
 use dataset::Dataset;
 use evaluator::{ItemWeights, Scorer};

@@ -9,11 +9,11 @@
 //! does. Chen et al., TOIS 2020.
 
 use super::{
-    BackboneKind, Facts, Init, Stored, XavierNormal,
+    BackboneKind, Epochs, Facts, Init, Sizes, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
-    kind::{Epochs, Iterative, Sizes},
+    kind::Iterative,
+    limits::check_tables,
     noise::dropout,
-    sizes::check_tables,
     stack::check_share,
 };
 use crate::parameters::Parameters;
@@ -197,7 +197,7 @@ impl<'d> EnmfTraining<'d> {
                 derivative.iter().zip(factors).zip(output).map(|((derivative, factor), output)| scale * derivative * factor * output);
             gradient.iter_mut().zip(terms).for_each(|(gradient, term)| *gradient = term);
         });
-        weights[0].move_by(of_output, stepper);
+        stepper.move_by(&mut weights[0], of_output);
         stepper.finish_step();
         losses.iter().sum()
     }

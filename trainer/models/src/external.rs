@@ -6,8 +6,8 @@
 //! Numbers are taken as 32-bit floats. Rows belong to own ids, or to the users and items in the order in which `ranksweep export` writes them.
 
 use super::{
-    BackboneKind, Facts, Stored,
-    kind::{PlannedFile, Pretrained, Sizes, bytes_of},
+    BackboneKind, Facts, Sizes, Stored,
+    kind::{PlannedFile, Pretrained, bytes_of},
     stored::FLOAT,
 };
 use crate::Result;

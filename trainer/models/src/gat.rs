@@ -10,10 +10,10 @@
 //! an earlier release of its first author. Weight decay falls on all parameters. Veličković et al., ICLR 2018.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
     noise::{Keyed, dropout},
     operations::{leaky_relu, sum},
     stack::{Shape, Stack, check_share, tenth, yes},

@@ -9,10 +9,10 @@
 //! Kipf and Welling, ICLR 2017.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
     stack::{Shape, Stack, tenth, yes},
 };
 use crate::{

@@ -9,10 +9,10 @@
 //! release of its first author for its other convolutions. Weight decay falls on all parameters. Xu et al., ICLR 2019.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
     stack::{Shape, Stack, tenth, yes},
 };
 use crate::{

@@ -13,13 +13,13 @@
 mod recurrence;
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Sizes, Stored, TargetsOf,
     encoder::Encoder,
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::linear,
     sas_rec::fifty,
     sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
-    sizes::{check_layers, check_tables},
     stack::check_share,
 };
 use crate::parameters::Parameters;

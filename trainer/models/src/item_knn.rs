@@ -7,12 +7,7 @@
 //! equally similar items the one that comes first stays; items without a common user are never near. RecBole adds 1e-6 to the denominator.
 //! Sarwar et al., WWW 2001; Deshpande and Karypis, TOIS 2004.
 
-use super::{
-    BackboneKind, Facts, Stored,
-    co_occurrence::Binary,
-    kind::{ClosedForm, Sizes},
-    nearest::Nearest,
-};
+use super::{BackboneKind, Facts, Sizes, Stored, co_occurrence::Binary, kind::ClosedForm, nearest::Nearest};
 use crate::Result;
 use dataset::Dataset;
 use evaluator::{Scorer, SparseItemWeights};

@@ -1,9 +1,9 @@
 //! What a model is to the rest of the system. Each model says it in its own file.
 
-use super::{Facts, FoldIn, Forward, NamedMatrices, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
+use super::{Epochs, Facts, FoldIn, Forward, Sizes, Stored, encoder::Encoder, pairs::PairNetwork, sequence::Targets};
 use crate::Result;
 use crate::{parameters::Parameters, pretrained::Contents};
-use dataset::{Dataset, Files, Manifest, quote};
+use dataset::{Dataset, Files, quote};
 use evaluator::Scorer;
 
 /// A model with its values.
@@ -42,44 +42,6 @@ pub struct MeanOfLayers {
     pub layers: u32,
 }
 
-/// The users, items and train interactions of a dataset, and the rows of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
-    /// Users.
-    pub users: u64,
-    /// Items.
-    pub items: u64,
-    /// Train interactions.
-    pub train: u64,
-    /// 0 for models without batches.
-    pub batch: u64,
-    /// The positives of all rows of a batch.
-    pub positives: u64,
-}
-
-impl Sizes {
-    /// The sizes of a dataset that is read, without batches.
-    pub fn of(dataset: &Dataset) -> Self {
-        Self { users: dataset.users() as u64, items: dataset.items() as u64, train: dataset.train.len() as u64, batch: 0, positives: 0 }
-    }
-
-    /// The sizes of a dataset on storage, without batches.
-    pub fn stored(manifest: &Manifest) -> Self {
-        Self { users: manifest.users as u64, items: manifest.items as u64, train: manifest.train as u64, batch: 0, positives: 0 }
-    }
-
-    /// Items that users have together with an item, about: twice as many as its users would have in all, were all histories of one length.
-    pub fn met_items(self) -> u64 {
-        let of_one_length = self.train as f64 * self.train as f64 / (self.users.max(1) as f64 * self.items.max(1) as f64);
-        ((2.0 * of_one_length).ceil() as u64).min(self.items)
-    }
-
-    /// Items that have a weight to an item, about: one in four of those that users have together with it.
-    pub fn weighed_items(self) -> u64 {
-        self.met_items().div_ceil(4)
-    }
-}
-
 /// A model that fits without a loss, a sampler and an optimizer.
 pub trait ClosedForm: BackboneKind {
     /// The fitted model, by at most so many bytes of memory.
@@ -108,31 +70,6 @@ pub trait Iterative: BackboneKind {
 
     /// Bytes that a training needs at its peak beside the dataset, `ranking` being what ranking the validation part needs.
     fn memory(&self, sizes: Sizes, ranking: u64) -> u64;
-}
-
-/// A training of an [`Iterative`] model under way.
-pub trait Epochs: Send {
-    /// Trains one epoch, counted from 1; its mean objective. Random draws are keyed by seed and epoch, so that the same state gives the same
-    /// next state.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`](crate::Error::NotFinite) when it diverges, [`Error::Impossible`](crate::Error::Impossible) for systems that have
-    /// no solution.
-    fn epoch(&mut self, epoch: u32) -> Result<f64>;
-
-    /// Everything that the next epoch needs, by name; a training that was stopped fills it again.
-    fn state(&mut self) -> Vec<(String, &mut [f32])>;
-
-    /// The model as it is ranked.
-    ///
-    /// # Errors
-    /// [`Error::Impossible`](crate::Error::Impossible) where there is none.
-    fn scorer(&self) -> Result<Scorer>;
-
-    /// The parameters by name, for a model that needs them to fold users in ([`FoldIn::keeps_parameters`]).
-    fn parameters(&self) -> NamedMatrices<'_> {
-        Vec::new()
-    }
 }
 
 /// A file that a model is read from.

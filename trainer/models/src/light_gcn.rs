@@ -10,11 +10,11 @@
 //! He et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Stored,
+    BackboneKind, Encoded, Facts, FoldIn, Forward, Init, MeanOfLayers, Sizes, Stored,
     encoder::{Backward, Encoder, Marks, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, mean, together},
-    sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{

@@ -11,10 +11,10 @@
 //! Tang et al., WWW 2015, doi:10.1145/2736277.2741093.
 
 use super::{
-    BackboneKind, Facts, Stored,
+    BackboneKind, Epochs, Facts, Sizes, Stored,
     deep_walk::{exponent, learning_rate, negatives},
-    kind::{Epochs, Iterative, Sizes},
-    sizes::check_dim,
+    kind::Iterative,
+    limits::check_dim,
     skip_gram::{self, Contexts, Decay, Embedding, NoiseLaw, Piece, PieceSize, Source},
 };
 use crate::Error;

@@ -9,12 +9,12 @@
 //! Chen et al., AAAI 2020.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Normal, Stored,
+    BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, together},
-    sizes::{check_layers, check_tables},
 };
 use crate::{
     graph::{Adjacency, Links},

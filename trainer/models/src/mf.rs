@@ -6,10 +6,10 @@
 //! Papers 000, 001, 003 and 004 use it with 32 or 64 dimensions. Koren et al., IEEE Computer 2009.
 
 use super::{
-    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Stored,
+    BackboneKind, Encoded, Facts, Forward, Init, MeanOfLayers, Sizes, Stored,
     encoder::{Encoder, Identity, TrainStep},
-    kind::{Learned, Sizes},
-    sizes::check_tables,
+    kind::Learned,
+    limits::check_tables,
 };
 use crate::parameters::Parameters;
 use candle_core::Tensor;

@@ -8,12 +8,12 @@
 //! item, and a pair costs one tanh for each number. Weight decay falls on all parameters. He et al., WWW 2017; Shi et al., WWW 2023 (its code).
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Normal, Stored, XavierNormal,
+    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::check_tables,
     mf::IdentityFormula,
     pairs::{PairNetwork, Pairs},
-    sizes::check_tables,
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};

@@ -6,8 +6,8 @@
 //! c counts shared columns. Similarities are compared as the floats that are kept; equal ones by the lower row.
 
 use super::{
+    Sizes,
     co_occurrence::{Binary, Counter},
-    kind::Sizes,
     stored::entries,
 };
 use crate::{Error, Result};

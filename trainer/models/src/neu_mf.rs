@@ -8,13 +8,13 @@
 //! part for users and one for items, so that its products are made once for each user and item. Weight decay falls on all parameters. He et al., WWW 2017.
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Normal, Stored, XavierNormal,
+    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, XavierNormal,
     encoder::{Encoder, Identity, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::check_tables,
     mf::IdentityFormula,
     noise::{Keyed, dropout},
     pairs::{PairNetwork, Pairs},
-    sizes::check_tables,
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};

@@ -9,13 +9,13 @@
 //! with H(k); RecBole feeds it with H(k) / |H(k)| (`propagate: normalized`). Wang et al., SIGIR 2019.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
     operations::{apart, leaky_relu, together, unit_rows},
-    sizes::{check_layers, check_tables},
 };
 use crate::{
     graph::{Adjacency, Links},

@@ -10,10 +10,10 @@
 //! one matrix for each of the two sums are assumed. Weight decay falls on all parameters. Sun et al., SIGIR 2020.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Pool, Stored, UserTable,
+    BackboneKind, Facts, FoldIn, Init, Pool, Sizes, Stored, UserTable,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
     operations::{apart, together},
     stack::{Shape, Stack},
 };

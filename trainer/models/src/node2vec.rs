@@ -7,10 +7,10 @@
 //! less often. With p = q it is `deep-walk`, to the bit. An epoch is one walk from each node. Grover and Leskovec, KDD 2016.
 
 use super::{
-    BackboneKind, Facts, Stored,
+    BackboneKind, Epochs, Facts, Sizes, Stored,
     deep_walk::{exponent, learning_rate, negatives, walk_length, walks_per_node, window},
-    kind::{Epochs, Iterative, Sizes},
-    sizes::check_dim,
+    kind::Iterative,
+    limits::check_dim,
     walks::Walks,
 };
 use dataset::Dataset;

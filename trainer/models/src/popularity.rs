@@ -5,10 +5,7 @@
 //! ```
 //! The floor that every learned model must pass.
 
-use super::{
-    BackboneKind, Facts, FoldIn, Stored,
-    kind::{ClosedForm, Sizes},
-};
+use super::{BackboneKind, Facts, FoldIn, Sizes, Stored, kind::ClosedForm};
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;

@@ -6,10 +6,7 @@
 //! For a given user the cosines are independent and of one law, and the order of such numbers is uniform. Users share the items' vectors, so that the orders
 //! of two users are uniform and uncorrelated, and not independent of each other. The floor that even popularity must pass.
 
-use super::{
-    BackboneKind, Facts, FoldIn, Init, Normal, Stored,
-    kind::{ClosedForm, Sizes},
-};
+use super::{BackboneKind, Facts, FoldIn, Init, Normal, Sizes, Stored, kind::ClosedForm};
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;

@@ -11,14 +11,14 @@
 //! 0. An epoch solves users, then items. Paper RG, Equations 13 to 18; its release has an item update with a sign of its own, which this has not.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored,
+    BackboneKind, Epochs, Facts, FoldIn, Init, Sizes, Stored,
     als::{
         self, Alternating, LeastSquares, Moments, Pass, SolvedSide, Solver,
         rows::{self, Terms},
         spectral,
     },
-    kind::{Epochs, Iterative, Sizes},
-    sizes::check_tables,
+    kind::Iterative,
+    limits::check_tables,
 };
 use crate::Result;
 use dataset::Dataset;

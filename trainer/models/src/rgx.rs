@@ -9,11 +9,11 @@
 //! in the place of the products, which this has not. Paper RG, Equations 13 to 17.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored,
+    BackboneKind, Epochs, Facts, FoldIn, Init, Sizes, Stored,
     als::{self, Alternating, spectral},
-    kind::{Epochs, Iterative, Sizes},
+    kind::Iterative,
+    limits::check_tables,
     rg2::Quadratic,
-    sizes::check_tables,
 };
 use crate::Result;
 use dataset::Dataset;

@@ -7,8 +7,8 @@
 //! them move up.
 
 use super::{
-    BackboneKind, Facts, Stored,
-    kind::{PlannedFile, Pretrained, Sizes, bytes_of, check_name},
+    BackboneKind, Facts, Sizes, Stored,
+    kind::{PlannedFile, Pretrained, bytes_of, check_name},
 };
 use crate::pretrained::{self, Contents, Findings, Side, lists};
 use crate::{Error, Result};

@@ -10,12 +10,12 @@
 //! as the table does, biases at 0. A row of a batch is one item to predict, so that losses of lists are refused. Kang and McAuley, ICDM 2018.
 
 use super::{
-    BackboneKind, Facts, Forward, Init, Normal, Stored, TargetsOf,
+    BackboneKind, Facts, Forward, Init, Normal, Sizes, Stored, TargetsOf,
     encoder::Encoder,
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{causal_softmax, gelu, layer_norm, linear},
     sequence::{self, Dropout, Model, SequenceFormula, Sequences, Targets},
-    sizes::{check_layers, check_tables},
     stack::check_share,
 };
 use crate::parameters::Parameters;

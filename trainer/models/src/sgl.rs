@@ -10,12 +10,12 @@
 //! E. Wu et al., SIGIR 2021.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Sizes, Stored,
     contrast::{self, Contrast, Contrasted},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, mean, together},
-    sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{

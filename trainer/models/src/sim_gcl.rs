@@ -9,12 +9,12 @@
 //! noise. Weight decay falls on the table E. Yu et al., SIGIR 2022.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
     contrast::{self, Contrast, Contrasted, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, mean, together},
-    sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{

@@ -8,13 +8,13 @@
 //! (`ccl`). Weight decay falls on all parameters. Mao et al., CIKM 2021.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored, XavierNormal,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored, XavierNormal,
     autograd::{Autograd, Encoded, Forward},
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::check_tables,
     noise::{Keyed, dropout},
     operations::{apart, together},
-    sizes::check_tables,
     stack::{check_share, tenth},
 };
 use crate::{

@@ -6,13 +6,12 @@
 //! The slope of LeakyReLU is 0.2. A layer is fed with the rows before it as they are; at length one they are pooled alone.
 
 use super::{
-    Init, Stored, UserTable, XavierNormal,
+    Init, Sizes, Stored, UserTable, XavierNormal,
     autograd::Encoded,
     encoder::TrainStep,
-    kind::Sizes,
+    limits::{check_layers, check_tables},
     noise::{Keyed, dropout},
     operations::{apart, leaky_relu, mean, sum, together, unit_rows},
-    sizes::{check_layers, check_tables},
 };
 use crate::parameters::Parameters;
 use candle_core::{Result, Tensor};

@@ -1,6 +1,6 @@
 //! What is stored of a model, and ranked: its size.
 
-use super::kind::Sizes;
+use super::Sizes;
 use dataset::Manifest;
 use evaluator::rank::{WorkingSpace, rank_memory};
 

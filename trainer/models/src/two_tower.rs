@@ -7,11 +7,11 @@
 //! loss can stand on it. Matrices start as `xavier-normal` does, biases at 0. He et al., WWW 2017; Yang et al. 2025 (its code).
 
 use super::{
-    BackboneKind, Encoded, Facts, Forward, Init, Stored, XavierNormal,
+    BackboneKind, Encoded, Facts, Forward, Init, Sizes, Stored, XavierNormal,
     autograd::Seeded,
     encoder::{Backward, Encoder, Marks, TrainStep, Wanted},
-    kind::{Learned, Sizes},
-    sizes::check_tables,
+    kind::Learned,
+    limits::check_tables,
 };
 use crate::Result;
 use crate::parameters::Parameters;

@@ -7,12 +7,7 @@
 //! oneself; of equally similar users the one that comes first stays; users without a common item are never near. Ratings, which the
 //! papers weigh around a user's mean, are all 1 here. Resnick et al., CSCW 1994; Herlocker et al., SIGIR 1999.
 
-use super::{
-    BackboneKind, Facts, FoldIn, NearestUsers, Stored,
-    co_occurrence::Binary,
-    kind::{ClosedForm, Sizes},
-    nearest::Nearest,
-};
+use super::{BackboneKind, Facts, FoldIn, NearestUsers, Sizes, Stored, co_occurrence::Binary, kind::ClosedForm, nearest::Nearest};
 use crate::Result;
 use dataset::Dataset;
 use evaluator::{Scorer, UserNeighbours};

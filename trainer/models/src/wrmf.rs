@@ -7,10 +7,10 @@
 //! solvers, its loss and its epochs. Hu, Koren and Volinsky, ICDM 2008.
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored,
+    BackboneKind, Epochs, Facts, FoldIn, Init, Sizes, Stored,
     als::{self, Solver},
     ials::{Convention, Ials, Recstudio},
-    kind::{Epochs, Iterative, Sizes},
+    kind::Iterative,
 };
 use crate::Result;
 use dataset::Dataset;

@@ -8,12 +8,12 @@
 //! without noise. Weight decay falls on the table E. The third backbone of paper 001 (SL@K). Yu et al., TKDE 2023.
 
 use super::{
-    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Stored,
+    BackboneKind, ContrastAgainst, ContrastIds, Encoded, Facts, FoldIn, Forward, Init, Noise, Sizes, Stored,
     contrast::{self, Contrast, Contrasted, Kept, LaterLayers, Perturb, formula::LaterLayersFormula},
     encoder::{Backward, Encoder, Marks, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, mean, together},
-    sizes::{check_layers, check_tables},
 };
 use crate::Result;
 use crate::{

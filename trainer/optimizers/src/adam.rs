@@ -20,7 +20,7 @@
 //! over the users, positives and drawn negatives of the batch's B rows, a vector as often as it stands there; e are the rows of the tables, before
 //! any propagation. As weight decay, it is in the gradient and not in the loss that is shown.
 
-use super::{StepDecay, kernels::Step};
+use super::StepDecay;
 use serde::{Deserialize, Serialize};
 
 /// The values of `adam` and of `lazy-adam` in a sweep file.
@@ -106,18 +106,5 @@ impl Adam {
     /// What the root of the second moment is multiplied by in a step, counted from 1.
     pub(super) fn root_scale(&self, step: u64) -> f64 {
         1.0 / (1.0 - self.beta2.powf(step as f64)).sqrt()
-    }
-
-    pub(super) fn constants(&self, step: u64) -> Step {
-        Step {
-            weight_decay: self.weight_decay as f32,
-            first_decay: self.beta1 as f32,
-            first_gain: (1.0 - self.beta1) as f32,
-            second_decay: self.beta2 as f32,
-            second_gain: (1.0 - self.beta2) as f32,
-            second_scale: self.root_scale(step) as f32,
-            rate: self.rate(step) as f32,
-            epsilon: self.epsilon as f32,
-        }
     }
 }

@@ -5,7 +5,7 @@ use super::{catch_up::Leap, kernels::Step, stepper::Stepper};
 impl Stepper {
     /// The constants of the next step.
     pub fn next_step(&self) -> Step {
-        self.adam.constants(self.steps + 1)
+        Step::of(&self.adam, self.steps + 1)
     }
 
     /// Whether rows without a gradient move too.

@@ -1,7 +1,10 @@
 //! Adam's arithmetic on the values of one row.
 #![allow(unsafe_code)] // SAFETY: written by `multiversion` alone: it calls a clone only after it has found the clone's instructions.
 
-use super::catch_up::{Decay, Leap};
+use super::{
+    Adam,
+    catch_up::{Decay, Leap},
+};
 use multiversion::multiversion;
 
 /// The constants of one step of Adam.
@@ -23,6 +26,22 @@ pub struct Step {
     pub rate: f32,
     /// What is added to the root of the second moment.
     pub epsilon: f32,
+}
+
+impl Step {
+    /// The constants of a step, counted from 1.
+    pub(super) fn of(adam: &Adam, step: u64) -> Self {
+        Self {
+            weight_decay: adam.weight_decay as f32,
+            first_decay: adam.beta1 as f32,
+            first_gain: (1.0 - adam.beta1) as f32,
+            second_decay: adam.beta2 as f32,
+            second_gain: (1.0 - adam.beta2) as f32,
+            second_scale: adam.root_scale(step) as f32,
+            rate: adam.rate(step) as f32,
+            epsilon: adam.epsilon as f32,
+        }
+    }
 }
 
 /// A row with its moments.

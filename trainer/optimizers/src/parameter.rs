@@ -1,7 +1,5 @@
 //! A matrix under training.
 
-use crate::Stepper;
-use embeddings::RowGradients;
 use rayon::prelude::*;
 use vectors::Matrix;
 
@@ -60,12 +58,6 @@ impl Parameter {
                 row.iter_mut().for_each(|value| *value *= norm / length);
             }
         });
-    }
-
-    /// The next step of an optimizer by the gradient of each value.
-    pub fn move_by(&mut self, gradient: Vec<f32>, stepper: &Stepper) {
-        let gradient = Matrix { rows: self.values.rows, dim: self.values.dim, values: gradient };
-        stepper.move_all(self, &RowGradients::whole(gradient));
     }
 
     /// The first value that is not a finite number, in words.

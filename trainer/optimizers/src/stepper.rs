@@ -9,6 +9,7 @@ use super::{
 use crate::prefetch::prefetch;
 use embeddings::RowGradients;
 use rayon::prelude::*;
+use vectors::Matrix;
 
 /// How many listed rows ahead of its use a row is asked for.
 const AHEAD: usize = 6;
@@ -54,6 +55,12 @@ impl Stepper {
         self.idle.as_ref().map_or(self.steps, |idle| self.steps - u64::from(idle.now()))
     }
 
+    /// The next step of a parameter by the gradient of each of its values, `[rows * dim]`.
+    pub fn move_by(&self, parameter: &mut Parameter, gradient: Vec<f32>) {
+        let gradient = Matrix { rows: parameter.values.rows, dim: parameter.values.dim, values: gradient };
+        self.move_all(parameter, &RowGradients::whole(gradient));
+    }
+
     /// The listed rows, ascending, as they are before the next step: `out [rows.len(), dim]`.
     pub fn current(&self, rows: &[u32], parameter: &Parameter, out: &mut [f32]) {
         let Parameter { values: table, first, second, left, .. } = parameter;
@@ -81,7 +88,7 @@ impl Stepper {
     /// The next step of a parameter, for a list of rows, ascending, that have a gradient: `gradient(k, g)` writes that of the k-th row.
     /// `current` holds these rows as [`current`](Self::current) gave them.
     pub fn move_rows(&self, rows: &[u32], current: &[f32], parameter: &mut Parameter, gradient: impl Fn(usize, &mut [f32]) + Sync) {
-        let (dim, step, all) = (parameter.values.dim, self.adam.constants(self.steps + 1), self.others(parameter) == Others::Move);
+        let (dim, step, all) = (parameter.values.dim, Step::of(&self.adam, self.steps + 1), self.others(parameter) == Others::Move);
         let Parameter { values, first, second, left, .. } = parameter;
         let part = Part { row: 0, place: 0, listed: rows, values: &mut values.values, first, second, left };
         part.divide(dim, all, &|mut part| {
@@ -119,7 +126,7 @@ impl Stepper {
 
     /// The next step of a parameter whose rows are not left behind, each row with a weight decay of its own, `[rows]`, beside that of all.
     pub fn move_decayed(&self, parameter: &mut Parameter, gradients: &RowGradients, decays: Option<&[f32]>) {
-        let step = self.adam.constants(self.steps + 1);
+        let step = Step::of(&self.adam, self.steps + 1);
         let gradients = gradients.values().par_chunks(BLOCK * parameter.values.dim).zip(gradients.touched().par_chunks(BLOCK));
         blocks(parameter, BLOCK).zip(gradients).enumerate().for_each(|(at, (block, (gradients, touched)))| match decays {
             None => self.move_block(block, gradients, touched, step),
@@ -130,7 +137,7 @@ impl Stepper {
     /// The next step of a parameter whose rows are not left behind, block by block of so many rows: `gradient(block, rows, gradients, touched)` finds the
     /// gradients of a block's rows.
     pub fn move_blocks(&self, parameter: &mut Parameter, rows: usize, gradient: impl Fn(usize, &[f32], &mut [f32], &mut [bool]) + Sync) {
-        let (step, dim) = (self.adam.constants(self.steps + 1), parameter.values.dim);
+        let (step, dim) = (Step::of(&self.adam, self.steps + 1), parameter.values.dim);
         let buffers = || (vec![0.0; rows * dim], vec![false; rows]);
         blocks(parameter, rows).enumerate().for_each_init(buffers, |(gradients, touched), (at, block)| {
             let (gradients, touched) = (&mut gradients[..block.values.len()], &mut touched[..block.values.len() / dim]);

@@ -15,7 +15,7 @@ use crate::fit::{
 };
 use crate::{Error, Iterations, Result, Trial, validation::validate};
 use dataset::Location;
-use models::{Trained, kind::Epochs};
+use models::{Epochs, Trained};
 
 /// Trains to the end, or as far as is asked for.
 pub(crate) fn learn(

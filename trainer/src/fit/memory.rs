@@ -41,7 +41,7 @@ pub fn memory(trial: &Trial, manifest: &Manifest, ranking: u64) -> u64 {
         let (rows, own) = rows(users, train, learning);
         (rows, rows * own)
     });
-    let of_model = models::kind::Sizes { users, items, train, batch, positives };
+    let of_model = models::Sizes { users, items, train, batch, positives };
     if let Some(model) = trial.backbone.closed_form() {
         return model.memory(of_model, ranking);
     }

@@ -46,7 +46,7 @@ A user is unknown who has no train interaction: with `split: {kind: temporal}` o
 is `known` unless it says `all`, and leaves such users out of the test ranking; validation during training always does. `recommend` makes
 lists for them, by the scores that the table tells of, and says how many they are. A new user, of whom no training knew, is folded in from a history
 (`recommend --histories`, and `split: {kind: users}`: [protocols.md](protocols.md)): exactly; attached to the train graph, whose equation
-stands in `trainer/models/src/fold_in/forward.rs`; or by a ridge regression on the history's items, whose penalty `ridge` weighs.
+stands in `trainer/models/src/new_users/forward.rs`; or by a ridge regression on the history's items, whose penalty `ridge` weighs.
 ";
 
 const PAIR_WORDS: &str = "\

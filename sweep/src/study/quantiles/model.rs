@@ -4,7 +4,7 @@ use super::{Estimator, QuantileSettings, Row, Subject};
 use crate::model::Model;
 use anyhow::{Context, Result};
 use evaluator::rank::{reduce_lists, top_k};
-use losses::quantile::kth_largest;
+use losses::kth_largest;
 use samplers::{Prepared, Uniform};
 use streams::{Purpose, Stream};
 use theory::quantile::{errors, largest_delta, place_in_sample};

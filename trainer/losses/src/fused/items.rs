@@ -3,14 +3,14 @@
 use crate::primitives::MASKED_BELOW;
 
 /// Whether a score stands for an item; one that is no number does, so that it is not lost.
-pub(super) fn is_item(score: f32) -> bool {
+pub(crate) fn is_item(score: f32) -> bool {
     score >= MASKED_BELOW as f32 || score.is_nan()
 }
 
 /// The loss of a list, whose scores become derivatives, by a function of the items' scores, positives first, and of the number of these.
 ///
 /// A list without positives costs nothing and moves nothing, whatever the function; `nothing` is its loss.
-pub(super) fn of_items(
+pub(crate) fn of_items(
     positives: &mut [f32],
     negatives: &mut [f32],
     nothing: f32,

@@ -4,23 +4,17 @@
 //! makes vector code of them, compiled for several instruction sets and chosen at run time. Sums run over fixed lanes in a fixed order and
 //! no multiplication is fused with an addition, so the loops give the same bits with any instruction set and any length of register.
 
-pub(crate) mod adv_info_nce;
 pub(crate) mod bpr;
 pub(crate) mod bsl;
 pub(crate) mod ccl;
-pub(crate) mod guided_rec;
-mod items;
+pub(crate) mod items;
 pub mod lanes;
 #[cfg(test)]
 mod list_tests;
-pub(crate) mod llpauc;
-mod matrix;
 pub(crate) mod mse;
-pub(crate) mod neural_ndcg;
 mod pairwise;
 pub(crate) mod psl;
 pub(crate) mod quadratic;
-mod sinkhorn;
 pub(crate) mod smooth_gain;
 pub(crate) mod smooth_metrics;
 mod smooth_rank;

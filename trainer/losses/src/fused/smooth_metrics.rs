@@ -1,7 +1,6 @@
 //! Metrics of smooth ranks.
 
 use super::smooth_rank::{Rank, SmoothRank, of_ranks};
-use crate::SmoothRecall;
 use std::f64::consts::LN_2;
 
 /// `best` less the NDCG of a list, whose scores become derivatives.
@@ -33,17 +32,22 @@ pub(crate) fn smooth_ap(ranks: SmoothRank, positives: &mut [f32], negatives: &mu
     })
 }
 
-/// One less the mean recall of a list at the cutoffs; its scores become derivatives.
-pub(crate) fn smooth_recall(settings: &SmoothRecall, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
-    let sharpness = 1.0 / f64::from(settings.cutoff_temperature as f32);
-    let ranks = SmoothRank { temperature: settings.temperature as f32, include_self: settings.include_self };
+/// One less the mean recall of a list at the cutoffs, whose hits are smooth by a temperature; its scores become derivatives.
+pub(crate) fn smooth_recall(
+    cutoffs: &[u32],
+    cutoff_temperature: f32,
+    ranks: SmoothRank,
+    positives: &mut [f32],
+    negatives: &mut [f32],
+) -> f32 {
+    let sharpness = 1.0 / f64::from(cutoff_temperature);
     of_ranks(ranks, positives, negatives, |ranks| {
         let count = ranks.len().max(1) as f64;
         let mut sum = 0.0;
         for rank in ranks {
             let mut derivative = 0.0;
-            for cutoff in settings.cutoffs.iter().map(|&cutoff| f64::from(cutoff)) {
-                let weight = 1.0 / (count.min(cutoff) * settings.cutoffs.len() as f64);
+            for cutoff in cutoffs.iter().map(|&cutoff| f64::from(cutoff)) {
+                let weight = 1.0 / (count.min(cutoff) * cutoffs.len() as f64);
                 let (hit, slope) = sigmoid((cutoff - rank.in_list) * sharpness);
                 sum += weight * hit;
                 derivative += weight * slope * sharpness;
@@ -55,7 +59,7 @@ pub(crate) fn smooth_recall(settings: &SmoothRecall, positives: &mut [f32], nega
 }
 
 /// The DCG of so many positives at the top, or of one.
-pub(super) fn ideal_dcg(count: usize) -> f64 {
+pub(crate) fn ideal_dcg(count: usize) -> f64 {
     (1..=count.max(1)).map(|rank| 1.0 / (1.0 + rank as f64).log2()).sum()
 }
 

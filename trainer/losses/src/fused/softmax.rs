@@ -44,6 +44,6 @@ pub fn scale(values: &mut [f32], factor: f32) {
 }
 
 /// `log(1 + exp(x))` and its derivative.
-pub(super) fn softplus(x: f64) -> (f64, f64) {
+pub(crate) fn softplus(x: f64) -> (f64, f64) {
     (x.max(0.0) + (-x.abs()).exp().ln_1p(), 1.0 / (1.0 + (-x).exp()))
 }

@@ -13,11 +13,12 @@
 //! SL@K, whose network learns with the model's learning rate and weight decay.
 
 use super::primitives::{count_items, sigmoid, softplus};
-use super::{Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, StateSpec, fused};
+use super::{Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, StateSpec};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
 
+mod fused;
 pub mod surrogate;
 
 /// `guided-rec` in a sweep file.
@@ -86,11 +87,11 @@ impl LossKind for GuidedRec {
 
 impl FusedLossWithState for GuidedRec {
     fn rows(&self, losses: &mut [f32], positives: &mut [f32], negatives: &mut [f32], own: StateRows) {
-        const ROWS: usize = fused::guided_rec::ROWS;
+        const ROWS: usize = fused::ROWS;
         let width = negatives.len() / losses.len();
         let rows = positives.chunks_mut(ROWS).zip(negatives.chunks_mut(ROWS * width));
         for (losses, (positives, negatives)) in losses.chunks_mut(ROWS).zip(rows) {
-            fused::guided_rec::guided_rec(own.phase, losses, positives, negatives, own.numbers, &mut *own.by_numbers);
+            fused::guided_rec(own.phase, losses, positives, negatives, own.numbers, &mut *own.by_numbers);
         }
     }
 }

@@ -7,7 +7,8 @@
 //! (`weights: release`). Items that share a rank are taken to be one apart.
 //! Wang et al., "The LambdaLoss Framework for Ranking Metric Optimization", CIKM 2018; paper SL@K, equations 2.3 and 2.5.
 
-use super::{Pair, RankSource, Weights, distances, weigh_pairs, weight_of_distance, with_ranks};
+use super::{Pair, Weights, distances, weigh_pairs, weight_of_distance};
+use crate::ranks::{RankSource, with_ranks};
 use crate::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub fn lambda_loss(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor
 #[cfg(test)]
 impl crate::contract::Contract for LambdaLoss {
     fn examples() -> Vec<Self> {
-        let switches = [(super::ranks::EXACT, Weights::Paper), (super::ranks::SAMPLED, Weights::Release)];
+        let switches = [(crate::ranks::EXACT, Weights::Paper), (crate::ranks::SAMPLED, Weights::Release)];
         switches.map(|(ranks, weights)| LambdaLoss { ranks, weights, similarity: Similarity::Dot }).into()
     }
 

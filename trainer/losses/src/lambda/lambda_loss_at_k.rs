@@ -7,7 +7,8 @@
 //! place of its logarithm: `k = 1 / (1 - 1 / max(r_ui, r_uj))`.
 //! Jagerman et al., "On Optimizing Top-K Metrics for Neural Ranking Models", SIGIR 2022; paper SL@K, equations 2.3 to 2.5.
 
-use super::{Pair, RankSource, Weights, discount, distances, weigh_pairs, weight_of_distance, with_ranks};
+use super::{Pair, Weights, discount, distances, weigh_pairs, weight_of_distance};
+use crate::ranks::{RankSource, with_ranks};
 use crate::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -89,10 +90,10 @@ pub fn lambda_loss_at_k(
 impl crate::contract::Contract for LambdaLossAtK {
     fn examples() -> Vec<Self> {
         let switches = [
-            (super::ranks::EXACT, Weights::Paper),
-            (super::ranks::EXACT, Weights::Release),
-            (super::ranks::SAMPLED, Weights::Paper),
-            (super::ranks::AMONG_OTHERS, Weights::Paper),
+            (crate::ranks::EXACT, Weights::Paper),
+            (crate::ranks::EXACT, Weights::Release),
+            (crate::ranks::SAMPLED, Weights::Paper),
+            (crate::ranks::AMONG_OTHERS, Weights::Paper),
         ];
         switches.map(|(ranks, weights)| LambdaLossAtK { cutoff: 3, ranks, weights, similarity: Similarity::Dot }).into()
     }
@@ -106,9 +107,10 @@ impl crate::contract::Contract for LambdaLossAtK {
 #[cfg(test)]
 mod tests {
     use super::super::super::testing::{EXAMPLE_B, assert_close};
+    use super::super::lambda_loss;
     use super::super::testing::{assert_family, of_lists, worked_list, worked_pair};
-    use super::super::{lambda_loss, ranks_among};
     use super::*;
+    use crate::ranks::ranks_among;
 
     fn paper(cutoff: u32) -> impl Fn(&Tensor, &Tensor, Pair) -> Result<Tensor> + Copy {
         move |positives, negatives, ranks| lambda_loss_at_k(positives, negatives, None, ranks, cutoff, Weights::Paper)

@@ -7,7 +7,8 @@
 //! negative for each positive; its release averages over the pairs.
 //! Burges, Ragno and Le, "Learning to Rank with Nonsmooth Cost Functions", NIPS 2006.
 
-use super::{Pair, RankSource, discount, weigh_pairs, with_ranks};
+use super::{Pair, discount, weigh_pairs};
+use crate::ranks::{RankSource, with_ranks};
 use crate::{Facts, LossKind, Scores, facts};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
@@ -62,7 +63,7 @@ pub fn lambda_rank(positives: &Tensor, negatives: &Tensor, draws: Option<&Tensor
 #[cfg(test)]
 impl crate::contract::Contract for LambdaRank {
     fn examples() -> Vec<Self> {
-        [super::ranks::EXACT, super::ranks::SAMPLED].map(|ranks| LambdaRank { ranks, similarity: Similarity::Dot }).into()
+        [crate::ranks::EXACT, crate::ranks::SAMPLED].map(|ranks| LambdaRank { ranks, similarity: Similarity::Dot }).into()
     }
 
     /// Sampled ranks are those of the moved scores.

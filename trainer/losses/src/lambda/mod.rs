@@ -14,15 +14,12 @@ use std::f64::consts::LN_2;
 mod lambda_loss;
 mod lambda_loss_at_k;
 mod lambda_rank;
-mod ranks;
 #[cfg(test)]
 mod testing;
 
 pub use lambda_loss::{LambdaLoss, lambda_loss};
 pub use lambda_loss_at_k::{LambdaLossAtK, lambda_loss_at_k};
 pub use lambda_rank::{LambdaRank, lambda_rank};
-pub(super) use ranks::with_ranks;
-pub use ranks::{Exact, RankSource, Sampled, ranks_among, sampled_ranks};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! What the tests of the lambda family share.
 
 use super::super::testing::{EXAMPLE_B, assert_close, assert_gradients, differentiate};
-use super::{Pair, ranks_among};
+use super::Pair;
+use crate::ranks::ranks_among;
 use candle_core::{Result, Tensor};
 
 /// Positive and negative items of the worked list.

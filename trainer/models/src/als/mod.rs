@@ -16,10 +16,7 @@ pub(super) mod testing;
 pub(super) use moments::{Moments, squared_norms};
 pub use solver::{Cholesky, ConjugateGradient, Solver, Subspace};
 
-use super::{
-    Init, Stored,
-    kind::{Epochs, Sizes},
-};
+use super::{Epochs, Init, Sizes, Stored};
 use crate::{Error, Result};
 use dataset::{Dataset, Interactions};
 use embeddings::Tables;

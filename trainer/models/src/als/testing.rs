@@ -2,7 +2,7 @@
 
 use super::super::kind::Iterative;
 use super::{Alternating, LeastSquares, SolvedSide};
-use crate::kind::Epochs;
+use crate::Epochs;
 use dataset::Dataset;
 use embeddings::Tables;
 use streams::{Purpose, Stream};

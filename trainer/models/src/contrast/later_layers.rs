@@ -6,7 +6,7 @@
 //! A is symmetric, so that a gradient goes back by the same product. Noise has no derivative: the way back of a view is that of vectors without.
 
 use super::{Perturb, SomeRows};
-use crate::{encoder::TrainStep, graph::Graph, kind::Sizes, noise::Keyed};
+use crate::{Sizes, encoder::TrainStep, graph::Graph, noise::Keyed};
 use dataset::Dataset;
 use embeddings::{RowGradients, Tables};
 use rayon::prelude::*;

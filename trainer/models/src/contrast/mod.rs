@@ -16,7 +16,7 @@ pub(super) use later_layers::{Kept, LaterLayers};
 pub use perturb::Noise;
 pub(super) use perturb::Perturb;
 
-use super::{encoder::TrainStep, kind::Sizes};
+use super::{Sizes, encoder::TrainStep};
 use crate::graph::Adjacency;
 use embeddings::{RowGradients, Tables};
 use info_nce::{Comparison, InfoNce, info_nce};

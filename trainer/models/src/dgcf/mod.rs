@@ -13,13 +13,13 @@
 mod correlation;
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored,
+    BackboneKind, Facts, FoldIn, Init, Sizes, Stored,
     autograd::{Autograd, Encoded, Forward},
     contrast::at_least_zero,
     encoder::{Encoder, TrainStep},
-    kind::{Learned, Sizes},
+    kind::Learned,
+    limits::{check_layers, check_tables},
     operations::{apart, mean, sum, together, unit_rows},
-    sizes::{check_layers, check_tables},
 };
 use crate::{
     graph::{Adjacency, Edges, Links},

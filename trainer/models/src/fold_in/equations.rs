@@ -9,7 +9,7 @@ use embeddings::Prepared;
 use vectors::{Matrix, Similarity};
 
 /// The equations of a user, by a model's objective.
-pub struct Equations(pub(super) Box<dyn LeastSquares>);
+pub struct Equations(pub(crate) Box<dyn LeastSquares>);
 
 impl Equations {
     /// The equations of an objective.
@@ -19,7 +19,7 @@ impl Equations {
 }
 
 /// Users by the equations of a model's objective.
-pub(super) fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Interactions) -> Result<Matrix> {
+pub(crate) fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Interactions) -> Result<Matrix> {
     let mut users = Matrix { rows: histories.users(), dim: items.dim, values: vec![0.0; histories.users() * items.dim] };
     let of_items = histories.transpose(items.rows);
     let pass = Pass { moved: &mut users, fixed: items, positives: histories, positives_of_fixed: &of_items };
@@ -30,7 +30,7 @@ pub(super) fn solved(model: &dyn LeastSquares, items: &Matrix, histories: &Inter
 }
 
 /// Users by a ridge regression on the items, or by their mean where scores are distances.
-pub(super) fn by_ridge(items: &Matrix, similarity: Similarity, histories: &Interactions, ridge: f64) -> Result<Matrix> {
+pub(crate) fn by_ridge(items: &Matrix, similarity: Similarity, histories: &Interactions, ridge: f64) -> Result<Matrix> {
     let regression = |items: &Matrix| solved(&Ridge(ridge * squared_norms(items, |_| 1.0) / items.rows as f64), items, histories);
     match similarity {
         Similarity::Dot => regression(items),

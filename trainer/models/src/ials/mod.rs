@@ -18,13 +18,13 @@ mod tests;
 pub use convention::{Convention, Implicit, Recstudio, Rendle};
 
 use super::{
-    BackboneKind, Facts, FoldIn, Init, Stored,
+    BackboneKind, Epochs, Facts, FoldIn, Init, Sizes, Stored,
     als::{
         self, Alternating, LeastSquares, Moments, Pass, SolvedSide, Solver,
         rows::{self, Terms},
     },
-    kind::{Epochs, Iterative, Sizes},
-    sizes::check_tables,
+    kind::Iterative,
+    limits::check_tables,
 };
 use crate::Result;
 use convention::Weights;

@@ -109,7 +109,7 @@ impl Batch<'_> {
             of_hidden.iter_mut().zip(back.of_hidden).for_each(|(sum, value)| *sum += value);
             of_bias.extend(back.of_bias);
         }
-        bias.move_by(of_bias, stepper);
+        stepper.move_by(bias, of_bias);
         (loss, of_hidden)
     }
 }

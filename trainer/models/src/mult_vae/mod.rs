@@ -10,9 +10,9 @@
 //! `xavier-normal` does, biases at 0. Liang et al., WWW 2018.
 
 use super::{
-    BackboneKind, Facts, FoldIn, HistoryEncoder, Init, NamedMatrices, Stored, XavierNormal,
+    BackboneKind, Epochs, Facts, FoldIn, HistoryEncoder, Init, NamedMatrices, Sizes, Stored, XavierNormal,
     by_users::{ByItem, Numbered, UserBatches},
-    kind::{Epochs, Iterative, Sizes},
+    kind::Iterative,
     noise::{dropout, normal},
     stack::check_share,
 };
@@ -261,9 +261,9 @@ impl<'d> MultVaeTraining<'d> {
                 weighted_sum(&of_hidden, places, numbers, gradient);
             }
         });
-        first_bias.move_by(of_first_bias, stepper);
+        stepper.move_by(first_bias, of_first_bias);
         for (weights, gradient) in [second, second_bias, third, third_bias].into_iter().zip(of_second.into_iter().chain(of_third)) {
-            weights.move_by(gradient.values, stepper);
+            stepper.move_by(weights, gradient.values);
         }
         stepper.finish_step();
         likelihood + beta * divergence

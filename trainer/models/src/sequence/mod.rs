@@ -18,7 +18,7 @@ pub(super) use formula::SequenceFormula;
 pub use targets::Targets;
 pub use targets::TargetsOf;
 
-use super::{kind::Sizes, sizes::check_dim};
+use super::{Sizes, limits::check_dim};
 use dataset::{Dataset, Histories, Split};
 
 /// Longer windows are taken for a slip.

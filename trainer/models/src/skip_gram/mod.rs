@@ -20,10 +20,7 @@ mod tests;
 pub(super) use block::Piece;
 pub(super) use noise::NoiseLaw;
 
-use super::{
-    kind::{Epochs, Sizes},
-    stored::Stored,
-};
+use super::{Epochs, Sizes, stored::Stored};
 use crate::{Error, Result};
 use block::Block;
 use dataset::Dataset;

@@ -13,10 +13,7 @@ mod gram;
 #[cfg(test)]
 mod tests;
 
-use super::{
-    BackboneKind, Facts, Stored,
-    kind::{ClosedForm, Sizes},
-};
+use super::{BackboneKind, Facts, Sizes, Stored, kind::ClosedForm};
 use crate::{Error, Result};
 use dataset::Dataset;
 use descent::{Descent, KEPT};

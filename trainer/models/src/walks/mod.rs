@@ -13,7 +13,7 @@ mod tests;
 pub(super) use graph::Bipartite;
 
 use super::{
-    kind::{Epochs, Sizes},
+    Epochs, Sizes,
     skip_gram::{self, Contexts, Decay, Embedding, NoiseLaw, Piece, PieceSize, Source},
 };
 use crate::{Error, Result};

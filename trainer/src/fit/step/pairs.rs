@@ -66,7 +66,7 @@ impl Learner<'_> {
         for weights in &mut parameters.weights {
             let mut gradient = of_weights.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![0.0; weights.values.values.len()]);
             collective.sum(&weights.name, &mut gradient)?;
-            weights.move_by(gradient, stepper);
+            stepper.move_by(weights, gradient);
         }
         stepper.finish_step();
         Ok(total)

@@ -17,7 +17,7 @@ use crate::{
 };
 use dataset::Manifest;
 use evaluator::Similarity;
-use models::kind::Sizes;
+use models::Sizes;
 
 /// Bytes of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -127,7 +127,7 @@ mod tests {
                 }
                 stepper.move_all(&mut expected.users, &rows[0]);
                 stepper.move_all(&mut expected.items, &rows[1]);
-                expected.weights[0].move_by(vec![0.0; 2 * DIM], &stepper);
+                stepper.move_by(&mut expected.weights[0], vec![0.0; 2 * DIM]);
                 let gradient = |rows: &mut RowGradients| Tensor::from_slice(rows.fill(), (ROWS, DIM), &Device::Cpu).ok();
                 let touched = (!stepper.moves_all_rows()).then(|| Tensor::from_slice(&marks, (ROWS, 1), &Device::Cpu).unwrap());
                 let [users, items] = &mut rows;

@@ -12,10 +12,14 @@
 //! A list of L = P + N items costs L^2 exponentials and, with scaling, some passes over a matrix of as many entries each iteration: it
 //! is for some hundreds of negatives, not for all items. Pobrotyn and Bialobrzeski, "NeuralNDCG", SIGIR eCom 2021, arXiv:2102.07831.
 
+mod fused;
+mod matrix;
+mod sinkhorn;
+
 use super::neural_sort::{neural_sort, sinkhorn};
 use super::primitives::unmask;
 use super::smooth_rank::{check_positives, discounts, ideal_dcg};
-use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero, fused};
+use super::{Facts, FusedLoss, LossKind, Scores, check_above_zero};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -98,7 +102,7 @@ impl LossKind for NeuralNdcg {
 
 impl FusedLoss for NeuralNdcg {
     fn row(&self, positives: &mut [f32], negatives: &mut [f32], _quantile: f32) -> f32 {
-        fused::neural_ndcg::neural_ndcg(self, positives, negatives)
+        fused::neural_ndcg(self, positives, negatives)
     }
 }
 

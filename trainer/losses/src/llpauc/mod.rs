@@ -17,8 +17,10 @@
 //! `c` and `a` to 1 and `b` to 0. Tables start as normal with a standard deviation of 0.01 in both.
 //! Shi et al., "Lower-Left Partial AUC: An Effective and Efficient Optimization Metric for Recommendation", WWW 2024, arXiv:2403.00844.
 
+mod fused;
+
 use super::primitives::{count_items, fill_masked, sigmoid, softplus};
-use super::{Facts, FusedLossWithState, InitialValue, Learned, LossKind, Per, Scores, StateRows, StateSpec, Update, fused};
+use super::{Facts, FusedLossWithState, InitialValue, Learned, LossKind, Per, Scores, StateRows, StateSpec, Update};
 use candle_core::{D, Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -185,7 +187,7 @@ impl FusedLossWithState for Llpauc {
         let width = negatives.len() / losses.len();
         let scalars = own.numbers.try_into().expect("llpauc has seven scalars");
         for ((loss, positive), negatives) in losses.iter_mut().zip(positives).zip(negatives.chunks_exact_mut(width)) {
-            (*loss, *positive) = fused::llpauc::llpauc(self, *positive, negatives, scalars, own.by_numbers);
+            (*loss, *positive) = fused::llpauc(self, *positive, negatives, scalars, own.by_numbers);
         }
     }
 }

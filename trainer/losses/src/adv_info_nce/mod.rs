@@ -12,8 +12,10 @@
 //! without an end. Both are offered as `schedule`.
 //! Zhang et al., "Empowering Collaborative Filtering with Principled Adversarial Contrastive Loss", NeurIPS 2023, arXiv:2310.18700.
 
+mod fused;
+
 use super::primitives::{count_items, fill_masked, log_sum_exp, margins, softplus};
-use super::{Adversary, Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, check_above_zero, fused, scores};
+use super::{Adversary, Facts, FusedLossWithState, LossKind, Phase, Scores, StateRows, check_above_zero, scores};
 use candle_core::{Result, Tensor};
 use serde::{Deserialize, Serialize};
 use vectors::Similarity;
@@ -177,7 +179,7 @@ impl FusedLossWithState for AdvInfoNce {
         let width = negatives.len() / losses.len();
         let rows = negatives.chunks_exact_mut(width).zip(own.adversary.chunks_exact_mut(width));
         for ((loss, positive), (negatives, hardness)) in losses.iter_mut().zip(positives).zip(rows) {
-            (*loss, *positive) = fused::adv_info_nce::adv_info_nce(self, *positive, negatives, hardness);
+            (*loss, *positive) = fused::adv_info_nce(self, *positive, negatives, hardness);
         }
     }
 }

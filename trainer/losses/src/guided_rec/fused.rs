@@ -3,13 +3,14 @@
 //! Each row is a lane, so that a layer is a loop of whole registers without sums across them. The mean of the dot products of an item with all
 //! items is its dot product with the mean item, so that pairs cost as much as items.
 
-use crate::{guided_rec::surrogate::layers, primitives::MASKED_BELOW};
+use super::surrogate::layers;
+use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 use std::iter;
 use vectors::elementary::{exp_of_negative, softplus, tanh};
 
 /// Rows at a time.
-pub(crate) const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 
 /// One number of each row.
 type Lanes = [f32; ROWS];
@@ -18,7 +19,7 @@ const ZERO: Lanes = [0.0; ROWS];
 
 /// The losses of at most [`ROWS`] rows in a phase of a step; scores become derivatives. `parameters` are those of the network for rows of
 /// this length, and the derivatives by them are added to `by_parameters`.
-pub(crate) fn guided_rec(
+pub(super) fn guided_rec(
     phase: usize,
     losses: &mut [f32],
     positives: &mut [f32],

@@ -1,17 +1,16 @@
 //! NeuralNDCG of a list, forwards and back.
 
 use super::{
-    items::of_items,
+    NeuralNdcg,
     matrix::{Matrix, Over, add, sum},
     sinkhorn::{Scaling, Sides},
-    smooth_metrics::ideal_dcg,
 };
-use crate::NeuralNdcg;
+use crate::fused::{items::of_items, smooth_metrics::ideal_dcg};
 use multiversion::multiversion;
 use vectors::elementary::exp_of_negative;
 
 /// The loss of a list, whose scores become derivatives.
-pub(crate) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
+pub(super) fn neural_ndcg(settings: &NeuralNdcg, positives: &mut [f32], negatives: &mut [f32]) -> f32 {
     of_items(positives, negatives, 0.0, |scores, positives| {
         let cutoff = settings.cutoff.map_or(scores.len(), |cutoff| scores.len().min(cutoff as usize));
         let ranks = if settings.sinkhorn_iterations == 0 { cutoff } else { scores.len() };

@@ -1,7 +1,7 @@
 //! Where the ranks of a batch's items come from.
 
-use super::super::primitives::{MASKED_BELOW, count_items};
-use super::super::scores::{Others, Pair, Scores, given};
+use super::primitives::{MASKED_BELOW, count_items};
+use super::scores::{Others, Pair, Scores, given};
 use candle_core::{DType, Result, Tensor};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Default for RankSource {
 
 impl RankSource {
     /// Why it cannot have the sampler `all`.
-    pub(in super::super) fn needs_draws(self) -> Option<&'static str> {
+    pub(crate) fn needs_draws(self) -> Option<&'static str> {
         match self {
             Self::Exact(_) => Some("exact ranks are those of drawn items; over all items take the ranks `sampled`, among the row's items"),
             Self::Sampled(Sampled { with_positives: true, .. }) => {
@@ -57,7 +57,7 @@ impl RankSource {
 }
 
 /// The value of a loss of ranks, with those that its source gives.
-pub(in super::super) fn with_ranks(source: RankSource, scores: &Scores, loss: impl FnOnce(Pair) -> Result<Tensor>) -> Result<Tensor> {
+pub(crate) fn with_ranks(source: RankSource, scores: &Scores, loss: impl FnOnce(Pair) -> Result<Tensor>) -> Result<Tensor> {
     match source {
         RankSource::Exact(_) => loss(given(scores.given.ranks, "a lambda loss with exact ranks", "the ranks of the batch's items")?),
         RankSource::Sampled(Sampled { rescaled, with_positives }) => {
@@ -126,7 +126,7 @@ pub(super) const AMONG_OTHERS: RankSource = RankSource::Sampled(Sampled { rescal
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{EXAMPLE_B, assert_close};
+    use super::super::testing::{EXAMPLE_B, assert_close};
     use super::*;
     use candle_core::Device;
     use proptest::prelude::*;
@@ -181,7 +181,7 @@ mod tests {
         assert_close(&p.to_vec1::<f64>().unwrap(), &[1.33333333, 4.0, 5.33333333], 6e-9);
         assert_close(&n.to_vec2::<f64>().unwrap()[1], &[6.66666667, 2.66666667, 8.0], 6e-9);
         let ranks = Pair { positives: &p, negatives: &n };
-        let loss = super::super::lambda_loss_at_k(&positives, &negatives, None, ranks, 3, super::super::Weights::Paper).unwrap();
+        let loss = super::super::lambda_loss_at_k(&positives, &negatives, None, ranks, 3, super::super::lambda::Weights::Paper).unwrap();
         assert_close(&[loss.sum_all().unwrap().to_scalar().unwrap()], &[0.94321365], 5e-9);
         assert_eq!(ranks_with_others(&positives, &negatives, others, None).unwrap().0.to_vec1::<f64>().unwrap(), [1.0, 3.0, 4.0]);
     }

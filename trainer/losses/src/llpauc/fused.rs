@@ -1,11 +1,13 @@
 //! Lower-left partial AUC of a row, with the gradient of its scalars.
 
-use super::{
-    lanes::{Steps, replace_and_sums},
-    softmax::scale,
+use super::Llpauc;
+use crate::{
+    fused::{
+        lanes::{Steps, replace_and_sums},
+        softmax::scale,
+    },
+    primitives::MASKED_BELOW,
 };
-use crate::Llpauc;
-use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 use vectors::elementary::{exp_of_negative, softplus};
 
@@ -14,7 +16,7 @@ const SHARPNESS: f32 = 5.0;
 
 /// The loss of a row, and its derivative by the positive; `negatives` become the derivatives by them. The derivatives by the scalars
 /// `[a, b, c, s+, s-, h_a, h_b]` are added to `by_scalars`.
-pub(crate) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], scalars: &[f32; 7], by_scalars: &mut [f64]) -> (f32, f32) {
+pub(super) fn llpauc(settings: &Llpauc, positive: f32, negatives: &mut [f32], scalars: &[f32; 7], by_scalars: &mut [f64]) -> (f32, f32) {
     let [a, b, c, upper, lower, h_a, h_b] = scalars.map(f64::from);
     let [of_negatives, of_positive] = settings.weights();
     let [of_lower, of_upper] = settings.bounds();

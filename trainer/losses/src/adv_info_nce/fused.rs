@@ -1,18 +1,20 @@
 //! Softmax over a row whose negatives an adversary weighs, with the gradient of the adversary's scores.
 
-use super::{
-    lanes,
-    softmax::{exponentials, softplus},
+use super::AdvInfoNce;
+use crate::{
+    fused::{
+        lanes,
+        softmax::{exponentials, softplus},
+    },
+    primitives::MASKED_BELOW,
 };
-use crate::AdvInfoNce;
-use crate::primitives::MASKED_BELOW;
 use multiversion::multiversion;
 
 /// What stands for no item among the adversary's scores.
 const MASKED: f32 = -1e30;
 
 /// The loss of a row, and its derivative by the positive; `negatives` and the adversary's `hardness` become the derivatives by them.
-pub(crate) fn adv_info_nce(settings: &AdvInfoNce, positive: f32, negatives: &mut [f32], hardness: &mut [f32]) -> (f32, f32) {
+pub(super) fn adv_info_nce(settings: &AdvInfoNce, positive: f32, negatives: &mut [f32], hardness: &mut [f32]) -> (f32, f32) {
     let sharpness = 1.0 / settings.temperature as f32;
     let largest = lanes::max(negatives);
     let count = negatives.iter().filter(|&&score| !is_masked(score)).count();
