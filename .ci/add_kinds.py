@@ -48,7 +48,7 @@ impl LossKind for DoubledBpr {
 
 SAMPLER = """//! Uniform draws, each item once.
 
-use super::{Facts, Pool, SamplerKind, UniformPool};
+use super::{Draws, Facts, Pool, SamplerKind, UniformPool};
 use serde::{Deserialize, Serialize};
 """ + SETTINGS.format(name="distinct-uniform", kind="DistinctUniform", fields="\n    /// Negatives for each positive.\n    pub negatives: u32,\n") + """
 impl SamplerKind for DistinctUniform {
@@ -56,18 +56,15 @@ impl SamplerKind for DistinctUniform {
         Facts { paper: "–", values: "–", state: "none", cost: "O(log P_u) a draw" }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Uniform(UniformPool { replacement: false }), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Uniform(UniformPool { replacement: false }), count: Some(self.negatives) }
     }
 }
 """
 
 BACKBONE = """//! Items by their number, the first first.
 
-use super::{
-    BackboneKind, Facts, FoldIn, Stored,
-    kind::{ClosedForm, Sizes},
-};
+use super::{BackboneKind, Facts, FoldIn, Sizes, Stored, kind::ClosedForm};
 use crate::Result;
 use dataset::Dataset;
 use embeddings::Tables;

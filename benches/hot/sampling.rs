@@ -10,7 +10,7 @@ use crate::parts::Looking;
 use crate::training::{epoch, trial};
 use benches::{interactions, random_dataset, random_tables};
 use divan::{Bencher, black_box, counter::ItemsCount};
-use samplers::{Choice, Prepared, Row};
+use samplers::{Choice, Prepared, Row, RowScores};
 use serde_json::json;
 use streams::{Purpose, Stream};
 use trainer::Sampler;
@@ -123,7 +123,8 @@ fn rule(bencher: Bencher, text: &str) {
     let scores: Vec<f32> = (0..CANDIDATES).map(|_| 4.0 * stream.fraction() as f32 - 2.0).collect();
     let mut choice = Choice::default();
     bencher.counter(ItemsCount::new(CANDIDATES)).bench_local(|| {
-        rule.choose(&mut stream, 2.9, black_box(&scores), None, &mut choice);
+        let row = RowScores { positive: 2.9, candidates: black_box(&scores), log_probabilities: None };
+        rule.choose(&mut stream, row, &mut choice);
         choice.weights.first().copied()
     });
 }

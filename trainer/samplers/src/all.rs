@@ -9,7 +9,12 @@
 //! SL@K in equations 2.2 and 3.5, paper RG in its equation of the softmax. That is `exclude: row` with a loss that has the positive in its sum,
 //! as `cce` and `softmax` and `softmax-at-k` with `include_positive`. The default keeps them out, as samplers that draw do.
 
-use super::{Facts, Pool, SamplerKind};
+use super::{
+    Draws, Error, Exclude, Facts, Pool, Row, SamplerKind, Stream,
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
+};
+use dataset::{Interactions, Location};
 use serde::{Deserialize, Serialize};
 
 /// `all` in a sweep file.
@@ -21,30 +26,40 @@ pub struct All {
     pub exclude: Exclude,
 }
 
-/// `exclude` of [`All`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Exclude {
-    /// The user's train items.
-    #[default]
-    Train,
-    /// The positives of the row: the user's other train items are negatives.
-    Row,
-}
-
-impl Exclude {
-    /// A trial is named as before there was a choice.
-    fn is_train(&self) -> bool {
-        *self == Self::Train
-    }
-}
-
 impl SamplerKind for All {
     fn facts(&self) -> Facts {
         Facts { paper: "–", values: "`exclude: row` in the equations of SL@K and RG", state: "none", cost: "n scores" }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::All(self.clone()), None)
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::All(self.clone()), count: None }
     }
+}
+
+impl PoolKind for All {
+    fn takes_every_item(&self) -> Option<Exclude> {
+        Some(self.exclude)
+    }
+
+    fn lacks_kernel(&self) -> Option<&'static str> {
+        Some("takes every item")
+    }
+
+    fn prepare(&self, _draws: u32, _train: &Interactions, _items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(EveryItem))
+    }
+}
+
+/// Draws nothing: every item is taken, with probability 1.
+#[derive(Debug)]
+struct EveryItem;
+
+impl Proposal for EveryItem {
+    fn fill(&self, _of: UserItems<'_>, _row: Row<'_>, _rng: &mut Stream, _ids: &mut [u32]) {}
+
+    fn log_probabilities(&self, _of: UserItems<'_>, _ids: &[u32], out: &mut [f32]) {
+        out.fill(0.0);
+    }
+
+    fn log_probabilities_of_draws(&self, _of: UserItems<'_>, _rng: &mut Stream, _ids: &[u32], _out: &mut [f32]) {}
 }

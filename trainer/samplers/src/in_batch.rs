@@ -11,7 +11,12 @@
 //! Hidasi et al., ICLR 2016, arXiv:1511.06939; the correction by `log q` is Yi et al., RecSys 2019, doi:10.1145/3298689.3346996, whose
 //! estimate of `q` from a stream is not needed where the counts are known.
 
-use super::{Facts, InBatchPool, Pool, Row, SamplerKind, non_positives::NonPositives};
+use super::{
+    Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
+    pool::{PoolKind, with_train_users},
+    proposal::{Proposal, UserItems},
+};
+use dataset::{Interactions, Location};
 use serde::{Deserialize, Serialize};
 
 /// `in-batch` in a sweep file.
@@ -28,8 +33,8 @@ impl SamplerKind for InBatch {
         Facts { paper: "Hidasi et al., ICLR 2016", values: "–", state: "the items' shares of the train pairs", cost: "no draw" }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::InBatch(InBatchPool {}), self.negatives)
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::InBatch(InBatchPool {}), count: self.negatives }
     }
 
     fn compares_rows(&self) -> bool {
@@ -37,37 +42,52 @@ impl SamplerKind for InBatch {
     }
 }
 
+/// `in-batch` as a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InBatchPool {}
+
+impl PoolKind for InBatchPool {
+    fn is_in_batch(&self) -> bool {
+        true
+    }
+
+    fn drawable(&self, train: &Interactions, items: usize) -> usize {
+        with_train_users(train, items)
+    }
+
+    fn memory(&self, _draws: u64, [_, _, train, _]: [u64; 4]) -> u64 {
+        train * 4
+    }
+
+    fn prepare(&self, _draws: u32, train: &Interactions, items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        let counts = train.item_counts(items);
+        let log_total = counts.iter().map(|&count| f64::from(count)).sum::<f64>().ln();
+        let log_probabilities = counts.iter().map(|&count| (f64::from(count).ln() - log_total) as f32).collect();
+        Ok(Box::new(InBatchProposal { log_probabilities }))
+    }
+}
+
 /// The items' probabilities.
-#[derive(Clone, Debug)]
-pub(super) struct InBatchProposal {
+#[derive(Debug)]
+struct InBatchProposal {
     log_probabilities: Vec<f32>,
 }
 
-impl InBatchProposal {
-    pub(super) fn new(counts: &[u32]) -> Self {
-        let log_total = counts.iter().map(|&count| f64::from(count)).sum::<f64>().ln();
-        Self { log_probabilities: counts.iter().map(|&count| (f64::from(count).ln() - log_total) as f32).collect() }
-    }
-
-    /// How many items can be drawn.
-    pub(super) fn drawable(&self) -> usize {
-        self.log_probabilities.iter().filter(|log_probability| log_probability.is_finite()).count()
-    }
-
-    /// Takes `ids [N]` and the log-probability of each.
-    pub(super) fn take(&self, non_positives: NonPositives, row: Row, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        let own = row.positives[row.place];
+impl Proposal for InBatchProposal {
+    fn fill(&self, of: UserItems<'_>, row: Row<'_>, _rng: &mut Stream, ids: &mut [u32]) {
+        let (own, non_positives) = (row.positives[row.place], of.non_positives());
         let others = row.positives[row.place + 1..].iter().chain(&row.positives[..row.place]);
         let mut possible = others.map(|&item| if non_positives.contains(item) { item } else { own });
         ids.fill_with(|| possible.next().unwrap_or(own));
-        if let Some(log_probabilities) = log_probabilities {
-            log_probabilities.iter_mut().zip(&*ids).for_each(|(log_probability, &id)| *log_probability = self.log_probability(id));
-        }
     }
 
-    /// The log-probability of an item.
-    pub(super) fn log_probability(&self, item: u32) -> f32 {
-        self.log_probabilities[item as usize]
+    fn log_probabilities(&self, _of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        out.iter_mut().zip(ids).for_each(|(out, &id)| *out = self.log_probabilities[id as usize]);
+    }
+
+    fn needs_positives(&self) -> bool {
+        true
     }
 }
 

@@ -2,15 +2,24 @@
 //!
 //! Each sampler says it in its own file. The defaults are those of a pool whose draws are the negatives.
 
-use super::{Facts, Pool, Rule};
+use super::{Facts, Pool, rule::Rule};
+
+/// What a sampler draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draws {
+    /// Where candidates come from.
+    pub pool: Pool,
+    /// How many candidates a row has, where a number is given.
+    pub count: Option<u32>,
+}
 
 /// A sampler with its values.
 pub trait SamplerKind {
     /// Where it comes from and what it costs.
     fn facts(&self) -> Facts;
 
-    /// The pool, and how many candidates are drawn from it where a number is given.
-    fn draws(&self) -> (Pool, Option<u32>);
+    /// The pool, and how many candidates are drawn from it.
+    fn draws(&self) -> Draws;
 
     /// Whether the values make sense, beside those of the pool and how many are drawn from it.
     ///
@@ -26,7 +35,7 @@ pub trait SamplerKind {
     }
 
     /// What is done with the candidates' scores, in a catalogue of so many items; `None` where all candidates are negatives.
-    fn rule(&self, _items: usize) -> Option<Rule> {
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
         None
     }
 

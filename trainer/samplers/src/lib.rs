@@ -11,7 +11,9 @@ mod all;
 mod cumulative;
 mod distinct;
 mod error;
+mod exclude;
 mod facts;
+mod hard;
 mod in_batch;
 mod kind;
 mod mix_gcf;
@@ -21,22 +23,26 @@ mod pool;
 mod popularity;
 mod ppr;
 mod prepared;
-pub mod rule;
+mod proposal;
+mod row;
+mod rule;
 mod uniform;
 
 pub use adaptive::{AdaSir, AdaSirPool, Aobpr, AobprPool, Irgan, IrganPool, Kernel, KernelPool, Weights};
-pub use all::{All, Exclude};
+pub use all::All;
 pub use error::Error;
+pub use exclude::Exclude;
 pub use facts::Facts;
-pub use in_batch::InBatch;
-pub use kind::SamplerKind;
+pub use hard::{Dns, DnsMn, Pris, Softmax, SoftmaxV, Variance, Warp};
+pub use in_batch::{InBatch, InBatchPool};
+pub use kind::{Draws, SamplerKind};
 pub use mix_gcf::MixGcf;
-pub use pool::{InBatchPool, Pool, PopularityPool, UniformPool};
-pub use popularity::Popularity;
+pub use popularity::{Popularity, PopularityPool};
 pub use ppr::{Form, Ppr, PprPool, Proportional, Temperature};
-pub use prepared::{Prepared, Row};
-pub use rule::{Choice, Dns, DnsMn, Pris, Rule, Softmax, SoftmaxV, Variance, Warp};
-pub use uniform::Uniform;
+pub use prepared::Prepared;
+pub use row::Row;
+pub use rule::{Choice, RowScores, Rule};
+pub use uniform::{Uniform, UniformPool};
 
 pub use distinct::some_of;
 pub use popularity::check_exponent;
@@ -98,6 +104,54 @@ samplers! {
     MixGcf,
 }
 
+/// Makes the enum of all pools. A line is a pool: its words, its name, which in kebab-case is the `kind` of sweep files, and its settings.
+macro_rules! pools {
+    ($($(#[$words:meta])* $kind:ident($settings:ident),)+) => {
+        /// `pool` of a hard sampler in a sweep file, by `kind`: where the candidates come from whose scores its rule looks at. The kinds are the
+        /// samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Pool {
+            $($(#[$words])* $kind($settings),)+
+        }
+
+        impl Pool {
+            pub(crate) fn kind(&self) -> &dyn pool::PoolKind {
+                match self {
+                    $(Pool::$kind(settings) => settings,)+
+                }
+            }
+        }
+    };
+}
+
+pools! {
+    /// Every item that is not a train positive of the user, or of the row: nothing is drawn, and all are scored.
+    All(All),
+    /// Uniform over the items that are not train positives of the user.
+    Uniform(UniformPool),
+    /// By the items' train counts.
+    Popularity(PopularityPool),
+    /// The positives of the batch's other rows.
+    InBatch(InBatchPool),
+    /// By personalised PageRank.
+    Ppr(PprPool),
+    /// Items that stand high in a factor that matters to the user.
+    Aobpr(AobprPool),
+    /// By the square of the score.
+    Kernel(KernelPool),
+    /// Items that the model resampled for each user.
+    AdaSir(AdaSirPool),
+    /// By a second model that learns to draw what the first takes for positives.
+    Irgan(IrganPool),
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self::Uniform(UniformPool { replacement: true })
+    }
+}
+
 impl Sampler {
     /// Whether the values make sense.
     ///
@@ -105,9 +159,9 @@ impl Sampler {
     /// Names the key, its value and what was expected.
     pub fn check(&self) -> Result<(), String> {
         self.check_values()?;
-        let (pool, count) = self.draws();
+        let Draws { pool, count } = self.draws();
         pool.check(self.count_key(), count)?;
-        if count.is_none() && !matches!(pool, Pool::All(_) | Pool::InBatch(_)) {
+        if count.is_none() && pool.kind().takes_every_item().is_none() && !pool.kind().is_in_batch() {
             let (kind, key) = (dataset::quote::kind(self), self.count_key());
             return Err(format!("the sampler `{kind}` draws from its pool, and how many is missing: give `{key}`"));
         }
@@ -119,13 +173,13 @@ impl Sampler {
     /// # Errors
     /// Names the key, its value and what was expected.
     pub fn check_batch(&self, batch_size: u32) -> Result<(), String> {
-        let (pool, count) = self.draws();
+        let Draws { pool, count } = self.draws();
         pool.check_batch(self.count_key(), count, batch_size)
     }
 
     /// Items that are drawn and scored for each positive; `None` when nothing is drawn and every item is scored.
     pub fn candidates(&self, batch_size: u32) -> Option<usize> {
-        let (pool, count) = self.draws();
+        let Draws { pool, count } = self.draws();
         pool.width(count, batch_size)
     }
 
@@ -146,12 +200,12 @@ impl Sampler {
 
     /// What is no negative where every item is scored.
     pub fn exclude(&self) -> Exclude {
-        if let Pool::All(All { exclude }) = self.draws().0 { exclude } else { Exclude::Train }
+        self.draws().pool.kind().takes_every_item().unwrap_or_default()
     }
 
     /// Whether the sampler looks at vectors, and not only those of what is drawn and scored.
     pub fn needs_tables(&self) -> bool {
-        self.mixes() || matches!(self.draws().0, Pool::Aobpr(_) | Pool::Kernel(_) | Pool::AdaSir(_) | Pool::Irgan(_))
+        self.mixes() || self.draws().pool.kind().looks_at_model()
     }
 
     /// Whether the sampler's negatives are mixed from the vectors of what is drawn.
@@ -160,23 +214,30 @@ impl Sampler {
     }
 
     /// Bytes that it keeps beside what a step draws, in a training of so many train pairs and of vectors of `dim` factors.
-    pub fn memory(&self, [users, items, train, dim]: [u64; 4]) -> u64 {
-        let (pool, draws) = self.draws();
-        match &pool {
-            Pool::InBatch(_) => train * 4,
-            Pool::Ppr(settings) => {
-                let [users, items, train] = [users, items, train].map(|count| count as usize);
-                settings.memory(users, items, train, rayon::current_num_threads()) as u64
-            }
-            _ => adaptive::AdaptiveProposal::memory(&pool, u64::from(draws.unwrap_or(0)), [users, items, train, dim]),
+    pub fn memory(&self, sizes: [u64; 4]) -> u64 {
+        let Draws { pool, count } = self.draws();
+        pool.kind().memory(u64::from(count.unwrap_or(0)), sizes)
+    }
+
+    /// Whether negatives are the positives of the batch's other rows.
+    pub fn draws_in_batch(&self) -> bool {
+        self.draws().pool.kind().is_in_batch()
+    }
+
+    /// What it does for which there is no kernel on a GPU, in words that follow "the sampler"; `None` where it has all.
+    pub fn lacks_kernel(&self) -> Option<&'static str> {
+        match (self.mixes(), self.rule(0)) {
+            (true, _) => Some("mixes negatives from vectors"),
+            (false, Some(_)) => Some("chooses among its candidates by their scores"),
+            (false, None) => self.draws().pool.kind().lacks_kernel(),
         }
     }
 
     /// Why the rows of a batch must be pairs, for samplers that cannot have users with lists of positives.
     pub fn needs_pairs(&self) -> Option<&'static str> {
-        match (self.draws().0, self.rule(0)) {
+        match (self.draws().pool, self.rule(0)) {
             _ if self.mixes() => Some("it mixes negatives with one positive"),
-            (Pool::InBatch(_), _) => Some("in-batch negatives are the positives of pairs"),
+            (pool, _) if pool.kind().is_in_batch() => Some("in-batch negatives are the positives of pairs"),
             (_, Some(rule)) if rule.needs_positive() => Some("its rule looks at the score of one positive"),
             _ => None,
         }

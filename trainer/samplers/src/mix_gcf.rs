@@ -9,7 +9,7 @@
 //! chosen, each by its layer. Matrix factorisation has one layer. The release has M 64 and one negative; its loss is `bpr`, for several
 //! negatives `cce`. Vectors are mixed, so that scores must be dot products. Huang et al., KDD 2021, doi:10.1145/3447548.3467408.
 
-use super::{Facts, Pool, SamplerKind};
+use super::{Draws, Facts, Pool, SamplerKind};
 use serde::{Deserialize, Serialize};
 
 /// `mix-gcf` in a sweep file.
@@ -52,8 +52,8 @@ impl SamplerKind for MixGcf {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (self.pool.clone(), Some(self.drawn()))
+    fn draws(&self) -> Draws {
+        Draws { pool: self.pool.clone(), count: Some(self.drawn()) }
     }
 
     fn check_values(&self) -> Result<(), String> {
@@ -62,9 +62,9 @@ impl SamplerKind for MixGcf {
                 return Err(format!("{key} is 0: expected at least 1"));
             }
         }
-        match self.pool {
-            Pool::All(_) | Pool::InBatch(_) => Err("pool: expected one that draws items for each pair by itself".to_owned()),
-            _ => Ok(()),
+        match self.pool.kind().takes_every_item().is_some() || self.pool.kind().is_in_batch() {
+            true => Err("pool: expected one that draws items for each pair by itself".to_owned()),
+            false => Ok(()),
         }
     }
 

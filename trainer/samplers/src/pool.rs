@@ -1,92 +1,81 @@
-//! `pool` of a hard sampler: where the candidates come from whose scores its rule looks at.
+//! What a pool is to the samplers that draw from it, whether or not it looks at the model.
 //!
-//! The kinds are the samplers that look at no score, without how many they draw: that is the hard sampler's `candidates`.
+//! Each pool says it in its own file. The defaults are those of a pool that draws any item but the user's own, and keeps nothing.
 
-use super::{AdaSirPool, All, AobprPool, IrganPool, KernelPool, PprPool, check_negatives, popularity};
-use serde::{Deserialize, Serialize};
+use super::{Error, Exclude, Pool, check_negatives, proposal::Proposal};
+use dataset::{Interactions, Location};
 
-/// `pool` in a sweep file, by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pool {
-    /// Every item that is not a train positive of the user, or of the row: nothing is drawn, and all are scored.
-    All(All),
-    /// Uniform over the items that are not train positives of the user.
-    Uniform(UniformPool),
-    /// By the items' train counts.
-    Popularity(PopularityPool),
-    /// The positives of the batch's other rows.
-    InBatch(InBatchPool),
-    /// By personalised PageRank.
-    Ppr(PprPool),
-    /// Items that stand high in a factor that matters to the user.
-    Aobpr(AobprPool),
-    /// By the square of the score.
-    Kernel(KernelPool),
-    /// Items that the model resampled for each user.
-    AdaSir(AdaSirPool),
-    /// By a second model that learns to draw what the first takes for positives.
-    Irgan(IrganPool),
-}
-
-/// `uniform` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UniformPool {
-    /// Whether the same item may be a candidate twice.
-    #[serde(default = "super::uniform::with_replacement")]
-    pub replacement: bool,
-}
-
-/// `popularity` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PopularityPool {
-    /// Power of the train counts.
-    #[serde(default = "super::popularity::one")]
-    pub exponent: f64,
-    /// Whether `log(1 + count)` stands in the place of the count.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub logarithm: bool,
-}
-
-/// `in-batch` as a pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct InBatchPool {}
-
-impl Default for Pool {
-    fn default() -> Self {
-        Self::Uniform(UniformPool { replacement: true })
+/// A pool with its values.
+pub(crate) trait PoolKind {
+    /// Whether the values make sense.
+    ///
+    /// # Errors
+    /// Names the key, its value and what was expected.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
     }
+
+    /// What is no negative, where nothing is drawn and every item is scored; `None` where candidates are drawn.
+    fn takes_every_item(&self) -> Option<Exclude> {
+        None
+    }
+
+    /// Whether candidates are the positives of the batch's other rows.
+    fn is_in_batch(&self) -> bool {
+        false
+    }
+
+    /// Whether a row's candidates are distinct.
+    fn is_distinct(&self) -> bool {
+        false
+    }
+
+    /// Whether what is drawn follows from the model.
+    fn looks_at_model(&self) -> bool {
+        false
+    }
+
+    /// What it does for which there is no kernel on a GPU, in words that follow "the sampler"; `None` where there is one.
+    fn lacks_kernel(&self) -> Option<&'static str> {
+        Some("draws by more than the items' counts")
+    }
+
+    /// How many of so many items can be drawn for a user without train items.
+    fn drawable(&self, _train: &Interactions, items: usize) -> usize {
+        items
+    }
+
+    /// Bytes that it keeps beside what a step draws, of so many draws a row, in a training of so many users, items and train pairs and of vectors of
+    /// `dim` factors.
+    fn memory(&self, _draws: u64, [_users, _items, _train, _dim]: [u64; 4]) -> u64 {
+        0
+    }
+
+    /// Makes it ready to draw so many candidates a row, with a folder where what takes long to make is kept and found again.
+    ///
+    /// # Errors
+    /// When what was kept cannot be read, or nothing can be written.
+    fn prepare(&self, draws: u32, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error>;
 }
 
 impl Pool {
     /// Whether the values make sense, with how many candidates are drawn where that is given.
-    pub(super) fn check(&self, key: &str, count: Option<u32>) -> Result<(), String> {
-        match self {
-            Pool::All(_) | Pool::Uniform(_) | Pool::InBatch(_) => {}
-            Pool::Popularity(settings) => popularity::check_exponent(settings.exponent)?,
-            Pool::Ppr(settings) => settings.check()?,
-            Pool::Aobpr(settings) => settings.check()?,
-            Pool::Kernel(settings) => settings.check()?,
-            Pool::AdaSir(settings) => settings.check()?,
-            Pool::Irgan(settings) => settings.check()?,
-        }
-        match (self, count) {
+    pub(crate) fn check(&self, key: &str, count: Option<u32>) -> Result<(), String> {
+        self.kind().check()?;
+        match (self.kind().takes_every_item(), count) {
             (_, None) => Ok(()), // Sampler::check says who must give it
-            (Pool::All(_), Some(count)) => Err(format!("{key} is {count}, but the pool `all` takes every item: leave `{key}` out")),
-            (_, Some(count)) => check_negatives(key, count),
+            (Some(_), Some(count)) => Err(format!("{key} is {count}, but the pool `all` takes every item: leave `{key}` out")),
+            (None, Some(count)) => check_negatives(key, count),
         }
     }
 
     /// Whether the values make sense for batches of this size, with how many candidates are drawn where that is given.
-    pub(super) fn check_batch(&self, key: &str, count: Option<u32>, batch_size: u32) -> Result<(), String> {
-        match (self, count) {
-            (Pool::InBatch(_), _) if batch_size < 2 => {
+    pub(crate) fn check_batch(&self, key: &str, count: Option<u32>, batch_size: u32) -> Result<(), String> {
+        match (self.kind().is_in_batch(), count) {
+            (true, _) if batch_size < 2 => {
                 Err(format!("batch_size is {batch_size}: expected at least 2, as negatives are the positives of a batch's other rows"))
             }
-            (Pool::InBatch(_), Some(count)) if count >= batch_size => {
+            (true, Some(count)) if count >= batch_size => {
                 Err(format!("{key} is {count}: expected at most the {} other rows of a batch", batch_size - 1))
             }
             _ => Ok(()),
@@ -94,18 +83,22 @@ impl Pool {
     }
 
     /// Candidates of a row; `None` when nothing is drawn and every item is scored.
-    pub(super) fn width(&self, count: Option<u32>, batch_size: u32) -> Option<usize> {
-        match self {
-            Pool::All(_) => None,
-            _ => Some(count.unwrap_or(batch_size.saturating_sub(1)) as usize), // none given: all other rows of the batch
+    pub(crate) fn width(&self, count: Option<u32>, batch_size: u32) -> Option<usize> {
+        match self.kind().takes_every_item() {
+            Some(_) => None,
+            None => Some(count.unwrap_or(batch_size.saturating_sub(1)) as usize), // none given: all other rows of the batch
         }
     }
 }
 
+/// How many of so many items have a train user.
+pub(crate) fn with_train_users(train: &Interactions, items: usize) -> usize {
+    train.item_counts(items).into_iter().filter(|&count| count > 0).count()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Dns, Sampler, SoftmaxV};
+    use crate::{Dns, Pool, Sampler, SoftmaxV, UniformPool};
 
     fn read(text: &str) -> Sampler {
         serde_json::from_str(text).unwrap()

@@ -8,10 +8,13 @@
 //! are never drawn, whatever the exponent.
 
 use super::{
-    Facts, Pool, PopularityPool, SamplerKind, Stream,
+    Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
     cumulative::Cumulative,
     non_positives::{NonPositives, with_test},
+    pool::{PoolKind, with_train_users},
+    proposal::{Proposal, UserItems},
 };
+use dataset::{Interactions, Location};
 use serde::{Deserialize, Serialize};
 use streams::Alias;
 
@@ -34,8 +37,38 @@ impl SamplerKind for Popularity {
         Facts { paper: "–", values: "word2vec: `exponent` 0.75", state: "an alias table of n items", cost: "O(log P_u) a draw" }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Popularity(PopularityPool { exponent: self.exponent, logarithm: self.logarithm }), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Popularity(PopularityPool { exponent: self.exponent, logarithm: self.logarithm }), count: Some(self.negatives) }
+    }
+}
+
+/// `popularity` as a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PopularityPool {
+    /// Power of the train counts.
+    #[serde(default = "one")]
+    pub exponent: f64,
+    /// Whether `log(1 + count)` stands in the place of the count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logarithm: bool,
+}
+
+impl PoolKind for PopularityPool {
+    fn check(&self) -> Result<(), String> {
+        check_exponent(self.exponent)
+    }
+
+    fn lacks_kernel(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn drawable(&self, train: &Interactions, items: usize) -> usize {
+        with_train_users(train, items)
+    }
+
+    fn prepare(&self, _draws: u32, train: &Interactions, items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(PopularityProposal::new(&train.item_counts(items), self.exponent, self.logarithm)))
     }
 }
 
@@ -72,32 +105,14 @@ impl PopularityProposal {
         Self { total: weights.iter().sum(), alias: Alias::new(&weights), weights }
     }
 
-    /// How many items can be drawn.
-    pub(super) fn drawable(&self) -> usize {
-        self.weights.iter().filter(|&&weight| weight > 0.0).count()
-    }
-
-    /// The alias table of the whole catalogue, as [`Alias::columns`] has it, and the weights that it stands for.
-    pub(super) fn law(&self) -> (Vec<[u32; 2]>, &[f64]) {
-        (self.alias.columns(), &self.weights)
-    }
-
     /// The probability of each item for a user without train items.
     #[cfg(test)]
     pub(super) fn probabilities(&self) -> Vec<f64> {
         self.alias.probabilities()
     }
 
-    /// Draws `ids [N]` and the log-probability of each.
-    pub(super) fn draw(&self, non_positives: NonPositives, rng: &mut Stream, ids: &mut [u32], log_probabilities: Option<&mut [f32]>) {
-        self.fill(non_positives, rng, ids.len(), ids.iter_mut());
-        if let Some(log_probabilities) = log_probabilities {
-            self.log_probabilities(non_positives, ids, log_probabilities);
-        }
-    }
-
     /// Draws some ids, about as many as `draws`.
-    pub(super) fn fill<'i>(&self, non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
+    pub(super) fn draw<'i>(&self, non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         let mut exact = None;
         let mut exactly = |rng: &mut Stream| {
             let exact = exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights.clone(), non_positives));
@@ -107,19 +122,6 @@ impl PopularityProposal {
             let tried = (0..TRIALS).map(|_| self.alias.draw(rng)).find(|&item| test.contains(item));
             *id = tried.unwrap_or_else(|| exactly(rng));
         }));
-    }
-
-    /// The log-probabilities of some items.
-    pub(super) fn log_probabilities(&self, non_positives: NonPositives, ids: &[u32], out: &mut [f32]) {
-        let log_mass = self.mass(non_positives).ln();
-        for (out, &id) in out.iter_mut().zip(ids) {
-            *out = (self.weights[id as usize].ln() - log_mass) as f32;
-        }
-    }
-
-    /// The log-probability of an item.
-    pub(super) fn log_probability(&self, non_positives: NonPositives, item: u32) -> f32 {
-        (self.weights[item as usize].ln() - self.mass(non_positives).ln()) as f32
     }
 
     /// The weight of an item.
@@ -139,5 +141,22 @@ impl PopularityProposal {
             return self.total - positives;
         }
         (0..non_positives.len()).map(|rank| self.weights[non_positives.nth(rank) as usize]).sum() // no cancellation
+    }
+}
+
+impl Proposal for PopularityProposal {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        self.draw(of.non_positives(), rng, ids.len(), ids.iter_mut());
+    }
+
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let log_mass = self.mass(of.non_positives()).ln();
+        for (out, &id) in out.iter_mut().zip(ids) {
+            *out = (self.weights[id as usize].ln() - log_mass) as f32;
+        }
+    }
+
+    fn law(&self) -> Option<(Vec<[u32; 2]>, &[f64])> {
+        Some((self.alias.columns(), &self.weights))
     }
 }

@@ -8,10 +8,13 @@
 //! take `rand() % n`, which is biased; these draws are exact.
 
 use super::{
-    Facts, Pool, SamplerKind, Stream, UniformPool,
+    Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
     distinct::distinct,
     non_positives::{NonPositives, with_test},
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
 };
+use dataset::{Interactions, Location};
 use serde::{Deserialize, Serialize};
 
 /// `uniform` in a sweep file.
@@ -35,8 +38,8 @@ impl SamplerKind for Uniform {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Uniform(UniformPool { replacement: self.replacement }), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Uniform(UniformPool { replacement: self.replacement }), count: Some(self.negatives) }
     }
 }
 
@@ -44,21 +47,46 @@ pub(super) fn with_replacement() -> bool {
     true
 }
 
-/// Draws `ids [N]` and the log-probability of each.
-pub(super) fn draw(
-    non_positives: NonPositives,
-    replacement: bool,
-    rng: &mut Stream,
-    ids: &mut [u32],
-    log_probabilities: Option<&mut [f32]>,
-) {
-    if !replacement {
-        distinct(rng, ids.len(), non_positives.len(), |at, rank| ids[at] = non_positives.nth(rank));
-    } else {
-        fill(non_positives, rng, ids.len(), ids.iter_mut());
+/// `uniform` as a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformPool {
+    /// Whether the same item may be a candidate twice.
+    #[serde(default = "with_replacement")]
+    pub replacement: bool,
+}
+
+impl PoolKind for UniformPool {
+    fn is_distinct(&self) -> bool {
+        !self.replacement
     }
-    if let Some(log_probabilities) = log_probabilities {
-        log_probabilities.fill(log_probability(non_positives));
+
+    fn lacks_kernel(&self) -> Option<&'static str> {
+        (!self.replacement).then_some("draws without replacement")
+    }
+
+    fn prepare(&self, _draws: u32, _train: &Interactions, _items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(UniformProposal { replacement: self.replacement }))
+    }
+}
+
+#[derive(Debug)]
+struct UniformProposal {
+    replacement: bool,
+}
+
+impl Proposal for UniformProposal {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let non_positives = of.non_positives();
+        if self.replacement {
+            fill(non_positives, rng, ids.len(), ids.iter_mut());
+        } else {
+            distinct(rng, ids.len(), non_positives.len(), |at, rank| ids[at] = non_positives.nth(rank));
+        }
+    }
+
+    fn log_probabilities(&self, of: UserItems<'_>, _ids: &[u32], out: &mut [f32]) {
+        out.fill(-(f64::from(of.non_positives().len()).ln() as f32));
     }
 }
 
@@ -70,11 +98,6 @@ pub(super) fn fill<'i>(non_positives: NonPositives, rng: &mut Stream, draws: usi
         let items = non_positives.items();
         with_test!(non_positives.test(draws), test => ids.for_each(|id| *id = draw_until(rng, items, |item| test.contains(item))));
     }
-}
-
-/// The log-probability of each item.
-pub(super) fn log_probability(non_positives: NonPositives) -> f32 {
-    -(f64::from(non_positives.len()).ln() as f32)
 }
 
 #[inline]

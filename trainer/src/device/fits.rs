@@ -3,7 +3,6 @@
 use crate::{Learning, Trial};
 use dataset::quote::kind;
 use losses::{Loss, QuantileEstimator};
-use samplers::Pool;
 
 /// Whether a trial can be trained on a GPU: what learns by a loss can, by kernels or by candle's operations.
 ///
@@ -37,19 +36,9 @@ pub fn has_kernels(trial: &Trial) -> Result<(), String> {
 }
 
 fn sampler(learning: &Learning) -> Result<(), String> {
-    let refuse = |reason: &str| Err(format!("the sampler `{}` {reason}, for which there is no kernel", kind(&learning.sampler)));
-    if learning.sampler.mixes() {
-        return refuse("mixes negatives from vectors");
-    }
-    if learning.sampler.rule(0).is_some() {
-        return refuse("chooses among its candidates by their scores");
-    }
-    match learning.sampler.draws().0 {
-        Pool::Uniform(settings) if settings.replacement => Ok(()),
-        Pool::Uniform(_) => refuse("draws without replacement"),
-        Pool::Popularity(_) => Ok(()),
-        Pool::All(_) => refuse("takes every item"),
-        _ => refuse("draws by more than the items' counts"),
+    match learning.sampler.lacks_kernel() {
+        Some(reason) => Err(format!("the sampler `{}` {reason}, for which there is no kernel", kind(&learning.sampler))),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,6 @@
 use super::{EpochRows, Iterations, Learning, Training, Trial};
 use dataset::quote::kind;
 use embeddings::LARGEST_BATCH;
-use samplers::Pool;
 use std::collections::BTreeSet;
 use vectors::Similarity;
 
@@ -216,7 +215,7 @@ impl Learning {
             EpochRows::Users if self.loss.list().is_some() => {
                 Err(format!("rows is `users`, and those of the loss `{loss}` are users with several positives as it is: leave it out"))
             }
-            EpochRows::Users if matches!(self.sampler.draws().0, Pool::InBatch(_)) && needs_probabilities() => Err(format!(
+            EpochRows::Users if self.sampler.draws_in_batch() && needs_probabilities() => Err(format!(
                 "rows is `users`, and the sampler `{sampler}` takes the probabilities of in-batch negatives from the items' train counts, by which \
                  rows come that are `pairs`: leave it out"
             )),

@@ -13,8 +13,14 @@
 //! rank are not built. AdaSIR(P) proposes by popularity with the `logarithm`. Chen et al., WWW 2022,
 //! doi:10.1145/3485447.3512075, whose K, R and S are 5, 200 and 50.
 
-use crate::{Facts, Pool, Rule, SamplerKind, Softmax, cumulative::Cumulative, non_positives::NonPositives, prepared::Proposal, uniform};
-use dataset::Interactions;
+use crate::{
+    Draws, Error, Facts, Pool, Row, SamplerKind, Softmax,
+    cumulative::Cumulative,
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
+    rule::Rule,
+};
+use dataset::{Interactions, Location};
 use embeddings::inner_product;
 use embeddings::{Vectors, dots};
 use losses::check_above_zero;
@@ -89,21 +95,6 @@ impl AdaSir {
     pub(crate) fn pool(&self) -> AdaSirPool {
         AdaSirPool { pool_size: self.pool_size, proposals: self.proposals, pool: Box::new(self.pool.clone()) }
     }
-
-    pub(crate) fn rule(&self) -> Option<Rule> {
-        let softmax = |corrected| Softmax {
-            candidates: Some(self.negatives),
-            temperature: self.temperature,
-            negatives: None,
-            corrected,
-            pool: Pool::default(),
-        };
-        match self.weights {
-            Weights::Stored => Some(Rule::Softmax(softmax(true).rule())),
-            Weights::Scores => Some(Rule::Softmax(softmax(false).rule())),
-            Weights::None => None,
-        }
-    }
 }
 
 impl SamplerKind for AdaSir {
@@ -116,21 +107,32 @@ impl SamplerKind for AdaSir {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::AdaSir(self.pool()), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::AdaSir(self.pool()), count: Some(self.negatives) }
     }
 
     fn check_values(&self) -> Result<(), String> {
         check_above_zero("temperature", self.temperature)
     }
 
-    fn rule(&self, _items: usize) -> Option<crate::Rule> {
-        Self::rule(self)
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        let softmax = |corrected| Softmax {
+            candidates: Some(self.negatives),
+            temperature: self.temperature,
+            negatives: None,
+            corrected,
+            pool: Pool::default(),
+        };
+        match self.weights {
+            Weights::Stored => Some(Box::new(softmax(true).rule())),
+            Weights::Scores => Some(Box::new(softmax(false).rule())),
+            Weights::None => None,
+        }
     }
 }
 
-impl AdaSirPool {
-    pub(crate) fn check(&self) -> Result<(), String> {
+impl PoolKind for AdaSirPool {
+    fn check(&self) -> Result<(), String> {
         for (key, value) in [("pool_size", self.pool_size), ("proposals", self.proposals)] {
             if !(1..=MOST).contains(&value) {
                 return Err(format!("{key} is {value}: expected 1 to {MOST}"));
@@ -142,14 +144,31 @@ impl AdaSirPool {
             _ => Err("pool: expected `uniform`, with replacement, or `popularity`".to_owned()),
         }
     }
+
+    fn looks_at_model(&self) -> bool {
+        true
+    }
+
+    fn drawable(&self, train: &Interactions, items: usize) -> usize {
+        self.pool.kind().drawable(train, items)
+    }
+
+    /// The pools, and the factors of both tables while they are renewed.
+    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+        users * u64::from(self.pool_size) * 8 + (users + items) * (dim + inner_product::MORE as u64) * 4
+    }
+
+    fn prepare(&self, draws: u32, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(Pools::new(self, self.pool.kind().prepare(draws, train, items, cache)?, train.users())))
+    }
 }
 
 /// The pools of all users.
-#[derive(Clone, Debug)]
-pub(crate) struct Pools {
+#[derive(Debug)]
+struct Pools {
     pool_size: usize,
     proposals: usize,
-    proposal: Box<Proposal>,
+    proposal: Box<dyn Proposal>,
     /// `[users, S]`
     ids: Vec<u32>,
     /// `[users, S]`: the logarithms of the weights that they were resampled by.
@@ -157,60 +176,32 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    pub(super) fn new(settings: &AdaSirPool, proposal: Proposal, users: usize) -> Self {
+    fn new(settings: &AdaSirPool, proposal: Box<dyn Proposal>, users: usize) -> Self {
         let (pool_size, proposals) = (settings.pool_size as usize, settings.proposals as usize);
-        Self {
-            pool_size,
-            proposals,
-            proposal: Box::new(proposal),
-            ids: vec![0; users * pool_size],
-            log_weights: vec![0.0; users * pool_size],
-        }
+        Self { pool_size, proposals, proposal, ids: vec![0; users * pool_size], log_weights: vec![0.0; users * pool_size] }
     }
 
-    /// Bytes of the pools, and of the factors of both tables while they are renewed.
-    pub(super) fn memory(settings: &AdaSirPool, users: u64, items: u64, factors: u64) -> u64 {
-        users * u64::from(settings.pool_size) * 8 + (users + items) * factors * 4
+    /// Where the user's slots stand.
+    fn slots(&self, user: u32) -> Range<usize> {
+        let user = user as usize;
+        user * self.pool_size..(user + 1) * self.pool_size
     }
 
-    /// What the next refresh looks back on, by name; ids as the numbers of the same bits.
-    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 2] {
-        [("pools", bytemuck::cast_slice_mut(&mut self.ids)), ("pools.weights", &mut self.log_weights)]
+    fn draw_slot(&self, rng: &mut Stream) -> usize {
+        rng.below(self.pool_size as u32) as usize
     }
+}
 
-    /// Renews the pools of all users that have train items; those of the first epoch are all new.
-    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed: u64, epoch: u32) {
-        let (of_users, items) =
-            (inner_product::users(vectors.users, vectors.similarity), inner_product::items(vectors.items, vectors.similarity));
-        let Self { pool_size, proposals, proposal, ids, log_weights } = self;
-        let users = ids.par_chunks_exact_mut(*pool_size).zip(log_weights.par_chunks_exact_mut(*pool_size)).enumerate();
-        users.filter(|(user, _)| !train.row(*user).is_empty()).for_each_init(Renewal::default, |renewal, (user, (ids, log_weights))| {
-            let mut stream = Stream::new(seed, Purpose::Pools, epoch, 0, user as u32);
-            let non_positives = NonPositives::new(train.row(user), items.rows as u32);
-            renewal.propose(proposal, non_positives, &mut stream, *proposals);
-            dots(of_users.row(user), &items.values, &renewal.ids, &mut renewal.scores);
-            renewal.resample(&mut stream, *pool_size);
-            renewal.put(&mut stream, epoch == 1, ids, log_weights);
-        });
-    }
-
-    /// Draws `ids [N]`.
-    pub(super) fn draw(&self, user: usize, rng: &mut Stream, ids: &mut [u32]) {
-        let pool = &self.ids[self.slots(user)];
+impl Proposal for Pools {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let pool = &self.ids[self.slots(of.user)];
         ids.fill_with(|| pool[self.draw_slot(rng)]);
-    }
-
-    /// What stands for the log-probabilities of what a stream drew for the user: minus the logarithms of the weights of the drawn slots. An
-    /// item may stand in several, which it came to in other epochs and with other weights.
-    pub(super) fn log_probabilities_of_draws(&self, user: usize, rng: &mut Stream, out: &mut [f32]) {
-        let log_weights = &self.log_weights[self.slots(user)];
-        out.fill_with(|| -log_weights[self.draw_slot(rng)]);
     }
 
     /// What stands for the log-probabilities of items whose slots are not known: minus the logarithm of the mean weight of an item's slots; 0 where
     /// it has none.
-    pub(super) fn log_probabilities(&self, user: usize, ids: &[u32], out: &mut [f32]) {
-        let (pool, log_weights) = (&self.ids[self.slots(user)], &self.log_weights[self.slots(user)]);
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let (pool, log_weights) = (&self.ids[self.slots(of.user)], &self.log_weights[self.slots(of.user)]);
         out.iter_mut().zip(ids).for_each(|(out, id)| {
             let of_slots = || pool.iter().zip(log_weights).filter(|(other, _)| *other == id).map(|(_, log_weight)| *log_weight);
             let max = of_slots().fold(f32::NEG_INFINITY, f32::max);
@@ -219,13 +210,36 @@ impl Pools {
         });
     }
 
-    /// Where the user's slots stand.
-    fn slots(&self, user: usize) -> Range<usize> {
-        user * self.pool_size..(user + 1) * self.pool_size
+    /// What stands for the log-probabilities of what a stream drew for the user: minus the logarithms of the weights of the drawn slots. An
+    /// item may stand in several, which it came to in other epochs and with other weights.
+    fn log_probabilities_of_draws(&self, of: UserItems<'_>, rng: &mut Stream, _ids: &[u32], out: &mut [f32]) {
+        let log_weights = &self.log_weights[self.slots(of.user)];
+        out.fill_with(|| -log_weights[self.draw_slot(rng)]);
     }
 
-    fn draw_slot(&self, rng: &mut Stream) -> usize {
-        rng.below(self.pool_size as u32) as usize
+    fn is_due(&self, step: u32, _items: usize, _draws: usize) -> bool {
+        step == 1
+    }
+
+    /// Renews the pools of all users that have train items; those of the first epoch are all new.
+    fn refresh(&mut self, vectors: Vectors<'_>, train: &Interactions, seed: u64, epoch: u32) {
+        let (of_users, items) =
+            (inner_product::users(vectors.users, vectors.similarity), inner_product::items(vectors.items, vectors.similarity));
+        let Self { pool_size, proposals, proposal, ids, log_weights } = self;
+        let users = ids.par_chunks_exact_mut(*pool_size).zip(log_weights.par_chunks_exact_mut(*pool_size)).enumerate();
+        users.filter(|(user, _)| !train.row(*user).is_empty()).for_each_init(Renewal::default, |renewal, (user, (ids, log_weights))| {
+            let mut stream = Stream::new(seed, Purpose::Pools, epoch, 0, user as u32);
+            let of = UserItems { user: user as u32, train, items: items.rows as u32 };
+            renewal.propose(&**proposal, of, &mut stream, *proposals);
+            dots(of_users.row(user), &items.values, &renewal.ids, &mut renewal.scores);
+            renewal.resample(&mut stream, *pool_size);
+            renewal.put(&mut stream, epoch == 1, ids, log_weights);
+        });
+    }
+
+    /// What the next refresh looks back on, by name; ids as the numbers of the same bits.
+    fn state(&mut self, _within: bool) -> Vec<(String, &mut [f32])> {
+        vec![("pools".to_owned(), bytemuck::cast_slice_mut(&mut self.ids)), ("pools.weights".to_owned(), &mut self.log_weights)]
     }
 }
 
@@ -243,14 +257,12 @@ struct Renewal {
 }
 
 impl Renewal {
-    fn propose(&mut self, proposal: &Proposal, non_positives: NonPositives, rng: &mut Stream, count: usize) {
+    fn propose(&mut self, proposal: &dyn Proposal, of: UserItems<'_>, rng: &mut Stream, count: usize) {
         self.ids.resize(count, 0);
         self.log_probabilities.resize(count, 0.0);
         self.scores.resize(count, 0.0);
-        match proposal {
-            Proposal::Popularity(proposal) => proposal.draw(non_positives, rng, &mut self.ids, Some(&mut self.log_probabilities)),
-            _ => uniform::draw(non_positives, true, rng, &mut self.ids, Some(&mut self.log_probabilities)),
-        }
+        proposal.fill(of, Row::alone(of.user), rng, &mut self.ids);
+        proposal.log_probabilities(of, &self.ids, &mut self.log_probabilities);
     }
 
     /// Weighs the scored proposals, and takes `count` of them.
@@ -385,11 +397,12 @@ mod tests {
 
     #[test]
     fn an_item_without_a_known_slot_has_the_mean_weight_of_its_slots() {
-        let proposal = Proposal::Uniform { replacement: true };
-        let mut pools = Pools::new(&AdaSirPool { pool_size: 3, proposals: 1, pool: Box::default() }, proposal, 1);
+        let (settings, train) = (AdaSirPool { pool_size: 3, proposals: 1, pool: Box::default() }, Interactions::empty(1));
+        let proposal = settings.pool.kind().prepare(1, &train, 9, None).unwrap();
+        let mut pools = Pools::new(&settings, proposal, 1);
         (pools.ids, pools.log_weights) = (vec![4, 7, 4], vec![0.1f32.ln(), 0.5f32.ln(), 0.3f32.ln()]);
         let mut found = [0.0; 3];
-        pools.log_probabilities(0, &[4, 7, 5], &mut found);
+        pools.log_probabilities(UserItems { user: 0, train: &train, items: 9 }, &[4, 7, 5], &mut found);
         // The mean of 0.1 and 0.3; ln 5 = 1.6094379, ln 2 = 0.6931472.
         assert!(found.iter().zip([5.0f32.ln(), 2.0f32.ln(), 0.0]).all(|(found, expected)| (found - expected).abs() < 1e-6), "{found:?}");
     }

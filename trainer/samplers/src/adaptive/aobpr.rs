@@ -11,11 +11,14 @@
 //! vectors, for the distance the norms are two more. Rendle and Freudenthaler, WSDM 2014, doi:10.1145/2556195.2556248.
 
 use crate::{
-    Facts, Pool, SamplerKind,
+    Draws, Error, Facts, Pool, Row, SamplerKind,
     cumulative::Cumulative,
     non_positives::NonPositives,
     order::{key, place},
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
 };
+use dataset::{Interactions, Location};
 use embeddings::Vectors;
 use embeddings::inner_product;
 use rayon::prelude::*;
@@ -43,8 +46,8 @@ impl SamplerKind for Aobpr {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Aobpr(AobprPool { scale: self.scale }), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Aobpr(AobprPool { scale: self.scale }), count: Some(self.negatives) }
     }
 }
 
@@ -56,12 +59,24 @@ pub struct AobprPool {
     pub scale: f64,
 }
 
-impl AobprPool {
-    pub(crate) fn check(&self) -> Result<(), String> {
+impl PoolKind for AobprPool {
+    fn check(&self) -> Result<(), String> {
         match self.scale {
             scale if (1e-6..=1e6).contains(&scale) => Ok(()),
             scale => Err(format!("scale is {scale}: expected a number from 1e-6 to 1e6")),
         }
+    }
+
+    fn looks_at_model(&self) -> bool {
+        true
+    }
+
+    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+        Lists::memory(users, items, dim + inner_product::MORE as u64)
+    }
+
+    fn prepare(&self, _draws: u32, _train: &Interactions, _items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(Lists::new(self.scale)))
     }
 }
 
@@ -69,8 +84,8 @@ impl AobprPool {
 const TRIALS: usize = 64;
 
 /// The items by each factor, as they stood at the last refresh.
-#[derive(Clone, Debug)]
-pub(crate) struct Lists {
+#[derive(Debug)]
+struct Lists {
     scale: f64,
     users: Matrix,
     items: Matrix,
@@ -90,36 +105,24 @@ struct AobprQuery {
 }
 
 impl Lists {
-    pub(super) fn new(scale: f64) -> Self {
+    fn new(scale: f64) -> Self {
         let empty = || Matrix { rows: 0, dim: 0, values: Vec::new() };
         Self { scale, users: empty(), items: empty(), order: Vec::new(), deviations: Vec::new() }
     }
 
     /// Bytes of the lists, of factors of both tables.
-    pub(super) fn memory(users: u64, items: u64, factors: u64) -> u64 {
+    fn memory(users: u64, items: u64, factors: u64) -> u64 {
         (users + 2 * items) * factors * 4
     }
 
     /// Steps between two refreshes, when a step draws so many.
-    pub(super) fn steps(items: usize, draws: usize) -> u32 {
+    fn steps(items: usize, draws: usize) -> u32 {
         let all = (items as f64 * (items as f64).ln()).ceil();
         (all / draws.max(1) as f64).clamp(1.0, f64::from(u32::MAX)) as u32
     }
 
-    /// Takes the vectors, and sorts all lists.
-    pub(super) fn refresh(&mut self, vectors: Vectors) {
-        self.users = inner_product::users(vectors.users, vectors.similarity);
-        self.items = inner_product::items(vectors.items, vectors.similarity);
-        self.sort();
-    }
-
-    /// What the lists follow from, by name.
-    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 2] {
-        [("pools.users", &mut self.users.values), ("pools.items", &mut self.items.values)]
-    }
-
     /// Sorts all lists.
-    pub(super) fn sort(&mut self) {
+    fn sort(&mut self) {
         let (items, count) = (&self.items, self.items.rows);
         self.order.resize(items.dim * count, 0);
         self.deviations.resize(items.dim, 0.0);
@@ -132,26 +135,6 @@ impl Lists {
             keys.sort_unstable_by(|one, other| other.cmp(one));
             list.iter_mut().zip(keys).for_each(|(entry, key)| *entry = place(*key));
         });
-    }
-
-    /// Draws `ids [N]`.
-    pub(super) fn draw(&self, non_positives: NonPositives, rng: &mut Stream, user: usize, ids: &mut [u32]) {
-        let query = self.query(user);
-        let mut exact = None;
-        for id in ids {
-            let tried = (0..TRIALS).map(|_| self.try_one(rng, &query)).find(|&item| non_positives.contains(item));
-            *id = tried.unwrap_or_else(|| {
-                exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights(&query, non_positives).0, non_positives)).draw(rng)
-                    as u32
-            });
-        }
-    }
-
-    /// The log-probabilities of items; those of the user's as if they were others.
-    pub(super) fn log_probabilities(&self, non_positives: NonPositives, user: usize, ids: &[u32], out: &mut [f32]) {
-        let query = self.query(user);
-        let log_mass = self.log_mass(&query, non_positives);
-        out.iter_mut().zip(ids).for_each(|(out, &id)| *out = (self.log_weight(&query, id) - log_mass) as f32);
     }
 
     /// The logarithm of the weight of a user's possible negatives together.
@@ -217,6 +200,53 @@ impl Lists {
             }
         }
         (weights, nearest as f64)
+    }
+}
+
+impl Proposal for Lists {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let non_positives = of.non_positives();
+        let query = self.query(of.user as usize);
+        let mut exact = None;
+        for id in ids {
+            let tried = (0..TRIALS).map(|_| self.try_one(rng, &query)).find(|&item| non_positives.contains(item));
+            *id = tried.unwrap_or_else(|| {
+                exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights(&query, non_positives).0, non_positives)).draw(rng)
+                    as u32
+            });
+        }
+    }
+
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let non_positives = of.non_positives();
+        let query = self.query(of.user as usize);
+        let log_mass = self.log_mass(&query, non_positives);
+        out.iter_mut().zip(ids).for_each(|(out, &id)| *out = (self.log_weight(&query, id) - log_mass) as f32);
+    }
+
+    fn is_due(&self, step: u32, items: usize, draws: usize) -> bool {
+        (step - 1).is_multiple_of(Lists::steps(items, draws))
+    }
+
+    fn refresh(&mut self, vectors: Vectors<'_>, _train: &Interactions, _seed: u64, _epoch: u32) {
+        self.users = inner_product::users(vectors.users, vectors.similarity);
+        self.items = inner_product::items(vectors.items, vectors.similarity);
+        self.sort();
+    }
+
+    fn is_sized(&self) -> bool {
+        false
+    }
+
+    fn state(&mut self, within: bool) -> Vec<(String, &mut [f32])> {
+        match within {
+            true => vec![("pools.users".to_owned(), &mut self.users.values), ("pools.items".to_owned(), &mut self.items.values)],
+            false => Vec::new(),
+        }
+    }
+
+    fn restored(&mut self) {
+        self.sort();
     }
 }
 

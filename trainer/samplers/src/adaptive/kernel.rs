@@ -10,7 +10,13 @@
 //! at once, and returns the kernel for a probability; here `q` is exact. Items of the user are drawn again. Blanc and Rendle, ICML 2018,
 //! arXiv:1712.00527, whose alpha is 100.
 
-use crate::{Facts, Pool, SamplerKind, cumulative::Cumulative, non_positives::NonPositives};
+use crate::{
+    Draws, Error, Facts, Pool, Row, SamplerKind,
+    cumulative::Cumulative,
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
+};
+use dataset::{Interactions, Location};
 use embeddings::inner_product;
 use embeddings::{Vectors, dot, dots};
 use rayon::prelude::*;
@@ -39,8 +45,8 @@ impl SamplerKind for Kernel {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Kernel(KernelPool { curvature: self.curvature }), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Kernel(KernelPool { curvature: self.curvature }), count: Some(self.negatives) }
     }
 }
 
@@ -57,12 +63,24 @@ fn hundred() -> f64 {
     100.0
 }
 
-impl KernelPool {
-    pub(crate) fn check(&self) -> Result<(), String> {
+impl PoolKind for KernelPool {
+    fn check(&self) -> Result<(), String> {
         match self.curvature {
             curvature if (0.0..=1e12).contains(&curvature) => Ok(()),
             curvature => Err(format!("curvature is {curvature}: expected a number from 0 to 1e12")),
         }
+    }
+
+    fn looks_at_model(&self) -> bool {
+        true
+    }
+
+    fn memory(&self, _draws: u64, [users, items, _, dim]: [u64; 4]) -> u64 {
+        Tree::memory(users, items, dim + inner_product::MORE as u64)
+    }
+
+    fn prepare(&self, _draws: u32, _train: &Interactions, _items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(Tree::new(self.curvature)))
     }
 }
 
@@ -73,8 +91,8 @@ const LEAF: usize = 32;
 const TRIALS: usize = 64;
 
 /// The items as they stood at the last refresh.
-#[derive(Clone, Debug)]
-pub(crate) struct Tree {
+#[derive(Debug)]
+struct Tree {
     curvature: f64,
     users: Matrix,
     items: Matrix,
@@ -95,31 +113,19 @@ struct KernelQuery<'a> {
 }
 
 impl Tree {
-    pub(super) fn new(curvature: f64) -> Self {
+    fn new(curvature: f64) -> Self {
         let empty = || Matrix { rows: 0, dim: 0, values: Vec::new() };
         Self { curvature, users: empty(), items: empty(), leaves: 1, sums: Vec::new(), counts: Vec::new() }
     }
 
     /// Bytes of the tree, and of the factors of both tables.
-    pub(super) fn memory(users: u64, items: u64, factors: u64) -> u64 {
+    fn memory(users: u64, items: u64, factors: u64) -> u64 {
         let nodes = 2 * items.div_ceil(LEAF as u64).next_power_of_two();
         (users + items) * factors * 4 + nodes * (factors * (factors + 1) / 2 * 4 + 8)
     }
 
-    /// Takes the vectors, and makes the tree anew.
-    pub(super) fn refresh(&mut self, vectors: Vectors) {
-        self.users = inner_product::users(vectors.users, vectors.similarity);
-        self.items = inner_product::items(vectors.items, vectors.similarity);
-        self.grow();
-    }
-
-    /// What the tree follows from, by name.
-    pub(super) fn state(&mut self) -> [(&'static str, &mut [f32]); 2] {
-        [("pools.users", &mut self.users.values), ("pools.items", &mut self.items.values)]
-    }
-
     /// Makes the tree.
-    pub(super) fn grow(&mut self) {
+    fn grow(&mut self) {
         let Matrix { rows, dim, values } = &self.items;
         let (leaves, pairs) = (rows.div_ceil(LEAF).next_power_of_two(), dim * (dim + 1) / 2);
         self.leaves = leaves;
@@ -138,31 +144,6 @@ impl Tree {
             let sums = &mut above[node * pairs..][..pairs];
             sums.iter_mut().zip(left).zip(right).for_each(|((sum, left), right)| *sum = left + right);
         }
-    }
-
-    /// Draws `ids [N]`.
-    pub(super) fn draw(&self, non_positives: NonPositives, rng: &mut Stream, user: usize, ids: &mut [u32]) {
-        let query = self.query(user);
-        let mut exact = None;
-        for id in ids {
-            let tried = (0..TRIALS).map(|_| self.try_one(rng, &query)).find(|&item| non_positives.contains(item));
-            *id = tried.unwrap_or_else(|| {
-                exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights(&query), non_positives)).draw(rng) as u32
-            });
-        }
-    }
-
-    /// The log-probabilities of items; those of the user's as if they were others.
-    pub(super) fn log_probabilities(&self, non_positives: NonPositives, user: usize, ids: &[u32], out: &mut [f32]) {
-        let query = self.query(user);
-        let weight = |&item: &u32| self.weight(dot(query.values, self.items.row(item as usize)));
-        let (total, own) = (self.weights_below(&query, &[1])[0], non_positives.positives().iter().map(weight).sum::<f64>());
-        let mass = if own < total / 2.0 {
-            total - own
-        } else {
-            Cumulative::of_non_positives(self.weights(&query), non_positives).total() // no cancellation
-        };
-        out.iter_mut().zip(ids).for_each(|(out, id)| *out = (weight(id).ln() - mass.ln()) as f32);
     }
 
     fn query(&self, user: usize) -> KernelQuery<'_> {
@@ -200,6 +181,58 @@ impl Tree {
 
     fn weights_of(&self, query: &KernelQuery, items: std::ops::Range<usize>) -> Vec<f64> {
         items.map(|item| self.weight(dot(query.values, self.items.row(item)))).collect()
+    }
+}
+
+impl Proposal for Tree {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let non_positives = of.non_positives();
+        let query = self.query(of.user as usize);
+        let mut exact = None;
+        for id in ids {
+            let tried = (0..TRIALS).map(|_| self.try_one(rng, &query)).find(|&item| non_positives.contains(item));
+            *id = tried.unwrap_or_else(|| {
+                exact.get_or_insert_with(|| Cumulative::of_non_positives(self.weights(&query), non_positives)).draw(rng) as u32
+            });
+        }
+    }
+
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let non_positives = of.non_positives();
+        let query = self.query(of.user as usize);
+        let weight = |&item: &u32| self.weight(dot(query.values, self.items.row(item as usize)));
+        let (total, own) = (self.weights_below(&query, &[1])[0], non_positives.positives().iter().map(weight).sum::<f64>());
+        let mass = if own < total / 2.0 {
+            total - own
+        } else {
+            Cumulative::of_non_positives(self.weights(&query), non_positives).total() // no cancellation
+        };
+        out.iter_mut().zip(ids).for_each(|(out, id)| *out = (weight(id).ln() - mass.ln()) as f32);
+    }
+
+    fn is_due(&self, step: u32, _items: usize, _draws: usize) -> bool {
+        step == 1
+    }
+
+    fn refresh(&mut self, vectors: Vectors<'_>, _train: &Interactions, _seed: u64, _epoch: u32) {
+        self.users = inner_product::users(vectors.users, vectors.similarity);
+        self.items = inner_product::items(vectors.items, vectors.similarity);
+        self.grow();
+    }
+
+    fn is_sized(&self) -> bool {
+        false
+    }
+
+    fn state(&mut self, within: bool) -> Vec<(String, &mut [f32])> {
+        match within {
+            true => vec![("pools.users".to_owned(), &mut self.users.values), ("pools.items".to_owned(), &mut self.items.values)],
+            false => Vec::new(),
+        }
+    }
+
+    fn restored(&mut self) {
+        self.grow();
     }
 }
 

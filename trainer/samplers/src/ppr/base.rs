@@ -40,7 +40,7 @@ impl Base {
     pub(super) fn fill<'i>(&self, non_positives: NonPositives, rng: &mut Stream, draws: usize, ids: impl Iterator<Item = &'i mut u32>) {
         match self {
             Base::Uniform => uniform::fill(non_positives, rng, draws, ids),
-            Base::Popularity(proposal) => proposal.fill(non_positives, rng, draws, ids),
+            Base::Popularity(proposal) => proposal.draw(non_positives, rng, draws, ids),
         }
     }
 

@@ -18,8 +18,13 @@
 //! A user whose walk comes to no negative draws from the base alone. Items that no user has in train are never drawn by `proportional`.
 //! Nothing is refreshed, as the graph does not change. ITEM, Section 3.2, Eq. 4.
 
-use super::{Facts, Pool, SamplerKind, Stream, non_positives::NonPositives};
-use dataset::Interactions;
+use super::{
+    Draws, Error, Facts, Pool, Row, SamplerKind, Stream,
+    non_positives::NonPositives,
+    pool::{PoolKind, with_train_users},
+    proposal::{Proposal, UserItems},
+};
+use dataset::{Interactions, Location};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -110,14 +115,13 @@ impl SamplerKind for Ppr {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Ppr(self.pool()), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Ppr(self.pool()), count: Some(self.negatives) }
     }
 }
 
-impl PprPool {
-    /// Whether the values make sense.
-    pub(super) fn check(&self) -> Result<(), String> {
+impl PoolKind for PprPool {
+    fn check(&self) -> Result<(), String> {
         self.form.check()?;
         let PprPool { restart, accuracy, neighbours, .. } = self;
         if !(0.01..=0.99).contains(restart) {
@@ -132,16 +136,26 @@ impl PprPool {
         }
     }
 
-    /// How many of the items can be drawn for a user without items.
-    pub(super) fn drawable(&self, counts: &[u32]) -> usize {
+    fn drawable(&self, train: &Interactions, items: usize) -> usize {
         match self.form {
-            Form::Proportional(_) => counts.iter().filter(|&&count| count > 0).count(),
-            Form::Temperature(_) => counts.len(),
+            Form::Proportional(_) => with_train_users(train, items),
+            Form::Temperature(_) => items,
         }
     }
 
+    fn memory(&self, _draws: u64, [users, items, train, _]: [u64; 4]) -> u64 {
+        let [users, items, train] = [users, items, train].map(|count| count as usize);
+        self.most_bytes([users, items, train], rayon::current_num_threads()) as u64
+    }
+
+    fn prepare(&self, _draws: u32, train: &Interactions, items: usize, cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(PprProposal::cached(self, train, items, cache)?))
+    }
+}
+
+impl PprPool {
     /// Most bytes of what is prepared, and of preparing it on so many threads or of its file, whichever is more.
-    pub(super) fn memory(&self, users: usize, items: usize, interactions: usize, threads: usize) -> usize {
+    pub(super) fn most_bytes(&self, [users, items, interactions]: [usize; 3], threads: usize) -> usize {
         let each = items.min(self.neighbours as usize);
         let kept = laws::most_bytes(users, each, interactions);
         let graph = interactions * 4 + (users + items) * 16 + items * 8;
@@ -183,30 +197,26 @@ impl PprProposal {
         Self { base, laws }
     }
 
-    /// Draws `ids [N]` and the log-probability of each.
-    pub(super) fn draw(
-        &self,
-        user: u32,
-        non_positives: NonPositives,
-        rng: &mut Stream,
-        ids: &mut [u32],
-        log_probabilities: Option<&mut [f32]>,
-    ) {
-        let row = self.laws.row(user);
+    /// Bytes of what it holds for each user.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.laws.bytes()
+    }
+}
+
+impl Proposal for PprProposal {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let row = self.laws.row(of.user);
         for id in ids.iter_mut() {
             let bits = rng.bits();
             *id = if ((bits >> 32) as u32) < row.share { row.item(bits as u32) } else { OTHER };
         }
         let draws = (ids.len() as f64 * (1.0 - row.share())) as usize;
-        self.base.fill(non_positives, rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
-        if let Some(log_probabilities) = log_probabilities {
-            self.log_probabilities(user, non_positives, ids, log_probabilities);
-        }
+        self.base.fill(of.non_positives(), rng, draws, ids.iter_mut().filter(|id| **id == OTHER));
     }
 
-    /// The log-probabilities of some items, at one draw for the user. That of a train item of the user, which is never drawn, is the one
-    /// it would have as another item.
-    pub(super) fn log_probabilities(&self, user: u32, non_positives: NonPositives, ids: &[u32], out: &mut [f32]) {
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let (user, non_positives) = (of.user, of.non_positives());
         let (row, own) = (self.laws.row(user), self.laws.own(user));
         let rest = (1.0 - row.share()) / self.base.mass(non_positives);
         for (out, &id) in out.iter_mut().zip(ids) {
@@ -215,19 +225,6 @@ impl PprProposal {
                 Err(_) => (row.share() * row.width(id) + rest * self.base.weight(id)).ln() as f32,
             };
         }
-    }
-
-    /// The log-probability of one item, at one draw for the user.
-    pub(super) fn log_probability(&self, user: u32, non_positives: NonPositives, item: u32) -> f32 {
-        let mut found = [0.0];
-        self.log_probabilities(user, non_positives, &[item], &mut found);
-        found[0]
-    }
-
-    /// Bytes of what it holds for each user.
-    #[cfg(test)]
-    pub(super) fn bytes(&self) -> usize {
-        self.laws.bytes()
     }
 }
 

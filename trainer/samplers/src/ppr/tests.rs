@@ -46,9 +46,9 @@ fn pool(form: Form, neighbours: u32) -> PprPool {
 
 /// The probability of each item, 0 for the user's own.
 fn probabilities(proposal: &PprProposal, train: &Interactions, items: u32, user: u32) -> Vec<f64> {
-    let non_positives = NonPositives::new(train.row(user as usize), items);
-    let probability = |item| match non_positives.contains(item) {
-        true => f64::from(proposal.log_probability(user, non_positives, item)).exp(),
+    let of = UserItems { user, train, items };
+    let probability = |item| match of.non_positives().contains(item) {
+        true => f64::from(log_probability(proposal, of, item)).exp(),
         false => 0.0,
     };
     (0..items).map(probability).collect()
@@ -86,9 +86,14 @@ fn written(settings: &PprPool, train: &Interactions, items: u32, user: usize) ->
     Some(law.into_iter().map(|weight| weight / total).collect())
 }
 
+fn log_probability(proposal: &PprProposal, of: UserItems<'_>, item: u32) -> f32 {
+    let mut found = [0.0];
+    proposal.log_probabilities(of, &[item], &mut found);
+    found[0]
+}
+
 fn drawn(proposal: &PprProposal, train: &Interactions, items: u32, user: u32, row: u32, ids: &mut [u32]) {
-    let non_positives = NonPositives::new(train.row(user as usize), items);
-    proposal.draw(user, non_positives, &mut Stream::new(7, Purpose::Negatives, 1, 0, row), ids, None);
+    proposal.fill(UserItems { user, train, items }, Row::alone(user), &mut Stream::new(7, Purpose::Negatives, 1, 0, row), ids);
 }
 
 /// About 5 items for each of 60 users, low ids more often.
@@ -118,10 +123,10 @@ fn weights_are_the_worked_ones() {
 fn own_items_have_the_probability_of_another_item() {
     let proposal = PprProposal::new(&pool(proportional(1.0), 1000), &chain(), 4);
     let train = chain();
-    let non_positives = NonPositives::new(train.row(0), 4);
+    let of = UserItems { user: 0, train: &train, items: 4 };
     for (item, pagerank) in [(0, 0.15912086), (1, 0.20976303)] {
         let expected = f64::ln(pagerank / (0.07060887 + 0.0199667));
-        assert!((f64::from(proposal.log_probability(0, non_positives, item)) - expected).abs() < 3e-7);
+        assert!((f64::from(log_probability(&proposal, of, item)) - expected).abs() < 3e-7);
     }
 }
 
@@ -163,10 +168,10 @@ fn users_whose_walk_comes_to_no_negative_draw_from_the_base() {
         let mut ids = [0; 50];
         drawn(&proposal, &train, 5, 1, 0, &mut ids);
         assert!(ids.iter().all(|&id| (2..5).contains(&id) && expected[id as usize - 2] > 0.0));
-        let own = proposal.log_probability(1, NonPositives::new(&[0, 1], 5), 0);
+        let own = log_probability(&proposal, UserItems { user: 1, train: &train, items: 5 }, 0);
         assert!(own.is_finite() && own > 0.0, "{form:?}: {own}");
     }
-    assert_eq!([proportional(1.0), temperature(1.0)].map(|form| pool(form, 9).drawable(&train.item_counts(5))), [4, 5]);
+    assert_eq!([proportional(1.0), temperature(1.0)].map(|form| pool(form, 9).drawable(&train, 5)), [4, 5]);
 }
 
 #[test]
@@ -186,7 +191,7 @@ fn memory_holds_what_is_kept() {
     for neighbours in [1, 3, 1000] {
         let settings = pool(proportional(1.0), neighbours);
         let kept = PprProposal::new(&settings, &train, 34).bytes();
-        let most = settings.memory(60, 34, train.len(), 1);
+        let most = settings.most_bytes([60, 34, train.len()], 1);
         assert!(60 * 10 < kept && kept < most && most < 6 * kept, "{kept} of {most}");
     }
 }
@@ -254,13 +259,14 @@ proptest! {
         let drawable = train.item_counts(13).iter().filter(|&&count| count > 0).count();
         prop_assume!(drawable > train.row(user as usize).len());
         let proposal = PprProposal::new(&PprPool { accuracy, ..pool(form, 3) }, &train, 13);
-        let non_positives = NonPositives::new(train.row(user as usize), 13);
-        let (mut ids, mut log_probabilities) = (vec![0; negatives], vec![0.0; negatives]);
-        proposal.draw(user, non_positives, &mut Stream::new(3, Purpose::Negatives, 1, 0, 0), &mut ids, Some(&mut log_probabilities));
-        for (id, log_probability) in ids.iter().zip(log_probabilities) {
-            prop_assert!(*id < 13 && non_positives.contains(*id));
-            prop_assert!(log_probability.is_finite());
-            prop_assert_eq!(log_probability, proposal.log_probability(user, non_positives, *id));
+        let of = UserItems { user, train: &train, items: 13 };
+        let (mut ids, mut log_probabilities) = (vec![0; negatives], vec![0.0f32; negatives]);
+        proposal.fill(of, Row::alone(user), &mut Stream::new(3, Purpose::Negatives, 1, 0, 0), &mut ids);
+        proposal.log_probabilities(of, &ids, &mut log_probabilities);
+        for (id, found) in ids.iter().zip(log_probabilities) {
+            prop_assert!(*id < 13 && of.non_positives().contains(*id));
+            prop_assert!(found.is_finite());
+            prop_assert_eq!(found, log_probability(&proposal, of, *id));
         }
     }
 }

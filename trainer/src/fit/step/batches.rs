@@ -16,7 +16,7 @@ pub(crate) struct Batches<'a> {
     train: &'a Interactions,
     items: usize,
     sampler: samplers::Prepared<'a>,
-    rule: Option<samplers::Rule>,
+    rule: Option<Box<dyn samplers::Rule>>,
     /// What a row is.
     rows: RowKind,
     /// The pairs that are rows, in runs that stay together; all pairs one by one without.
@@ -198,8 +198,8 @@ impl<'a> Batches<'a> {
     }
 
     /// What the sampler makes of its candidates' scores.
-    pub(crate) fn rule(&self) -> Option<&samplers::Rule> {
-        self.rule.as_ref()
+    pub(crate) fn rule(&self) -> Option<&dyn samplers::Rule> {
+        self.rule.as_deref()
     }
 
     /// The random numbers of the rule in a row of a step.

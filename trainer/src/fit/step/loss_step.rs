@@ -13,7 +13,7 @@ use candle_core::Device;
 use embeddings::{MASKED, Row, ScoreGradients, Scored};
 use losses::{FusedLoss, FusedLossOfDraws, Loss};
 use rayon::prelude::*;
-use samplers::Choice;
+use samplers::{Choice, RowScores};
 use std::{borrow::Cow, cell::RefCell};
 
 /// A loss on plain slices.
@@ -212,7 +212,7 @@ impl<'a> LossStep<'a> {
             &draws[..]
         });
         let mut stream = self.batches.choices(row);
-        rule.choose(&mut stream, positive, negatives, log_probabilities, choice);
+        rule.choose(&mut stream, RowScores { positive, candidates: negatives, log_probabilities }, choice);
     }
 
     /// Some rows with all items: scores to derivatives, in place; returns the sum of the losses.

@@ -19,8 +19,14 @@
 //! Wang et al., "IRGAN: A Minimax Game for Unifying Generative and Discriminative Information Retrieval Models", SIGIR 2017,
 //! arXiv:1705.10513.
 
-use crate::{Facts, Pool, SamplerKind, cumulative::Cumulative, some_of};
-use dataset::Interactions;
+use crate::{
+    Draws, Error, Facts, Pool, Row, SamplerKind,
+    cumulative::Cumulative,
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
+    some_of,
+};
+use dataset::{Interactions, Location};
 use embeddings::inner_product;
 use embeddings::{Vectors, dot, dots};
 use generator::Generator;
@@ -145,13 +151,13 @@ impl SamplerKind for Irgan {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::Irgan(self.pool()), Some(self.negatives))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::Irgan(self.pool()), count: Some(self.negatives) }
     }
 }
 
-impl IrganPool {
-    pub(crate) fn check(&self) -> Result<(), String> {
+impl PoolKind for IrganPool {
+    fn check(&self) -> Result<(), String> {
         check_above_zero("temperature", self.temperature)?;
         check_above_zero("generator_learning_rate", self.generator_learning_rate)?;
         let counts = [
@@ -167,6 +173,23 @@ impl IrganPool {
         }
     }
 
+    fn looks_at_model(&self) -> bool {
+        true
+    }
+
+    /// The generator and its draws, their part of the file of the resume state, and the factors of the model's tables while the generator moves.
+    fn memory(&self, draws: u64, [users, items, train, dim]: [u64; 4]) -> u64 {
+        let kept = train.saturating_mul(draws).saturating_mul(4) + users * 4;
+        let lifted = (users + items) * (dim + inner_product::MORE as u64) * 4;
+        kept.saturating_mul(2).saturating_add(Generator::memory([users, items], u64::from(self.generator_dim)) + lifted)
+    }
+
+    fn prepare(&self, draws: u32, train: &Interactions, items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(Game::new(self, draws as usize, train, items)))
+    }
+}
+
+impl IrganPool {
     /// Whether the generator moves before an epoch of the model, and how many passes it has then made.
     fn moves(&self, epoch: u32) -> Option<u32> {
         let rounds = (epoch - 1) / self.every;
@@ -179,8 +202,8 @@ impl IrganPool {
 }
 
 /// The generator, and what it drew.
-#[derive(Clone, Debug)]
-pub(crate) struct Game {
+#[derive(Debug)]
+struct Game {
     settings: IrganPool,
     generator: Generator,
     /// N: draws for each train item of a user.
@@ -193,53 +216,13 @@ pub(crate) struct Game {
 
 impl Game {
     /// Makes the game of so many draws for each train item.
-    pub(super) fn new(settings: &IrganPool, draws: usize, train: &Interactions, items: usize) -> Self {
+    fn new(settings: &IrganPool, draws: usize, train: &Interactions, items: usize) -> Self {
         Self {
             generator: Generator::new(settings.generator_learning_rate, [train.users(), items], settings.generator_dim as usize),
             ids: vec![0; train.len() * draws],
             log_masses: vec![0.0; train.users()],
             settings: settings.clone(),
             draws,
-        }
-    }
-
-    /// Bytes of the generator and its draws, of their part of the file of the resume state, and of the factors of the model's tables while
-    /// the generator moves.
-    pub(crate) fn memory(settings: &IrganPool, draws: u64, [users, items, train, dim]: [u64; 4]) -> u64 {
-        let kept = train.saturating_mul(draws).saturating_mul(4) + users * 4;
-        let lifted = (users + items) * (dim + inner_product::MORE as u64) * 4;
-        kept.saturating_mul(2).saturating_add(Generator::memory([users, items], u64::from(settings.generator_dim)) + lifted)
-    }
-
-    /// Everything that the next epoch needs, by name; ids as the numbers of the same bits.
-    pub(super) fn state(&mut self) -> Vec<(String, &mut [f32])> {
-        let drawn = [("generator.draws", bytemuck::cast_slice_mut(&mut self.ids)), ("generator.masses", &mut self.log_masses[..])];
-        self.generator.state().chain(drawn.map(|(name, values)| (name.to_owned(), values))).collect()
-    }
-
-    /// What is to be done before an epoch of the model: the generator moves, and draws.
-    pub(super) fn refresh(&mut self, vectors: Vectors, train: &Interactions, seed: u64, epoch: u32) {
-        let Self { settings, generator, .. } = self;
-        let users: Vec<u32> = (0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect();
-        if epoch == 1 {
-            generator.start(seed);
-            generator.learn(&users, 0..settings.pretraining_epochs, |_, user, scores| {
-                policy::likelihood(scores, train.row(user as usize));
-            });
-        }
-        if let Some(passes) = settings.moves(epoch) {
-            let (of_users, items) =
-                (inner_product::users(vectors.users, vectors.similarity), inner_product::items(vectors.items, vectors.similarity));
-            generator.learn(&users, passes..passes + settings.generator_epochs, |pass, user, scores| {
-                let mut stream = Stream::new(seed, Purpose::Generator, epoch, 1 + pass, user);
-                policy::reward(scores, train.row(user as usize), &mut stream, |drawn, rewards| {
-                    dots(of_users.row(user as usize), &items.values, drawn, rewards);
-                    rewards.iter_mut().for_each(|score| *score = (*score / 2.0).tanh()); // 2 sigmoid(s) - 1
-                });
-            });
-        }
-        if settings.redraws(epoch) {
-            self.redraw(train, seed, epoch);
         }
     }
 
@@ -268,18 +251,56 @@ impl Game {
             ids.fill_with(|| law.draw(&mut stream) as u32);
         });
     }
+}
 
+impl Proposal for Game {
     /// Takes `ids [N]` of a user's draws.
-    pub(super) fn draw(&self, train: &Interactions, user: usize, rng: &mut Stream, ids: &mut [u32]) {
-        let offsets = train.offsets();
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let (offsets, user) = (of.train.offsets(), of.user as usize);
         some_of(rng, &self.ids[offsets[user] * self.draws..offsets[user + 1] * self.draws], ids);
     }
 
-    /// The log-probabilities of items; those of the user's as if they were others.
-    pub(super) fn log_probabilities(&self, user: usize, ids: &[u32], out: &mut [f32]) {
+    fn log_probabilities(&self, of: UserItems<'_>, ids: &[u32], out: &mut [f32]) {
+        let user = of.user as usize;
         let (users, items) = self.generator.vectors();
         let score = |id: u32| f64::from(dot(users.row(user), items.row(id as usize)));
         let log_mass = f64::from(self.log_masses[user]);
         out.iter_mut().zip(ids).for_each(|(out, &id)| *out = (score(id) / self.settings.temperature - log_mass) as f32);
+    }
+
+    fn is_due(&self, step: u32, _items: usize, _draws: usize) -> bool {
+        step == 1
+    }
+
+    /// The generator moves, and draws, as is to be done before the epoch.
+    fn refresh(&mut self, vectors: Vectors<'_>, train: &Interactions, seed: u64, epoch: u32) {
+        let Self { settings, generator, .. } = self;
+        let users: Vec<u32> = (0..train.users() as u32).filter(|&user| !train.row(user as usize).is_empty()).collect();
+        if epoch == 1 {
+            generator.start(seed);
+            generator.learn(&users, 0..settings.pretraining_epochs, |_, user, scores| {
+                policy::likelihood(scores, train.row(user as usize));
+            });
+        }
+        if let Some(passes) = settings.moves(epoch) {
+            let (of_users, items) =
+                (inner_product::users(vectors.users, vectors.similarity), inner_product::items(vectors.items, vectors.similarity));
+            generator.learn(&users, passes..passes + settings.generator_epochs, |pass, user, scores| {
+                let mut stream = Stream::new(seed, Purpose::Generator, epoch, 1 + pass, user);
+                policy::reward(scores, train.row(user as usize), &mut stream, |drawn, rewards| {
+                    dots(of_users.row(user as usize), &items.values, drawn, rewards);
+                    rewards.iter_mut().for_each(|score| *score = (*score / 2.0).tanh()); // 2 sigmoid(s) - 1
+                });
+            });
+        }
+        if settings.redraws(epoch) {
+            self.redraw(train, seed, epoch);
+        }
+    }
+
+    /// Everything that the next epoch needs, by name; ids as the numbers of the same bits.
+    fn state(&mut self, _within: bool) -> Vec<(String, &mut [f32])> {
+        let drawn = [("generator.draws", bytemuck::cast_slice_mut(&mut self.ids)), ("generator.masses", &mut self.log_masses[..])];
+        self.generator.state().chain(drawn.map(|(name, values)| (name.to_owned(), values))).collect()
     }
 }

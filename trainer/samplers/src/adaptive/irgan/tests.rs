@@ -80,7 +80,7 @@ fn game(draws: usize, temperature: f64) -> (Game, Vec<f64>) {
     let score = |item: usize| -> f64 { user.row(0).iter().zip(items.row(item)).map(|(&p, &q)| f64::from(p) * f64::from(q)).sum() };
     let weight = |item: usize| if [0, 3].contains(&item) { 0.0 } else { (score(item) / temperature).exp() };
     let law: Vec<f64> = (0..7).map(|item| weight(item) / (0..7).map(weight).sum::<f64>()).collect();
-    for (name, values) in game.state() {
+    for (name, values) in game.state(true) {
         match &name[..] {
             "generator.users" => values.chunks_exact_mut(5).for_each(|row| row.copy_from_slice(user.row(0))),
             "generator.items" => values.copy_from_slice(&items.values),
@@ -97,10 +97,11 @@ fn draws_have_the_exact_law() {
         let (mut game, law) = game(3, temperature);
         game.redraw(&train(), 7, 1);
         let mut found = vec![0.0; 7];
-        for user in 0..USERS as usize {
+        for user in 0..USERS {
             let (mut ids, mut log_probabilities) = ([0; 3], [0.0; 3]);
-            game.draw(&train(), user, &mut Stream::new(7, Purpose::Negatives, 1, 1, user as u32), &mut ids);
-            game.log_probabilities(user, &ids, &mut log_probabilities);
+            let of = UserItems { user, train: &train(), items: 7 };
+            game.fill(of, Row::alone(user), &mut Stream::new(7, Purpose::Negatives, 1, 1, user), &mut ids);
+            game.log_probabilities(of, &ids, &mut log_probabilities);
             for (&id, &log_probability) in ids.iter().zip(&log_probabilities) {
                 found[id as usize] += 1.0;
                 assert!((f64::from(log_probability) - law[id as usize].ln()).abs() < 1e-5, "item {id}: {log_probability}");
@@ -114,13 +115,13 @@ fn draws_have_the_exact_law() {
 #[test]
 fn the_users_own_items_may_have_all_the_weight() {
     let (mut game, _) = game(1, 0.2);
-    let values = game.state().into_iter().find_map(|(name, values)| (name == "generator.items").then_some(values)).unwrap();
+    let values = game.state(true).into_iter().find_map(|(name, values)| (name == "generator.items").then_some(values)).unwrap();
     let (user, _) = vectors(7, 5);
     values[..5].iter_mut().zip(user.row(0)).for_each(|(value, user)| *value = 1e4 * user);
     game.redraw(&train(), 7, 1);
     assert!(game.ids.iter().all(|id| ![0, 3].contains(id)));
     let mut own = [0.0];
-    game.log_probabilities(0, &[0], &mut own);
+    game.log_probabilities(UserItems { user: 0, train: &train(), items: 7 }, &[0], &mut own);
     assert!(own[0].is_finite() && own[0] > 1e3, "{own:?}");
 }
 
@@ -165,8 +166,8 @@ fn wrong_values_are_named() {
 #[test]
 fn memory_holds_what_is_kept() {
     let (mut game, _) = game(3, 0.2);
-    let kept: usize = game.state().iter().map(|(_, values)| values.len() * 4).sum();
+    let kept: usize = game.state(true).iter().map(|(_, values)| values.len() * 4).sum();
     let sizes = [train().users(), 7, train().len(), 5].map(|size| size as u64);
-    let counted = Game::memory(&game.settings, 3, sizes);
+    let counted = game.settings.memory(3, sizes);
     assert!((2 * kept as u64..4 * kept as u64).contains(&counted), "{counted} for {kept}");
 }

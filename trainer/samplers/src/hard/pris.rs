@@ -8,8 +8,11 @@
 //! release takes the `logarithm`. Unlike the sampled softmax loss this weighs pairs, and is no logarithm of a sum.
 //! Lian et al., WWW 2020, doi:10.1145/3366423.3380187.
 
-use super::{Choice, weights};
-use crate::{Facts, Pool, SamplerKind, facts};
+use super::weights;
+use crate::{
+    Draws, Facts, Pool, SamplerKind, Stream, facts,
+    rule::{Choice, RowScores, Rule},
+};
 use serde::{Deserialize, Serialize};
 
 /// `pris` in a sweep file.
@@ -29,36 +32,54 @@ impl SamplerKind for Pris {
         Facts { paper: "Lian et al., WWW 2020", values: "–", state: "none", cost: facts::CANDIDATES }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (self.pool.clone(), self.candidates)
+    fn draws(&self) -> Draws {
+        Draws { pool: self.pool.clone(), count: self.candidates }
     }
 
     fn count_key(&self) -> &'static str {
         "candidates"
     }
 
-    fn rule(&self, _items: usize) -> Option<crate::Rule> {
-        Some(crate::Rule::Pris)
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(PrisRule))
     }
 }
 
-/// Weighs all candidates.
-pub(super) fn choose(scores: &[f32], log_probabilities: Option<&[f32]>, choice: &mut Choice) {
-    choice.keep_all(scores.len());
-    weights::weigh(scores, 1.0, log_probabilities, &mut choice.weights);
+/// The rule of `pris`.
+#[derive(Debug)]
+struct PrisRule;
+
+impl Rule for PrisRule {
+    /// Weighs all candidates.
+    fn choose(&self, _rng: &mut Stream, row: RowScores<'_>, choice: &mut Choice) {
+        choice.keep_all(row.candidates.len());
+        weights::weigh(row.candidates, 1.0, row.log_probabilities, &mut choice.weights);
+    }
+
+    fn subset(&self) -> Option<usize> {
+        None
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    fn needs_log_probabilities(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Rule,
-        tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, expectation},
+    use super::{
+        super::tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, expectation},
+        PrisRule,
     };
 
     #[test]
     fn the_worked_weights_and_loss() {
         let q = [0.4f32, 0.1, 0.3, 0.2].map(f32::ln);
-        let choice = choose(&Rule::Pris, POSITIVE, &CANDIDATES, Some(&q));
+        let choice = choose(&PrisRule, POSITIVE, &CANDIDATES, Some(&q));
         assert_weights(&choice, &[0.18073618, 0.21774676, 0.43909705, 0.16242]);
         assert!((expectation(&choice, &LOSSES) - 0.56586301).abs() < 2e-7);
     }
@@ -66,7 +87,7 @@ mod tests {
     #[test]
     fn a_uniform_pool_is_the_softmax() {
         let worked = [0.2799049, 0.08430574, 0.51001998, 0.12576938];
-        assert_weights(&choose(&Rule::Pris, POSITIVE, &CANDIDATES, Some(&[-3.0; 4])), &worked);
-        assert_weights(&choose(&Rule::Pris, POSITIVE, &CANDIDATES, None), &worked);
+        assert_weights(&choose(&PrisRule, POSITIVE, &CANDIDATES, Some(&[-3.0; 4])), &worked);
+        assert_weights(&choose(&PrisRule, POSITIVE, &CANDIDATES, None), &worked);
     }
 }

@@ -12,8 +12,11 @@
 //! (`population`); the release divides by N - 1 (`sample`) and takes `log q` from the exponents (`corrected`), which is the same for
 //! uniform pools. Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Algorithm 2; its values are N 200 or 500, and rho from 0.01 to 100.
 
-use super::{Choice, is_item, weights};
-use crate::{Facts, Pool, SamplerKind, facts};
+use super::{is_item, weights};
+use crate::{
+    Draws, Facts, Pool, SamplerKind, Stream, facts,
+    rule::{Choice, RowScores, Rule},
+};
 use losses::{check_above_zero, fused::lanes};
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
@@ -50,12 +53,6 @@ pub enum Variance {
     Sample,
 }
 
-impl SoftmaxV {
-    pub(crate) fn rule(&self) -> SoftmaxVRule {
-        SoftmaxVRule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }
-    }
-}
-
 impl SamplerKind for SoftmaxV {
     fn facts(&self) -> Facts {
         Facts {
@@ -66,8 +63,8 @@ impl SamplerKind for SoftmaxV {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (self.pool.clone(), self.candidates)
+    fn draws(&self) -> Draws {
+        Draws { pool: self.pool.clone(), count: self.candidates }
     }
 
     fn check_values(&self) -> Result<(), String> {
@@ -78,22 +75,23 @@ impl SamplerKind for SoftmaxV {
         "candidates"
     }
 
-    fn rule(&self, _items: usize) -> Option<crate::Rule> {
-        Some(crate::Rule::SoftmaxV(Self::rule(self)))
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(SoftmaxVRule { divergence: self.divergence, variance: self.variance, corrected: self.corrected }))
     }
 }
 
 /// The rule of `softmax-v`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SoftmaxVRule {
+#[derive(Debug)]
+struct SoftmaxVRule {
     divergence: f64,
     variance: Variance,
-    pub(super) corrected: bool,
+    corrected: bool,
 }
 
-impl SoftmaxVRule {
+impl Rule for SoftmaxVRule {
     /// Weighs all candidates.
-    pub(super) fn choose(&self, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>, choice: &mut Choice) {
+    fn choose(&self, _rng: &mut Stream, row: RowScores<'_>, choice: &mut Choice) {
+        let RowScores { positive, candidates: scores, log_probabilities } = row;
         choice.keep_all(scores.len());
         let exponents = &mut choice.weights[..];
         exponents.copy_from_slice(scores);
@@ -107,6 +105,22 @@ impl SoftmaxVRule {
             weights::correct(exponents, log_probabilities);
         }
         weights::softmax(exponents);
+    }
+
+    fn subset(&self) -> Option<usize> {
+        None
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    fn needs_log_probabilities(&self) -> bool {
+        self.corrected
+    }
+
+    fn needs_positive(&self) -> bool {
+        true
     }
 }
 
@@ -175,14 +189,11 @@ fn scale(gaps: &mut [f32], unit: f32, sharpness: f32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Rule,
-        tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, expectation},
-    };
+    use super::super::tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, expectation};
     use super::*;
 
-    fn softmax_v(divergence: f64, variance: Variance) -> Rule {
-        Rule::SoftmaxV(SoftmaxVRule { divergence, variance, corrected: variance == Variance::Sample })
+    fn softmax_v(divergence: f64, variance: Variance) -> SoftmaxVRule {
+        SoftmaxVRule { divergence, variance, corrected: variance == Variance::Sample }
     }
 
     /// The temperature that two weights tell of.

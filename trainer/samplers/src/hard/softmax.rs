@@ -10,8 +10,11 @@
 //! al., ICML 2019, arXiv:1903.06059), any loss can have them, and a step moves fewer rows. `corrected` takes `log q` of the pool from the
 //! exponents, so that the pool does not change what is aimed at. Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Eq. 3.
 
-use super::{Choice, dns_mn::check_kept, top::keep_top, weights};
-use crate::{Facts, Pool, SamplerKind, facts};
+use super::{dns_mn::check_kept, top::keep_top, weights};
+use crate::{
+    Draws, Facts, Pool, SamplerKind, facts,
+    rule::{Choice, RowScores, Rule},
+};
 use losses::check_above_zero;
 use serde::{Deserialize, Serialize};
 use streams::Stream;
@@ -48,8 +51,8 @@ impl SamplerKind for Softmax {
         Facts { paper: "Shi et al., WWW 2023, Eq. 3", values: "–", state: "none", cost: facts::CANDIDATES }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (self.pool.clone(), self.candidates)
+    fn draws(&self) -> Draws {
+        Draws { pool: self.pool.clone(), count: self.candidates }
     }
 
     fn check_values(&self) -> Result<(), String> {
@@ -61,23 +64,23 @@ impl SamplerKind for Softmax {
         "candidates"
     }
 
-    fn rule(&self, _items: usize) -> Option<crate::Rule> {
-        Some(crate::Rule::Softmax(Self::rule(self)))
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(Self::rule(self)))
     }
 }
 
 /// The rule of `softmax`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SoftmaxRule {
+#[derive(Debug)]
+pub(crate) struct SoftmaxRule {
     sharpness: f32,
-    pub(super) negatives: Option<usize>,
-    pub(super) corrected: bool,
+    negatives: Option<usize>,
+    corrected: bool,
 }
 
-impl SoftmaxRule {
+impl Rule for SoftmaxRule {
     /// Weighs all candidates, or draws some.
-    pub(super) fn choose(&self, rng: &mut Stream, scores: &[f32], log_probabilities: Option<&[f32]>, choice: &mut Choice) {
-        let log_probabilities = log_probabilities.filter(|_| self.corrected);
+    fn choose(&self, rng: &mut Stream, row: RowScores<'_>, choice: &mut Choice) {
+        let (scores, log_probabilities) = (row.candidates, row.log_probabilities.filter(|_| self.corrected));
         let Some(negatives) = self.negatives else {
             choice.keep_all(scores.len());
             return weights::weigh(scores, self.sharpness, log_probabilities, &mut choice.weights);
@@ -90,6 +93,18 @@ impl SoftmaxRule {
         exponents.resize(choice.places.len(), 1.0);
         choice.weights = exponents;
     }
+
+    fn subset(&self) -> Option<usize> {
+        self.negatives
+    }
+
+    fn weighs(&self) -> bool {
+        self.negatives.is_none()
+    }
+
+    fn needs_log_probabilities(&self) -> bool {
+        self.corrected
+    }
 }
 
 /// A draw from the standard Gumbel distribution.
@@ -99,17 +114,14 @@ fn gumbel(rng: &mut Stream) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Rule,
-        tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, choose_as},
-    };
+    use super::super::tests::{CANDIDATES, LOSSES, POSITIVE, assert_weights, choose, choose_as};
     use super::*;
     use testing::assert_drawn_from;
 
     const WORKED: [f64; 4] = [0.2799049, 0.08430574, 0.51001998, 0.12576938];
 
-    fn softmax(temperature: f64, negatives: Option<u32>) -> Rule {
-        Rule::Softmax(Softmax { candidates: Some(4), temperature, negatives, corrected: false, pool: Pool::default() }.rule())
+    fn softmax(temperature: f64, negatives: Option<u32>) -> SoftmaxRule {
+        Softmax { candidates: Some(4), temperature, negatives, corrected: false, pool: Pool::default() }.rule()
     }
 
     #[test]
@@ -149,7 +161,7 @@ mod tests {
         let settings = Softmax { candidates: Some(4), temperature: 1.0, negatives: Some(1), corrected: true, pool: Pool::default() };
         let mut found = [0.0; 4];
         for row in 0..40_000 {
-            found[choose_as(row, &Rule::Softmax(settings.rule()), POSITIVE, &CANDIDATES, Some(&q)).places[0] as usize] += 1.0;
+            found[choose_as(row, &settings.rule(), POSITIVE, &CANDIDATES, Some(&q)).places[0] as usize] += 1.0;
         }
         assert_drawn_from(&found, &[0.18073618, 0.21774676, 0.43909705, 0.16242], 1.0);
     }

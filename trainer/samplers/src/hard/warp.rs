@@ -10,8 +10,11 @@
 //! costs. LightFM draws 10 and takes the user's own items as trials, which are never drawn here. Weston et al., IJCAI 2011; the loss of the
 //! rank is the loss `warp`'s, which has to have the same margin.
 
-use super::{Choice, is_item};
-use crate::{Facts, Pool, SamplerKind, facts};
+use super::is_item;
+use crate::{
+    Draws, Facts, Pool, SamplerKind, Stream, facts,
+    rule::{Choice, RowScores, Rule},
+};
 use serde::{Deserialize, Serialize};
 
 /// `warp` in a sweep file.
@@ -25,12 +28,6 @@ pub struct Warp {
     pub margin: f64,
 }
 
-impl Warp {
-    pub(crate) fn rule(&self, items: usize) -> WarpRule {
-        WarpRule { margin: self.margin as f32, items }
-    }
-}
-
 impl SamplerKind for Warp {
     fn facts(&self) -> Facts {
         Facts {
@@ -41,8 +38,8 @@ impl SamplerKind for Warp {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (Pool::default(), Some(self.candidates))
+    fn draws(&self) -> Draws {
+        Draws { pool: Pool::default(), count: Some(self.candidates) }
     }
 
     fn check_values(&self) -> Result<(), String> {
@@ -60,23 +57,23 @@ impl SamplerKind for Warp {
         Some(self.margin)
     }
 
-    fn rule(&self, items: usize) -> Option<crate::Rule> {
-        Some(crate::Rule::Warp(Self::rule(self, items)))
+    fn rule(&self, items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(WarpRule { margin: self.margin as f32, items }))
     }
 }
 
 /// The rule of `warp`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WarpRule {
+#[derive(Debug)]
+struct WarpRule {
     margin: f32,
     items: usize,
 }
 
-impl WarpRule {
+impl Rule for WarpRule {
     /// Keeps the first violator; without one the first candidate, weighing nothing.
-    pub(super) fn choose(&self, positive: f32, scores: &[f32], choice: &mut Choice) {
-        let bound = positive - self.margin;
-        match scores.iter().position(|&score| score > bound && is_item(score)) {
+    fn choose(&self, _rng: &mut Stream, row: RowScores<'_>, choice: &mut Choice) {
+        let bound = row.positive - self.margin;
+        match row.candidates.iter().position(|&score| score > bound && is_item(score)) {
             Some(place) => {
                 choice.keep_one(place, 1.0);
                 choice.rank = (self.items.saturating_sub(1) / (place + 1)) as f32;
@@ -84,22 +81,31 @@ impl WarpRule {
             None => choice.keep_one(0, 0.0),
         }
     }
+
+    fn subset(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    fn needs_positive(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Rule,
-        tests::{choose, choose_as},
-    };
+    use super::super::tests::{choose, choose_as};
     use super::*;
     use crate::{Prepared, Row, Sampler};
     use dataset::Interactions;
     use streams::{Purpose, Stream};
     use testing::assert_drawn_from;
 
-    fn rule(items: usize) -> Rule {
-        Rule::Warp(Warp { candidates: 100, margin: 1.0 }.rule(items))
+    fn rule(items: usize) -> WarpRule {
+        WarpRule { margin: 1.0, items }
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What every rule promises, and what its own tests need.
 
-use super::{Choice, Dns, DnsMn, Pris, Rule, Softmax, SoftmaxV, Variance, Warp};
-use crate::{Pool, Prepared, Row, Sampler, Uniform};
+use super::{Dns, DnsMn, Pris, Softmax, SoftmaxV, Variance, Warp};
+use crate::{
+    Pool, Prepared, Row, Sampler, Uniform,
+    rule::{Choice, RowScores, Rule},
+};
 use dataset::Interactions;
 use proptest::prelude::*;
 use streams::{Purpose, Stream};
@@ -12,13 +15,17 @@ pub(super) const POSITIVE: f32 = 1.2;
 pub(super) const CANDIDATES: [f32; 4] = [0.9, -0.3, 1.5, 0.1];
 pub(super) const LOSSES: [f64; 4] = [0.55435524, 0.20141328, 0.85435524, 0.28733533];
 
-pub(super) fn choose(rule: &Rule, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>) -> Choice {
+pub(super) fn choose(rule: &dyn Rule, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>) -> Choice {
     choose_as(0, rule, positive, scores, log_probabilities)
 }
 
-pub(super) fn choose_as(row: u32, rule: &Rule, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>) -> Choice {
+pub(super) fn choose_as(row: u32, rule: &dyn Rule, positive: f32, scores: &[f32], log_probabilities: Option<&[f32]>) -> Choice {
     let mut choice = Choice::default();
-    rule.choose(&mut Stream::new(7, Purpose::Choices, 1, 0, row), positive, scores, log_probabilities, &mut choice);
+    rule.choose(
+        &mut Stream::new(7, Purpose::Choices, 1, 0, row),
+        RowScores { positive, candidates: scores, log_probabilities },
+        &mut choice,
+    );
     choice
 }
 
@@ -42,7 +49,7 @@ pub(super) fn pool(negatives: u32, replacement: bool) -> Sampler {
 
 /// Ten items whose scores fall: how often one of the kept, each as likely, has each rank.
 #[track_caller]
-pub(super) fn assert_ranks(rule: &Rule, pool: &Sampler, law: &[f64; 10]) {
+pub(super) fn assert_ranks(rule: &dyn Rule, pool: &Sampler, law: &[f64; 10]) {
     let train = Interactions::empty(1);
     let prepared = Prepared::new(pool, &train, 10).unwrap();
     let mut ids = [0; 4];
@@ -93,7 +100,7 @@ proptest! {
         let items = scores.iter().filter(|&&score| score > -1e29).count();
         for sampler in samplers() {
             let rule = sampler.rule(1000).unwrap();
-            let choice = choose_as(row, &rule, positive, &scores, Some(&log_probabilities));
+            let choice = choose_as(row, &*rule, positive, &scores, Some(&log_probabilities));
             prop_assert_eq!(choice.places.len(), rule.chosen(scores.len()), "{:?}", sampler);
             prop_assert_eq!(choice.weights.len(), choice.places.len());
             prop_assert!(choice.places.is_sorted_by(|a, b| a < b) && choice.places.iter().all(|&place| (place as usize) < scores.len()));
@@ -103,7 +110,7 @@ proptest! {
                 let kept = choice.places.iter().zip(&choice.weights).filter(|&(&place, _)| scores[place as usize] > -1e29);
                 prop_assert!(kept.clone().all(|(_, &weight)| weight == 1.0), "{sampler:?}: {:?}", choice.weights);
                 prop_assert_eq!(kept.count(), items.min(choice.places.len()), "{:?}: masked ones before others", sampler);
-            } else if !matches!(rule, Rule::Warp(_)) {
+            } else if !matches!(sampler, Sampler::Warp(_)) {
                 let masked = choice.places.iter().zip(&choice.weights).filter(|&(&place, _)| scores[place as usize] <= -1e29);
                 prop_assert!(masked.into_iter().all(|(_, &weight)| weight == 0.0), "{sampler:?}");
                 prop_assert!((total - if items > 0 { 1.0 } else { 0.0 }).abs() < 1e-5, "{sampler:?}: {:?}", choice.weights);
@@ -118,8 +125,9 @@ proptest! {
             let rule = sampler.rule(1000).unwrap();
             let mut reused = Choice::default();
             for (row, scores) in rows.iter().enumerate() {
-                rule.choose(&mut Stream::new(7, Purpose::Choices, 1, 0, row as u32), 0.3, scores, None, &mut reused);
-                let fresh = choose_as(row as u32, &rule, 0.3, scores, None);
+                let given = RowScores { positive: 0.3, candidates: scores, log_probabilities: None };
+                rule.choose(&mut Stream::new(7, Purpose::Choices, 1, 0, row as u32), given, &mut reused);
+                let fresh = choose_as(row as u32, &*rule, 0.3, scores, None);
                 prop_assert_eq!((&reused.places, &reused.weights, reused.rank), (&fresh.places, &fresh.weights, fresh.rank));
             }
         }

@@ -1,7 +1,7 @@
 //! The largest of a row.
 
-use super::Choice;
 use crate::order::{key, place};
+use crate::rule::Choice;
 
 /// Keeps the places of the `count` largest keys, the earlier of equal ones.
 pub(super) fn keep_top(keys: impl Iterator<Item = f32>, count: usize, choice: &mut Choice) {

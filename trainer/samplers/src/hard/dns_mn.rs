@@ -10,8 +10,11 @@
 //! `1/M sum_{m <= M} C(k - 1, m - 1) C(n - k, N - m) / C(n, N)`. Shi et al., WWW 2023, doi:10.1145/3543507.3583223, Algorithm 1; its values
 //! are N 200 or 500, and M from 1 to 20.
 
-use super::{Choice, is_item, top::keep_top};
-use crate::{Facts, Pool, SamplerKind, check_negatives, facts};
+use super::{is_item, top::keep_top};
+use crate::{
+    Draws, Facts, Pool, SamplerKind, Stream, check_negatives, facts,
+    rule::{Choice, RowScores, Rule},
+};
 use serde::{Deserialize, Serialize};
 
 /// `dns-mn` in a sweep file.
@@ -31,12 +34,6 @@ pub struct DnsMn {
     pub pool: Pool,
 }
 
-impl DnsMn {
-    pub(crate) fn rule(&self) -> DnsMnRule {
-        DnsMnRule { negatives: self.negatives as usize, mean: !self.sum }
-    }
-}
-
 impl SamplerKind for DnsMn {
     fn facts(&self) -> Facts {
         Facts {
@@ -47,8 +44,8 @@ impl SamplerKind for DnsMn {
         }
     }
 
-    fn draws(&self) -> (Pool, Option<u32>) {
-        (self.pool.clone(), self.candidates)
+    fn draws(&self) -> Draws {
+        Draws { pool: self.pool.clone(), count: self.candidates }
     }
 
     fn check_values(&self) -> Result<(), String> {
@@ -59,8 +56,8 @@ impl SamplerKind for DnsMn {
         "candidates"
     }
 
-    fn rule(&self, _items: usize) -> Option<crate::Rule> {
-        Some(crate::Rule::DnsMn(Self::rule(self)))
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(DnsMnRule { negatives: self.negatives as usize, mean: !self.sum }))
     }
 }
 
@@ -75,36 +72,41 @@ pub(super) fn check_kept(negatives: u32, candidates: Option<u32>) -> Result<(), 
 }
 
 /// The rule of `dns-mn`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DnsMnRule {
-    pub(super) negatives: usize,
+#[derive(Debug)]
+struct DnsMnRule {
+    negatives: usize,
     mean: bool,
 }
 
-impl DnsMnRule {
-    pub(super) fn weighs(&self) -> bool {
-        self.mean && self.negatives > 1
-    }
-
+impl Rule for DnsMnRule {
     /// Keeps the highest scores.
-    pub(super) fn choose(&self, scores: &[f32], choice: &mut Choice) {
+    fn choose(&self, _rng: &mut Stream, row: RowScores<'_>, choice: &mut Choice) {
+        let scores = row.candidates;
         keep_top(scores.iter().copied(), self.negatives, choice);
         let items = choice.places.iter().filter(|&&place| is_item(scores[place as usize])).count();
         let weight = if self.mean { 1.0 / items as f32 } else { 1.0 };
         choice.weights.clear();
         choice.weights.extend(choice.places.iter().map(|&place| if is_item(scores[place as usize]) { weight } else { 0.0 }));
     }
+
+    fn subset(&self) -> Option<usize> {
+        Some(self.negatives)
+    }
+
+    fn weighs(&self) -> bool {
+        self.mean && self.negatives > 1
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Rule,
+        dns::DnsRule,
         tests::{CANDIDATES, LOSSES, POSITIVE, assert_ranks, choose, expectation, pool},
     };
 
-    fn rule(negatives: usize, mean: bool) -> Rule {
-        Rule::DnsMn(super::DnsMnRule { negatives, mean })
+    fn rule(negatives: usize, mean: bool) -> super::DnsMnRule {
+        super::DnsMnRule { negatives, mean }
     }
 
     #[test]
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn one_kept_is_dns() {
-        assert_eq!(choose(&rule(1, true), POSITIVE, &CANDIDATES, None).places, choose(&Rule::Dns, POSITIVE, &CANDIDATES, None).places);
+        assert_eq!(choose(&rule(1, true), POSITIVE, &CANDIDATES, None).places, choose(&DnsRule, POSITIVE, &CANDIDATES, None).places);
     }
 
     #[test]
