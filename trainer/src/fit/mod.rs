@@ -18,11 +18,12 @@ mod label;
 mod learner;
 pub(crate) mod loss_state;
 mod memory;
-#[cfg(any(test, feature = "cuda"))]
-mod on_device;
 mod pretrained;
+mod ranks;
 mod resources;
 mod step;
+mod step_id;
+mod train_state;
 mod views;
 mod watch;
 
@@ -31,9 +32,8 @@ pub use checkpoint::{
     progress::{Progress, progress},
     rung::{curve, rung_curves, stored},
 };
-pub use memory::memory;
+pub use memory::{DeviceMemory, device_memory, memory};
 pub use resources::{Device, Fence, Operations, Resources};
-pub use step::candle::{DeviceMemory, device_memory};
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use step::candle::{Reach, all_reduce};
 
@@ -91,10 +91,10 @@ impl Observer for () {}
 pub fn train(trial: &Trial, dataset: &Dataset, folder: &Location, resources: &Resources, observer: &mut dyn Observer) -> Result<Fit> {
     resources.check_device()?;
     let views = Views::new(dataset, trial)?;
-    let Some(link) = distributed::ranks::meet(trial, resources)? else { return lead(trial, &views, folder, resources, None, observer) };
+    let Some(link) = ranks::meet(trial, resources)? else { return lead(trial, &views, folder, resources, None, observer) };
     let result = match link.leads() {
         true => lead(trial, &views, folder, resources, Some(&link), observer),
-        false => distributed::ranks::follow(trial, &views, folder, resources, &link),
+        false => ranks::follow(trial, &views, folder, resources, &link),
     };
     if let Err(error) = &result {
         link.fail(&error.to_string());
@@ -126,7 +126,7 @@ fn lead(
             Some(files) => pretrained::read(trial, files, views, folder, resources).map(Reached::Ended),
         },
         (None, Some(iterations)) => iterative::learn(trial, iterations, views, folder, resources, observer),
-        (Some(learning), _) => distributed::ranks::learn(trial, learning, views, folder, resources, link, observer),
+        (Some(learning), _) => ranks::learn(trial, learning, views, folder, resources, link, observer),
     };
     let fit = match result {
         Ok(Reached::Paused(fit)) => fit,

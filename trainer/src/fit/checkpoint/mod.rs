@@ -6,5 +6,4 @@ pub(crate) mod parameters;
 pub(crate) mod progress;
 pub(crate) mod resume;
 pub(crate) mod rung;
-pub(crate) mod state;
 pub(crate) mod stored_files;

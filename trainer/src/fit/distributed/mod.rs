@@ -1,4 +1,4 @@
-//! A trial by several ranks.
+//! What the ranks of a training share out, and put together again.
 
 pub(crate) mod all_reduce;
-pub(crate) mod ranks;
+pub(crate) mod batch_shard;

@@ -1,6 +1,6 @@
 //! The second model of a loss with an adversary: it scores the same draws, and moves up the loss's gradient.
 
-use crate::fit::{distributed::all_reduce::all_reduce, step::batch_shard::BatchShard};
+use crate::fit::distributed::{all_reduce::all_reduce, batch_shard::BatchShard};
 use crate::{Learning, Result, collective::Collective};
 use embeddings::{Batch, RowGradients, Sampled, ScoreGradients, Vectors};
 use losses::Adversary;

@@ -1,13 +1,13 @@
 //! What a loss keeps of its own: its numbers, and the model that it is trained against.
 
 pub(crate) mod adversary;
+pub(crate) mod derivatives;
 pub(crate) mod quantiles;
 pub(crate) mod statistics;
 
 use crate::fit::{
-    loss_state::adversary::AdversaryModel,
-    loss_state::statistics::Statistics,
-    step::{batch_shard::BatchShard, formula::Derivatives},
+    distributed::batch_shard::BatchShard,
+    loss_state::{adversary::AdversaryModel, derivatives::Derivatives, statistics::Statistics},
 };
 use crate::{Learning, Result, collective::Collective};
 use embeddings::{Batch, RowGradients};

@@ -8,13 +8,10 @@
 //! fewer positives, and an in-batch negative that is the row's own positive is none. He et al., SIGIR 2020; Huang et al., KDD 2021.
 
 use crate::Result;
-use crate::fit::{
-    learner::Learner,
-    step::{batch_shard::BatchShard, path::FullTableStep},
-};
+use crate::fit::{distributed::batch_shard::BatchShard, step::full_tables::FullTableStep, train_state::TrainState};
 use embeddings::BUCKET;
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// The weight of a vector that stands once in a batch of so many rows, where there is one.
     pub(crate) fn batch_l2(&self, rows: usize) -> Option<f32> {
         self.learning.optimizer.batch_l2().map(|weight| weight as f32 / rows as f32)

@@ -1,6 +1,6 @@
 //! Where the batches of an epoch come from: its order of pairs or of users, and its draws.
 
-use crate::fit::step::id::{RowId, StepId};
+use crate::fit::step_id::{RowId, StepId};
 use crate::{EpochRows, Error, Learning, Result};
 use dataset::{Dataset, Interactions, Location};
 use embeddings::{MASKED, Vectors};

@@ -5,13 +5,14 @@
 
 use crate::Result;
 use crate::fit::{
-    learner::Learner,
     step::{
         batch_l2,
         batches::Batches,
-        id::StepId,
+        callback::StepCallback,
         loss_step::{Extra, LossStep},
     },
+    step_id::StepId,
+    train_state::TrainState,
 };
 use embeddings::{BUCKET, Batch, Sampled, Touched, Vectors};
 use evaluator::Matrix;
@@ -54,12 +55,18 @@ impl DenseItemStep {
     }
 }
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// Trains every pair once.
-    pub(crate) fn dense_items_epoch(&mut self, epoch: u32, batches: &mut Batches, dense: &mut DenseItemStep) -> Result<()> {
-        self.steps(epoch, batches, |learner, at, batches| {
+    pub(crate) fn dense_items_epoch(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        dense: &mut DenseItemStep,
+        callback: &mut dyn StepCallback,
+    ) -> Result<()> {
+        self.steps(epoch, batches, callback, |state, at, batches| {
             dense.take(batches, at);
-            learner.dense_items_step(at, batches, dense)
+            state.dense_items_step(at, batches, dense)
         })
     }
 

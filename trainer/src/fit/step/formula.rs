@@ -1,9 +1,9 @@
 //! A loss as its candle formula: for losses without a fused form, and the reference of those with one.
 
-use crate::Result;
+use crate::{Result, fit::loss_state::derivatives::Derivatives};
 use candle_core::{Device, Shape, Tensor, Var, backprop::GradStore};
 use embeddings::ScoreGradients;
-use losses::{Given, Loss, Others, Pair, Per, Relations, Scores, StateSpec};
+use losses::{Given, Loss, Others, Pair, Relations, Scores};
 
 /// Some rows of a batch as plain slices: see [`Scores`] and [`Given`].
 #[derive(Clone, Copy, Default)]
@@ -23,32 +23,6 @@ pub(crate) struct ScoredRows<'a> {
     pub(crate) adversary: Option<&'a [f32]>,
     /// Relations of the negatives, of the users and of the positives.
     pub(crate) relations: [Option<&'a [f32]>; 3],
-}
-
-/// The derivatives of the mean loss by everything that it was given, as far as it depends on it.
-pub(crate) struct Derivatives {
-    pub(crate) scores: ScoreGradients,
-    pub(crate) columns: Vec<Vec<f32>>,
-    pub(crate) adversary: Vec<f32>,
-    /// Derivatives by the relations of the negatives, of the users and of the positives.
-    pub(crate) relations: [Vec<f32>; 3],
-    /// New values of the columns that are remembered, `[B]` each.
-    pub(crate) remembered: Vec<Vec<f32>>,
-}
-
-impl Derivatives {
-    /// Derivatives of no rows.
-    pub(crate) fn none(loss: &Loss) -> Self {
-        let columns = loss.columns();
-        let zeros = |column: &StateSpec| if let Per::Whole(length) = column.per { vec![0.0; length] } else { Vec::new() };
-        Self {
-            scores: ScoreGradients { losses: Vec::new(), positives: Vec::new(), negatives: Vec::new() },
-            columns: columns.iter().map(zeros).collect(),
-            adversary: Vec::new(),
-            relations: Default::default(),
-            remembered: columns.iter().filter(|column| column.update.remembers()).map(|_| Vec::new()).collect(),
-        }
-    }
 }
 
 /// Losses of rows of scores and their derivatives times `scale`, computed on a device.

@@ -1,6 +1,6 @@
 //! A loss with more to move than a model by its fused form: [`formula`](super::formula) without a graph.
 
-use crate::fit::step::formula::{Derivatives, ScoredRows};
+use crate::fit::{loss_state::derivatives::Derivatives, step::formula::ScoredRows};
 use embeddings::ScoreGradients;
 use losses::{FusedLossWithState, StateRows};
 use rayon::prelude::*;

@@ -1,13 +1,10 @@
 //! From the scores of a step's rows to the derivatives of its mean loss by them.
 
 use crate::Result;
-use crate::fit::step::{
-    batches::Batches,
-    formula::{Derivatives, ScoredRows},
-    fused,
-    id::StepId,
-    narrowed::Narrowed,
-    parts,
+use crate::fit::{
+    loss_state::derivatives::Derivatives,
+    step::{batches::Batches, formula::ScoredRows, fused, narrowed::Narrowed, parts},
+    step_id::StepId,
 };
 use candle_core::Device;
 use embeddings::{MASKED, Row, ScoreGradients, Scored};

@@ -1,12 +1,13 @@
 //! Steps with the sampler `mix-gcf`: negatives are made of vectors, layer by layer, before they are scored.
 
 use crate::fit::{
-    learner::Learner,
     step::{
         batches::Batches,
-        id::StepId,
+        callback::StepCallback,
         loss_step::{Extra, LossStep},
     },
+    step_id::StepId,
+    train_state::TrainState,
 };
 use crate::{Result, collective::Collective};
 use embeddings::{RowGradients, ScoreGradients, Scored, Tables, dot, dots};
@@ -25,10 +26,16 @@ pub(crate) struct Mixed {
     parts: Vec<(u32, f32)>,
 }
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// Trains every pair once.
-    pub(crate) fn mixed_epoch(&mut self, epoch: u32, batches: &mut Batches, mixed: &mut Mixed) -> Result<()> {
-        self.steps(epoch, batches, |learner, at, batches| learner.mixed_step(at, batches, mixed))
+    pub(crate) fn mixed_epoch(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        mixed: &mut Mixed,
+        callback: &mut dyn StepCallback,
+    ) -> Result<()> {
+        self.steps(epoch, batches, callback, |state, at, batches| state.mixed_step(at, batches, mixed))
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.

@@ -2,17 +2,19 @@
 
 pub(crate) mod auxiliary_inputs;
 pub(crate) mod batch_l2;
-pub(crate) mod batch_shard;
 pub(crate) mod batches;
+pub(crate) mod callback;
 pub(crate) mod candle;
 pub(crate) mod dense_items;
 pub(crate) mod epoch;
 pub(crate) mod formula;
+pub(crate) mod full_tables;
 pub(crate) mod fused;
-pub(crate) mod id;
 pub(crate) mod loss_step;
 pub(crate) mod mixed;
 pub(crate) mod narrowed;
+#[cfg(any(test, feature = "cuda"))]
+pub(crate) mod on_device;
 pub(crate) mod pairs;
 pub(crate) mod parts;
 pub(crate) mod path;

@@ -2,14 +2,14 @@
 
 use crate::Result;
 use crate::fit::{
-    distributed::all_reduce::all_reduce,
-    learner::Learner,
+    distributed::{all_reduce::all_reduce, batch_shard::BatchShard},
     step::{
-        batch_shard::BatchShard,
         batches::Batches,
-        id::StepId,
+        callback::StepCallback,
         loss_step::{Extra, LossStep},
     },
+    step_id::StepId,
+    train_state::TrainState,
 };
 use embeddings::{Batch, RowGradients, Scored};
 use models::{
@@ -32,10 +32,16 @@ impl PairRows {
     }
 }
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// Trains every row once.
-    pub(crate) fn pairs_epoch(&mut self, epoch: u32, batches: &mut Batches, pairs: &mut PairRows) -> Result<()> {
-        self.steps(epoch, batches, |learner, at, batches| learner.pairs_step(at, batches, pairs))
+    pub(crate) fn pairs_epoch(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        pairs: &mut PairRows,
+        callback: &mut dyn StepCallback,
+    ) -> Result<()> {
+        self.steps(epoch, batches, callback, |state, at, batches| state.pairs_step(at, batches, pairs))
     }
 
     /// One step of the optimizer; returns the sum of the rows' losses.

@@ -5,7 +5,10 @@
 //! other, which are larger: they bound its memory.
 
 use crate::Result;
-use crate::fit::step::formula::{self, Derivatives, ScoredRows};
+use crate::fit::{
+    loss_state::derivatives::Derivatives,
+    step::formula::{self, ScoredRows},
+};
 use candle_core::Device;
 use losses::{Loss, Per, StateSpec};
 use rayon::prelude::*;

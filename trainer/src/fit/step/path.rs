@@ -1,17 +1,19 @@
 //! Which way a training scores, chosen by its kind of step alone.
 
 #[cfg(any(test, feature = "cuda"))]
-use crate::device::Setting;
+use crate::device::{DeviceTraining, Setting};
 #[cfg(any(test, feature = "cuda"))]
-use crate::fit::on_device;
+use crate::fit::step::on_device;
 use crate::fit::{
     Device, Operations, Resources,
-    step::auxiliary_inputs::AuxiliaryInputs,
-    step::{batches::Batches, candle::CandleSteps, dense_items::DenseItemStep, mixed::Mixed, pairs::PairRows, sparse::SparseStep},
+    step::{
+        batches::Batches, candle::CandleSteps, dense_items::DenseItemStep, full_tables::FullTableStep, mixed::Mixed, pairs::PairRows,
+        sparse::SparseStep,
+    },
 };
 use crate::{Learning, Result, Trial, collective::Collective, has_kernels, validation::Validation};
 use dataset::{Dataset, Interactions};
-use embeddings::{Catalogue, RowGradients, Sampled, SparseSampled};
+use embeddings::SparseSampled;
 use evaluator::MetricAt;
 use losses::{
     Loss,
@@ -84,17 +86,7 @@ pub(crate) enum StepPath {
     Candle(Box<CandleSteps>),
     /// A GPU.
     #[cfg(any(test, feature = "cuda"))]
-    Device(Box<crate::device::DeviceTraining>),
-}
-
-pub(crate) struct FullTableStep {
-    pub(crate) users: RowGradients,
-    pub(crate) items: RowGradients,
-    pub(crate) sampled: Sampled,
-    pub(crate) catalogue: Catalogue,
-    pub(crate) auxiliary: AuxiliaryInputs,
-    /// The weight decay of each row of users and of items, where it is one of the batch's rows alone; else empty.
-    pub(crate) decays: [Vec<f32>; 2],
+    Device(Box<DeviceTraining>),
 }
 
 /// Whether candle's operations alone make the steps of a training: where they are asked for, and on a GPU that has no kernels for the trial.
@@ -128,8 +120,9 @@ pub(crate) fn of(inputs: PathInputs<'_>, resources: &Resources, collective: Coll
         let collective = collective.on(&gpu, resources.ranks.limit)?;
         let sparse = [kind.sparse_users, kind.sparse_items];
         let ranks = collective.ranks() as usize;
-        let path = on_device::path(gpu, &Setting { trial, learning, dataset, pool: batches.pool(), sparse, ranks })?;
-        return Ok((path, collective));
+        let setting = Setting { trial, learning, dataset, pool: batches.pool(), sparse, ranks };
+        let training = DeviceTraining::new(gpu, &setting, &Stepper::new(&learning.optimizer, 0))?;
+        return Ok((StepPath::Device(Box::new(training)), collective));
     }
     #[cfg(not(any(test, feature = "cuda")))]
     let _ = batches;
@@ -207,8 +200,6 @@ impl StepPath {
         if kind.has_dense_items() {
             return Self::DenseItems(Box::new(DenseItemStep::new(dim, kind.narrows)));
         }
-        let (users, items) = (RowGradients::new(users, dim), RowGradients::new(items, dim));
-        let (sampled, catalogue, auxiliary) = (Sampled::new(kind.narrows), Catalogue::default(), AuxiliaryInputs::new(loss));
-        Self::FullTables(Box::new(FullTableStep { users, items, sampled, catalogue, auxiliary, decays: Default::default() }))
+        Self::FullTables(Box::new(FullTableStep::new([users, items, dim], kind.narrows, loss)))
     }
 }

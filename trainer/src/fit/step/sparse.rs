@@ -4,13 +4,14 @@
 //! touch. A step then brings these rows up to date, scores them and moves them.
 
 use crate::fit::{
-    learner::Learner,
     step::{
         batch_l2,
         batches::Batches,
-        id::StepId,
+        callback::{StepCallback, on_host},
         loss_step::{Extra, LossStep},
     },
+    step_id::StepId,
+    train_state::TrainState,
 };
 use crate::{Error, Result};
 use embeddings::{Plan, SparseSampled};
@@ -32,18 +33,24 @@ impl SparseStep {
     }
 }
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// Trains every pair once. The losses of the steps that are planned at once are added up first.
-    pub(crate) fn sparse_epoch(&mut self, epoch: u32, batches: &Batches, sparse: &mut SparseStep) -> Result<()> {
+    pub(crate) fn sparse_epoch(
+        &mut self,
+        epoch: u32,
+        batches: &Batches,
+        sparse: &mut SparseStep,
+        callback: &mut dyn StepCallback,
+    ) -> Result<()> {
         let SparseStep { sampled, plans, next } = sparse;
         let negatives = self.learning.candidates().expect("few rows are drawn");
         let plan = |step: u32, plan: &mut Plan| {
             plan.make(batches.pairs(step), negatives, |row, user, ids| batches.draw(StepId { epoch, step }.row(row), user, ids));
         };
-        let done = self.position.so_far.step;
+        let done = callback.so_far().step;
         let whole = done / AHEAD as u32 * AHEAD as u32;
         if done == whole {
-            self.position.so_far.add_part();
+            callback.so_far().add_part();
         }
         let left = whole + 1..=batches.steps();
         rayon::scope(|scope| left.clone().zip(plans.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to))));
@@ -53,13 +60,14 @@ impl Learner<'_> {
                 let following = first + AHEAD as u32..=batches.steps();
                 following.zip(next.iter_mut()).for_each(|(step, to)| scope.spawn(move |_| plan(step, to)));
                 for (step, plan) in (first..=batches.steps()).zip(plans.iter()).filter(|(step, _)| *step > done) {
-                    self.position.so_far.part += self.sparse_step(StepId { epoch, step }, batches, plan, sampled)?;
-                    self.position.so_far.step = step;
-                    self.after_step(Vec::new)?; // no pool that looks at the model draws so few
+                    let loss = self.sparse_step(StepId { epoch, step }, batches, plan, sampled)?;
+                    callback.so_far().part += loss;
+                    callback.so_far().step = step;
+                    callback.on_step_end(self, None, &mut on_host)?; // no pool that looks at the model draws so few
                 }
                 Ok::<_, Error>(())
             })?;
-            self.position.so_far.add_part();
+            callback.so_far().add_part();
             std::mem::swap(plans, next);
         }
         Ok(())

@@ -5,7 +5,7 @@ use candle_core::{Device, Tensor, Var};
 use std::ops::Range;
 
 /// Numbers that a block holds at once, about.
-pub(super) const BLOCK: usize = 1 << 22;
+pub(crate) const BLOCK: usize = 1 << 22;
 
 /// Tensors of the rows of a batch, as functions of other tensors.
 pub(super) trait Scoring {

@@ -6,8 +6,10 @@ use super::{
     touched::{self, Gradients, Marks, Reach, gradient, marks},
 };
 use crate::fit::{
-    learner::Learner,
-    step::{batch_shard::BatchShard, batches::Batches, id::StepId},
+    distributed::batch_shard::BatchShard,
+    step::{batches::Batches, callback::StepCallback},
+    step_id::StepId,
+    train_state::TrainState,
 };
 use crate::{Learning, Result, collective::Collective};
 use candle_core::{Tensor, Var};
@@ -26,22 +28,26 @@ struct Pass {
     auxiliary: Option<Tensor>,
 }
 
-impl Learner<'_> {
+impl TrainState<'_> {
     /// Makes the steps of an epoch that are not made yet.
-    pub(crate) fn candle_epoch(&mut self, epoch: u32, batches: &mut Batches, steps: &mut CandleSteps) -> Result<()> {
+    pub(crate) fn candle_epoch(
+        &mut self,
+        epoch: u32,
+        batches: &mut Batches,
+        steps: &mut CandleSteps,
+        callback: &mut dyn StepCallback,
+    ) -> Result<()> {
         steps.load(&self.parameters)?;
-        for step in self.position.so_far.step + 1..=batches.steps() {
+        for step in callback.so_far().step + 1..=batches.steps() {
             self.collective.at(epoch, step);
             if batches.is_due(step, self.learning.candidates()) {
                 steps.store(&mut self.parameters)?;
                 self.refresh(epoch, batches)?;
             }
-            self.position.so_far.total += self.candle_step(StepId { epoch, step }, batches, steps)?;
-            self.position.so_far.step = step;
-            self.after_step_saving(|learner| {
-                steps.store(&mut learner.parameters)?;
-                learner.save(batches.state(true))
-            })?;
+            let loss = self.candle_step(StepId { epoch, step }, batches, steps)?;
+            callback.so_far().total += loss;
+            callback.so_far().step = step;
+            callback.on_step_end(self, Some(batches), &mut |state, _| steps.store(&mut state.parameters))?;
         }
         Ok(())
     }

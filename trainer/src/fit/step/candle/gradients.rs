@@ -6,15 +6,14 @@ use super::{
     touched::{Gradients, Marks, marks},
 };
 use crate::fit::{
-    loss_state::LossState,
+    distributed::batch_shard::BatchShard,
+    loss_state::{LossState, derivatives::Derivatives},
     step::{
         auxiliary_inputs::AuxiliaryInputs,
-        batch_shard::BatchShard,
         batches::Batches,
-        formula::Derivatives,
-        id::StepId,
         loss_step::{Extra, LossStep},
     },
+    step_id::StepId,
 };
 use crate::{Learning, Result};
 use candle_core::{Device, Tensor};

@@ -15,22 +15,20 @@
 
 #[cfg(any(test, feature = "cuda"))]
 mod all_reduce;
-mod blocks;
+pub(crate) mod blocks;
 mod epoch;
 mod gradients;
-mod memory;
 mod parameters;
-mod scoring;
+pub(crate) mod scoring;
 mod touched;
 
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use all_reduce::all_reduce;
-pub use memory::{DeviceMemory, device_memory};
 #[cfg(any(test, feature = "nccl"))]
 pub(crate) use touched::Reach;
 
 #[cfg(any(test, feature = "cuda"))]
-use crate::fit::on_device;
+use crate::fit::step::on_device;
 use crate::fit::{Resources, step::auxiliary_inputs::AuxiliaryInputs};
 use crate::{Error, Learning, Result, Trial, collective::Collective};
 use candle_core::Device;

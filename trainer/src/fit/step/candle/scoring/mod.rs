@@ -47,7 +47,7 @@ struct Columns {
 }
 
 /// Items are chosen where so many times as many are not.
-pub(super) const FEW: usize = 4;
+pub(crate) const FEW: usize = 4;
 
 impl Columns {
     /// The columns for ids among so many items.

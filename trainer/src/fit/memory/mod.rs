@@ -6,6 +6,10 @@
 //! evaluation   a copy of the vectors and their file, or the file of the state as a training that goes on reads it, whichever is more
 //! ```
 
+mod on_device;
+
+pub use on_device::{DeviceMemory, device_memory};
+
 use crate::fit::step::{parts, path::StepKind, sparse::AHEAD};
 use crate::{Learning, Trial};
 use dataset::Manifest;

@@ -7,12 +7,12 @@
 //!        or the gradients of vectors and of parameters, and what a step of the optimizer makes of the larger table
 //! ```
 
-use super::{blocks::BLOCK, scoring::FEW};
+use super::{FLOAT, OPERATIONS, rows};
 use crate::{
     Learning, Trial,
-    fit::{
-        memory::{FLOAT, OPERATIONS, rows},
-        step::parts::SCORES_ELSEWHERE,
+    fit::step::{
+        candle::{blocks::BLOCK, scoring::FEW},
+        parts::SCORES_ELSEWHERE,
     },
 };
 use dataset::Manifest;
