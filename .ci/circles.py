@@ -1,6 +1,8 @@
-"""Fails where modules of one folder import each other in a circle, so that a reader can begin at one that needs none of the others. Run by `./check`.
+"""Fails where the modules of a crate import each other in a circle, or folders within them do, so that a reader can begin at one that needs none of the others.
+Run by `./check`.
 
-A name that `lib.rs` or `mod.rs` exports counts as one of the module where it stands. What a folder's own `mod.rs` declares belongs to the folder.
+A name that `lib.rs` or `mod.rs` exports counts as one of the module where it stands; what these files declare themselves belongs to the folder. Files of one folder may
+know each other there, as a trait and what it is given.
 """
 
 import collections
@@ -54,6 +56,7 @@ def code(file):
 
 class Crate:
     def __init__(self, source):
+        self.source = source
         self.modules, self.exports = {}, collections.defaultdict(dict)
         for file in sorted(source.rglob("*.rs")):
             place = file.relative_to(source)
@@ -93,13 +96,15 @@ class Crate:
                 edges[one[:shared]][one[shared]].add(other[shared])
         for folder, graph in sorted(edges.items()):
             for circle in components(graph):
-                yield folder, circle
+                folders = [module for module in circle if self.source.joinpath(*folder, module).is_dir()]
+                if not folder or len(folders) > 1:
+                    yield folder, circle
 
 
 def components(graph):
     """Groups of modules that reach each other."""
     reached = {module: reach(graph, module) for module in list(graph)}
-    groups = {frozenset(other for other in reached[module] if module in reached.get(other, ())) for module in reached if module in reached[module]}
+    groups = {frozenset(other for other in there if module in reached.get(other, ())) for module, there in reached.items() if module in there}
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 

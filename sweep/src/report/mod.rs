@@ -17,6 +17,7 @@ mod reproduction;
 mod sampled;
 mod splits;
 mod standings;
+mod templates;
 mod terminal;
 mod tuning;
 mod unknown;

@@ -5,12 +5,14 @@
 //! harms what the other ended; [`train_shared`] wastes none.
 
 mod all_trials;
+mod changed;
 mod device;
 mod ending;
 mod evaluate;
 mod history;
 mod left;
 mod marker;
+mod on_storage;
 mod pilots;
 mod planned;
 mod prepare;
@@ -25,18 +27,20 @@ mod select;
 mod session;
 mod share;
 mod spread;
+mod standing;
 mod stored;
 mod torchrun;
 mod train;
 
 pub use all_trials::rank_all;
+pub use changed::Changed;
 pub use device::Devices;
-pub use ending::{Ending, Standing, standings, stored_endings};
+pub use ending::{Ending, standings, stored_endings};
 pub use evaluate::evaluate;
 pub(crate) use history::kept;
 pub(crate) use left::{left_to_one_rank, left_to_the_cpu};
 pub use pilots::pilots;
-pub use prepare::{Changed, prepare};
+pub use prepare::prepare;
 pub use progress::Progress;
 pub(crate) use refit::refitted;
 pub use refit::{Refit, refit};
@@ -46,5 +50,6 @@ pub use search::{Decisions, LeftOut};
 pub use session::{Machine, Session};
 pub(crate) use share::alive as claims_alive;
 pub use share::train_shared;
+pub use standing::Standing;
 pub(crate) use stored::{StoredSweep, read_plan, stored_metrics};
 pub use train::{Interrupted, train, train_batch, train_in_rung, train_one};

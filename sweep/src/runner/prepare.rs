@@ -1,13 +1,8 @@
 //! Raw interactions to prepared datasets.
 
-use super::Session;
+use super::{Changed, Session};
 use crate::mark;
 use anyhow::{Context, Result, ensure};
-
-/// The source files are not those that were submitted, and will not be.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Changed(pub(super) String);
 
 /// Prepares every dataset of the plan that is not prepared yet, and marks the storage as one of ranksweep. With a stored plan, the sources of those that are need not be there.
 ///

@@ -1,6 +1,6 @@
 //! Trials to checkpoints: on a CPU one after the other, each with all threads; on GPUs as many at once as these carry.
 
-use super::{Devices, Session, Standing, ending, progress::TrialStage, search, spread};
+use super::{Devices, Session, Standing, on_storage, progress::TrialStage, search, spread};
 use crate::{
     allocator,
     doctor::memory_limit,
@@ -143,7 +143,7 @@ pub(super) fn end(
     fence: Option<&dyn Fence>,
 ) -> Result<Option<Standing>> {
     let (.., trial) = planned;
-    if let Some(standing) = ending::whole(session, &trial.id, until)? {
+    if let Some(standing) = on_storage::whole(session, &trial.id, until)? {
         progress.found(planned, &standing);
         return Ok(Some(standing));
     }

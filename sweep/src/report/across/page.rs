@@ -1,7 +1,10 @@
 //! The comparison over datasets as a part of the report's page, and as a page of its own.
 
 use super::{
-    super::{number, page::environment},
+    super::{
+        number,
+        templates::{STYLE, environment},
+    },
     AcrossDatasets, Control, Ranked, words,
 };
 use crate::figure::{CriticalDifference, LabelledRank};
@@ -99,7 +102,7 @@ pub(crate) fn diagram(across: &AcrossDatasets) -> CriticalDifference {
 /// # Errors
 /// When a template and the page disagree.
 pub(crate) fn render(names: &[String], across: &AcrossDatasets, control: Option<&Control>) -> Result<String> {
-    let page = ComparisonPage { names: names.to_vec(), style: super::super::page::STYLE, across: ComparisonSection::new(across, control)? };
+    let page = ComparisonPage { names: names.to_vec(), style: STYLE, across: ComparisonSection::new(across, control)? };
     let templates = environment()?;
     let template = templates.get_template("compare.html").context("the comparison's template")?;
     template.render(Serde(page)).context("the comparison's page")

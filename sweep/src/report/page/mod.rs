@@ -18,7 +18,9 @@ use super::{
     number,
     pairs::Pairs,
     remarks::{self, Failure},
-    reproduction, splits, words,
+    reproduction, splits,
+    templates::{STYLE, environment},
+    words,
 };
 use anyhow::{Context, Result};
 use chart::LineChart;
@@ -29,7 +31,7 @@ pub(super) use figures::figures;
 use groups::Groups;
 use leaderboard::{Every, Leaderboard};
 use matrix::Matrix;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+use minijinja::value::Serde;
 use palette::Palette;
 use serde::Serialize;
 use trials::TrialLine;
@@ -42,32 +44,6 @@ pub(super) fn render(input: &Input, report: &Report) -> Result<String> {
     let templates = environment()?;
     let template = templates.get_template("report.html").context("the report's template")?;
     template.render(Serde(page(input, report)?)).context("the report's page")
-}
-
-/// How all pages look.
-pub(super) const STYLE: &str =
-    concat!(include_str!("../../figure/theme.css"), include_str!("../../figure/critical_difference.css"), include_str!("../style.css"));
-
-/// The templates of all pages and their pictures.
-///
-/// # Errors
-/// When one of them is no template.
-pub(super) fn environment() -> Result<Environment<'static>> {
-    let mut templates = Environment::new();
-    templates.set_auto_escape_callback(|_| AutoEscape::Html);
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().context("the report's syntax")?);
-    let texts = [
-        ("report.html", include_str!("../report.html.j2")),
-        ("compare.html", include_str!("../compare.html.j2")),
-        ("across.html", include_str!("../across.html.j2")),
-        ("leaderboard.svg", include_str!("../figures/leaderboard.svg.j2")),
-        ("lines.svg", include_str!("../figures/lines.svg.j2")),
-    ];
-    for (name, text) in texts {
-        templates.add_template(name, text).context("the report's templates")?;
-    }
-    Ok(templates)
 }
 
 #[derive(Serialize)]

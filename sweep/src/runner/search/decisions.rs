@@ -6,7 +6,7 @@
 use super::{Shape, of_method, trials_of};
 use crate::{
     plan::{Method, PlannedRef, PlannedTrial},
-    runner::{Session, Standing, ending},
+    runner::{Session, Standing, on_storage},
 };
 use anyhow::Result;
 use rayon::prelude::*;
@@ -120,5 +120,5 @@ impl<'a> Decisions<'a> {
 }
 
 fn stored(session: &Session, id: &str, until: Option<u32>) -> Result<Standing> {
-    Ok(ending::stored(session, id, until)?.unwrap_or(Standing::Missing))
+    Ok(on_storage::stored(session, id, until)?.unwrap_or(Standing::Missing))
 }

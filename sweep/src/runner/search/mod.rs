@@ -24,7 +24,7 @@ mod synchronous;
 pub use decisions::{Decisions, LeftOut};
 
 use super::{
-    Session, Standing, ending,
+    Session, Standing, on_storage,
     score::{Score, best},
 };
 use crate::{
@@ -188,7 +188,7 @@ pub(super) fn in_rung(session: &Session, rung: usize) -> Result<Vec<(PlannedRef<
     }
     let mut trained = 0;
     let trials = trials_of(plan, rung, &mut |(.., trial), until| {
-        let stands = ending::stored(session, &trial.id, until)?;
+        let stands = on_storage::stored(session, &trial.id, until)?;
         trained += usize::from(stands.is_some());
         Ok(stands.unwrap_or(Standing::Missing))
     })?;

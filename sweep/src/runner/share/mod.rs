@@ -9,7 +9,7 @@ mod alive;
 mod claim;
 mod watch;
 
-use super::{Interrupted, Session, Standing, ending, search, train};
+use super::{Interrupted, Session, Standing, ending, on_storage, search, train};
 use crate::{interrupt, plan::PlannedRef, usage::Usage};
 use anyhow::Result;
 use claim::Claim;
@@ -60,7 +60,7 @@ fn train_all(session: &Session, silence: Duration, trials: &[(PlannedRef<'_>, Op
                 continue;
             }
             let _hold = interrupt::hold(); // until the claim is given back
-            let claim = match ending::whole(session, &planned.2.id, until)? {
+            let claim = match on_storage::whole(session, &planned.2.id, until)? {
                 Some(_) => None,
                 None => match Claim::take(&session.trial(&planned.2.id), &mut watch, silence / RENEWALS)? {
                     Some(claim) => Some(claim),
