@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Adds a loss, a sampler, a backbone, a metric, a source and a significance test to a copy of the repository, each by one file and its lines in
-the list beside it, and compiles all crates: a kind that another file has to know fails this.
+"""Adds a loss, a sampler with a pool and a rule of its own, a backbone, a metric, a source and a significance test to a copy of the repository, each by one
+file and its lines in the list beside it, and compiles all crates: a kind that another file has to know fails this.
 
     python3 .ci/add_kinds.py
 
@@ -46,18 +46,65 @@ impl LossKind for DoubledBpr {
 }
 """
 
-SAMPLER = """//! Uniform draws, each item once.
+SAMPLER = """//! The candidate of the lowest id, of items by their number.
 
-use super::{Draws, Facts, Pool, SamplerKind, UniformPool};
+use super::{
+    Choice, Draws, Error, Facts, Pool, Row, RowScores, Rule, SamplerKind, Stream,
+    pool::PoolKind,
+    proposal::{Proposal, UserItems},
+};
+use dataset::{Interactions, Location};
 use serde::{Deserialize, Serialize};
-""" + SETTINGS.format(name="distinct-uniform", kind="DistinctUniform", fields="\n    /// Negatives for each positive.\n    pub negatives: u32,\n") + """
-impl SamplerKind for DistinctUniform {
+""" + SETTINGS.format(name="lowest-id", kind="LowestId", fields="\n    /// Items that are drawn for each positive.\n    pub candidates: u32,\n") + """
+impl SamplerKind for LowestId {
     fn facts(&self) -> Facts {
         Facts { paper: "–", values: "–", state: "none", cost: "O(log P_u) a draw" }
     }
 
     fn draws(&self) -> Draws {
-        Draws { pool: Pool::Uniform(UniformPool { replacement: false }), count: Some(self.negatives) }
+        Draws { pool: Pool::ById(ByIdPool {}), count: Some(self.candidates) }
+    }
+
+    fn rule(&self, _items: usize) -> Option<Box<dyn Rule>> {
+        Some(Box::new(First))
+    }
+}
+""" + SETTINGS.format(name="by-id", kind="ByIdPool", fields="") + """
+impl PoolKind for ByIdPool {
+    fn prepare(&self, _draws: u32, _train: &Interactions, _items: usize, _cache: Option<&Location>) -> Result<Box<dyn Proposal>, Error> {
+        Ok(Box::new(Ascending))
+    }
+}
+
+#[derive(Debug)]
+struct Ascending;
+
+impl Proposal for Ascending {
+    fn fill(&self, of: UserItems<'_>, _row: Row<'_>, rng: &mut Stream, ids: &mut [u32]) {
+        let non_positives = of.non_positives();
+        ids.fill_with(|| non_positives.nth(rng.below(non_positives.len())));
+        ids.sort_unstable();
+    }
+
+    fn log_probabilities(&self, _of: UserItems<'_>, _ids: &[u32], out: &mut [f32]) {
+        out.fill(0.0);
+    }
+}
+
+#[derive(Debug)]
+struct First;
+
+impl Rule for First {
+    fn choose(&self, _rng: &mut Stream, _row: RowScores<'_>, choice: &mut Choice) {
+        choice.keep_one(0, 1.0);
+    }
+
+    fn subset(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn weighs(&self) -> bool {
+        false
     }
 }
 """
@@ -172,9 +219,9 @@ KINDS = {
     "trainer/losses/src/doubled_bpr.rs": (LOSS, "trainer/losses/src/lib.rs", [
         ("mod direct_au;", "mod doubled_bpr;"), ("pub use direct_au::{DirectAu, direct_au};", "pub use doubled_bpr::DoubledBpr;"),
         ("losses! {", "    /// BPR of doubled scores.\n    DoubledBpr,")]),
-    "trainer/samplers/src/distinct_uniform.rs": (SAMPLER, "trainer/samplers/src/lib.rs", [
-        ("mod distinct;", "mod distinct_uniform;"), ("pub use all::{All, Exclude};", "pub use distinct_uniform::DistinctUniform;"),
-        ("samplers! {", "    /// Uniform draws, each item once.\n    DistinctUniform,")]),
+    "trainer/samplers/src/lowest_id.rs": (SAMPLER, "trainer/samplers/src/lib.rs", [
+        ("mod distinct;", "mod lowest_id;"), ("pub use all::All;", "pub use lowest_id::{ByIdPool, LowestId};"),
+        ("samplers! {", "    /// The candidate of the lowest id.\n    LowestId,"), ("pools! {", "    /// Items by their number.\n    ById(ByIdPool),")]),
     "trainer/models/src/first_items.rs": (BACKBONE, "trainer/models/src/lib.rs", [
         ("mod facts;", "mod first_items;"), ("pub use facts::Facts;", "pub use first_items::FirstItems;"),
         ("    closed_form {", "        /// Items by their number.\n        FirstItems,")]),
